@@ -24,11 +24,11 @@ local function bay()
   push_ground(points, triangles, 0, 0, 20, 60)
   push_ground(points, triangles, 40, 0, 60, 60)
   push_ground(points, triangles, 20, 0, 40, 20)
-  push_ground(points, triangles, 26, 40, 34, 48)
+  push_ground(points, triangles, 24, 40, 32, 48)
   return NavigationMesh.create_from_triangles(points, triangles, { region_min = 1 })
 end
 
-local LEFT, RIGHT, ISLAND = Vector3(10, 50, 0), Vector3(50, 50, 0), Vector3(30, 44, 0)
+local LEFT, RIGHT, ISLAND = Vector3(10, 50, 0), Vector3(50, 50, 0), Vector3(28, 44, 0)
 
 local function length_of(points)
   local length = 0
@@ -158,8 +158,7 @@ describe("paths on a navigation mesh", function()
     assert.matches("callback", error_of(async, mesh, LEFT, RIGHT))
     assert.matches("no ground", error_of(async, mesh, LEFT, Vector3(900, 0, 0), print))
     assert.matches("must be", error_of(async, mesh, LEFT, 5, print))
-    assert.matches("no ground",
-      error_of(async, mesh, Vector3(0 / 0, 0, 0), RIGHT, print))
+    assert.is_false(pcall(async, mesh, Vector3(0 / 0, 0, 0), RIGHT, print))
     assert.matches("'dt' must be 0 to 1 second, got 2", error_of(NavigationMesh.update, mesh, 2))
     assert.matches("must be", error_of(NavigationMesh.cancel_path, mesh, "first"))
     assert.matches("must be", error_of(NavigationMesh.num_waiting_paths, 1))
