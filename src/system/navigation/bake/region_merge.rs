@@ -16,7 +16,7 @@ struct RegionFacts {
     overlaps: Vec<u16>,
 }
 
-/// Merges and removes regions. Returns their new number; regions are numbered from 1 without gaps.
+/// Merges and removes regions. Those that are left are numbered from 1 without gaps.
 pub(super) fn merge(field: &CompactField, regions: &mut [u16], count: usize, cells: &BakeCells) {
     let mut facts = collect(field, regions, count);
     let mut into: Vec<u16> = (0..=count as u16).collect();
