@@ -1,4 +1,5 @@
-//! Navigation benchmarks: grids, flow fields, crowds, bakes, tiles that are built again.
+//! Navigation benchmarks: grids, flow fields, crowds, bakes, tiles that are built again, and paths
+//! over long distances.
 //!
 //!     cargo bench -- navigation
 //!
@@ -13,7 +14,8 @@ use engine::platform::ThreadClock;
 use engine::system::navigation::agents::{AgentSettings, AgentState, Agents};
 use engine::system::navigation::bake::{AreaShape, BakeSettings, BakeSource};
 use engine::system::navigation::grid::{GridShape, NavigationGrid};
-use engine::system::navigation::mesh::NavigationMesh;
+use engine::system::navigation::mesh::{NavigationMesh, NearestPolygon};
+use engine::system::navigation::search::{PointPath, PolygonPath, SEARCH_NODES_DEFAULT, Searcher};
 
 const WARM: usize = 20;
 const ROUNDS: usize = 60;
@@ -28,6 +30,11 @@ const GROUND: f32 = 6.25;
 /// 600 agents in a millisecond.
 const AGENT_TARGET: f64 = 1.67;
 const STEP: f32 = 1.0 / 60.0;
+/// World for paths over long distances, pairs of points, and requests of a frame.
+const PATHS_SIDE: f32 = 1000.0;
+const PATHS_PILLARS: usize = 36_000;
+const PATHS: usize = 2000;
+const REQUESTS: usize = 1000;
 
 pub fn run(run: &mut Run) {
     run.part("grids", || Group {
@@ -51,6 +58,14 @@ pub fn run(run: &mut Run) {
                    or removed, which build a tile again: all of their work on one thread, and \
                    that of the frames when another thread builds the tile.",
         rows: meshes(),
+    });
+    run.part("paths", || Group {
+        name: "navigation paths",
+        title: "paths in a world of a square kilometre with 36,000 pillars",
+        workload: "Random pairs of points on about 100,000 polygons, with the corners of the way. \
+                   The length is compared with that of a search from polygon to polygon. 1,000 \
+                   requests of a frame are answered in updates of a fixed number of nodes.",
+        rows: paths(),
     });
 }
 
@@ -237,4 +252,71 @@ fn change(threads: usize) -> f64 {
             mesh.rebuild(&pool).expect("two threads are enough");
         }
     })
+}
+
+/// Far pairs of points on a mesh.
+fn pairs(mesh: &NavigationMesh, count: usize) -> Vec<(NearestPolygon, NearestPolygon)> {
+    let mut random = Random::seed(11);
+    let mut point = || mesh.random_point(|| random.next_f64()).expect("there is ground");
+    (0..count).map(|_| (point(), point())).collect()
+}
+
+/// Returns the sorted CPU seconds of searches for pairs, and the lengths of their paths.
+fn search(
+    mesh: &NavigationMesh,
+    pairs: &[(NearestPolygon, NearestPolygon)],
+    nodes_max: usize,
+) -> (Vec<f64>, Vec<f32>) {
+    let clock = ThreadClock::of_this_thread();
+    let mut searcher = Searcher::default();
+    let (mut path, mut corners) = (PolygonPath::default(), PointPath::default());
+    let (mut times, mut lengths) = (Vec::new(), Vec::new());
+    for (from, to) in pairs[..WARM].iter().chain(pairs) {
+        let before = clock.seconds();
+        searcher.search(mesh, *from, *to, nodes_max, &mut path);
+        path.find_corners(mesh, *from, *to, usize::MAX, &mut corners);
+        times.push(clock.seconds() - before);
+        lengths.push(corners.length());
+    }
+    times.drain(..WARM);
+    lengths.drain(..WARM);
+    times.sort_by(f64::total_cmp);
+    (times, lengths)
+}
+
+fn paths() -> Vec<Row> {
+    let mut mesh = mesh(PATHS_SIDE, PATHS_PILLARS);
+    let (pairs, pool) = (pairs(&mesh, PATHS), TaskPool::new(Some(1)));
+    let (times, lengths) = search(&mesh, &pairs, SEARCH_NODES_DEFAULT);
+    for (from, to) in &pairs[..REQUESTS] {
+        mesh.request_path(*from, *to).expect("they fit");
+    }
+    let clock = ThreadClock::of_this_thread();
+    let (before, mut updates) = (clock.seconds(), 0);
+    while mesh.num_waiting_paths() > 0 {
+        mesh.answer_paths(&pool).expect("one thread is enough");
+        updates += 1;
+    }
+    let update = (clock.seconds() - before) / f64::from(updates);
+    let door = measure(|| {
+        let is_closed = mesh.is_obstructed(1000);
+        mesh.set_obstructed(1000, !is_closed);
+        mesh.update_hierarchy(&pool).expect("one thread is enough");
+    });
+    // Without an update of the hierarchy, searches go from polygon to polygon.
+    let is_closed = mesh.is_obstructed(1000);
+    [!is_closed, is_closed].map(|is_closed| mesh.set_obstructed(1000, is_closed));
+    let (direct, shortest) = search(&mesh, &pairs[..REQUESTS], usize::MAX);
+    let sum = |lengths: &[f32]| lengths.iter().map(|length| f64::from(*length)).sum::<f64>();
+    let longer = sum(&lengths[..REQUESTS]) / sum(&shortest);
+    vec![
+        row("polygons", mesh.num_polygons() as f64 / 1e3, "thousand", None),
+        row("path, median", times[PATHS / 2] * 1e6, "µs", Some(60.0)),
+        row("path, 99th percentile", times[PATHS * 99 / 100] * 1e6, "µs", Some(300.0)),
+        row("from polygon to polygon", direct[REQUESTS / 2] * 1e6, "µs", None),
+        row("length to that of polygons", longer, "times", Some(1.05)),
+        row("frames for 1,000 requests", f64::from(updates), "frames", Some(30.0)),
+        row("such a frame", update * 1e3, "ms", Some(1.0)),
+        row("door that opens or closes", door * 1e6, "µs", None),
+    ]
 }

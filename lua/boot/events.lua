@@ -15,8 +15,9 @@ local ORDERS = {
   -- () In each frame, after the game's `render`, so that it is drawn on top.
   frame_render = { "debug_ui", "graphs", "console" },
   -- (world, dt) The steps of `World.update`. "components" is the native update with the script
-  -- components in it. "animation_events" calls the callbacks for events.
-  world_update = { "levels", "components", "animation_events", "flow" },
+  -- components in it. "animation_events" calls the callbacks for events, "navigation" those for
+  -- paths that were found.
+  world_update = { "levels", "components", "animation_events", "navigation", "flow" },
   -- (world) `Application.release_world` was called for an existing world. "update_check" raises if
   -- the world cannot be released now.
   world_release = { "update_check", "flow", "units", "components" },

@@ -1,11 +1,20 @@
--- Navigation: the functions that return lists of points. All others are native
--- (src/script/api/navigation/).
+-- Navigation: functions that return lists of points, and paths that are answered later. All others
+-- are native (src/script/api/navigation/).
 local core = ...
+
+local type, next = type, next
+local bad_argument, no_reload = core.bad_argument, core.no_reload
 
 local NavigationMesh = core.module("NavigationMesh")
 local NavigationGrid = core.module("NavigationGrid")
 local Agent = core.module("Agent")
 local V3 = core.ctypes.Vector3
+
+-- Reasons by their numbers.
+local REASONS = { "unreachable", "budget" }
+
+-- Functions that wait for paths, by mesh and by number of the request.
+local waiting = {}
 
 local function points_of(numbers)
   local points = {}
@@ -25,6 +34,109 @@ end
 function NavigationMesh.find_path(mesh, from, to)
   local numbers, reason = core.navigation_path(mesh, from, to)
   return points_of(numbers), reason
+end
+
+---Asks for a path that is found in one of the next calls of `NavigationMesh.update`, which calls
+---the callback with the results of `find_path`. All requests of a mesh share the work of an update:
+---thousands of them take more updates, not longer ones. An error in the callback is an ordinary
+---error of `update`; the next call continues with the answers after it. The points are empty if
+---there is no ground any more where the path begins or ends.
+---@param mesh NavigationMesh a navigation mesh
+---@param from Vector3 a point on the ground, or at most 2 metres away
+---@param to Vector3 a point on the ground, or at most 2 metres away
+---@param callback function function that receives the points and the reason
+---@return integer request number of the request, for `NavigationMesh.cancel_path`
+function NavigationMesh.find_path_async(mesh, from, to, callback)
+  if type(callback) ~= "function" then
+    bad_argument("NavigationMesh.find_path_async", 4, "callback", "function", callback)
+  end
+  no_reload("NavigationMesh.find_path_async")
+  local request = core.navigation_request(mesh, from, to)
+  local callbacks = waiting[mesh]
+  if not callbacks then
+    for other in next, waiting do
+      if not NavigationMesh.alive(other) then waiting[other] = nil end
+    end
+    callbacks = {}
+    waiting[mesh] = callbacks
+  end
+  callbacks[request] = callback
+  return request
+end
+
+---Withdraws a request for a path: its function is not called.
+---@param mesh NavigationMesh a navigation mesh
+---@param request integer the number that `find_path_async` returned
+---@return boolean withdrawn false if the request does not wait any more
+function NavigationMesh.cancel_path(mesh, request)
+  local is_withdrawn = core.navigation_cancel(mesh, request)
+  local callbacks = waiting[mesh]
+  if is_withdrawn and callbacks then callbacks[request] = nil end
+  return is_withdrawn
+end
+
+-- Calls the functions whose paths were found.
+local function run_callbacks(mesh)
+  local callbacks = waiting[mesh]
+  if not callbacks then return end
+  local numbers = core.navigation_answers(mesh)
+  local i = 1
+  while i <= #numbers do
+    local request, reason, count = numbers[i], REASONS[numbers[i + 1]], numbers[i + 2]
+    i = i + 3
+    local callback = callbacks[request]
+    if callback then
+      local points = {}
+      for at = i, i + count * 3 - 1, 3 do
+        points[#points + 1] = V3(numbers[at], numbers[at + 1], numbers[at + 2])
+      end
+      callbacks[request] = nil
+      callback(points, reason)
+    end
+    i = i + count * 3
+  end
+  if next(callbacks) == nil and waiting[mesh] == callbacks then waiting[mesh] = nil end
+end
+
+---Changes the mesh where volumes were added or removed, in at most 8 tiles, moves its agents, and
+---answers requests for paths. Call it once a frame.
+---@param mesh NavigationMesh a navigation mesh
+---@param dt number seconds, at most 1
+function NavigationMesh.update(mesh, dt)
+  -- Answers that the update before has left because of an error.
+  if waiting[mesh] then run_callbacks(mesh) end
+  core.navigation_update(mesh, dt)
+  if waiting[mesh] then run_callbacks(mesh) end
+end
+
+-- `World.update` updates the meshes of levels.
+core.on("world_update", "navigation", function()
+  for mesh in next, waiting do
+    if NavigationMesh.alive(mesh) then run_callbacks(mesh) else waiting[mesh] = nil end
+  end
+end)
+
+---Returns the polygons to which a way along the ground leads that is not longer than a distance,
+---the nearest ones first.
+---@param mesh NavigationMesh a navigation mesh
+---@param position Vector3 a point on the ground, or at most 2 metres away
+---@param distance number the greatest cost of a way: metres, where areas cost nothing else
+---@return integer[] polygons numbers of polygons
+---@return number[] costs the cost of the way into each of them
+function NavigationMesh.flood_fill(mesh, position, distance)
+  return core.navigation_flood(mesh, position, distance)
+end
+
+---Returns positions around a target, for characters that gather there: on a circle, and on larger
+---ones if it has no room for all. From each of them, a straight way leads to the target.
+---@param mesh NavigationMesh a navigation mesh
+---@param target Vector3 a point on the ground, or at most 2 metres away
+---@param count integer number of positions, at most 256
+---@param distance number radius of the smallest circle, in metres, at most 100
+---@param spacing number distance between positions, in metres, 0.05 to 100
+---@return Vector3[] positions fewer than `count` if there is not enough ground
+function NavigationMesh.positions_around(mesh, target, count, distance, spacing)
+  return points_of(core.navigation_around(mesh, target, count, distance, spacing))
 end
 
 ---Returns the corners of a polygon, counter-clockwise from above.
@@ -73,5 +185,10 @@ end
 ---@return table[] cells tables with `column` and `row`, from the start to the end
 ---@return string? reason nil, or "unreachable" if the path does not reach the end
 function NavigationGrid.find_path(grid, from_column, from_row, to_column, to_row)
-  return core.grid_path(grid, from_column, from_row, to_column, to_row)
+  local numbers, reason = core.grid_path(grid, from_column, from_row, to_column, to_row)
+  local cells = {}
+  for i = 1, #numbers, 2 do
+    cells[#cells + 1] = { column = numbers[i], row = numbers[i + 1] }
+  end
+  return cells, reason
 end

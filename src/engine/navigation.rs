@@ -11,7 +11,8 @@ use engine_navigation::bake::{BakeSettings, BakeSource, SOURCE_TRIANGLES_MAX};
 use engine_navigation::grid::NavigationGrid;
 use engine_navigation::mesh::NavigationMesh;
 use engine_navigation::outline::LineKind;
-use engine_navigation::search::Searcher;
+use engine_navigation::queries::Flood;
+use engine_navigation::search::{PointPath, PolygonPath, Searcher};
 use engine_navigation::{GRIDS_MAX, MESHES_MAX, NavigationMeshId};
 use engine_world::WorldId;
 use engine_world::debug_lines::{DebugLine, LINES_MAX};
@@ -52,8 +53,7 @@ pub struct Navigation {
     pub meshes: Slots<NavigationMesh>,
     pub grids: Slots<NavigationGrid>,
     pub agents: Agents,
-    /// Marks of searches that are answered at once.
-    pub searcher: Searcher,
+    pub memory: NavigationMemory,
     /// Meshes of levels, which end with them.
     pub levels: Vec<LevelMeshes>,
     /// Levels to bake, with the number of updates of their worlds before.
@@ -67,13 +67,22 @@ pub struct Navigation {
     pub of_tilemaps: Vec<TilemapGrid>,
 }
 
+/// Memory of searches and queries that are answered at once.
+#[derive(Debug, Default)]
+pub struct NavigationMemory {
+    pub searcher: Searcher,
+    pub flood: Flood,
+    pub path: PolygonPath,
+    pub corners: PointPath,
+}
+
 impl Default for Navigation {
     fn default() -> Navigation {
         Navigation {
             meshes: Slots::new(HandleKind::NavigationMesh, MESHES_MAX),
             grids: Slots::new(HandleKind::NavigationGrid, GRIDS_MAX),
             agents: Agents::default(),
-            searcher: Searcher::default(),
+            memory: NavigationMemory::default(),
             levels: Vec::new(),
             waiting_levels: Vec::new(),
             of_worlds: Vec::new(),
@@ -214,13 +223,16 @@ impl Engine {
         if let Some(renumbering) = &renumbering {
             agents.renumber(mesh.0, of, renumbering);
         }
+        of.update_hierarchy(&self.devices.tasks)?;
         agents.update(mesh.0, of, step, &self.devices.tasks)?;
+        of.answer_paths(&self.devices.tasks)?;
         if let Some(failure) = renumbering.and_then(|renumbering| renumbering.failure) {
             return Err(failure);
         }
         counter!("navigation/searches") += u64::from(agents.statistics.searches);
         counter!("navigation/nodes") += u64::from(agents.statistics.nodes);
-        counter!("navigation/waiting") += u64::from(agents.statistics.waiting);
+        let waiting = of.num_waiting_paths() as u64 + u64::from(agents.statistics.waiting);
+        counter!("navigation/waiting") += waiting;
         counter!("navigation/agents") += agents.count(mesh.0) as u64;
         counter!("navigation/stuck") += u64::from(agents.statistics.stuck);
         self.worlds.navigation.count_waits(mesh);
@@ -242,7 +254,7 @@ impl Engine {
         let mut left_out = 0;
         // Polygons of another mesh, or of the mesh as it was, may not exist.
         let count = of.num_polygons() as u32;
-        let visited = navigation.searcher.visited().iter().filter(|polygon| **polygon < count);
+        let visited = navigation.memory.searcher.visited().iter().filter(|polygon| **polygon < count);
         for polygon in visited {
             let corners = of.corners(*polygon);
             for (at, corner) in corners.iter().enumerate() {
@@ -257,6 +269,20 @@ impl Engine {
         }
         lines.show(None, &shown, -1.0).map_err(Error::new)?;
         Ok(left_out)
+    }
+
+    /// Brings the hierarchy of a mesh up to date, and returns the mesh with the memory of searches.
+    ///
+    /// # Errors
+    /// Returns an error if the system cannot start another thread.
+    pub fn searched_mesh(
+        &mut self,
+        mesh: NavigationMeshId,
+    ) -> Result<(&mut NavigationMesh, &mut NavigationMemory), Error> {
+        let Navigation { meshes, memory, .. } = &mut self.worlds.navigation;
+        let of = meshes.get_mut(mesh.0).expect("the handle was checked where it came in");
+        of.update_hierarchy(&self.devices.tasks)?;
+        Ok((of, memory))
     }
 
     /// Shows a mesh and its agents as debug lines for a frame. Returns the number of lines that do

@@ -150,7 +150,7 @@ pub const CORE_MODULES: &[&ModuleRows] = &[
     &navigation::grid::CORE,
     &navigation::levels::CORE,
     &navigation::polygon_paths::CORE,
-    &navigation::mesh::CORE,
+    &navigation::queries::CORE,
     &camera::CORE,
     &console::CORE,
     &gui::CORE,

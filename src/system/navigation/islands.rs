@@ -27,6 +27,7 @@ impl NavigationMesh {
         seeds.truncate(SEEDS_MAX);
         self.seeds = seeds;
         self.version += 1;
+        self.hierarchy.outdate();
         self.leave_out_islands();
     }
 

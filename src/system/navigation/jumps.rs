@@ -38,8 +38,8 @@ pub(super) struct Jump {
     pub end: Vec3,
     pub cost: f32,
     pub is_manual: bool,
-    polygon: u32,
-    target: u32,
+    pub polygon: u32,
+    pub target: u32,
 }
 
 /// Links of a mesh.

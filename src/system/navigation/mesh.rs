@@ -4,7 +4,9 @@
 use super::bake::{
     AREAS_MAX, BakeSettings, BakeSource, HeightGrid, TileLayout, TileMesh, bake_tile, fan_height,
 };
+use super::hierarchy::Hierarchy;
 use super::jumps::{Jumps, NO_JUMP};
+use super::path_requests::PathRequests;
 use super::volumes::Volumes;
 use engine_foundation::tasks::TaskPool;
 use engine_foundation::{Error, Vec2, Vec3, error};
@@ -48,6 +50,13 @@ pub(super) struct Link {
     pub jump: u32,
 }
 
+impl Link {
+    /// Returns true if the way does not lead through an edge.
+    pub fn is_jump(&self) -> bool {
+        self.jump != NO_JUMP
+    }
+}
+
 /// Polygon with the nearest point on it.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct NearestPolygon {
@@ -78,6 +87,8 @@ pub struct NavigationMesh {
     pub(super) jumps: Jumps,
     /// Points from which ground must be reachable; all ground stays if there are none.
     pub(super) seeds: Vec<Vec3>,
+    pub(super) hierarchy: Hierarchy,
+    pub(super) requests: PathRequests,
 }
 
 /// Edge at the side of a tile.
@@ -138,9 +149,12 @@ impl NavigationMesh {
             volumes: Volumes::default(),
             jumps: Jumps::default(),
             seeds: Vec::new(),
+            hierarchy: Hierarchy::default(),
+            requests: PathRequests::default(),
         };
         mesh.costs[0] = 0.0;
         mesh.assemble()?;
+        mesh.update_hierarchy(pool)?;
         Ok(mesh)
     }
 
@@ -157,6 +171,7 @@ impl NavigationMesh {
             self.tile_meshes = tiles;
             return Err(too_many_heights(heights));
         }
+        self.hierarchy.outdate();
         self.tiles.clear();
         self.polygons.clear();
         self.corners.clear();
@@ -365,6 +380,7 @@ impl NavigationMesh {
         if *known != is_obstructed {
             *known = is_obstructed;
             self.version += 1;
+            self.hierarchy.touch(polygon);
         }
     }
 
@@ -467,40 +483,7 @@ impl NavigationMesh {
         }
         self.volumes.write_state(write);
         self.jumps.write_state(write);
-    }
-
-    /// Returns a point on the mesh: uniform over the area of all polygons that can be entered.
-    /// `random` gives numbers from 0 to 1.
-    pub fn random_point(&self, mut random: impl FnMut() -> f64) -> Option<NearestPolygon> {
-        let mut sum = 0.0;
-        let mut chosen = None;
-        for polygon in 0..self.polygons.len() as u32 {
-            if !self.is_open(polygon) {
-                continue;
-            }
-            let area = f64::from(area(self.corners(polygon)));
-            sum += area;
-            if random() * sum < area {
-                chosen = Some(polygon);
-            }
-        }
-        let polygon = chosen?;
-        let corners = self.corners(polygon);
-        let mut wanted = random() * f64::from(area(corners));
-        let (mut x, mut y) = (random() as f32, random() as f32);
-        if x + y > 1.0 {
-            (x, y) = (1.0 - x, 1.0 - y);
-        }
-        let mut point = corners[0];
-        for pair in corners[1..].windows(2) {
-            point = corners[0] + (pair[0] - corners[0]) * x + (pair[1] - corners[0]) * y;
-            wanted -= f64::from(area(&[corners[0], pair[0], pair[1]]));
-            if wanted <= 0.0 {
-                break;
-            }
-        }
-        let position = point.truncate().extend(self.height(polygon, point.truncate()));
-        Some(NearestPolygon { polygon, position })
+        self.requests.write_state(write);
     }
 }
 

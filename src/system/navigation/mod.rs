@@ -4,23 +4,33 @@
 mod agent;
 pub mod agents;
 pub mod bake;
+mod cluster_table;
+mod clusters;
+mod cone;
+mod far_search;
 mod following;
 pub mod grid;
 mod grid_flow;
 mod grid_path;
+mod hierarchy;
 pub mod islands;
 pub mod jumps;
 pub mod mesh;
 mod neighbors;
 pub mod outline;
 mod passages;
+mod path;
+pub mod path_requests;
 mod placement;
+mod portals;
+pub mod queries;
 pub mod rays;
 pub mod rebake;
 mod rebuild;
 mod requests;
 pub mod search;
 mod steering;
+mod straighten;
 mod traversal;
 mod velocity;
 pub mod volumes;
@@ -37,6 +47,12 @@ mod edit_tests;
 mod following_tests;
 #[cfg(test)]
 mod jump_tests;
+#[cfg(test)]
+mod path_tests;
+#[cfg(test)]
+mod query_tests;
+#[cfg(test)]
+mod test_worlds;
 #[cfg(test)]
 mod tests;
 #[cfg(test)]

@@ -1,94 +1,111 @@
-//! Searches in a mesh: A* over polygons, and string pulling. The marks of a search are in a
-//! `Searcher`, so that several searches can use the same mesh at once.
+//! Searches in a mesh. A near destination is searched from polygon to polygon (A*), a far one over
+//! the portals of the hierarchy. A search can be divided: it keeps its state, and goes on with
+//! another number of nodes. The marks of a search are in a `Searcher`, so that several searches can
+//! use the same mesh at once.
 //!
-//! A node is a polygon with the point at which the search entered it: the point of the portal that
-//! is nearest to the straight way to the destination. The open list is a binary heap; equal costs
-//! are ordered by the index of the polygon, so that results do not depend on anything else.
+//! The open lists are binary heaps; equal costs are ordered by index, so that results do not depend
+//! on anything else.
 
-use super::jumps::Jump;
-use super::mesh::{Link, NavigationMesh, NearestPolygon};
-use super::volumes::Renumbering;
-use engine_foundation::Vec3;
+use super::cone::Cone;
+use super::far_search::{FarProgress, FarSearch, key};
+use super::mesh::{NavigationMesh, NearestPolygon};
+use super::straighten::Straightener;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
+pub use super::path::{PartialReason, PointPath, PolygonPath};
+
 /// Default number of polygons that a search may visit.
 pub const SEARCH_NODES_DEFAULT: usize = 65_536;
-/// Distance in metres from the straight way at which a corner is left out.
-const STRAIGHT: f32 = 1e-3;
+/// Polygons that a search for a near destination visits before it uses the hierarchy.
+const NEAR_NODES: usize = 512;
 /// Marks the start of a search, which no link leads to.
 const NO_LINK: u32 = u32::MAX;
+/// Ends the list of the nodes of a polygon.
+const NO_NODE: u32 = u32::MAX;
 
-/// Reason why a path does not reach its destination.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum PartialReason {
-    /// No way leads to the destination.
-    Unreachable,
-    /// The search visited as many polygons as it may.
-    Budget,
-}
-
-impl PartialReason {
-    /// Returns the name for scripts.
-    pub fn name(self) -> &'static str {
-        match self {
-            PartialReason::Unreachable => "unreachable",
-            PartialReason::Budget => "budget",
-        }
-    }
-}
-
-#[derive(Clone, Copy, Debug, Default)]
+/// Polygon that was entered by a link. A polygon has a node for each link by which it was entered,
+/// because the shortest way through it may enter it by another link than the shortest way into it.
+#[derive(Clone, Copy, Debug)]
 struct Node {
-    /// Number of the search that visited the node last, and its progress.
-    stamp: u32,
-    is_closed: bool,
-    /// Polygon and link by which it was entered.
-    parent: u32,
+    polygon: u32,
     link: u32,
+    /// Node of the polygon before, and the next node of the same polygon.
+    parent: u32,
+    next: u32,
+    is_closed: bool,
+    /// Least cost of a way over this node.
     cost: f32,
-    entry: Vec3,
+    cone: Cone,
+}
+
+/// Nodes of a polygon: the first one, if they are of the current search.
+#[derive(Clone, Copy, Debug, Default)]
+struct Slot {
+    stamp: u32,
+    first: u32,
+}
+
+/// Progress of a search.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+enum Phase {
+    /// The path is the start.
+    #[default]
+    AtStart,
+    Near,
+    Far,
+    /// The path is one of those that were searched.
+    NearEnd(u32),
+    FarEnd {
+        is_found: bool,
+    },
 }
 
 /// Marks and open list of searches.
 #[derive(Debug, Default)]
 pub struct Searcher {
     nodes: Vec<Node>,
+    slots: Vec<Slot>,
     heap: BinaryHeap<Reverse<u64>>,
     stamp: u32,
-    /// Polygons that the last search finished, in order.
+    far: FarSearch,
+    straightener: Straightener,
+    /// Clusters in the order of their distance from a point.
+    distances: Vec<(f32, u32)>,
+    phase: Phase,
+    /// Start of the search, and a closed polygon before it with the link that leads out of it.
+    start: Option<NearestPolygon>,
+    closed: Option<(NearestPolygon, u32)>,
+    /// Destination of the caller, and the one that is searched.
+    wanted: Option<NearestPolygon>,
+    destination: Option<NearestPolygon>,
+    partial: Option<PartialReason>,
+    least: f32,
+    /// Nodes that were visited, and that may be visited; those of the near search.
+    count: usize,
+    nodes_max: usize,
+    near_count: usize,
+    near_max: usize,
+    /// Node that is nearest to the destination.
+    best: (f32, u32),
+    /// Polygons of the nodes that were visited, in order.
     visited: Vec<u32>,
-}
-
-/// Polygons from a start to a destination, with the links between them.
-#[derive(Clone, Debug, Default)]
-pub struct PolygonPath {
-    pub polygons: Vec<u32>,
-    /// Links as indices into the mesh: one less than polygons.
-    pub(super) links: Vec<u32>,
-    /// Why the path ends before the destination; `None` if it does not.
-    pub partial: Option<PartialReason>,
+    has_tried_again: bool,
 }
 
 impl Searcher {
-    fn begin(&mut self, mesh: &NavigationMesh) {
-        if self.nodes.len() != mesh.polygons.len() || self.stamp == u32::MAX {
-            self.nodes.clear();
-            self.nodes.resize(mesh.polygons.len(), Node::default());
-            self.stamp = 0;
-        }
-        self.stamp += 1;
-        self.heap.clear();
-        self.visited.clear();
-    }
-
-    /// Returns the polygons that the last search finished, in order.
+    /// Returns the polygons of the nodes that the last search visited, in order.
     pub fn visited(&self) -> &[u32] {
         &self.visited
     }
 
-    /// Searches for a path. If the destination cannot be reached, the path leads to the polygon
-    /// from which it is nearest.
+    /// Returns the number of nodes that the last search visited.
+    pub fn num_nodes(&self) -> usize {
+        self.count
+    }
+
+    /// Searches for a path. If the destination cannot be reached, the path leads to the point that
+    /// is nearest to it, of those that can.
     pub fn search(
         &mut self,
         mesh: &NavigationMesh,
@@ -97,103 +114,290 @@ impl Searcher {
         nodes_max: usize,
         path: &mut PolygonPath,
     ) {
-        self.begin(mesh);
-        let areas = mesh.costs.iter().copied().filter(|cost| *cost > 0.0);
-        let least = areas.fold(mesh.jumps.least, f32::min);
-        let first = Node {
-            stamp: self.stamp,
-            is_closed: false,
-            parent: start.polygon,
-            link: NO_LINK,
-            cost: 0.0,
-            entry: start.position,
-        };
-        self.nodes[start.polygon as usize] = first;
-        let far = start.position.distance(destination.position) * least;
-        self.heap.push(Reverse(key(far, start.polygon)));
-        let mut best = (far, start.polygon);
-        let mut reason = PartialReason::Unreachable;
-        while let Some(Reverse(top)) = self.heap.pop() {
-            let polygon = top as u32;
-            if self.nodes[polygon as usize].is_closed {
-                continue;
-            }
-            self.nodes[polygon as usize].is_closed = true;
-            if polygon == destination.polygon {
-                self.visited.push(polygon);
-                return self.trace(polygon, None, path);
-            }
-            if self.visited.len() >= nodes_max {
-                reason = PartialReason::Budget;
-                break;
-            }
-            self.visited.push(polygon);
-            self.expand(mesh, polygon, destination, least, &mut best);
-        }
-        self.trace(best.1, Some(reason), path);
+        self.begin(mesh, start, destination, nodes_max);
+        self.advance(mesh, usize::MAX);
+        self.finish(mesh, path);
     }
 
-    fn expand(
+    /// Begins a search, which visits at most `nodes_max` nodes. The mesh must not change until it
+    /// is finished.
+    pub fn begin(
         &mut self,
         mesh: &NavigationMesh,
-        polygon: u32,
+        start: NearestPolygon,
         destination: NearestPolygon,
-        least: f32,
-        best: &mut (f32, u32),
+        nodes_max: usize,
     ) {
-        let node = self.nodes[polygon as usize];
-        let of = &mesh.polygons[polygon as usize];
-        let cost_here = mesh.costs[usize::from(of.area)];
-        for (at, link) in (of.first_link..).zip(mesh.links(polygon)) {
-            let target = link.target;
-            if target == node.parent || !mesh.is_open(target) {
-                continue;
-            }
-            let known = self.nodes[target as usize];
-            let is_known = known.stamp == self.stamp;
-            if is_known && known.is_closed {
-                continue;
-            }
-            let (entry, mut cost) = match mesh.jump(link) {
-                Some(jump) => (jump.end, node.entry.distance(jump.start) * cost_here + jump.cost),
-                None => {
-                    let entry = crossing(node.entry, destination.position, link);
-                    (entry, node.entry.distance(entry) * cost_here)
-                }
+        let areas = mesh.costs.iter().copied().filter(|cost| *cost > 0.0);
+        self.least = areas.fold(mesh.jumps.least, f32::min);
+        (self.start, self.wanted) = (Some(start), Some(destination));
+        (self.destination, self.closed) = (Some(destination), None);
+        (self.partial, self.has_tried_again) = (None, false);
+        (self.count, self.nodes_max) = (0, nodes_max);
+        self.phase = Phase::AtStart;
+        self.visited.clear();
+        if start.polygon == destination.polygon {
+            return;
+        }
+        if !mesh.has_hierarchy() {
+            return self.begin_near(mesh, start, destination, nodes_max);
+        }
+        let mut start = start;
+        if !mesh.is_open(start.polygon) {
+            let Some((outside, link)) = leave_closed(mesh, start, destination) else {
+                self.partial = Some(PartialReason::Unreachable);
+                return;
             };
-            cost += node.cost;
-            let mut rest = entry.distance(destination.position) * least;
-            if target == destination.polygon {
-                let area = mesh.polygons[target as usize].area;
-                cost += entry.distance(destination.position) * mesh.costs[usize::from(area)];
-                rest = 0.0;
+            self.closed = Some((start, link));
+            start = outside;
+            self.start = Some(start);
+        }
+        let component =
+            |polygon: u32| mesh.hierarchy.component(mesh.hierarchy.members[polygon as usize]);
+        let here = component(start.polygon);
+        let mut destination = destination;
+        if component(destination.polygon) != here {
+            self.partial = Some(PartialReason::Unreachable);
+            let reachable = |member| mesh.hierarchy.component(member) == here;
+            let position = destination.position;
+            let nearest = nearest_where(mesh, position, &mut self.distances, reachable);
+            let Some(nearest) = nearest else { return };
+            destination = nearest;
+            self.destination = Some(nearest);
+        }
+        self.begin_leg(mesh, start, destination);
+    }
+
+    fn begin_leg(
+        &mut self,
+        mesh: &NavigationMesh,
+        start: NearestPolygon,
+        destination: NearestPolygon,
+    ) {
+        if start.polygon == destination.polygon {
+            self.phase = Phase::AtStart;
+        } else if mesh.is_near(start, destination) {
+            self.begin_near(mesh, start, destination, NEAR_NODES);
+        } else {
+            self.far.begin(mesh, start, destination, self.least);
+            self.phase = Phase::Far;
+        }
+    }
+
+    fn begin_near(
+        &mut self,
+        mesh: &NavigationMesh,
+        start: NearestPolygon,
+        destination: NearestPolygon,
+        nodes_max: usize,
+    ) {
+        if self.slots.len() < mesh.polygons.len() {
+            self.slots.resize(mesh.polygons.len(), Slot::default());
+        }
+        if self.stamp == u32::MAX {
+            self.slots.fill(Slot::default());
+            self.stamp = 0;
+        }
+        self.stamp += 1;
+        self.heap.clear();
+        self.nodes.clear();
+        self.phase = Phase::Near;
+        (self.near_count, self.near_max) = (0, nodes_max);
+        let far = start.position.distance(destination.position) * self.least;
+        self.best = (far, 0);
+        self.reach(Node {
+            polygon: start.polygon,
+            link: NO_LINK,
+            parent: NO_NODE,
+            next: NO_NODE,
+            is_closed: false,
+            cost: far,
+            cone: Cone::at(start.position, 0.0),
+        });
+    }
+
+    /// Adds a node, or replaces the one of the same link. Returns its number; `None` if the known
+    /// one is better.
+    fn reach(&mut self, node: Node) -> Option<u32> {
+        let slot = &mut self.slots[node.polygon as usize];
+        if slot.stamp != self.stamp {
+            *slot = Slot { stamp: self.stamp, first: NO_NODE };
+        }
+        let mut at = slot.first;
+        while at != NO_NODE && self.nodes[at as usize].link != node.link {
+            at = self.nodes[at as usize].next;
+        }
+        if at == NO_NODE {
+            at = self.nodes.len() as u32;
+            self.nodes.push(Node { next: slot.first, ..node });
+            slot.first = at;
+        } else {
+            let known = &mut self.nodes[at as usize];
+            if known.is_closed || known.cost <= node.cost {
+                return None;
             }
-            if is_known && known.cost <= cost {
-                continue;
-            }
-            self.nodes[target as usize] = Node {
-                stamp: self.stamp,
-                is_closed: false,
-                parent: polygon,
-                link: at,
-                cost,
-                entry,
+            *known = Node { next: known.next, ..node };
+        }
+        self.heap.push(Reverse(key(node.cost, at)));
+        Some(at)
+    }
+
+    /// Goes on with the search, with at most `nodes` nodes. Returns true if it is finished.
+    pub fn advance(&mut self, mesh: &NavigationMesh, nodes: usize) -> bool {
+        let mut budget = nodes;
+        loop {
+            let is_finished = match self.phase {
+                Phase::Near => self.advance_near(mesh, &mut budget),
+                Phase::Far => self.advance_far(mesh, &mut budget),
+                Phase::AtStart | Phase::NearEnd(_) | Phase::FarEnd { .. } => return true,
             };
-            self.heap.push(Reverse(key(cost + rest, target)));
-            if rest < best.0 {
-                *best = (rest, target);
+            if !is_finished && budget == 0 {
+                return false;
             }
         }
     }
 
-    fn trace(&self, end: u32, partial: Option<PartialReason>, path: &mut PolygonPath) {
+    /// Returns true if the phase has ended.
+    fn advance_near(&mut self, mesh: &NavigationMesh, budget: &mut usize) -> bool {
+        let (Some(start), Some(destination)) = (self.start, self.destination) else { return true };
+        while let Some(&Reverse(top)) = self.heap.peek() {
+            let at = top as u32;
+            let Node { polygon, is_closed, .. } = self.nodes[at as usize];
+            if is_closed {
+                self.heap.pop();
+                continue;
+            }
+            if polygon == destination.polygon {
+                self.phase = Phase::NearEnd(at);
+                return true;
+            }
+            if self.count >= self.nodes_max {
+                self.partial = Some(PartialReason::Budget);
+                self.phase = Phase::NearEnd(self.best.1);
+                return true;
+            }
+            if self.near_count >= self.near_max {
+                self.far.begin(mesh, start, destination, self.least);
+                self.phase = Phase::Far;
+                return true;
+            }
+            if *budget == 0 {
+                return false;
+            }
+            *budget -= 1;
+            self.heap.pop();
+            self.nodes[at as usize].is_closed = true;
+            self.count += 1;
+            self.near_count += 1;
+            self.visited.push(polygon);
+            self.expand(mesh, at, destination);
+        }
+        // All polygons that can be reached were visited.
+        self.partial = Some(PartialReason::Unreachable);
+        let wanted = self.wanted.unwrap_or(destination).position;
+        let mut best = (f32::INFINITY, 0);
+        for (at, node) in (0..).zip(&self.nodes) {
+            let away = mesh.constrain(node.polygon, wanted).distance_squared(wanted);
+            if away < best.0 {
+                best = (away, at);
+            }
+        }
+        self.phase = Phase::NearEnd(best.1);
+        true
+    }
+
+    fn expand(&mut self, mesh: &NavigationMesh, at: u32, destination: NearestPolygon) {
+        let Node { polygon, parent, cone, .. } = self.nodes[at as usize];
+        let before = self.nodes.get(parent as usize).map(|node| node.polygon);
+        let first = mesh.polygons[polygon as usize].first_link;
+        for (number, link) in (first..).zip(mesh.links(polygon)) {
+            let target = link.target;
+            if Some(target) == before || !mesh.is_open(target) {
+                continue;
+            }
+            let step = mesh.step(&cone, polygon, link, Some(destination.position));
+            let rest = step.entry.distance(destination.position);
+            let is_last = target == destination.polygon;
+            let rate = if is_last { mesh.rate(target) } else { self.least };
+            let reached = self.reach(Node {
+                polygon: target,
+                link: number,
+                parent: at,
+                next: NO_NODE,
+                is_closed: false,
+                cost: step.cost + rest * rate,
+                cone: step.cone,
+            });
+            let rest = if is_last { 0.0 } else { rest };
+            if let Some(node) = reached.filter(|_| rest < self.best.0) {
+                self.best = (rest, node);
+            }
+        }
+    }
+
+    /// Returns true if the phase has ended.
+    fn advance_far(&mut self, mesh: &NavigationMesh, budget: &mut usize) -> bool {
+        let (Some(start), Some(wanted)) = (self.start, self.wanted) else { return true };
+        let mut left = (*budget).min(self.nodes_max - self.count.min(self.nodes_max));
+        let before = left;
+        let progress = self.far.advance(mesh, &mut left, &mut self.visited);
+        self.count += before - left;
+        *budget -= before - left;
+        match progress {
+            FarProgress::Found => self.phase = Phase::FarEnd { is_found: true },
+            FarProgress::Unfinished if self.count >= self.nodes_max => {
+                self.partial = Some(PartialReason::Budget);
+                self.phase = Phase::FarEnd { is_found: false };
+            }
+            FarProgress::Unfinished => return false,
+            FarProgress::Failed => {
+                // Links in one direction: the destination is joined, but cannot be reached.
+                self.partial = Some(PartialReason::Unreachable);
+                let reached = |member| self.far.has_reached(mesh, member);
+                let nearest = nearest_where(mesh, wanted.position, &mut self.distances, reached);
+                let is_second = std::mem::replace(&mut self.has_tried_again, true);
+                match nearest.filter(|_| !is_second) {
+                    Some(nearest) => {
+                        self.destination = Some(nearest);
+                        self.begin_leg(mesh, start, nearest);
+                    }
+                    None => self.phase = Phase::FarEnd { is_found: false },
+                }
+            }
+        }
+        true
+    }
+
+    /// Writes the path of a search that is finished.
+    pub fn finish(&mut self, mesh: &NavigationMesh, path: &mut PolygonPath) {
         path.polygons.clear();
         path.links.clear();
-        path.partial = partial;
+        path.partial = self.partial;
+        let (Some(start), Some(wanted)) = (self.start, self.wanted) else { return };
+        match self.phase {
+            Phase::NearEnd(end) => self.trace(end, path),
+            Phase::FarEnd { is_found } => self.far.trace(mesh, is_found, path),
+            _ => path.polygons.push(start.polygon),
+        }
+        let mut from = start.position;
+        if let Some((closed, link)) = self.closed {
+            path.polygons.insert(0, closed.polygon);
+            path.links.insert(0, link);
+            from = closed.position;
+        }
+        let last = path.polygons[path.polygons.len() - 1];
+        let to = match path.partial {
+            None => wanted.position,
+            Some(_) => mesh.constrain(last, wanted.position),
+        };
+        self.straightener.straighten(mesh, path, from, to);
+    }
+
+    fn trace(&self, end: u32, path: &mut PolygonPath) {
         let mut at = end;
         loop {
-            path.polygons.push(at);
             let node = &self.nodes[at as usize];
+            path.polygons.push(node.polygon);
             if node.link == NO_LINK {
                 break;
             }
@@ -205,239 +409,69 @@ impl Searcher {
     }
 }
 
-/// Returns the order of a node in the open list: by cost, then by index.
-fn key(cost: f32, polygon: u32) -> u64 {
-    // The bits of numbers that are not negative have the order of the numbers.
-    u64::from(cost.max(0.0).to_bits()) << 32 | u64::from(polygon)
-}
-
-/// Returns the point of a portal that is nearest to the straight way between two points.
-fn crossing(from: Vec3, to: Vec3, link: &Link) -> Vec3 {
-    let along = link.left - link.right;
-    let way = (to - from).truncate();
-    let across = way.perp_dot(along.truncate());
-    if across.abs() < 1e-12 {
-        return (link.left + link.right) * 0.5;
-    }
-    let part = (link.right - from).truncate().perp_dot(way) / across;
-    link.right + along * part.clamp(0.0, 1.0)
-}
-
-/// Path as points, and the polygon in which each lies.
-#[derive(Clone, Debug, Default)]
-pub struct PointPath {
-    pub points: Vec<Vec3>,
-    pub polygons: Vec<u32>,
-}
-
-impl PolygonPath {
-    /// Makes a path from polygons that are neighbours.
-    ///
-    /// # Errors
-    /// Returns the index of the first polygon that is no neighbour of the one before.
-    pub fn from_polygons(mesh: &NavigationMesh, polygons: &[u32]) -> Result<PolygonPath, usize> {
-        let mut links = Vec::with_capacity(polygons.len());
-        for (at, pair) in polygons.windows(2).enumerate() {
-            let first = mesh.polygons[pair[0] as usize].first_link;
-            let found = mesh.links(pair[0]).iter().position(|link| link.target == pair[1]);
-            links.push(first + found.ok_or(at + 1)? as u32);
+/// Returns the open neighbour by which a closed polygon is left, the point at which it is entered,
+/// and the link: the one that is nearest to a destination, of those from which it can be reached.
+fn leave_closed(
+    mesh: &NavigationMesh,
+    start: NearestPolygon,
+    destination: NearestPolygon,
+) -> Option<(NearestPolygon, u32)> {
+    let component =
+        |polygon: u32| mesh.hierarchy.component(mesh.hierarchy.members[polygon as usize]);
+    let wanted = component(destination.polygon);
+    let first = mesh.polygons[start.polygon as usize].first_link;
+    let mut best: Option<((bool, f32), (NearestPolygon, u32))> = None;
+    for (at, link) in (first..).zip(mesh.links(start.polygon)) {
+        if !mesh.is_open(link.target) {
+            continue;
         }
-        Ok(PolygonPath { polygons: polygons.to_vec(), links, partial: None })
-    }
-
-    /// Gives polygons the numbers that they have now. The path ends before the first one whose tile
-    /// was built again; it is empty if that is the first of all.
-    pub(super) fn renumber(&mut self, mesh: &NavigationMesh, renumbering: &Renumbering) {
-        let known = self.polygons.iter().map_while(|polygon| renumbering.polygon(*polygon));
-        let polygons: Vec<u32> = known.collect();
-        let partial = self.partial;
-        let path = match PolygonPath::from_polygons(mesh, &polygons) {
-            Ok(path) => path,
-            Err(at) => PolygonPath::from_polygons(mesh, &polygons[..at]).unwrap_or_default(),
-        };
-        *self = PolygonPath { partial, ..path };
-    }
-
-    /// Removes polygons from the beginning that have been walked through.
-    pub fn drop_first(&mut self, count: usize) {
-        self.polygons.drain(..count);
-        self.links.drain(..count.min(self.links.len()));
-    }
-
-    /// Adds a polygon before the path, if one of the first `ahead` polygons is its neighbour.
-    pub fn rejoin(&mut self, mesh: &NavigationMesh, polygon: u32, ahead: usize) -> bool {
-        let first = mesh.polygons[polygon as usize].first_link;
-        let links = mesh.links(polygon);
-        let ahead = ahead.min(self.polygons.len());
-        let found = (0..ahead).rev().find_map(|at| {
-            let link = links.iter().position(|link| link.target == self.polygons[at]);
-            link.map(|link| (at, first + link as u32))
-        });
-        let Some((at, link)) = found else { return false };
-        self.drop_first(at);
-        self.polygons.insert(0, polygon);
-        self.links.insert(0, link);
-        true
-    }
-
-    /// Returns the shortest way through the polygons, at most `corners_max` points after the start.
-    pub fn funnel(
-        &self,
-        mesh: &NavigationMesh,
-        start: Vec3,
-        destination: Vec3,
-        corners_max: usize,
-        path: &mut PointPath,
-    ) {
-        path.points.clear();
-        path.polygons.clear();
-        path.push(start, self.polygons[0]);
-        self.corners(mesh, start, destination, |point, polygon| {
-            path.push(point, polygon);
-            path.points.len() <= corners_max
-        });
-    }
-
-    /// Calls `each` with the corners of the shortest way through the polygons, with both ends of
-    /// its jumps, and with the destination, until it returns false. The second argument is the
-    /// polygon that the way enters at the point.
-    pub fn corners(
-        &self,
-        mesh: &NavigationMesh,
-        start: Vec3,
-        destination: Vec3,
-        mut each: impl FnMut(Vec3, u32) -> bool,
-    ) {
-        let (mut first, mut start) = (0, start);
-        for (at, link) in self.links.iter().enumerate() {
-            let Some(jump) = mesh.jump(&mesh.links[*link as usize]) else { continue };
-            if !self.funnel_part(mesh, first..at, (start, jump.start), &mut each)
-                || !each(jump.end, self.polygons[at + 1])
-            {
-                return;
-            }
-            (first, start) = (at + 1, jump.end);
-        }
-        self.funnel_part(mesh, first..self.links.len(), (start, destination), &mut each);
-    }
-
-    /// Returns the jump with which the path goes on in its first polygon.
-    pub(super) fn next_jump<'a>(&self, mesh: &'a NavigationMesh) -> Option<&'a Jump> {
-        mesh.jump(&mesh.links[*self.links.first()? as usize])
-    }
-
-    /// Calls `each` with the corners of the part of a path without jumps: the funnel algorithm
-    /// (D. T. Lee and F. P. Preparata, "Euclidean Shortest Paths in the Presence of Rectilinear
-    /// Barriers", 1984). `part` has its links, as indices. Returns false if `each` has.
-    fn funnel_part(
-        &self,
-        mesh: &NavigationMesh,
-        part: std::ops::Range<usize>,
-        (start, destination): (Vec3, Vec3),
-        each: &mut impl FnMut(Vec3, u32) -> bool,
-    ) -> bool {
-        let (links, polygons) = (&self.links[part.clone()], &self.polygons[part.start..=part.end]);
-        let portal = |at: usize| match links.get(at) {
-            Some(link) => {
-                let link = &mesh.links[*link as usize];
-                (link.left, link.right)
-            }
-            None => (destination, destination),
-        };
-        let last = polygons.len() - 1;
-        let mut straight = Straight { before: start, pending: None };
-        let (mut apex, mut left, mut right) = (start, start, start);
-        let (mut left_at, mut right_at) = (0, 0);
-        let mut at = 0;
-        while at <= links.len() {
-            let (next_left, next_right) = portal(at);
-            let mut corner = None;
-            if turn(apex, right, next_right) >= 0.0 {
-                if is_same(apex, right) || turn(apex, left, next_right) < 0.0 {
-                    (right, right_at) = (next_right, at + 1);
-                } else {
-                    corner = Some((left, left_at));
-                }
-            }
-            if corner.is_none() && turn(apex, left, next_left) <= 0.0 {
-                if is_same(apex, left) || turn(apex, right, next_left) > 0.0 {
-                    (left, left_at) = (next_left, at + 1);
-                } else {
-                    corner = Some((right, right_at));
-                }
-            }
-            at += 1;
-            if let Some((point, portal)) = corner {
-                if !straight.push(point, polygons[portal.min(last)], each) {
-                    return false;
-                }
-                (apex, left, right) = (point, point, point);
-                (left_at, right_at) = (portal, portal);
-                at = portal;
-            }
-        }
-        straight.push(destination, polygons[last], each) && straight.finish(each)
-    }
-}
-
-impl PointPath {
-    fn push(&mut self, point: Vec3, polygon: u32) {
-        if self.points.last().is_none_or(|last| !is_same(*last, point)) || self.points.len() == 1 {
-            self.points.push(point);
-            self.polygons.push(polygon);
+        let cone = Cone::at(start.position, 0.0);
+        let entry = mesh.step(&cone, start.polygon, link, Some(destination.position)).entry;
+        let order =
+            (component(link.target) != wanted, entry.distance_squared(destination.position));
+        let is_better = best
+            .as_ref()
+            .is_none_or(|(known, _)| order.0 < known.0 || order.0 == known.0 && order.1 < known.1);
+        if is_better {
+            let outside = NearestPolygon { polygon: link.target, position: entry };
+            best = Some((order, (outside, at)));
         }
     }
-
-    /// Returns the length of the path in metres.
-    pub fn length(&self) -> f32 {
-        self.points.windows(2).map(|pair| pair[0].distance(pair[1])).sum()
-    }
+    best.map(|(_, found)| found)
 }
 
-/// Corners of a way, without those between which it is straight: a way can touch a corner of
-/// polygons without a turn.
-struct Straight {
-    /// Last corner that was passed on.
-    before: Vec3,
-    /// Corner that is passed on if the way turns there, and the polygon behind it.
-    pending: Option<(Vec3, u32)>,
-}
-
-impl Straight {
-    /// Adds a corner. Returns false if `each` has returned false for the one before.
-    fn push(
-        &mut self,
-        point: Vec3,
-        polygon: u32,
-        each: &mut impl FnMut(Vec3, u32) -> bool,
-    ) -> bool {
-        if let Some((known, _)) = self.pending {
-            let way = (point - self.before).truncate();
-            let part = (known - self.before).truncate();
-            let across = way.perp_dot(part).abs();
-            let is_between = part.dot(way) >= 0.0 && part.dot(way) <= way.length_squared();
-            let is_turn = !is_between || across > STRAIGHT * way.length();
-            if is_turn && !self.finish(each) {
-                return false;
+/// Returns the point that is nearest to a position, on the polygons that are accepted.
+fn nearest_where(
+    mesh: &NavigationMesh,
+    position: engine_foundation::Vec3,
+    distances: &mut Vec<(f32, u32)>,
+    accept: impl Fn(super::clusters::Member) -> bool,
+) -> Option<NearestPolygon> {
+    let hierarchy = &mesh.hierarchy;
+    distances.clear();
+    distances.extend((0..).zip(&hierarchy.clusters).map(|(index, cluster)| {
+        let nearest = position.clamp(cluster.low, cluster.high);
+        (nearest.distance_squared(position), index)
+    }));
+    distances.sort_unstable_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
+    let mut best: Option<(f32, NearestPolygon)> = None;
+    for &(distance, index) in &*distances {
+        if best.is_some_and(|(known, _)| known <= distance) {
+            break;
+        }
+        for &polygon in &hierarchy.clusters[index as usize].polygons {
+            let of = &mesh.polygons[polygon as usize];
+            let bounds = position.clamp(of.low, of.high).distance_squared(position);
+            let is_far = best.is_some_and(|(known, _)| known <= bounds);
+            if is_far || !accept(hierarchy.members[polygon as usize]) {
+                continue;
+            }
+            let point = mesh.constrain(polygon, position);
+            let away = point.distance_squared(position);
+            if best.is_none_or(|(known, _)| away < known) {
+                best = Some((away, NearestPolygon { polygon, position: point }));
             }
         }
-        self.pending = Some((point, polygon));
-        true
     }
-
-    /// Passes the last corner on.
-    fn finish(&mut self, each: &mut impl FnMut(Vec3, u32) -> bool) -> bool {
-        let Some((point, polygon)) = self.pending.take() else { return true };
-        self.before = point;
-        each(point, polygon)
-    }
-}
-
-/// Returns twice the area of a triangle from above, positive if it is counter-clockwise.
-fn turn(a: Vec3, b: Vec3, c: Vec3) -> f32 {
-    (b - a).truncate().perp_dot((c - a).truncate())
-}
-
-fn is_same(a: Vec3, b: Vec3) -> bool {
-    a.truncate().distance_squared(b.truncate()) < 1e-6
+    best.map(|(_, nearest)| nearest)
 }

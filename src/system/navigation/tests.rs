@@ -154,7 +154,12 @@ fn check_path(mesh: &NavigationMesh, path: &PointPath) {
         let inside = mesh.raycast(start, a).polygon;
         let end = mesh.raycast(NearestPolygon { polygon: inside, position: a }, b);
         let missing = end.position.truncate().distance(b.truncate());
-        assert!(missing < 0.05, "{missing} {path:?}");
+        // A way along a wall may leave the mesh by a millimetre, which ends the ray.
+        let on_mesh = |part: u16| {
+            let point = a.lerp(b, f32::from(part) / 64.0);
+            mesh.nearest(point, 0.01, 2.0).is_some()
+        };
+        assert!(missing < 0.05 || (0..=64).all(on_mesh), "{missing} {path:?}");
     }
 }
 

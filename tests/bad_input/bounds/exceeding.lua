@@ -259,6 +259,10 @@ M.calls = {
   ["NavigationMesh.create_from_triangles"] = filled(65, function()
     return NavigationMesh.create_from_triangles({ 0, 0, 0, 1, 0, 0, 0, 1, 0 }, { 1, 2, 3 })
   end, NavigationMesh.destroy),
+  ["NavigationMesh.find_path_async"] = filled(16385, function()
+    local position = Vector3(10, 10, 0)
+    return NavigationMesh.find_path_async(fixtures.get("NavigationMesh"), position, position, print)
+  end, function(path) NavigationMesh.cancel_path(fixtures.get("NavigationMesh"), path) end),
   ["Tilemap.new"] = filled(1025, function() return Tilemap.new("maps/cave") end, Tilemap.destroy),
   ["World.create_screen_gui"] = filled(1025, function()
     return World.create_screen_gui(fixtures.get("World"))

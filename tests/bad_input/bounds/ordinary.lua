@@ -242,7 +242,12 @@ M.arguments = {
   ["NavigationMesh.create_from_triangles"] = {
     points = { 0, 0, 0, 20, 0, 0, 20, 20, 0 }, triangles = { 1, 2, 3 }, options = { radius = 0.5 },
   },
+  ["NavigationMesh.disc_cast"] = { from = Vector3(10, 10, 0), radius = 0.5 },
+  ["NavigationMesh.distance_to_edge"] = { position = Vector3(10, 10, 0) },
   ["NavigationMesh.find_path"] = { from = Vector3(10, 10, 0), to = Vector3(12, 10, 0) },
+  ["NavigationMesh.find_path_async"] = { from = Vector3(10, 10, 0), to = Vector3(12, 10, 0) },
+  ["NavigationMesh.flood_fill"] = { position = Vector3(10, 10, 0) },
+  ["NavigationMesh.positions_around"] = { target = Vector3(10, 10, 0), spacing = 1 },
   ["NavigationMesh.raycast"] = { from = Vector3(10, 10, 0) },
   ["PhysicsWorld.create_joint"] = { kind = "ball" },
   ["PhysicsWorld.spawn_chain"] = { physics_world = flat_physics, points = square },

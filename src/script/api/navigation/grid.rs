@@ -19,6 +19,9 @@ const COLUMN_ARG: (&str, &str) = ("column", "from 1 at the left");
 const ROW_ARG: (&str, &str) = ("row", "from 1 at the bottom");
 const FIELD_ARG: (&str, &str) = ("name", "the name of a flow field");
 
+/// Maximum number of cells of a path.
+const PATH_CELLS_MAX: usize = 1 << 18;
+
 pub static NAVIGATION_GRID: ModuleRows = module(
     "NavigationGrid",
     "Paths on a grid of cells with costs, for games on tiles. A flow field leads from every cell \
@@ -115,7 +118,7 @@ pub static CORE: ModuleRows = module(
         "grid_path",
         grid_path,
         &[("grid", ""), ("from_column", ""), ("from_row", ""), ("to_column", ""), ("to_row", "")],
-        "Returns the cells of a path, and the reason why it is not complete.",
+        "Returns the columns and rows of a path, and the reason why it is not complete.",
     )
     .public_name("NavigationGrid.find_path")
     .pure()],
@@ -223,15 +226,19 @@ fn grid_path(
     let (from, to) = (cell(grid, from_column, from_row)?, cell(grid, to_column, to_row)?);
     let mut path = Vec::new();
     let partial = grid.find_path(from, to, usize::MAX, &mut path);
-    let entry = |cell: u32| {
+    if path.len() > PATH_CELLS_MAX {
+        return Err(error!(
+            "the path has {} cells, and {PATH_CELLS_MAX} are the most (PATH_CELLS_MAX): find the \
+             way to a cell in between, or use NavigationGrid.flow",
+            path.len()
+        ));
+    }
+    let mut numbers = Vec::with_capacity(path.len() * 2);
+    for cell in path {
         let (column, row) = grid.column_and_row(cell);
-        let number = |at: usize| ScriptValue::Number(at as f64 + 1.0);
-        ScriptValue::Table(vec![
-            ("column".to_string(), number(column)),
-            ("row".to_string(), number(row)),
-        ])
-    };
-    let cells = ScriptValue::List(path.into_iter().map(entry).collect());
+        numbers.extend([column, row].map(|at| ScriptValue::Number(at as f64 + 1.0)));
+    }
+    let cells = ScriptValue::List(numbers);
     let reason = partial.map_or(ScriptValue::Nil, |it| ScriptValue::Text(it.name().to_string()));
     Ok(ManyResults(vec![cells, reason]))
 }

@@ -1,18 +1,18 @@
 //! The Lua module `NavigationMesh`: meshes of walkable ground, and paths on them. Functions that
-//! return lists of points are in the prelude (lua/world/navigation.lua), around the native parts at
-//! the end of this file.
+//! return lists of points are in the prelude (lua/world/navigation.lua), around the native parts in
+//! queries.rs.
 
-use super::{creation, following, links, volumes};
+use super::{creation, following, links, queries, volumes};
 use crate::api_row::{ModuleRows, func, hot, module};
 use crate::argument::{Integer, MaybeHandle};
 use crate::context;
-use crate::return_value::ManyResults;
 use crate::value::ScriptValue;
 use engine_foundation::{Error, Vec3, error};
 use engine_navigation::NavigationMeshId;
 use engine_navigation::mesh::{NavigationMesh, NearestPolygon};
+use engine_navigation::queries::SNAP_DISTANCE;
 use engine_navigation::rays::RAY_POLYGONS_MAX;
-use engine_navigation::search::{PointPath, PolygonPath, SEARCH_NODES_DEFAULT};
+use engine_navigation::search::SEARCH_NODES_DEFAULT;
 use engine_runtime::Engine;
 
 pub(super) const MESH_ARG: (&str, &str) = ("mesh", "a navigation mesh");
@@ -23,11 +23,6 @@ const OPTIONS_ARG: (&str, &str) = (
      `cell_height`, `tile_cells`, `edge_error`, `height_error`, `region_min` and `region_merge` of \
      the bake",
 );
-
-/// Corners of a path above which it is cut off.
-pub(super) const PATH_POINTS_MAX: usize = 4096;
-/// Distance in metres at which a position off the mesh still counts as on it.
-const SNAP_DISTANCE: f32 = 2.0;
 
 pub static NAVIGATION_MESH: ModuleRows = module(
     "NavigationMesh",
@@ -274,44 +269,46 @@ NavigationMesh.destroy(mesh)"#,
         )
         .pure(),
         func(
+            "disc_cast",
+            queries::disc_cast,
+            &[
+                MESH_ARG,
+                ("from", "a point on the ground"),
+                ("to", "another point"),
+                ("radius", "of the disc, in metres, up to 100"),
+            ],
+            "Returns the point at which a disc that moves straight from a point to another one \
+             touches the edge of the mesh; nil if it gets there. The radius is added to that of \
+             the characters of the mesh. The height of the second point does not count.",
+        )
+        .returns(&["point the middle of the disc"])
+        .pure(),
+        func(
+            "distance_to_edge",
+            queries::distance_to_edge,
+            &[
+                MESH_ARG,
+                ("position", "a point on the ground"),
+                ("distance", "how far to search, in metres; 10 by default"),
+            ],
+            "Returns the distance from a point to the edge of the mesh, or of a closed polygon, \
+             that is nearest to it, and the nearest point there; nil if there is none.",
+        )
+        .returns(&["distance in metres", "point the nearest point on the edge"])
+        .pure(),
+        func(
             "random_point",
-            random_point,
+            queries::random_point,
             &[MESH_ARG],
             "Returns a random point of the mesh; nil if it has no open polygons. All places are \
              equally likely.",
         ),
         func(
-            "update",
-            update,
-            &[MESH_ARG, ("dt", "seconds, at most 1")],
-            "Moves the agents of a mesh, and changes the mesh where volumes were added or removed: \
-             another thread builds up to 8 tiles again, which are swapped in two updates later. \
-             Call it once a frame. `World.update` does it for the meshes of levels.",
-        ),
-    ],
-);
-
-/// Native functions on which the prelude's functions are built. They are in its table `core`.
-pub static CORE: ModuleRows = module(
-    "NavigationMesh",
-    "Lists of points, for the prelude.",
-    "assert(core == nil)",
-    &[
-        func(
-            "navigation_path",
-            navigation_path,
-            &[("mesh", ""), ("from", ""), ("to", "")],
-            "Returns the coordinates of a path and the reason why it is not complete.",
+            "num_waiting_paths",
+            queries::num_waiting_paths,
+            &[MESH_ARG],
+            "Returns the number of requests for paths that wait for an answer.",
         )
-        .public_name("NavigationMesh.find_path")
-        .pure(),
-        func(
-            "navigation_vertices",
-            navigation_vertices,
-            &[("mesh", ""), ("polygon", "")],
-            "Returns the coordinates of a polygon's corners.",
-        )
-        .public_name("NavigationMesh.polygon_vertices")
         .pure(),
     ],
 );
@@ -323,7 +320,7 @@ pub(super) fn of(engine: &Engine, mesh: NavigationMeshId) -> &NavigationMesh {
 }
 
 /// Refuses meshes of levels.
-fn check_own(engine: &Engine, mesh: NavigationMeshId, instead: &str) -> Result<(), Error> {
+pub(super) fn check_own(engine: &Engine, mesh: NavigationMeshId, instead: &str) -> Result<(), Error> {
     match engine.worlds.navigation.is_of_level(mesh) {
         true => Err(error!("argument #1 'mesh': it belongs to a level, {instead}")),
         false => Ok(()),
@@ -425,14 +422,12 @@ fn search(
     from: Integer,
     to: Integer,
 ) -> Result<ScriptValue, Error> {
-    let navigation = &mut engine.worlds.navigation;
-    let mesh = navigation.meshes.get(mesh.0).expect("the handle was checked where it came in");
+    let (mesh, memory) = engine.searched_mesh(mesh)?;
     let from = middle(mesh, polygon(mesh, from, "#2 'from'")?);
     let to = middle(mesh, polygon(mesh, to, "#3 'to'")?);
-    let mut path = PolygonPath::default();
-    navigation.searcher.search(mesh, from, to, SEARCH_NODES_DEFAULT, &mut path);
-    Ok(match path.partial {
-        None => list(path.polygons.into_iter()),
+    memory.searcher.search(mesh, from, to, SEARCH_NODES_DEFAULT, &mut memory.path);
+    Ok(match memory.path.partial {
+        None => list(memory.path.polygons.iter().copied()),
         Some(_) => ScriptValue::Nil,
     })
 }
@@ -474,7 +469,7 @@ pub(super) fn ground(
 }
 
 pub(super) fn snap(mesh: &NavigationMesh, position: Vec3) -> Option<NearestPolygon> {
-    mesh.nearest(position, SNAP_DISTANCE, SNAP_DISTANCE.max(mesh.settings().height))
+    mesh.snap(position)
 }
 
 fn raycast(
@@ -494,21 +489,6 @@ fn raycast(
     Ok(end.wall.map(|_| end.position))
 }
 
-fn random_point(engine: &mut Engine, mesh: NavigationMeshId) -> Option<Vec3> {
-    let mut random = engine.frame.random.clone();
-    let point = of(engine, mesh).random_point(|| random.next_f64());
-    engine.frame.random = random;
-    point.map(|point| point.position)
-}
-
-fn update(engine: &mut Engine, mesh: NavigationMeshId, dt: f64) -> Result<(), Error> {
-    if !(0.0..=1.0).contains(&dt) {
-        return Err(error!("argument #2 'dt' must be 0 to 1 second, got {dt}"));
-    }
-    check_own(engine, mesh, "whose world updates it: call World.update(world, dt)")?;
-    engine.update_agents(mesh, dt as f32)
-}
-
 fn draw(engine: &mut Engine, mesh: NavigationMeshId) -> Result<u64, Error> {
     Ok(engine.show_mesh(mesh)? as u64)
 }
@@ -521,31 +501,4 @@ fn num_agents(engine: &mut Engine, mesh: NavigationMeshId) -> u64 {
 pub(super) fn coordinates(points: &[Vec3]) -> ScriptValue {
     let numbers = points.iter().flat_map(|point| point.to_array());
     ScriptValue::List(numbers.map(|number| ScriptValue::Number(number.into())).collect())
-}
-
-fn navigation_path(
-    engine: &mut Engine,
-    mesh: NavigationMeshId,
-    from: Vec3,
-    to: Vec3,
-) -> Result<ManyResults, Error> {
-    let navigation = &mut engine.worlds.navigation;
-    let mesh = navigation.meshes.get(mesh.0).expect("the handle was checked where it came in");
-    let (from, to) = (ground(mesh, from, "#2 'from'")?, ground(mesh, to, "#3 'to'")?);
-    let (mut path, mut points) = (PolygonPath::default(), PointPath::default());
-    navigation.searcher.search(mesh, from, to, SEARCH_NODES_DEFAULT, &mut path);
-    let last = *path.polygons.last().expect("a path has its start");
-    let end = if path.partial.is_none() { to.position } else { mesh.constrain(last, to.position) };
-    path.funnel(mesh, from.position, end, PATH_POINTS_MAX, &mut points);
-    let reason = path.partial.map(|reason| ScriptValue::Text(reason.name().to_string()));
-    Ok(ManyResults(vec![coordinates(&points.points), reason.unwrap_or(ScriptValue::Nil)]))
-}
-
-fn navigation_vertices(
-    engine: &mut Engine,
-    mesh: NavigationMeshId,
-    number: Integer,
-) -> Result<ScriptValue, Error> {
-    let mesh = of(engine, mesh);
-    Ok(coordinates(mesh.corners(polygon(mesh, number, "#2 'polygon'")?)))
 }

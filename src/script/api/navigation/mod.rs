@@ -1,5 +1,5 @@
-//! The Lua modules for navigation: `NavigationMesh` (mesh.rs), `NavigationGrid` (grid.rs) and
-//! `Agent` (agent.rs), and the options that they share.
+//! The Lua modules for navigation: `NavigationMesh` (mesh.rs, queries.rs), `NavigationGrid`
+//! (grid.rs) and `Agent` (agent.rs), and the options that they share.
 
 pub mod agent;
 mod creation;
@@ -9,6 +9,7 @@ pub mod levels;
 mod links;
 pub mod mesh;
 pub mod polygon_paths;
+pub mod queries;
 pub mod tilemap_grids;
 mod volumes;
 

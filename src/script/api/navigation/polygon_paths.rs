@@ -2,13 +2,14 @@
 //! paths themselves.
 
 use super::creation::numbers;
-use super::mesh::{MESH_ARG, PATH_POINTS_MAX, POLYGON_ARG, coordinates, list, middle, of, polygon};
+use super::mesh::{MESH_ARG, POLYGON_ARG, coordinates, list, middle, of, polygon};
 use crate::api_row::{ModuleRows, func, module, more};
 use crate::argument::Integer;
 use crate::return_value::ManyResults;
 use crate::value::ScriptValue;
 use engine_foundation::{Error, Vec3, error};
 use engine_navigation::NavigationMeshId;
+use engine_navigation::path_requests::PATH_POINTS_MAX;
 use engine_navigation::search::{PointPath, PolygonPath, SEARCH_NODES_DEFAULT};
 use engine_runtime::Engine;
 
@@ -69,12 +70,11 @@ fn partial_search(
     from: Integer,
     to: Integer,
 ) -> Result<ManyResults, Error> {
-    let navigation = &mut engine.worlds.navigation;
-    let mesh = navigation.meshes.get(mesh.0).expect("the handle was checked where it came in");
+    let (mesh, memory) = engine.searched_mesh(mesh)?;
     let from = middle(mesh, polygon(mesh, from, "#2 'from'")?);
     let to = middle(mesh, polygon(mesh, to, "#3 'to'")?);
     let mut path = PolygonPath::default();
-    navigation.searcher.search(mesh, from, to, SEARCH_NODES_DEFAULT, &mut path);
+    memory.searcher.search(mesh, from, to, SEARCH_NODES_DEFAULT, &mut path);
     let reason = path.partial.map(|reason| ScriptValue::Text(reason.name().to_string()));
     let polygons = list(path.polygons.into_iter());
     Ok(ManyResults(vec![polygons, reason.unwrap_or(ScriptValue::Nil)]))

@@ -10,8 +10,11 @@ pub(super) type Corner = [i32; 3];
 /// Maximum distance of a straightened edge between two regions from their border, in cells. Both
 /// regions use the same edge, so that it can be farther away than a wall.
 const REGION_EDGE_ERROR: f32 = 6.0;
-/// Corners of loops of one region above which joining holes takes too long.
-const CORNERS_MAX: usize = 16_384;
+/// Maximum number of corners of all loops of a region, whose holes are joined to the outer loop.
+const CORNERS_MAX: usize = 4096;
+/// Maximum number of comparisons of edges while the holes of a region are joined: seconds of work
+/// for shapes that are made for it.
+const JOIN_WORK_MAX: usize = 1 << 26;
 
 /// Outline of a region, counter-clockwise from above.
 #[derive(Debug)]
@@ -28,53 +31,104 @@ struct TracedCorner {
     beyond: u16,
 }
 
+/// Loop of a region that was traced.
+struct TracedLoop {
+    region: u16,
+    area: u8,
+    corners: Vec<TracedCorner>,
+}
+
 /// Traces the outlines of all regions. Regions with less than three corners are left out.
 ///
 /// # Errors
-/// Returns an error message if a region has too many corners.
+/// Returns an error message if a region is too complex.
 pub(super) fn build(
     field: &CompactField,
     regions: &Regions,
     cells: &BakeCells,
 ) -> Result<Vec<Contour>, String> {
     let mut sides = boundary_sides(field, &regions.of_span);
-    let mut outers: Vec<Option<Contour>> = (0..=regions.count).map(|_| None).collect();
-    let mut holes: Vec<Vec<Vec<Corner>>> = vec![Vec::new(); regions.count + 1];
-    let mut loop_corners = Vec::new();
+    let mut loops = Vec::new();
     for at in 0..field.spans.len() {
         while sides[at] != 0 {
-            trace(field, &regions.of_span, at, &mut sides, &mut loop_corners);
-            let corners = simplify(&loop_corners, cells.edge_error);
-            let (region, area) = (regions.of_span[at], field.areas[at]);
-            let size = doubled_area(&corners);
-            // The trace is clockwise around a region, and counter-clockwise around its holes.
-            if corners.len() < 3 || size == 0 {
-                continue;
-            }
-            let outer = &mut outers[usize::from(region)];
-            let mut corners = corners;
-            corners.reverse();
-            if size < 0 && outer.is_none() {
-                *outer = Some(Contour { region, area, corners });
-            } else if size > 0 {
-                holes[usize::from(region)].push(corners);
-            }
+            let mut corners = Vec::new();
+            trace(field, &regions.of_span, at, &mut sides, &mut corners);
+            loops.push(TracedLoop { region: regions.of_span[at], area: field.areas[at], corners });
         }
     }
+    // Stable: the loops of a region stay in the order of their first span.
+    loops.sort_by_key(|traced| traced.region);
     let mut contours = Vec::new();
-    for (outer, holes) in outers.into_iter().zip(holes) {
-        let Some(mut contour) = outer else { continue };
-        let count = contour.corners.len() + holes.iter().map(Vec::len).sum::<usize>();
-        if count > CORNERS_MAX {
-            return Err(format!(
-                "the outline of a region has {count} corners, and {CORNERS_MAX} are the most \
-                 (CORNERS_MAX): make tiles smaller or cells larger"
-            ));
-        }
-        join_holes(&mut contour.corners, holes);
-        contours.push(contour);
+    for of_region in loops.chunk_by(|a, b| a.region == b.region) {
+        // Straightened walls can cross each other where they are close. The exact ones do not.
+        let contour = match outline(of_region, cells.edge_error) {
+            Ok(contour) => contour,
+            Err(_) => outline(of_region, 0.0)?,
+        };
+        contours.extend(contour);
     }
     Ok(contours)
+}
+
+/// Returns the outline of a region from its loops, with walls that are straightened by an error;
+/// `None` if nothing is left of it.
+fn outline(loops: &[TracedLoop], error: f32) -> Result<Option<Contour>, String> {
+    let mut contour: Option<Contour> = None;
+    let mut holes = Vec::new();
+    for &TracedLoop { region, area, ref corners } in loops {
+        // The trace is clockwise around a region, and counter-clockwise around its holes.
+        let is_hole = traced_area(corners) > 0;
+        let mut straight = simplify(corners, error);
+        let is_lost =
+            |corners: &[Corner]| corners.len() < 3 || (doubled_area(corners) > 0) != is_hole;
+        if is_hole && is_lost(&straight) {
+            straight = simplify(corners, 0.0);
+            if is_lost(&straight) {
+                return Err(too_fine(corners, "an obstacle"));
+            }
+        }
+        if straight.len() < 3 || doubled_area(&straight) == 0 {
+            continue;
+        }
+        straight.reverse();
+        if is_hole {
+            holes.push(straight);
+        } else if contour.is_some() {
+            return Err(too_fine(corners, "ground that overlaps itself"));
+        } else {
+            contour = Some(Contour { region, area, corners: straight });
+        }
+    }
+    let Some(mut contour) = contour else { return Ok(None) };
+    let count = contour.corners.len() + holes.iter().map(Vec::len).sum::<usize>();
+    if count > CORNERS_MAX {
+        return Err(format!(
+            "the outline of a region has {count} corners, and {CORNERS_MAX} are the most \
+             (CORNERS_MAX): reduce 'tile_cells', or increase 'cell_size' or 'edge_error'"
+        ));
+    }
+    join_holes(&mut contour.corners, holes)?;
+    Ok(Some(contour))
+}
+
+fn too_fine(corners: &[TracedCorner], subject: &str) -> String {
+    let [x, y, z] = corners[0].corner;
+    format!(
+        "{subject} at column {x}, row {y}, level {z} of the tile cannot be divided into polygons: \
+         change 'cell_size', or make the geometry there simpler"
+    )
+}
+
+/// Returns twice the area of a traced loop.
+fn traced_area(corners: &[TracedCorner]) -> i64 {
+    let mut sum = 0;
+    let mut before = corners[corners.len() - 1].corner;
+    for &TracedCorner { corner, .. } in corners {
+        sum += i64::from(before[0]) * i64::from(corner[1])
+            - i64::from(corner[0]) * i64::from(before[1]);
+        before = corner;
+    }
+    sum
 }
 
 /// Returns the sides of each span on which its region ends, one bit a side.
@@ -227,21 +281,40 @@ fn squared_distance(point: Corner, a: Corner, b: Corner) -> f32 {
 }
 
 /// Joins each hole to the outer loop by an edge that is used in both directions.
-fn join_holes(outer: &mut Vec<Corner>, mut holes: Vec<Vec<Corner>>) {
+///
+/// # Errors
+/// Returns an error message if a hole cannot be joined: without its hole, the region would cover an
+/// obstacle.
+fn join_holes(outer: &mut Vec<Corner>, mut holes: Vec<Vec<Corner>>) -> Result<(), String> {
     let leftmost = |hole: &Vec<Corner>| {
         hole.iter().map(|corner| (corner[0], corner[1])).min().unwrap_or((0, 0))
     };
     holes.sort_by_key(leftmost);
+    let mut work = 0;
     for at in 0..holes.len() {
         let hole = std::mem::take(&mut holes[at]);
-        if let Some((outer_at, hole_at)) = find_bridge(outer, &hole, &holes[at + 1..]) {
-            let mut joined = Vec::with_capacity(outer.len() + hole.len() + 2);
-            joined.extend_from_slice(&outer[..=outer_at]);
-            joined.extend((0..=hole.len()).map(|i| hole[(hole_at + i) % hole.len()]));
-            joined.extend_from_slice(&outer[outer_at..]);
-            *outer = joined;
+        let bridge = find_bridge(outer, &hole, &holes[at + 1..], &mut work);
+        if work > JOIN_WORK_MAX {
+            return Err(format!(
+                "the outline of a region with {} holes takes more than {JOIN_WORK_MAX} steps \
+                 (JOIN_WORK_MAX): reduce 'tile_cells', or increase 'cell_size'",
+                holes.len()
+            ));
         }
+        let Some((outer_at, hole_at)) = bridge else {
+            let [x, y, z] = hole[0];
+            return Err(format!(
+                "an obstacle at column {x}, row {y}, level {z} of the tile cannot be cut out of \
+                 its region: change 'cell_size' or 'edge_error'"
+            ));
+        };
+        let mut joined = Vec::with_capacity(outer.len() + hole.len() + 2);
+        joined.extend_from_slice(&outer[..=outer_at]);
+        joined.extend((0..=hole.len()).map(|i| hole[(hole_at + i) % hole.len()]));
+        joined.extend_from_slice(&outer[outer_at..]);
+        *outer = joined;
     }
+    Ok(())
 }
 
 /// Returns the corners of the outer loop and of a hole between which a straight line crosses
@@ -250,6 +323,7 @@ fn find_bridge(
     outer: &[Corner],
     hole: &[Corner],
     others: &[Vec<Corner>],
+    work: &mut usize,
 ) -> Option<(usize, usize)> {
     let first = (0..hole.len()).min_by_key(|i| (hole[*i][0], hole[*i][1]))?;
     let mut candidates: Vec<(i64, usize)> = Vec::new();
@@ -262,24 +336,42 @@ fn find_bridge(
             (dx * dx + dy * dy, i)
         }));
         candidates.sort_unstable();
+        let mut is_crossed = |corners: &[Corner], to: Corner| {
+            *work += corners.len();
+            *work > JOIN_WORK_MAX || crosses(corners, to, from)
+        };
         let free = candidates.iter().find(|(_, at)| {
             super::triangulation::is_in_cone(outer, *at, from)
-                && !crosses(outer, outer[*at], from)
-                && !crosses(hole, outer[*at], from)
-                && !others.iter().any(|other| crosses(other, outer[*at], from))
+                && !is_crossed(outer, outer[*at])
+                && !is_crossed(hole, outer[*at])
+                && !others.iter().any(|other| is_crossed(other, outer[*at]))
         });
         if let Some((_, outer_at)) = free {
             return Some((*outer_at, hole_at));
+        }
+        if *work > JOIN_WORK_MAX {
+            return None;
         }
     }
     None
 }
 
 fn crosses(corners: &[Corner], a: Corner, b: Corner) -> bool {
-    (0..corners.len()).any(|i| {
-        let (c, d) = (corners[i], corners[if i + 1 == corners.len() { 0 } else { i + 1 }]);
+    let (low, high) = ([a[0].min(b[0]), a[1].min(b[1])], [a[0].max(b[0]), a[1].max(b[1])]);
+    let mut c = corners[corners.len() - 1];
+    for &d in corners {
+        let is_apart = c[0].max(d[0]) < low[0]
+            || c[0].min(d[0]) > high[0]
+            || c[1].max(d[1]) < low[1]
+            || c[1].min(d[1]) > high[1];
         let same = |p: Corner, q: Corner| p[..2] == q[..2];
-        !(same(a, c) || same(a, d) || same(b, c) || same(b, d))
+        if !is_apart
+            && !(same(a, c) || same(a, d) || same(b, c) || same(b, d))
             && super::triangulation::segments_touch(a, b, c, d)
-    })
+        {
+            return true;
+        }
+        c = d;
+    }
+    false
 }

@@ -143,7 +143,7 @@ pub(super) fn build(
         for corner in &contour.corners {
             indices.push(builder.vertex(*corner)?);
         }
-        let triangles = triangulate(&contour.corners);
+        let triangles = triangulate(&contour.corners)?;
         let triangles = triangles
             .into_iter()
             .map(|triangle| triangle.map(|corner| indices[usize::from(corner)]))
@@ -184,7 +184,7 @@ pub(super) fn build(
 
 impl TileMesh {
     /// Finds the neighbours of polygons over common edges, and the edges at the sides of the tile.
-    fn connect(&mut self, (width, depth): (usize, usize)) {
+    pub(crate) fn connect(&mut self, (width, depth): (usize, usize)) {
         let mut edges: Vec<(u16, u16, u16, u8)> = Vec::new();
         for (at, polygon) in self.polygons.iter().enumerate() {
             let corners = polygon.corners();

@@ -16,13 +16,8 @@ struct RegionFacts {
     overlaps: Vec<u16>,
 }
 
-/// Merges and removes regions. Returns their new number; regions are numbered from 1 without gaps.
-pub(super) fn merge(
-    field: &CompactField,
-    regions: &mut [u16],
-    count: usize,
-    cells: &BakeCells,
-) -> usize {
+/// Merges and removes regions. Those that are left are numbered from 1 without gaps.
+pub(super) fn merge(field: &CompactField, regions: &mut [u16], count: usize, cells: &BakeCells) {
     let mut facts = collect(field, regions, count);
     let mut into: Vec<u16> = (0..=count as u16).collect();
     remove_islands(&facts, &mut into, cells.region_min);
@@ -41,7 +36,6 @@ pub(super) fn merge(
         }
         *region = numbers[usize::from(root)];
     }
-    usize::from(next)
 }
 
 fn root_of(into: &[u16], mut region: u16) -> u16 {

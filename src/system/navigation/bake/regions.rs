@@ -17,7 +17,6 @@ const GROWTH_ROUNDS: usize = 8;
 /// Regions of the spans of a field.
 pub(super) struct Regions {
     pub of_span: Vec<u16>,
-    pub count: usize,
 }
 
 struct Watershed<'a> {
@@ -49,8 +48,8 @@ pub(super) fn build(field: &CompactField, cells: &BakeCells) -> Result<Regions, 
     watershed.paint_border(cells.border);
     watershed.flood()?;
     let Watershed { mut regions, count, .. } = watershed;
-    let count = super::region_merge::merge(field, &mut regions, count, cells);
-    Ok(Regions { of_span: regions, count })
+    super::region_merge::merge(field, &mut regions, count, cells);
+    Ok(Regions { of_span: regions })
 }
 
 /// Smooths distances, which otherwise have many small maxima.

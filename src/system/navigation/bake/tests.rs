@@ -128,3 +128,88 @@ fn settings_out_of_range_are_refused() {
     let far = TileLayout::new(SMALL, Vec3::ZERO, Vec3::new(1e6, 1e6, 1.0)).unwrap_err();
     assert!(far.starts_with("the level is 1000000 by 1000000 metres and has"), "{far}");
 }
+
+/// Returns true if a polygon of a mesh contains the middle of a cell.
+fn is_covered(mesh: &TileMesh, x: i32, y: i32) -> bool {
+    let (px, py) = (x as f32 + 0.5, y as f32 + 0.5);
+    mesh.polygons.iter().any(|polygon| {
+        let corners = polygon.corners();
+        (0..corners.len()).all(|at| {
+            let corner = |at: usize| {
+                let [x, y, _] = mesh.vertices[usize::from(corners[at % corners.len()])];
+                (f32::from(x), f32::from(y))
+            };
+            let ((ax, ay), (bx, by)) = (corner(at), corner(at + 1));
+            (bx - ax) * (py - ay) - (by - ay) * (px - ax) >= 0.0
+        })
+    })
+}
+
+#[test]
+fn polygons_cover_the_ground_and_no_obstacle_of_random_scenes() {
+    let mut random = engine_foundation::random::Random::seed(31);
+    for round in 0..60 {
+        let mut any = |most: f64| (random.next_f64() * most) as f32;
+        let mut boxes = vec![([0.05, 0.05, -1.0], [28.0, 28.0, 0.0])];
+        for _ in 0..3 + round {
+            let (x, y) = (any(27.0), any(27.0));
+            let high = [0.4, 3.0][usize::from(any(1.0) < 0.7)];
+            boxes.push(([x, y, -0.5], [x + 0.2 + any(3.0), y + 0.2 + any(3.0), high]));
+        }
+        let radius = [0.0, 0.3, 0.6][round % 3];
+        let tile_cells = [512, 40, 24][round / 3 % 3];
+        let settings =
+            BakeSettings { radius, tile_cells, region_min: 0.0, ..BakeSettings::DEFAULT };
+        let (layout, tiles) = bake(&boxes, settings);
+        for (tile, BakedTile { mesh, field }) in tiles.iter().enumerate() {
+            let border = layout.cells.border as i32;
+            let (width, depth) = layout.inner_columns(tile);
+            let is_open = |x: i32, y: i32| {
+                let column = (y + border) as usize * field.width + (x + border) as usize;
+                field.range(column).any(|at| field.areas[at] != NULL_AREA)
+            };
+            // Walls are straightened by at most two cells.
+            let around = |x: i32, y: i32, test: &dyn Fn(i32, i32) -> bool| {
+                (-2..=2).all(|dy| (-2..=2).all(|dx| test(x + dx, y + dy)))
+            };
+            for y in 2..depth as i32 - 2 {
+                for x in 2..width as i32 - 2 {
+                    let is_open_around = around(x, y, &is_open);
+                    let is_solid_around = around(x, y, &|x, y| !is_open(x, y));
+                    let covered = is_covered(mesh, x, y);
+                    assert!(!is_open_around || covered, "round {round}: no ground at {x}, {y}");
+                    assert!(!is_solid_around || !covered, "round {round}: an obstacle at {x}, {y}");
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn many_pillars_are_baked_or_refused_quickly() {
+    let pillars = |count: usize, tile_cells: u32| {
+        let mut boxes = vec![([0.05, 0.05, -1.0], [99.0, 99.0, 0.0])];
+        for at in 0..count * count {
+            let step = 96.0 / count as f32;
+            let (x, y) = ((at % count) as f32 * step + 1.0, (at / count) as f32 * step + 1.0);
+            boxes.push(([x, y, 0.0], [x + step * 0.5, y + step * 0.5, 3.0]));
+        }
+        let (mut vertices, mut triangles) = (Vec::new(), Vec::new());
+        for (low, high) in &boxes {
+            push_box(&mut vertices, &mut triangles, (*low).into(), (*high).into());
+        }
+        let mut source = BakeSource::new(vertices, triangles).unwrap();
+        let settings = BakeSettings { radius: 0.0, tile_cells, ..SMALL };
+        let (low, high) = source.bounds().unwrap();
+        let layout = TileLayout::new(settings, low, high).unwrap();
+        source.sort(&layout).unwrap();
+        (0..layout.count()).try_for_each(|tile| {
+            bake_tile(&source, &layout, tile, &[])
+                .map(|tile| assert!(!tile.mesh.polygons.is_empty()))
+        })
+    };
+    assert_eq!(pillars(20, 512), Ok(()));
+    assert_eq!(pillars(56, 64), Ok(()));
+    let message = pillars(56, 1024).unwrap_err();
+    assert!(message.contains("(CORNERS_MAX): reduce 'tile_cells'"), "{message}");
+}

@@ -3,9 +3,13 @@
 //! (1998), chapter 1.
 
 use super::contours::Corner;
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
 
 /// Maximum number of corners of a polygon of the mesh.
 pub const CORNERS_OF_POLYGON_MAX: usize = 6;
+/// Maximum number of comparisons of edges while the ears of an outline are cut.
+const CUT_WORK_MAX: usize = 1 << 27;
 
 /// Returns twice the area of a triangle, positive if it is counter-clockwise.
 fn turn(a: Corner, b: Corner, c: Corner) -> i64 {
@@ -66,115 +70,200 @@ fn segments_cross(a: Corner, b: Corner, c: Corner, d: Corner) -> bool {
     !none && (abc > 0) != (abd > 0) && (cda > 0) != (cdb > 0)
 }
 
-/// Loop of corners that shrinks while ears are cut.
-struct EarCutter<'a> {
-    corners: &'a [Corner],
-    /// Indices of the remaining corners.
-    rest: Vec<u16>,
-    /// True for corners whose neighbours can be joined by a diagonal.
-    ears: Vec<bool>,
+/// Form of a corner of the loop.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Ear {
+    /// It cannot be cut.
+    None,
+    /// Its diagonal lies on an edge, but crosses none: it can be cut if there is no better one.
+    Loose,
+    /// Its neighbours can be joined by a diagonal.
+    Clean,
 }
 
-impl EarCutter<'_> {
-    fn corner(&self, at: usize) -> Corner {
-        self.corners[usize::from(self.rest[at % self.rest.len()])]
+/// Loop of corners that shrinks while ears are cut: a list, linked in both directions.
+struct EarCutter<'a> {
+    corners: &'a [Corner],
+    before: Vec<u16>,
+    after: Vec<u16>,
+    ears: Vec<Ear>,
+    is_cut: Vec<bool>,
+    /// A corner that is left, and their number.
+    first: u16,
+    count: usize,
+    /// Corners that can be cut, the shortest diagonal first. Outdated entries are left out later.
+    clean: BinaryHeap<Reverse<(i64, u16)>>,
+    loose: BinaryHeap<Reverse<(i64, u16)>>,
+    work: usize,
+}
+
+impl<'a> EarCutter<'a> {
+    fn new(corners: &'a [Corner]) -> EarCutter<'a> {
+        let count = corners.len();
+        let at = |at: usize| (at % count) as u16;
+        let mut cutter = EarCutter {
+            corners,
+            before: (0..count).map(|i| at(i + count - 1)).collect(),
+            after: (0..count).map(|i| at(i + 1)).collect(),
+            ears: vec![Ear::None; count],
+            is_cut: vec![false; count],
+            first: 0,
+            count,
+            clean: BinaryHeap::new(),
+            loose: BinaryHeap::new(),
+            work: 0,
+        };
+        (0..count as u16).for_each(|at| cutter.classify(at));
+        cutter
     }
 
-    fn is_ear(&self, at: usize) -> bool {
-        let count = self.rest.len();
-        let (before, here, after) = ((at + count - 1) % count, at, (at + 1) % count);
-        let (a, b) = (self.corner(before), self.corner(after));
-        turn(a, self.corner(here), b) > 0
-            && is_inside_corner(self.corner(before + count - 1), a, self.corner(here), b)
-            && is_inside_corner(self.corner(here), b, self.corner(after + 1), a)
-            && !self.is_crossed(before, after, (a, b), segments_touch)
+    fn corner(&self, at: u16) -> Corner {
+        self.corners[usize::from(at)]
     }
 
-    /// Returns true if a corner can be cut from a loop that touches itself: its diagonal may lie on
-    /// an edge, but crosses none.
-    fn is_loose_ear(&self, at: usize) -> bool {
-        let count = self.rest.len();
-        let (before, here, after) = ((at + count - 1) % count, at, (at + 1) % count);
-        let (a, b) = (self.corner(before), self.corner(after));
-        turn(a, self.corner(here), b) > 0
-            && is_at_corner(self.corner(before + count - 1), a, self.corner(here), b)
-            && is_at_corner(self.corner(here), b, self.corner(after + 1), a)
-            && !self.is_crossed(before, after, (a, b), segments_cross)
+    fn before(&self, at: u16) -> u16 {
+        self.before[usize::from(at)]
+    }
+
+    fn after(&self, at: u16) -> u16 {
+        self.after[usize::from(at)]
+    }
+
+    /// Returns the squared length of the diagonal of a corner.
+    fn diagonal(&self, at: u16) -> i64 {
+        let (a, b) = (self.corner(self.before(at)), self.corner(self.after(at)));
+        let (dx, dy) = (i64::from(b[0] - a[0]), i64::from(b[1] - a[1]));
+        dx * dx + dy * dy
+    }
+
+    /// Finds the form of a corner.
+    fn classify(&mut self, at: u16) {
+        let (before, after) = (self.before(at), self.after(at));
+        let (a, here, b) = (self.corner(before), self.corner(at), self.corner(after));
+        let (first, last) = (self.corner(self.before(before)), self.corner(self.after(after)));
+        let mut ear = Ear::None;
+        if turn(a, here, b) > 0 {
+            let is_inside =
+                is_inside_corner(first, a, here, b) && is_inside_corner(here, b, last, a);
+            let is_at = is_at_corner(first, a, here, b) && is_at_corner(here, b, last, a);
+            if is_inside && !self.is_crossed(before, after, segments_touch) {
+                ear = Ear::Clean;
+            } else if is_at && !self.is_crossed(before, after, segments_cross) {
+                ear = Ear::Loose;
+            }
+        }
+        self.ears[usize::from(at)] = ear;
+        match ear {
+            Ear::Clean => self.clean.push(Reverse((self.diagonal(at), at))),
+            Ear::Loose => self.loose.push(Reverse((self.diagonal(at), at))),
+            Ear::None => {}
+        }
     }
 
     fn is_crossed(
-        &self,
-        before: usize,
-        after: usize,
-        (a, b): (Corner, Corner),
+        &mut self,
+        before: u16,
+        after: u16,
         crosses: fn(Corner, Corner, Corner, Corner) -> bool,
     ) -> bool {
-        let count = self.rest.len();
+        self.work += self.count;
+        let (a, b) = (self.corner(before), self.corner(after));
         let same = |p: Corner, q: Corner| p[..2] == q[..2];
         let (low, high) = ([a[0].min(b[0]), a[1].min(b[1])], [a[0].max(b[0]), a[1].max(b[1])]);
-        let mut c = self.corner(count - 1);
-        for i in 0..count {
-            let d = self.corner(i);
-            let (from, to) = ((i + count - 1) % count, i);
-            let outside = c[0].max(d[0]) < low[0]
+        let mut from = self.first;
+        let mut c = self.corner(from);
+        for _ in 0..self.count {
+            let to = self.after(from);
+            let d = self.corner(to);
+            let is_apart = c[0].max(d[0]) < low[0]
                 || c[0].min(d[0]) > high[0]
                 || c[1].max(d[1]) < low[1]
                 || c[1].min(d[1]) > high[1];
-            let own = from == before || to == before || from == after || to == after;
-            let shares = own || same(a, c) || same(a, d) || same(b, c) || same(b, d);
-            if !outside && !shares && crosses(a, b, c, d) {
-                return true;
+            if !is_apart {
+                let own = from == before || to == before || from == after || to == after;
+                let shares = own || same(a, c) || same(a, d) || same(b, c) || same(b, d);
+                if !shares && crosses(a, b, c, d) {
+                    return true;
+                }
             }
-            c = d;
+            (from, c) = (to, d);
         }
         false
     }
 
     /// Returns the corner to cut: the ear with the shortest diagonal, or a loose ear if the loop
     /// touches itself and has no other.
-    fn next(&self) -> Option<usize> {
-        let count = self.rest.len();
-        let length = |at: usize| {
-            let (a, b) = (self.corner(at + count - 1), self.corner(at + 1));
-            let (dx, dy) = (i64::from(b[0] - a[0]), i64::from(b[1] - a[1]));
-            dx * dx + dy * dy
-        };
-        let ears = (0..count).filter(|at| self.ears[*at]);
-        ears.min_by_key(|at| (length(*at), *at)).or_else(|| {
-            let loose = (0..count).filter(|at| self.is_loose_ear(*at));
-            loose.min_by_key(|at| (length(*at), *at))
-        })
+    fn next(&mut self) -> Option<u16> {
+        for ear in [Ear::Clean, Ear::Loose] {
+            loop {
+                let heap = if ear == Ear::Clean { &mut self.clean } else { &mut self.loose };
+                let Some(Reverse((length, at))) = heap.pop() else { break };
+                let is_left = !self.is_cut[usize::from(at)] && self.ears[usize::from(at)] == ear;
+                if is_left && self.diagonal(at) == length {
+                    return Some(at);
+                }
+            }
+        }
+        None
+    }
+
+    /// Removes a corner. Returns its triangle.
+    fn cut(&mut self, at: u16) -> [u16; 3] {
+        let (before, after) = (self.before(at), self.after(at));
+        self.is_cut[usize::from(at)] = true;
+        self.after[usize::from(before)] = after;
+        self.before[usize::from(after)] = before;
+        self.count -= 1;
+        self.first = after;
+        if self.count > 3 {
+            self.classify(before);
+            self.classify(after);
+        }
+        [before, at, after]
+    }
+
+    /// Finds the forms of all corners that are left again.
+    fn classify_all(&mut self) {
+        let mut at = self.first;
+        for _ in 0..self.count {
+            self.classify(at);
+            at = self.after(at);
+        }
     }
 }
 
 /// Cuts a counter-clockwise loop into triangles of indices of its corners.
-pub(super) fn triangulate(corners: &[Corner]) -> Vec<[u16; 3]> {
-    let count = corners.len();
-    let mut cutter =
-        EarCutter { corners, rest: (0..count as u16).collect(), ears: vec![false; count] };
-    for at in 0..count {
-        cutter.ears[at] = cutter.is_ear(at);
+///
+/// # Errors
+/// Returns an error message if that takes too long: for shapes that are made for it.
+pub(super) fn triangulate(corners: &[Corner]) -> Result<Vec<[u16; 3]>, String> {
+    let mut triangles = Vec::with_capacity(corners.len().saturating_sub(2));
+    let mut cutter = EarCutter::new(corners);
+    while cutter.count > 3 {
+        let mut next = cutter.next();
+        if next.is_none() {
+            // Edges that were cut off may have crossed the diagonals of other corners.
+            cutter.classify_all();
+            next = cutter.next();
+        }
+        if cutter.work > CUT_WORK_MAX {
+            return Err(format!(
+                "an outline with {} corners takes more than {CUT_WORK_MAX} steps (CUT_WORK_MAX): \
+                 reduce 'tile_cells', or increase 'cell_size'",
+                corners.len()
+            ));
+        }
+        let Some(at) = next else { break };
+        triangles.push(cutter.cut(at));
     }
-    let mut triangles = Vec::with_capacity(count.saturating_sub(2));
-    while cutter.rest.len() > 3 {
-        let Some(at) = cutter.next() else { break };
-        let count = cutter.rest.len();
-        let (before, after) = ((at + count - 1) % count, (at + 1) % count);
-        triangles.push([cutter.rest[before], cutter.rest[at], cutter.rest[after]]);
-        cutter.rest.remove(at);
-        cutter.ears.remove(at);
-        let count = count - 1;
-        let (before, after) = ((at + count - 1) % count, at % count);
-        cutter.ears[before] = cutter.is_ear(before);
-        cutter.ears[after] = cutter.is_ear(after);
-    }
-    if let [a, b, c] = cutter.rest[..] {
-        let corner = |i: u16| corners[usize::from(i)];
-        if turn(corner(a), corner(b), corner(c)) > 0 {
+    if cutter.count == 3 {
+        let b = cutter.first;
+        let (a, c) = (cutter.before(b), cutter.after(b));
+        if turn(cutter.corner(a), cutter.corner(b), cutter.corner(c)) > 0 {
             triangles.push([a, b, c]);
         }
     }
-    triangles
+    Ok(triangles)
 }
 
 /// Convex polygon of vertex indices, counter-clockwise.
@@ -288,7 +377,7 @@ mod tests {
         .into_iter()
         .map(|(x, y)| [x, y, 0])
         .collect();
-        let triangles = triangulate(&spiral);
+        let triangles = triangulate(&spiral).unwrap();
         assert_eq!(triangles.len(), spiral.len() - 2);
         assert_eq!(area(&spiral, &triangles), super::super::contours::doubled_area(&spiral));
         assert!(triangles.iter().all(|triangle| area(&spiral, &[*triangle]) > 0));
@@ -298,7 +387,7 @@ mod tests {
     fn merged_polygons_are_convex_and_keep_the_area() {
         let square: Vec<Corner> =
             [(0, 0), (4, 0), (8, 0), (8, 8), (0, 8)].into_iter().map(|(x, y)| [x, y, 0]).collect();
-        let merged = merge_convex(triangulate(&square).into_iter(), &square);
+        let merged = merge_convex(triangulate(&square).unwrap().into_iter(), &square);
         assert_eq!(merged.len(), 1);
         assert_eq!(merged[0].count, 5);
     }
@@ -309,7 +398,7 @@ mod tests {
             .into_iter()
             .map(|(x, y)| [x, y, 0])
             .collect();
-        let triangles = triangulate(&pinched);
+        let triangles = triangulate(&pinched).unwrap();
         assert_eq!(area(&pinched, &triangles), super::super::contours::doubled_area(&pinched));
     }
 }

@@ -1,0 +1,272 @@
+//! Searches over the portals between clusters: A* whose nodes are the sides at which a cluster is
+//! entered. The ways within the clusters are known from their tables, so that the result is a path
+//! of polygons without another search.
+
+use super::cluster_table::Tree;
+use super::clusters::{Cluster, Member};
+use super::cone::Cone;
+use super::hierarchy::Hierarchy;
+use super::mesh::{NavigationMesh, NearestPolygon};
+use super::path::PolygonPath;
+use super::portals::NO_WAY;
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+/// Factor of the cost of the rest of the way in the order of the open list. Above 1, a search visits
+/// a third of the sides, and paths are longer: by less than a hundredth on average.
+const GREED: f32 = 1.1;
+/// Parent of sides that are reached from the start.
+const START: u32 = u32::MAX;
+/// Entry of the open list for the destination.
+const DESTINATION: u32 = u32::MAX;
+
+#[derive(Clone, Copy, Debug, Default)]
+struct FarNode {
+    stamp: u32,
+    is_closed: bool,
+    /// Side at which the cluster before was entered.
+    parent: u32,
+    cost: f32,
+    /// Least cost of the rest of the way.
+    rest: f32,
+}
+
+/// Result of a part of a search.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum FarProgress {
+    /// It goes on.
+    Unfinished,
+    Found,
+    /// No way leads to the destination.
+    Failed,
+}
+
+/// Marks and open list of a search over portals.
+#[derive(Debug, Default)]
+pub(super) struct FarSearch {
+    nodes: Vec<FarNode>,
+    stamp: u32,
+    heap: BinaryHeap<Reverse<u64>>,
+    /// Ways in the cluster of the start.
+    tree: Tree,
+    chain: Vec<u32>,
+    sides: Vec<u32>,
+    start: u32,
+    destination: Option<NearestPolygon>,
+    least: f32,
+    /// Cost of the best way to the destination, and the side before it.
+    end: (f32, u32),
+    /// The side that is nearest to the destination.
+    best: (f32, u32),
+}
+
+/// Returns the order of an entry in the open list: by cost, then by index.
+pub(super) fn key(cost: f32, index: u32) -> u64 {
+    // The bits of numbers that are not negative have the order of the numbers.
+    u64::from(cost.max(0.0).to_bits()) << 32 | u64::from(index)
+}
+
+impl FarSearch {
+    /// Begins a search. The start is an open polygon, and the hierarchy is up to date.
+    pub fn begin(
+        &mut self,
+        mesh: &NavigationMesh,
+        start: NearestPolygon,
+        destination: NearestPolygon,
+        least: f32,
+    ) {
+        let hierarchy = &mesh.hierarchy;
+        if self.nodes.len() < hierarchy.sides.len() {
+            self.nodes.resize(hierarchy.sides.len(), FarNode::default());
+        }
+        if self.stamp == u32::MAX {
+            self.nodes.fill(FarNode::default());
+            self.stamp = 0;
+        }
+        self.stamp += 1;
+        self.heap.clear();
+        (self.start, self.destination, self.least) = (start.polygon, Some(destination), least);
+        (self.end, self.best) = ((f32::INFINITY, START), (f32::INFINITY, START));
+        let (index, cluster) = hierarchy.cluster_of(start.polygon);
+        let local = hierarchy.members[start.polygon as usize].local;
+        self.tree.grow(mesh, &hierarchy.members, (index, cluster), (local, start.position));
+        for side in hierarchy.sides_of(index) {
+            if side.ordinal != NO_WAY {
+                let cost = self.tree.cost(mesh, cluster, side.local, side.point);
+                self.reach(hierarchy, side.twin, cost + side.cross, START, destination);
+            }
+        }
+        let to = hierarchy.members[destination.polygon as usize];
+        if to.cluster == index {
+            let cost = self.tree.cost(mesh, cluster, to.local, destination.position);
+            self.reach_destination(cost, START);
+        }
+    }
+
+    fn reach(
+        &mut self,
+        hierarchy: &Hierarchy,
+        side: u32,
+        cost: f32,
+        parent: u32,
+        destination: NearestPolygon,
+    ) {
+        if cost == f32::INFINITY {
+            return;
+        }
+        let node = &mut self.nodes[side as usize];
+        let is_known = node.stamp == self.stamp;
+        if is_known && (node.is_closed || node.cost <= cost) {
+            return;
+        }
+        let rest = if is_known {
+            node.rest
+        } else {
+            let point = hierarchy.sides[side as usize].point;
+            point.distance(destination.position) * self.least
+        };
+        *node = FarNode { stamp: self.stamp, is_closed: false, parent, cost, rest };
+        self.heap.push(Reverse(key(cost + rest * GREED, side)));
+        if rest < self.best.0 {
+            self.best = (rest, side);
+        }
+    }
+
+    fn reach_destination(&mut self, cost: f32, parent: u32) {
+        if cost < self.end.0 {
+            self.end = (cost, parent);
+            self.heap.push(Reverse(key(cost, DESTINATION)));
+        }
+    }
+
+    /// Visits at most a number of sides, which is counted down. Adds their polygons to `visited`.
+    pub fn advance(
+        &mut self,
+        mesh: &NavigationMesh,
+        budget: &mut usize,
+        visited: &mut Vec<u32>,
+    ) -> FarProgress {
+        let Some(destination) = self.destination else { return FarProgress::Failed };
+        let hierarchy = &mesh.hierarchy;
+        let to = hierarchy.members[destination.polygon as usize];
+        loop {
+            if *budget == 0 {
+                return FarProgress::Unfinished;
+            }
+            let Some(Reverse(top)) = self.heap.pop() else { return FarProgress::Failed };
+            let at = top as u32;
+            if at == DESTINATION {
+                return FarProgress::Found;
+            }
+            let node = &mut self.nodes[at as usize];
+            if std::mem::replace(&mut node.is_closed, true) {
+                continue;
+            }
+            let cost = node.cost;
+            *budget -= 1;
+            let side = hierarchy.sides[at as usize];
+            let index = side.cluster as usize;
+            visited.push(hierarchy.clusters[index].polygons[usize::from(side.local)]);
+            let (first, sides) = (hierarchy.first_side[index], hierarchy.sides_of(side.cluster));
+            let row = (at - first) as usize * sides.len();
+            if side.cluster == to.cluster {
+                let rest = self.cost_to_end(mesh, at, to, destination);
+                self.reach_destination(cost + rest, at);
+            }
+            let costs = &hierarchy.tables[index].costs[row..row + sides.len()];
+            for (side, within) in sides.iter().zip(costs) {
+                self.reach(hierarchy, side.twin, cost + within + side.cross, at, destination);
+            }
+        }
+    }
+
+    /// Returns the cost of the way from a side to a destination in the same cluster.
+    fn cost_to_end(
+        &mut self,
+        mesh: &NavigationMesh,
+        side: u32,
+        to: Member,
+        destination: NearestPolygon,
+    ) -> f32 {
+        let parents = parents_of(&mesh.hierarchy, side);
+        let cluster = &mesh.hierarchy.clusters[to.cluster as usize];
+        if !mesh.chain(cluster, parents, to.local, &mut self.chain) {
+            return f32::INFINITY;
+        }
+        let from = mesh.hierarchy.sides[side as usize];
+        let mut polygon = cluster.polygons[usize::from(from.local)];
+        let mut cone = Cone::at(from.point, 0.0);
+        for link in self.chain.iter().rev() {
+            let link = &mesh.links[*link as usize];
+            cone = mesh.step(&cone, polygon, link, Some(destination.position)).cone;
+            polygon = link.target;
+        }
+        cone.cost + cone.distance_to(destination.position) * mesh.rate(polygon)
+    }
+
+    /// Returns true if the search has found a way to a polygon.
+    pub fn has_reached(&self, mesh: &NavigationMesh, member: Member) -> bool {
+        let hierarchy = &mesh.hierarchy;
+        let start = hierarchy.members[self.start as usize];
+        let local = usize::from(member.local);
+        if start.cluster == member.cluster
+            && self.tree.parents[local] != super::cluster_table::NO_PARENT
+        {
+            return true;
+        }
+        let first = hierarchy.first_side[member.cluster as usize];
+        (first..).zip(hierarchy.sides_of(member.cluster)).any(|(side, _)| {
+            let node = &self.nodes[side as usize];
+            node.stamp == self.stamp
+                && parents_of(hierarchy, side)[local] != super::cluster_table::NO_PARENT
+        })
+    }
+
+    /// Writes the path that was found, or the one that leads nearest to the destination.
+    pub fn trace(&mut self, mesh: &NavigationMesh, is_found: bool, path: &mut PolygonPath) {
+        let hierarchy = &mesh.hierarchy;
+        path.polygons.clear();
+        path.links.clear();
+        path.polygons.push(self.start);
+        let last = if is_found { self.end.1 } else { self.best.1 };
+        self.sides.clear();
+        let mut at = last;
+        while at != START {
+            self.sides.push(at);
+            at = self.nodes[at as usize].parent;
+        }
+        let mut chain = std::mem::take(&mut self.chain);
+        let mut entered = START;
+        for &next in self.sides.iter().rev() {
+            let exit = hierarchy.sides[hierarchy.sides[next as usize].twin as usize];
+            let cluster = &hierarchy.clusters[exit.cluster as usize];
+            let parents = self.parents(hierarchy, entered);
+            mesh.chain(cluster, parents, exit.local, &mut chain);
+            let polygon = cluster.polygons[usize::from(exit.local)];
+            let first = mesh.polygons[polygon as usize].first_link;
+            chain.insert(0, first + u32::from(exit.ordinal));
+            path.extend(mesh, chain.iter().rev());
+            entered = next;
+        }
+        if let Some(destination) = self.destination.filter(|_| is_found) {
+            let to = hierarchy.members[destination.polygon as usize];
+            let cluster = &hierarchy.clusters[to.cluster as usize];
+            mesh.chain(cluster, self.parents(hierarchy, entered), to.local, &mut chain);
+            path.extend(mesh, chain.iter().rev());
+        }
+        self.chain = chain;
+    }
+
+    /// Returns the tree of a side, or that of the start.
+    fn parents<'a>(&'a self, hierarchy: &'a Hierarchy, side: u32) -> &'a [u16] {
+        if side == START { &self.tree.parents } else { parents_of(hierarchy, side) }
+    }
+}
+
+/// Returns the tree of a side.
+fn parents_of(hierarchy: &Hierarchy, side: u32) -> &[u16] {
+    let index = hierarchy.sides[side as usize].cluster as usize;
+    let Cluster { polygons, .. } = &hierarchy.clusters[index];
+    let row = (side - hierarchy.first_side[index]) as usize;
+    &hierarchy.tables[index].parents[row * polygons.len()..][..polygons.len()]
+}

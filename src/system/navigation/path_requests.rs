@@ -1,0 +1,231 @@
+//! Paths that scripts ask for, and that are answered later: a queue, whose searches visit a fixed
+//! number of nodes in an update, so that results do not depend on the speed of the machine. A
+//! longer search goes on in the next update. Requests are dealt to a fixed number of lanes, which
+//! search at the same time, with the same results on any number of threads.
+
+use super::mesh::{NavigationMesh, NearestPolygon};
+use super::search::{PartialReason, PointPath, PolygonPath, SEARCH_NODES_DEFAULT, Searcher};
+use engine_foundation::tasks::TaskPool;
+use engine_foundation::{Error, Vec3};
+use std::collections::VecDeque;
+
+/// Maximum number of requests of a mesh that wait.
+pub const REQUESTS_MAX: usize = 16_384;
+/// Nodes that the searches of an update may visit: about a millisecond.
+pub const REQUEST_NODES: usize = 4096;
+/// Corners of a path above which it is cut off.
+pub const PATH_POINTS_MAX: usize = 4096;
+/// Lanes that search at the same time.
+const LANES: usize = 4;
+/// Nodes as which the work of an answer counts in addition to those of its search: for itself, and
+/// for each of so many polygons of the path.
+const ANSWER_NODES: usize = 64;
+const POLYGONS_OF_NODE: usize = 2;
+/// Times that a search is begun again because the mesh has changed. Then it is done at once.
+const RESTARTS_MAX: u32 = 4;
+
+#[derive(Clone, Copy, Debug)]
+struct Request {
+    number: u32,
+    from: NearestPolygon,
+    to: NearestPolygon,
+    /// Version of the mesh for which the polygons were found.
+    version: u32,
+}
+
+/// Path that was found.
+#[derive(Clone, Copy, Debug)]
+pub struct PathAnswer<'a> {
+    /// Number of the request.
+    pub number: u32,
+    /// Corners of the path; empty if there is no ground any more where it begins or ends.
+    pub points: &'a [Vec3],
+    pub partial: Option<PartialReason>,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Answer {
+    number: u32,
+    first: usize,
+    count: usize,
+    partial: Option<PartialReason>,
+}
+
+/// Requests that are searched one after another.
+#[derive(Debug, Default)]
+struct Lane {
+    waiting: VecDeque<Request>,
+    /// The first request is searched, on a version of the mesh, for so many times.
+    searched: Option<(u32, u32)>,
+    searcher: Searcher,
+    path: PolygonPath,
+    corners: PointPath,
+    answers: Vec<Answer>,
+    points: Vec<Vec3>,
+}
+
+/// Requests of a mesh, and the answers of the last update.
+#[derive(Debug, Default)]
+pub(super) struct PathRequests {
+    last: u32,
+    lanes: Vec<Lane>,
+    /// Answers by number, with their lanes and positions there.
+    answers: Vec<(u32, u8, u32)>,
+}
+
+impl PathRequests {
+    pub fn write_state(&self, write: &mut dyn FnMut(u64)) {
+        write(u64::from(self.last));
+        for lane in &self.lanes {
+            let nodes = lane.searched.map_or(0, |_| lane.searcher.num_nodes() as u64 + 1);
+            write(nodes << 32 | lane.waiting.len() as u64);
+            for request in &lane.waiting {
+                write(u64::from(request.number));
+                let points = [request.from, request.to].map(|end| end.position.to_array());
+                points.as_flattened().iter().for_each(|number| write(u64::from(number.to_bits())));
+            }
+        }
+    }
+}
+
+impl NavigationMesh {
+    /// Asks for a path, which one of the next calls of [`NavigationMesh::answer_paths`] finds.
+    /// Returns the number of the request; `None` if too many wait.
+    pub fn request_path(&mut self, from: NearestPolygon, to: NearestPolygon) -> Option<u32> {
+        if self.num_waiting_paths() >= REQUESTS_MAX {
+            return None;
+        }
+        let requests = &mut self.requests;
+        requests.lanes.resize_with(LANES, Lane::default);
+        requests.last = requests.last.wrapping_add(1).max(1);
+        let number = requests.last;
+        let request = Request { number, from, to, version: self.version };
+        requests.lanes[number as usize % LANES].waiting.push_back(request);
+        Some(number)
+    }
+
+    /// Removes a request. Returns false if none waits with this number.
+    pub fn cancel_path(&mut self, number: u32) -> bool {
+        for lane in &mut self.requests.lanes {
+            if let Some(at) = lane.waiting.iter().position(|request| request.number == number) {
+                lane.waiting.remove(at);
+                if at == 0 {
+                    lane.searched = None;
+                }
+                return true;
+            }
+        }
+        false
+    }
+
+    /// Returns the number of requests that wait.
+    pub fn num_waiting_paths(&self) -> usize {
+        self.requests.lanes.iter().map(|lane| lane.waiting.len()).sum()
+    }
+
+    /// Returns the paths that the last call of [`NavigationMesh::answer_paths`] has found, by the
+    /// number of the request.
+    pub fn path_answers(&self) -> impl ExactSizeIterator<Item = PathAnswer<'_>> {
+        self.requests.answers.iter().map(|&(number, lane, at)| {
+            let lane = &self.requests.lanes[usize::from(lane)];
+            let Answer { first, count, partial, .. } = lane.answers[at as usize];
+            PathAnswer { number, points: &lane.points[first..first + count], partial }
+        })
+    }
+
+    /// Searches for the paths that were asked for, within the nodes of an update. The answers of
+    /// the call before are forgotten.
+    ///
+    /// # Errors
+    /// Returns an error if the system cannot start another thread.
+    pub fn answer_paths(&mut self, pool: &TaskPool) -> Result<(), Error> {
+        let mut requests = std::mem::take(&mut self.requests);
+        requests.answers.clear();
+        for lane in &mut requests.lanes {
+            lane.answers.clear();
+            lane.points.clear();
+        }
+        let mut result = Ok(());
+        if requests.lanes.iter().any(|lane| !lane.waiting.is_empty()) {
+            let mesh = &*self;
+            // The lanes of an update cost as much as thousands of items of other systems.
+            result = pool.tasks(LANES * 1000).and_then(|tasks| {
+                tasks.each_slice(pool.task("navigation"), &mut requests.lanes, |_, piece| {
+                    piece.iter_mut().for_each(|lane| lane.advance(mesh, REQUEST_NODES / LANES));
+                    Ok(())
+                })
+            });
+            for (index, lane) in (0..).zip(&requests.lanes) {
+                let answers = (0..).zip(&lane.answers).map(|(at, it)| (it.number, index, at));
+                requests.answers.extend(answers);
+            }
+            requests.answers.sort_unstable();
+        }
+        self.requests = requests;
+        result
+    }
+}
+
+impl Lane {
+    /// Searches until the nodes are used up. The last search may have used more, for its path.
+    fn advance(&mut self, mesh: &NavigationMesh, nodes: usize) {
+        let mut left = nodes;
+        while left > 0
+            && let Some(&request) = self.waiting.front()
+        {
+            let Some((from, to)) = request.ends(mesh) else {
+                let (number, first) = (request.number, self.points.len());
+                let partial = Some(PartialReason::Unreachable);
+                self.answers.push(Answer { number, first, count: 0, partial });
+                self.waiting.pop_front();
+                self.searched = None;
+                left = left.saturating_sub(ANSWER_NODES);
+                continue;
+            };
+            let restarts = match self.searched {
+                Some((version, restarts)) if version == mesh.version => restarts,
+                known => {
+                    let restarts = known.map_or(0, |(_, restarts)| restarts + 1);
+                    self.searcher.begin(mesh, from, to, SEARCH_NODES_DEFAULT);
+                    self.searched = Some((mesh.version, restarts));
+                    restarts
+                }
+            };
+            let before = self.searcher.num_nodes();
+            let is_last = restarts >= RESTARTS_MAX;
+            let is_finished = self.searcher.advance(mesh, if is_last { usize::MAX } else { left });
+            left = left.saturating_sub(self.searcher.num_nodes() - before);
+            if is_finished {
+                self.answer(mesh, request.number, (from, to));
+                let polygons = self.path.polygons.len();
+                left = left.saturating_sub(ANSWER_NODES + polygons / POLYGONS_OF_NODE);
+            }
+        }
+    }
+
+    /// Writes the path of the search that is finished.
+    fn answer(
+        &mut self,
+        mesh: &NavigationMesh,
+        number: u32,
+        (from, to): (NearestPolygon, NearestPolygon),
+    ) {
+        self.searcher.finish(mesh, &mut self.path);
+        self.path.find_corners(mesh, from, to, PATH_POINTS_MAX, &mut self.corners);
+        let (first, count) = (self.points.len(), self.corners.points.len());
+        self.points.extend_from_slice(&self.corners.points);
+        self.answers.push(Answer { number, first, count, partial: self.path.partial });
+        self.waiting.pop_front();
+        self.searched = None;
+    }
+}
+
+impl Request {
+    /// Returns the ends of the path. Polygons of an older version of the mesh are searched again.
+    fn ends(&self, mesh: &NavigationMesh) -> Option<(NearestPolygon, NearestPolygon)> {
+        if self.version == mesh.version {
+            return Some((self.from, self.to));
+        }
+        Some((mesh.snap(self.from.position)?, mesh.snap(self.to.position)?))
+    }
+}
