@@ -8,7 +8,7 @@ use engine_foundation::Vec2;
 use std::cmp::Ordering;
 
 /// Number of others that an agent avoids.
-pub(super) const NEIGHBORS_MAX: usize = 10;
+pub(super) const NEIGHBORS_MAX: usize = 8;
 /// Distance within which others are avoided, in metres, also if agents are so fast or large that
 /// they would need more. Without it, one fast agent would compare all with each other.
 const REACH_MAX: f32 = 32.0;
