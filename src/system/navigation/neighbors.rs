@@ -170,7 +170,7 @@ impl Snapshot {
         self.others.clear();
         let mut reach: f32 = 0.1;
         for agent in agents {
-            reach = reach.max(agent.settings.radius + agent.settings.speed * 0.5);
+            reach = reach.max(agent.settings.radius + agent.settings.speed * 0.4);
             self.others.push(Other::of(agent));
         }
         self.cell = (reach * 2.0).min(REACH_MAX);
