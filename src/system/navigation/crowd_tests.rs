@@ -22,7 +22,6 @@ struct Bounds {
 fn check(name: &str, crowd: &mut Crowd, bounds: &Bounds) {
     let measures = crowd.measure(bounds.seconds, |_, _| ());
     let Measures { longest_stuck, longest_still, overlap_seconds, deepest, jitter, .. } = measures;
-    eprintln!("{name}: {measures:?}");
     assert_eq!(measures.arrived, crowd.handles.len(), "{name}: {measures:?}");
     assert!(longest_stuck <= bounds.stuck, "{name}: {measures:?}");
     assert!(longest_still <= bounds.still, "{name}: {measures:?}");
