@@ -198,6 +198,30 @@ describe("agents", function()
     Application.release_world(world)
   end)
 
+  it("move movers, and stay where physics stops them", function()
+    local world = Application.new_world()
+    local floor = World.spawn_unit(world, "core/units/empty")
+    Unit.create_actor(floor, "floor", { type = "static", shape = "box", size = { 90, 90, 1 } })
+    local crate = World.spawn_unit(world, "core/units/empty", Vector3(12, 10, 1.5))
+    Unit.create_actor(crate, "crate", { type = "static", shape = "box", size = { 1, 6, 2 } })
+    local walker = World.spawn_unit(world, "units/physics/walker", Vector3(5, 10, 0.8))
+    local mover, agent = Unit.mover(walker), add(5, 10)
+    Agent.set_destination(agent, Vector3(20, 10, 0))
+    local farthest = 0
+    run(4, function()
+      local distance = Agent.move_mover(agent, mover, STEP, 4)
+      farthest = math.max(farthest, distance or 99)
+      World.update(world, STEP)
+    end)
+    -- The mesh does not know the crate.
+    assert.is_true(farthest < 1, "farthest " .. farthest)
+    local x = Mover.position(mover).x
+    assert.is_true(x > 9 and x < 11.6, "x " .. x)
+    assert.is_true(math.abs(Agent.position(agent).x - x) < 0.1)
+    assert.is_true(Agent.stuck_seconds(agent) > 0.5)
+    Application.release_world(world)
+  end)
+
   it("of links are handled by name", function()
     NavigationMesh.add_link(mesh, Vector3(10, 10, 0), Vector3(30, 10, 0),
       { name = "portal", cost = 1, manual = true })
