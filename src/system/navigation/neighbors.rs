@@ -8,7 +8,7 @@ use engine_foundation::Vec2;
 use std::cmp::Ordering;
 
 /// Number of others that an agent avoids.
-pub(super) const NEIGHBORS_MAX: usize = 10;
+pub(super) const NEIGHBORS_MAX: usize = 8;
 /// Distance within which others are avoided, in metres, also if agents are so fast or large that
 /// they would need more. Without it, one fast agent would compare all with each other.
 const REACH_MAX: f32 = 32.0;
@@ -170,7 +170,7 @@ impl Snapshot {
         self.others.clear();
         let mut reach: f32 = 0.1;
         for agent in agents {
-            reach = reach.max(agent.settings.radius + agent.settings.speed * 0.5);
+            reach = reach.max(agent.settings.radius + agent.settings.speed * 0.4);
             self.others.push(Other::of(agent));
         }
         self.cell = (reach * 2.0).min(REACH_MAX);
