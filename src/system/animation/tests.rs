@@ -105,6 +105,31 @@ fn played_clips_follow_their_curves() {
 }
 
 #[test]
+fn turns_between_distant_keys_are_even() {
+    let skeleton = skeleton(4);
+    for angle in [0.2_f32, 0.35, 1.0, 2.4] {
+        let turn = |part: f32| Quat::from_rotation_x(angle * part).to_array();
+        let track = SourceTrack {
+            bone: 0,
+            property: TrackProperty::Rotation,
+            interpolation: SourceInterpolation::Linear,
+            times: vec![0.0, 1.0],
+            values: vec![turn(0.0), turn(1.0)],
+        };
+        let source = SourceClip { seconds: 1.0, tracks: vec![track] };
+        let clip = compile(&source, &skeleton, &ClipSettings::DEFAULT).unwrap().clip;
+        let mut player = ClipPlayer::new(&clip, &skeleton);
+        for step in 0..=16 {
+            let time = step as f32 / 16.0;
+            player.seek(&clip, time);
+            let shown = played(&player, &skeleton).transform(0).rotation;
+            let apart = shown.angle_between(Quat::from_array(turn(time)));
+            assert!(apart < 1e-3, "{angle}: {apart} radians apart at {time}");
+        }
+    }
+}
+
+#[test]
 fn compression_keeps_its_tolerance_and_its_size() {
     let skeleton = skeleton(60);
     let source = motion(&skeleton, 8.0, 5);
