@@ -114,9 +114,9 @@ impl Batch {
 #[derive(Debug)]
 pub struct Renumbering {
     /// First polygon of each tile before, and the number of all polygons at the end.
-    before: Vec<u32>,
+    pub(super) before: Vec<u32>,
     /// First polygon of each tile now; `None` if the tile was built again.
-    now: Vec<Option<u32>>,
+    pub(super) now: Vec<Option<u32>>,
     /// First tile that could not be built again, and was left as it is.
     pub failure: Option<Error>,
 }

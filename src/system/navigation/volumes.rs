@@ -21,8 +21,8 @@ pub const AREA_COST_MAX: f32 = 1000.0;
 #[derive(Debug, Default)]
 pub(super) struct Volumes {
     /// Volumes by number. Obstacles are grown by the radius of the characters.
-    pub volumes: BTreeMap<u32, AreaVolume>,
-    last: u32,
+    pub(super) volumes: BTreeMap<u32, AreaVolume>,
+    pub(super) last: u32,
     pub waiting: BTreeSet<usize>,
     /// Tiles that are being built.
     pub batch: Option<Batch>,
@@ -119,7 +119,7 @@ impl NavigationMesh {
     }
 
     /// Adds the tiles that a shape touches to the waiting ones.
-    fn wait_for(&mut self, shape: &AreaShape) {
+    pub(super) fn wait_for(&mut self, shape: &AreaShape) {
         let (low, high) = shape.bounds();
         let (columns, rows) = self.layout.tiles_in(low.into(), high.into());
         for row in rows {
@@ -134,7 +134,7 @@ impl NavigationMesh {
 
     /// Returns the shape of an obstacle as characters meet it: larger by their radius, and down to
     /// the ground on which they would touch it.
-    fn grown(&self, shape: AreaShape) -> AreaShape {
+    pub(super) fn grown(&self, shape: AreaShape) -> AreaShape {
         let settings = &self.layout.settings;
         // Cells are covered if their middle is.
         let (margin, below) = (settings.radius + settings.cell_size * 0.5, settings.height);
