@@ -2,7 +2,7 @@
 -- is on the way through it gets another way, and everybody gets the shorter one when it opens.
 local Doors = { all = {} }
 
-local WIDE, SLIDE = 3.2, 3.1 -- metres: of a door, and how far it slides
+local WIDE, SLIDE = 4, 3.9 -- metres: of a door, and how far it slides
 local SECONDS = 0.6
 local NEAR = 1.6 -- metres between a door and what the mouse points at
 

@@ -47,9 +47,9 @@ MATERIALS = {
 HALF_X, HALF_Y, YARD = 22.0, 14.0, 26.0  # the walls, and how far south the yard goes
 UPPER = 3.6  # the height of the upper floor
 EDGE_X, EDGE_Y = 14.0, 2.0  # the hall is open to the sky between them
-STAIRS = (-4.4, 4.4)  # the middles of the flights
-STEP, TREAD, WIDE = 0.2, 0.4, 3.2
-ENTRANCES, DOORS, GAP = (-8.0, 8.0), (-10.0, 10.0), 3.2
+STAIRS = (-5.2, 5.2)  # the middles of the flights
+STEP, TREAD, WIDE = 0.2, 0.4, 4.2
+ENTRANCES, DOORS, GAP = (-8.0, 8.0), (-10.5, 10.5), 4.0
 SHAFT = 1.25  # half of the width of the lift
 
 
@@ -64,7 +64,7 @@ def pieces(low, high, gaps):
 
 def exhibits():
     """The places of the pedestals: on the ground, in the rooms behind the hall, on the gallery."""
-    hall = [(x, y, 0) for y in (-10.5, -7.0) for x in (-11.5, -4.0, 4.0, 11.5)]
+    hall = [(x, y, 0) for y in (-10.5, -7.0) for x in (-12.0, -4.0, 4.0, 12.0)]
     rooms = [(x, y, 0) for y in (5.5, 10.5) for x in (-17.5, -10.0, -3.5, 3.5, 10.0, 17.5)]
     upper = [(x, y, UPPER) for y in (6.0, 10.8) for x in (-11.5, -4.2, 4.2, 11.5)]
     sides = [(x, y, UPPER) for x in (-18.0, 18.0) for y in (-10.0, -4.0, 2.0, 8.0)]

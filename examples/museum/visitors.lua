@@ -1,4 +1,4 @@
--- Three hundred visitors. Each has a round of errands: some exhibits on both floors, then out of the
+-- Sixty visitors. Each has a round of errands: some exhibits on both floors, then out of the
 -- museum, and in again. The agents of the navigation mesh find the ways and walk around each other.
 local Lift = require "lift"
 
@@ -9,10 +9,11 @@ local Lift = require "lift"
 ---@field stuck number the longest time that somebody had no progress, in seconds
 local Visitors = { all = {}, seen = 0, inside = 0, stuck = 0 }
 
-local COUNT = 300
+local COUNT = 60
 local COATS = { "rust", "teal", "plum", "sand", "navy", "moss", "rose", "slate" }
 local HAIR = { "brown", "black", "fair", "grey" }
-local ERRANDS = 4 -- exhibits in a round
+local ERRANDS = 6 -- exhibits in a round
+local STAY = 0.7 -- how often the next exhibit is on the same floor
 local LOOK = { 2, 6 } -- seconds at an exhibit
 local ASK = 0.5 -- seconds until somebody before a closed door looks for a way again
 local UPPER = 3.6
@@ -39,7 +40,7 @@ local function exhibits()
       for _, x in ipairs(xs) do all[#all + 1] = Vector3(x, y, z) end
     end
   end
-  rows({ -11.5, -4, 4, 11.5 }, { -10.5, -7 }, 0)
+  rows({ -12, -4, 4, 12 }, { -10.5, -7 }, 0)
   rows({ -17.5, -10, -3.5, 3.5, 10, 17.5 }, { 5.5, 10.5 }, 0)
   rows({ -11.5, -4.2, 4.2, 11.5 }, { 6, 10.8 }, UPPER)
   rows({ -18, 18 }, { -10, -4, 2, 8 }, UPPER)
@@ -59,13 +60,22 @@ local function near(exhibit)
   return exhibit + Vector3(math.cos(angle), math.sin(angle), 0) * 1.5
 end
 
+-- An exhibit, most often on the floor with this height.
+local function next_exhibit(z)
+  local stays = Math.random() < STAY
+  while true do
+    local exhibit = EXHIBITS[Math.random(1, #EXHIBITS)]
+    if not stays or math.abs(exhibit.z - z) < 1 then return exhibit end
+  end
+end
+
 local function next_errand(visitor)
   visitor.errand = visitor.errand % (ERRANDS + 1) + 1
   visitor.pause = nil
   if visitor.errand > ERRANDS then
     visitor.looks_at, visitor.goal = nil, outside()
   else
-    visitor.looks_at = EXHIBITS[Math.random(1, #EXHIBITS)]
+    visitor.looks_at = next_exhibit(Agent.position(visitor.agent).z)
     visitor.goal = near(visitor.looks_at)
   end
   Agent.set_destination(visitor.agent, visitor.goal)
@@ -84,7 +94,8 @@ end
 function Visitors.begin(world, mesh)
   Visitors.seen, Visitors.inside, Visitors.stuck = 0, 0, 0
   for i = 1, COUNT do
-    local at = outside()
+    -- Most of them are inside already.
+    local at = Math.random() < 0.3 and outside() or near(EXHIBITS[Math.random(1, #EXHIBITS)])
     local unit = World.spawn_unit(world, "units/visitor", at)
     Unit.set_material(unit, "Coat", "materials/coat_" .. COATS[i % #COATS + 1])
     Unit.set_material(unit, "Hair", "materials/hair_" .. HAIR[i % #HAIR + 1])
@@ -92,8 +103,7 @@ function Visitors.begin(world, mesh)
     local visitor = { agent = agent, unit = unit, heading = Quaternion.identity(), errand = 0,
       goal = at, visits = 0, rides = false }
     Visitors.all[i] = visitor
-    -- They do not all come in at once.
-    visitor.errand, visitor.pause = ERRANDS + 1, Math.random() * 20
+    visitor.errand, visitor.pause = Math.random(0, ERRANDS), Math.random() * 10
   end
 end
 

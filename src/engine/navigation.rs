@@ -254,7 +254,8 @@ impl Engine {
         let mut left_out = 0;
         // Polygons of another mesh, or of the mesh as it was, may not exist.
         let count = of.num_polygons() as u32;
-        let visited = navigation.memory.searcher.visited().iter().filter(|polygon| **polygon < count);
+        let visited =
+            navigation.memory.searcher.visited().iter().filter(|polygon| **polygon < count);
         for polygon in visited {
             let corners = of.corners(*polygon);
             for (at, corner) in corners.iter().enumerate() {

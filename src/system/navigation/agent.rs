@@ -294,6 +294,17 @@ impl Agent {
         }
     }
 
+    /// Moves the agent along the ground to where something else has moved its character. What it
+    /// loses of its way is no progress.
+    pub(super) fn carry(&mut self, mesh: &NavigationMesh, by: Vec2) {
+        let before = self.at.position;
+        self.at = mesh.slide(self.at, by);
+        let moved = (self.at.position - before).truncate();
+        let toward = moved.dot(self.desired.normalize_or_zero());
+        self.advance = (self.advance + toward).max(-self.settings.radius);
+        self.follow_path(mesh);
+    }
+
     fn turn_forward(&mut self, step: f32) {
         let speed = self.velocity.length();
         if speed > self.settings.speed * TURN_SPEED && speed > 0.0 {

@@ -238,17 +238,18 @@ impl Agent {
         if self.traversal.is_none() {
             let height = mesh.settings().height.max(CORRECTION_MAX);
             let by = (position - self.at.position).truncate();
-            let slid = match by.length() <= CORRECTION_MAX {
-                true => mesh.slide(self.at, by),
-                false => self.at,
-            };
-            let apart = position - slid.position;
+            let before = self.at;
+            if by.length() <= CORRECTION_MAX {
+                self.carry(mesh, by);
+            }
+            let apart = position - self.at.position;
             let is_near = apart.truncate().length() <= self.settings.radius;
-            self.at = match is_near && apart.z.abs() <= height {
-                true => slid,
-                false => mesh.nearest(position, CORRECTION_MAX, height)?,
-            };
-            self.follow_path(mesh);
+            if !is_near || apart.z.abs() > height {
+                let found = mesh.nearest(position, CORRECTION_MAX, height);
+                self.at = found.unwrap_or(before);
+                self.follow_path(mesh);
+                found?;
+            }
         }
         Some(self.at.position.distance(position))
     }

@@ -144,11 +144,11 @@ fn agents_meet_on_stairs() {
     // Where two streams press against each other between walls, agents overlap.
     let bounds = Bounds {
         seconds: 50.0,
-        stuck: 5.0,
+        stuck: 3.0,
         still: 20.0,
         overlap_seconds: 400.0,
         deepest: 2.0,
-        jitter: 1.7,
+        jitter: 2.0,
     };
     check("stairs", &mut crowd, &bounds);
 }

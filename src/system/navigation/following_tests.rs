@@ -140,6 +140,27 @@ fn agents_stop_before_a_polygon_that_closes_on_their_path() {
 }
 
 #[test]
+fn a_passage_that_ends_is_forgotten_by_those_who_stand_before_it() {
+    let mut crowd = Crowd::new(rooms(1.4), 1);
+    crowd.send(Vec3::new(-3.0, 0.0, 0.0), Vec3::new(12.0, 0.0, 0.0), USUAL);
+    crowd.send(Vec3::new(-3.0, 3.0, 0.0), Vec3::new(-12.0, 0.0, 0.0), USUAL);
+    (0..20).for_each(|_| crowd.update());
+    crowd.agents.cancel(crowd.handles[0]);
+    // The door is filled up, and the mesh has no passage any more.
+    let (position, radius) = ([0.0, 0.0, -1.0], 1.5);
+    let shape = AreaShape::Cylinder { position, radius, height: 4.0 };
+    crowd.mesh.add_volume(shape, 0).unwrap();
+    for _ in 0..60 {
+        if let Some(renumbering) = crowd.mesh.rebuild(&crowd.pool).unwrap() {
+            crowd.agents.renumber(crowd.id, &crowd.mesh, &renumbering);
+        }
+        crowd.update();
+    }
+    assert_eq!(crowd.mesh.waiting_tiles(), 0);
+    assert_eq!(state(&crowd, 0), AgentState::Idle);
+}
+
+#[test]
 fn a_corrected_agent_keeps_its_path() {
     let mut crowd = Crowd::new(square(40.0), 1);
     crowd.send(Vec3::ZERO, Vec3::new(30.0, 0.0, 0.0), USUAL);

@@ -303,8 +303,12 @@ impl Agents {
         for row in &self.rows {
             let agent = self.slots.at(*row as usize).expect("it was listed");
             let Approach { passage: Some(number), side, .. } = agent.approach else { continue };
+            // The numbers of those who do not walk can be of the mesh as it was.
+            if agent.state != AgentState::Moving {
+                continue;
+            }
             let passage = &mut passages.passages[number as usize];
-            if agent.state == AgentState::Moving && side == passage.side {
+            if side == passage.side {
                 passage.stuck_seconds = passage.stuck_seconds.min(agent.stuck_seconds);
             }
         }

@@ -13,8 +13,7 @@ impl Agent {
     pub fn follow_body(&mut self, mesh: &NavigationMesh, body: Vec3) -> bool {
         let by = (body - self.at.position).truncate();
         if by.length_squared() > 1e-8 {
-            self.at = mesh.slide(self.at, by);
-            self.follow_path(mesh);
+            self.carry(mesh, by);
         }
         let away = body - self.at.position;
         let reach = (self.settings.radius * LOST_RADII).max(mesh.settings().cell_size);

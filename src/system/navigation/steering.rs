@@ -194,10 +194,10 @@ pub(super) fn steer(
     }
     let around = Surroundings::new(agent, at, desired, near, &snapshot.others);
     let (wanted, line_seconds) = match agent.turn {
-        Turn::Free => (adapted(agent, &around, desired), around.line_seconds),
+        Turn::Free => (adapted(mesh, agent, &around, desired), around.line_seconds),
         Turn::Hold(seconds) => (held(agent, desired), around.line_seconds.min(seconds)),
         Turn::Line(rank, seconds) => (
-            in_line(agent, rank, adapted(agent, &around, desired)),
+            in_line(agent, rank, adapted(mesh, agent, &around, desired)),
             around.line_seconds.min(seconds),
         ),
         Turn::Retreat(seconds) => {
@@ -242,9 +242,13 @@ pub(super) fn steer(
 }
 
 /// Returns the velocity that an agent wants among others.
-fn adapted(agent: &Agent, around: &Surroundings, desired: Vec2) -> Vec2 {
+fn adapted(mesh: &NavigationMesh, agent: &Agent, around: &Surroundings, desired: Vec2) -> Vec2 {
     if agent.swirl > SWIRL_MIN {
-        return turned(desired, -agent.swirl);
+        // To the right, or to the left along a wall.
+        let right = Vec2::new(desired.y, -desired.x).normalize_or_zero() * agent.settings.radius;
+        let slid = mesh.slide(agent.at, right).position - agent.at.position;
+        let is_free = slid.truncate().dot(right) > right.length_squared() * 0.5;
+        return turned(desired, if is_free { -agent.swirl } else { agent.swirl });
     }
     desired.clamp_length_max(around.free_speed)
 }

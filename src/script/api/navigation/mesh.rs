@@ -320,7 +320,11 @@ pub(super) fn of(engine: &Engine, mesh: NavigationMeshId) -> &NavigationMesh {
 }
 
 /// Refuses meshes of levels.
-pub(super) fn check_own(engine: &Engine, mesh: NavigationMeshId, instead: &str) -> Result<(), Error> {
+pub(super) fn check_own(
+    engine: &Engine,
+    mesh: NavigationMeshId,
+    instead: &str,
+) -> Result<(), Error> {
     match engine.worlds.navigation.is_of_level(mesh) {
         true => Err(error!("argument #1 'mesh': it belongs to a level, {instead}")),
         false => Ok(()),
