@@ -305,7 +305,9 @@ fn paths() -> Vec<Row> {
     });
     // Without an update of the hierarchy, searches go from polygon to polygon.
     let is_closed = mesh.is_obstructed(1000);
-    [!is_closed, is_closed].map(|is_closed| mesh.set_obstructed(1000, is_closed));
+    for is_closed in [!is_closed, is_closed] {
+        mesh.set_obstructed(1000, is_closed);
+    }
     let (direct, shortest) = search(&mesh, &pairs[..REQUESTS], usize::MAX);
     let sum = |lengths: &[f32]| lengths.iter().map(|length| f64::from(*length)).sum::<f64>();
     let longer = sum(&lengths[..REQUESTS]) / sum(&shortest);

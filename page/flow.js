@@ -296,10 +296,10 @@ class FlowView {
       if (answer === "save" && editor.model.unsaved) return false;
     }
     await editor.open(graph);
-    await this.noteSharing();
     if (before && before !== graph && !isReturn) this.trail.push(before);
     sessionStorage.setItem(LAST, graph);
     editor.note(`opened ${graph}`);
+    await this.noteSharing();
     // The next key acts on the graph that was chosen.
     if (document.activeElement === this.name) this.canvas.element.focus({ preventScroll: true });
     return true;

@@ -238,7 +238,7 @@ fn running_units_and_levels_get_the_first_graph_of_their_file() {
 }
 
 #[test]
-fn a_renamed_input_of_a_shared_graph_is_reported_where_it_is_used() {
+fn a_renamed_input_of_a_shared_graph_is_reported_by_its_users() {
     let mut game = Game::start("renamed");
     assert_eq!(game.go("units/nested.unit", "inner/sum"), 1.0);
     let inner = fs::read_to_string(game.folder.join("graphs/inner.flow")).unwrap();

@@ -76,7 +76,9 @@ const BELOW_SCRIPT: &[&str] =
 /// Files below `src/script/` that may say "Lua" in their code, with the reason.
 const LUA_MENTIONS_ALLOWED: &[(&str, &str)] = &[
     ("src/resource/resource_name.rs", "the kind of scripts is the ending of their files"),
+    ("src/resource/index.rs", "a text can be the name of a module, which is a script"),
     ("src/resource/project.rs", "finds scripts, which are .lua files"),
+    ("src/resource/redirects.rs", "the kind of scripts has no old names"),
     ("src/resource/nearby_game.rs", "finds the script that games start with, and those of others"),
     ("src/resource/resource_kind.rs", "the name of the kind of scripts"),
     ("src/system/flow/resource.rs", "an input's text is no name of the kind of scripts"),

@@ -1,5 +1,5 @@
--- Four doors that slide to their sides. A closed door is an obstacle of the navigation mesh: whoever
--- is on the way through it gets another way, and everybody gets the shorter one when it opens.
+-- Four doors that slide to their sides. A closed door is an obstacle of the navigation mesh:
+-- whoever is on the way through it gets another way, and the shorter one when it opens.
 local Doors = { all = {} }
 
 local WIDE, SLIDE = 4, 3.9 -- metres: of a door, and how far it slides

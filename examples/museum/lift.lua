@@ -1,5 +1,5 @@
--- The lift: a link of the navigation mesh from the hall to the gallery, in each direction. The links
--- are manual, so that a visitor who takes one waits at its start until the lift has brought them.
+-- The lift: a link of the navigation mesh from the hall to the gallery, in each direction. The
+-- links are manual: a visitor who takes one waits at its start until the lift has brought them.
 local Lift = { height = 0 }
 
 local UPPER, SPEED = 3.6, 1.2 -- metres, and metres a second
@@ -33,7 +33,7 @@ function Lift.call(visitor, name)
 end
 
 -- Where somebody who waits or rides is shown.
-local function place(visitor, i, is_riding)
+local function shown_position(visitor, i, is_riding)
   if is_riding then
     local column, row = (i - 1) % 2, math.floor((i - 1) / 2)
     return Lift.home + Vector3(column - 0.5, row * 0.7 - 0.7, Lift.height)
@@ -45,7 +45,7 @@ end
 
 local function leave()
   for _, visitor in ipairs(Lift.riders) do
-    visitor.rides, visitor.place = false, nil
+    visitor.rides, visitor.shown_at = false, nil
     Agent.finish_link(visitor.agent)
   end
   Lift.riders = {}
@@ -72,9 +72,9 @@ function Lift.update(dt)
     end
   end
   Unit.set_local_position(Lift.unit, 1, Lift.home + Vector3(0, 0, Lift.height))
-  for i, visitor in ipairs(Lift.riders) do visitor.place = place(visitor, i, true) end
+  for i, visitor in ipairs(Lift.riders) do visitor.shown_at = shown_position(visitor, i, true) end
   for _, queue in pairs(Lift.queues) do
-    for i, visitor in ipairs(queue) do visitor.place = place(visitor, i, false) end
+    for i, visitor in ipairs(queue) do visitor.shown_at = shown_position(visitor, i, false) end
   end
 end
 

@@ -29,7 +29,7 @@ local OUTSIDE = -14.2 -- y: the yard is south of it
 ---@field looks_at Vector3?
 ---@field visits integer exhibits that it has looked at
 ---@field rides boolean it waits for the lift, or is in it
----@field place Vector3? where it is shown instead, with the lift
+---@field shown_at Vector3? where it is shown instead, with the lift
 
 -- The exhibits: on the ground, in the rooms behind the hall, and on the gallery, as in
 -- make_assets.py.
@@ -155,7 +155,7 @@ end
 -- Puts the units where the agents are, and turns them where they walk or look.
 function Visitors.show()
   for _, visitor in ipairs(Visitors.all) do
-    local at = visitor.place or Agent.position(visitor.agent)
+    local at = visitor.shown_at or Agent.position(visitor.agent)
     local way = Agent.velocity(visitor.agent)
     if visitor.pause and visitor.looks_at then way = visitor.looks_at - at end
     way = Vector3.with_z(way, 0)

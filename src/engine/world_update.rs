@@ -96,8 +96,7 @@ impl Engine {
                     units.update_scene(world, pool).map(|()| scenes.note_moved(&units.moved))
                 });
                 frame.system("sprites", (units.read(), scenes.write()), move |(units, scenes)| {
-                    let has = |row: u32| units.is_in(row, world);
-                    scenes.sprites.play(delta, has);
+                    scenes.sprites.play(delta, |row: u32| units.is_in(row, world));
                 });
             }
             if particles && steps.scene_graph {

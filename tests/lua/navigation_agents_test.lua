@@ -266,5 +266,14 @@ describe("agents", function()
     assert.matches("was destroyed", error_of(Agent.update_position, stranger, Vector3(1, 1, 0)))
     Agent.destroy(stranger)
     assert.matches("destroyed", error_of(Agent.follow, agent, stranger))
+    for _, name in ipairs({ "forward", "leader", "still_seconds" }) do
+      assert.matches("destroyed", error_of(Agent[name], stranger))
+    end
+    assert.matches("destroyed", error_of(Agent.move_unit, stranger, stranger))
+    assert.matches("destroyed", error_of(NavigationMesh.linking_agents, island))
+    assert.matches("destroyed", error_of(NavigationMesh.visualize_last_search, island))
+    local function polygon(...) return (error_of(...):match("argument #%d 'polygon'")) end
+    assert.is_not_nil(polygon(NavigationMesh.project_to_polygon, mesh, Vector3(), 0))
+    assert.matches("argument #2 'from'", error_of(NavigationMesh.partial_search, mesh, 0, 1))
   end)
 end)

@@ -15,6 +15,7 @@ local REFUSED = {
   { "SoundBuffer.frames", SoundBuffer.frames, "x" },
   { "SoundBuffer.sample_rate", SoundBuffer.sample_rate, "x" },
   { "Unit.animation_names", Unit.animation_names, "x" },
+  { "Unit.agent", Unit.agent, "x" },
   { "Unit.has_animation_blender", Unit.has_animation_blender, "x" },
   { "Unit.has_animation_state_machine", Unit.has_animation_state_machine, "x" },
   { "Unit.is_ragdoll", Unit.is_ragdoll, "x" },

@@ -62,7 +62,7 @@ end"
     browser.press("5", "Digit5", 1.0, "");
     browser.value("document.querySelector('#view-units [data-unit]').click()");
     browser.wait_for(&has("#view-units .detail"));
-    let script = "document.querySelectorAll('img, [onerror], #owned').length";
+    let script = "document.querySelectorAll('img:not(.flow-picture), [onerror], #owned').length";
     assert_eq!(
         (browser.value(script), browser.value("typeof owned")),
         ("0".into(), "undefined".into())

@@ -230,7 +230,7 @@ fn graph_is_built_saved_and_undone_on_the_page() {
         assert!(std::time::Instant::now() < end, "the saved graph does not run: {hits}");
     }
     // Texts of a game are no markup.
-    assert_eq!(browser.value("document.images.length"), "0");
+    assert_eq!(browser.value("document.querySelectorAll('img:not(.flow-picture)').length"), "0");
     assert_eq!(browser.problems, Vec::<String>::new());
 }
 

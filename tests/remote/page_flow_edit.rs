@@ -60,13 +60,15 @@ fn wires_offer_only_nodes_that_fit_and_new_nodes_have_room() {
     browser.wait_for(APART);
     control(&mut browser, "z");
     browser.wait_for(&count(".flow-node", 4));
-    // A click on a pin lists existing pins first, and a new node is put next to its node.
+    // A click on a pin lists existing pins before new nodes, after the wires of the pin.
     browser.value(&format!("{CANVAS}.focus()"));
     browser.press("0", "Digit0", 0.0, "");
     std::thread::sleep(std::time::Duration::from_millis(400));
     let pin = "[data-node=n4] [data-pin=result]";
     drag(&mut browser, pin, &[]);
-    browser.wait_for(&format!("{OPTION} !== null && {OPTION}.innerText.includes('existing')"));
+    let options = "[...document.querySelectorAll('.flow-palette [role=option]')]";
+    browser
+        .wait_for(&format!("{options}.slice(0, 2).some(it => it.innerText.includes('existing'))"));
     search(&mut browser, "greater");
     browser.press("Enter", "Enter", 0.0, "\r");
     browser.wait_for(&count(".flow-node", 5));

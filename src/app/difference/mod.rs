@@ -10,7 +10,7 @@ use engine_content::references::has_text_format;
 use engine_flow::difference_svg;
 use engine_foundation::sjson::{self, Document, SjsonTree};
 use engine_foundation::{json, xml};
-use engine_resource::image;
+use engine_resource::image::EXTENSIONS;
 use engine_resource::resource_kind::{SourceForm, kind_names};
 use pictures::compare_pictures;
 use std::fmt::Write;
@@ -63,7 +63,7 @@ pub struct FileDifference {
 pub fn compare(path: &str, versions: [Option<&[u8]>; 2]) -> FileDifference {
     let name = path.rsplit(['/', '\\']).next().unwrap_or(path);
     let ending = name.rsplit_once('.').map_or("", |(_, ending)| ending).to_ascii_lowercase();
-    if image::EXTENSIONS.contains(&ending.as_str()) {
+    if EXTENSIONS.contains(&ending.as_str()) {
         return compare_as_pictures(&ending, versions);
     }
     let texts = versions.map(|bytes| std::str::from_utf8(bytes.unwrap_or_default()));

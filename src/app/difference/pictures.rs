@@ -2,7 +2,7 @@
 //! texels that differ.
 
 use crate::picture_scaling::{fitted_size, scale_down};
-use engine_resource::image::{self, DecodedImage, Image, PixelFormat, encode_png, stated_size};
+use engine_resource::image::{DecodedImage, Image, PixelFormat, decode, encode_png, stated_size};
 
 /// Maximum number of texels of a picture that is compared. Larger ones are only named.
 const TEXELS_MAX: u64 = 1 << 25;
@@ -73,7 +73,7 @@ fn read(bytes: &[u8], extension: &str) -> Result<RgbaPicture, String> {
             "the picture has {texels} texels, and {TEXELS_MAX} are compared at most"
         ));
     }
-    match image::decode(bytes, extension).map_err(|error| error.to_string())? {
+    match decode(bytes, extension).map_err(|error| error.to_string())? {
         DecodedImage::Image(Image { width, height, pixels }) => {
             let rgba = match pixels {
                 PixelFormat::Bytes(bytes) => bytes,
@@ -175,7 +175,7 @@ mod tests {
         let texels = found.texels.unwrap();
         assert_eq!((texels.count, texels.largest), (1, 10));
         let DecodedImage::Image(Image { pixels: PixelFormat::Bytes(rgba), .. }) =
-            image::decode(&texels.png, "png").unwrap()
+            decode(&texels.png, "png").unwrap()
         else {
             panic!("a PNG has bytes")
         };
@@ -194,7 +194,7 @@ mod tests {
         assert_eq!(size_of(&shown.png), (256, 512));
         let texels = found.texels.unwrap();
         let DecodedImage::Image(Image { pixels: PixelFormat::Bytes(rgba), .. }) =
-            image::decode(&texels.png, "png").unwrap()
+            decode(&texels.png, "png").unwrap()
         else {
             panic!("a PNG has bytes")
         };

@@ -279,7 +279,7 @@ fn read_messages(mut pipe: impl Read) -> String {
 fn failure(messages: &str) -> String {
     let lines = || messages.lines().map(str::trim).filter(|line| !line.is_empty());
     let is_error = |line: &&str| line.to_ascii_lowercase().starts_with("error");
-    let line = lines().find(is_error).or_else(|| lines().last()).unwrap_or("the run failed");
+    let line = lines().find(is_error).or_else(|| lines().next_back()).unwrap_or("the run failed");
     line[..line.floor_char_boundary(MESSAGE_BYTES_MAX)].to_string()
 }
 

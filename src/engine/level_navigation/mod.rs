@@ -193,14 +193,14 @@ fn keep_costs(
     file_costs: &Costs,
 ) {
     let first = usize::from(FIRST_NAMED_AREA);
-    for number in 1..AREAS_MAX {
+    for (number, file_cost) in file_costs.iter().enumerate().skip(1) {
         let name = number.checked_sub(first).and_then(|at| old_areas.get(at));
         let now = match name {
             Some(name) => areas.iter().position(|(known, _)| known == name).map(|at| at + first),
             None => (number < first || number >= first + areas.len()).then_some(number),
         };
         let cost = before.area_cost(number as u8);
-        if let Some(now) = now.filter(|_| cost != file_costs[number]) {
+        if let Some(now) = now.filter(|_| cost != *file_cost) {
             mesh.set_area_cost(now as u8, cost);
         }
     }
@@ -348,8 +348,8 @@ impl Engine {
         let pool = &self.devices.tasks;
         let mut mesh = NavigationMesh::bake(source.clone(), class.settings, pool)?;
         let costs = costs_of(areas, class);
-        for number in 1..AREAS_MAX {
-            mesh.set_area_cost(number as u8, costs[number]);
+        for (number, cost) in costs.iter().enumerate().skip(1) {
+            mesh.set_area_cost(number as u8, *cost);
         }
         let mut plan = apply_edits(&mut mesh, class, areas, parts);
         mesh.reserve_file_numbers();

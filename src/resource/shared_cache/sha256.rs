@@ -64,7 +64,7 @@ mod x86 {
         let keys = ROUNDS.as_chunks::<4>().0;
         // Bytes of a word in reverse order, because the text is big-endian.
         let order = _mm_set_epi64x(0x0c0d_0e0f_0809_0a0b, 0x0405_0607_0001_0203);
-        // The instructions take the words as ABEF and CDGH.
+        // The instructions take the state as ABEF and CDGH.
         let [low, high] = [state.as_chunks::<4>().0[0], state.as_chunks::<4>().0[1]];
         let first = _mm_shuffle_epi32(load(&low), 0xb1);
         let second = _mm_shuffle_epi32(load(&high), 0x1b);
@@ -80,8 +80,8 @@ mod x86 {
             let (mut a, mut b, mut c, mut d) = (word(0), word(16), word(32), word(48));
             // Written out, because an unoptimized loop takes several times as long.
             macro_rules! rounds {
-                ($group:expr, $words:ident) => {
-                    let sum = _mm_add_epi32($words, load(&keys[$group]));
+                ($group:expr, $schedule:ident) => {
+                    let sum = _mm_add_epi32($schedule, load(&keys[$group]));
                     cdgh = _mm_sha256rnds2_epu32(cdgh, abef, sum);
                     abef = _mm_sha256rnds2_epu32(abef, cdgh, _mm_shuffle_epi32(sum, 0x0e));
                 };

@@ -67,7 +67,7 @@ fn word_at(stream: &[u8], at: usize) -> u64 {
     u64::from_le_bytes(bytes) >> (at % 8)
 }
 
-/// The reading with vectors of four words.
+/// The reading with vectors of four numbers.
 #[cfg(target_arch = "x86_64")]
 mod wide {
     use super::{GroupBlock, Lanes};
@@ -96,7 +96,7 @@ mod wide {
     pub fn read<const N: usize>(block: &GroupBlock, stream: &[u8], at: usize) -> [Lanes; N] {
         let at = block.starts.map(|start| at + usize::from(start));
         let [a, b, c, d] = at.map(|at| bytes_at(stream, at));
-        let words = _mm256_set_epi64x(d, c, b, a);
+        let lanes = _mm256_set_epi64x(d, c, b, a);
         let [a, b, c, d] = at.map(|at| at as i64);
         let seven = _mm256_set1_epi64x(7);
         let mut shift = _mm256_and_si256(_mm256_set_epi64x(d, c, b, a), seven);
@@ -106,7 +106,7 @@ mod wide {
             let widths = i32::from_le_bytes(*widths);
             let width: __m256i = _mm256_cvtepu8_epi64(_mm_cvtsi32_si128(widths));
             let above = _mm256_sllv_epi64(ones, width);
-            let found = _mm256_andnot_si256(above, _mm256_srlv_epi64(words, shift));
+            let found = _mm256_andnot_si256(above, _mm256_srlv_epi64(lanes, shift));
             shift = _mm256_add_epi64(shift, width);
             let low = _mm_castsi128_ps(_mm256_castsi256_si128(found));
             let high = _mm_castsi128_ps(_mm256_extracti128_si256::<1>(found));

@@ -1,8 +1,8 @@
-//! Funnels of searches: the corner from which a way leads straight on, and the corners to both sides
-//! around which it bends until it reaches the portal that was entered last (D. T. Lee and F. P.
-//! Preparata, "Euclidean Shortest Paths in the Presence of Rectilinear Barriers", 1984). A search
-//! that keeps the funnel of each node knows the length of the way around corners, instead of the
-//! length between the middles of edges.
+//! Funnels of searches: the corner from which a way leads straight on, and the corners to both
+//! sides around which it bends until it reaches the portal that was entered last (D. T. Lee and F.
+//! P. Preparata, "Euclidean Shortest Paths in the Presence of Rectilinear Barriers", 1984). A
+//! search that keeps the funnel of each node knows the length of the way around corners, instead
+//! of the length between the middles of edges.
 
 use super::mesh::{Link, NavigationMesh};
 use engine_foundation::Vec3;

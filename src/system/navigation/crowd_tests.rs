@@ -154,7 +154,7 @@ fn agents_meet_on_stairs() {
 }
 
 #[test]
-fn agents_that_get_another_destination_each_second_are_not_stuck() {
+fn agents_with_a_new_destination_each_second_are_not_stuck() {
     let mut crowd = Crowd::new(square(15.0), 1);
     for at in block(Vec2::new(-13.0, -13.0), 10, 2.0).take(100) {
         crowd.send(at.extend(0.0), Vec3::ZERO, USUAL);

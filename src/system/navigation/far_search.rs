@@ -12,8 +12,8 @@ use super::portals::NO_WAY;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-/// Factor of the cost of the rest of the way in the order of the open list. Above 1, a search visits
-/// a third of the sides, and paths are longer: by less than a hundredth on average.
+/// Factor of the cost of the rest of the way in the order of the open list. Above 1, a search
+/// visits a third of the sides, and paths are longer: by less than a hundredth on average.
 const GREED: f32 = 1.1;
 /// Parent of sides that are reached from the start.
 const START: u32 = u32::MAX;

@@ -140,7 +140,7 @@ fn agents_stop_before_a_polygon_that_closes_on_their_path() {
 }
 
 #[test]
-fn a_passage_that_ends_is_forgotten_by_those_who_stand_before_it() {
+fn a_passage_that_ends_is_forgotten_by_standing_agents() {
     let mut crowd = Crowd::new(rooms(1.4), 1);
     crowd.send(Vec3::new(-3.0, 0.0, 0.0), Vec3::new(12.0, 0.0, 0.0), USUAL);
     crowd.send(Vec3::new(-3.0, 3.0, 0.0), Vec3::new(-12.0, 0.0, 0.0), USUAL);
@@ -181,7 +181,7 @@ fn a_corrected_agent_keeps_its_path() {
 }
 
 #[test]
-fn tiles_are_swapped_in_at_the_same_update_on_any_number_of_threads() {
+fn tiles_are_swapped_in_at_the_same_update_on_all_threads() {
     let run = |threads: usize| {
         let mut crowd = Crowd::new(square(40.0), threads);
         for at in 0..40 {

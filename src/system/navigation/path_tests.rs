@@ -89,7 +89,7 @@ fn paths_are_hardly_longer_than_the_shortest_ones() {
 }
 
 #[test]
-fn paths_in_a_large_world_are_hardly_longer_than_without_the_hierarchy() {
+fn the_hierarchy_makes_paths_hardly_longer() {
     // Without the hierarchy, every polygon around the start is visited, as a stand-in for an
     // exact search.
     for mut mesh in [pillars(20, 5, 0.2), rooms(20, 6)] {
@@ -352,7 +352,7 @@ fn requests_are_answered_the_same_on_any_number_of_threads() {
 }
 
 #[test]
-fn too_many_requests_are_refused_and_cancelled_ones_are_not_answered() {
+fn too_many_requests_are_refused_cancelled_ones_ignored() {
     let mut mesh = pillars(3, 20, 0.1);
     let (from, to) = (near(&mesh, 4.0, 4.0), near(&mesh, 38.0, 38.0));
     let numbers: Vec<u32> =
@@ -369,7 +369,7 @@ fn too_many_requests_are_refused_and_cancelled_ones_are_not_answered() {
 }
 
 #[test]
-fn requests_are_answered_although_the_mesh_changes_in_each_update() {
+fn requests_are_answered_while_the_mesh_changes() {
     let mut mesh = rooms(12, 21);
     let (from, to) = (near(&mesh, 4.0, 4.0), near(&mesh, 160.0, 160.0));
     let door = near(&mesh, 90.0, 3.0).polygon;

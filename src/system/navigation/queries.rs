@@ -104,7 +104,7 @@ impl Flood {
             polygons.push((polygon, cost));
             for link in mesh.links(polygon).iter().filter(|link| mesh.is_open(link.target)) {
                 let step = mesh.step(&cone, polygon, link, None);
-                // Around a corner, the way into a polygon can be shorter than that to its neighbour.
+                // Around a corner, the way into a polygon can be shorter than to its neighbour.
                 let cost = step.cost.max(cost);
                 if cost <= distance {
                     self.reach(link.target, cost, step.cone);

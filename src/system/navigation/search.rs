@@ -429,10 +429,7 @@ fn leave_closed(
         let entry = mesh.step(&cone, start.polygon, link, Some(destination.position)).entry;
         let order =
             (component(link.target) != wanted, entry.distance_squared(destination.position));
-        let is_better = best
-            .as_ref()
-            .is_none_or(|(known, _)| order.0 < known.0 || order.0 == known.0 && order.1 < known.1);
-        if is_better {
+        if best.as_ref().is_none_or(|(known, _)| order < *known) {
             let outside = NearestPolygon { polygon: link.target, position: entry };
             best = Some((order, (outside, at)));
         }

@@ -365,10 +365,9 @@ fn crosses(corners: &[Corner], a: Corner, b: Corner) -> bool {
             || c[1].max(d[1]) < low[1]
             || c[1].min(d[1]) > high[1];
         let same = |p: Corner, q: Corner| p[..2] == q[..2];
-        if !is_apart
-            && !(same(a, c) || same(a, d) || same(b, c) || same(b, d))
-            && super::triangulation::segments_touch(a, b, c, d)
-        {
+        let is_joined = same(a, c) || same(a, d) || same(b, c) || same(b, d);
+        let can_touch = !is_apart && !is_joined;
+        if can_touch && super::triangulation::segments_touch(a, b, c, d) {
             return true;
         }
         c = d;
