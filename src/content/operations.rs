@@ -405,8 +405,11 @@ fn add_references(
             _ => "",
         };
         if !note.is_empty() {
+            // Other names with the same beginning can be the computed ones: the note asks to look.
+            let is_computed = reference.form == NameForm::Prefix;
             let is_renamed = matches!(&target, Target::Resource(it)
-                if plan.renames.resources.get(it).is_some_and(|new| is_left(reference, new)));
+                if plan.renames.resources.get(it)
+                    .is_some_and(|new| is_computed || is_left(reference, new)));
             if is_renamed && visited.insert((at, true)) {
                 plan.notes.push(format!("{}: '{}' {note}", graph.location(at), reference.name));
             }

@@ -17,7 +17,9 @@ pub fn key_step(key: &str) -> String {
 pub fn id_step(id: &str) -> String {
     let plain = id.trim_matches('"');
     let is_special = |c: char| c.is_control() || "[]\"".contains(c);
-    match plain.is_empty() || plain.contains(is_special) {
+    // The text "3" is not the number 3.
+    let is_number_as_text = plain.len() < id.len() && plain.parse::<f64>().is_ok();
+    match plain.is_empty() || is_number_as_text || plain.contains(is_special) {
         true => format!("[{}]", quoted(plain)),
         false => format!("[{plain}]"),
     }

@@ -63,7 +63,8 @@ impl Worlds {
     }
 
     /// Creates the agents of units that have none yet, where there is ground.
-    pub fn create_unit_agents(&mut self, world: WorldId) {
+    pub fn create_unit_agents(&mut self, world: WorldId, frame: u64) {
+        self.end_agents_without_mesh(frame);
         if self.agents.of.is_empty() || !self.navigation.has_mesh(world) {
             return;
         }
@@ -72,6 +73,19 @@ impl Worlds {
         for row in waiting {
             if self.units.is_in(row, world) {
                 self.create_unit_agent(world, row);
+            }
+        }
+    }
+
+    /// Ends the agents whose mesh has ended, so that their units get others on the next mesh.
+    fn end_agents_without_mesh(&mut self, frame: u64) {
+        let Navigation { meshes, agents, .. } = &mut self.navigation;
+        for entry in self.agents.of.values_mut() {
+            let Some(agent) = entry.agent else { continue };
+            let known = agents.slots.get(agent);
+            if known.is_some_and(|known| meshes.get(known.mesh).is_none()) {
+                agents.slots.remove(agent, "", frame, "the end of its navigation mesh");
+                (entry.was_created, entry.agent) = (false, None);
             }
         }
     }
@@ -253,7 +267,7 @@ impl Engine {
         }
         scope!("agents");
         let step = delta.clamp(0.0, STEP_MAX) as f32;
-        self.worlds.create_unit_agents(world);
+        self.worlds.create_unit_agents(world, self.frame.index);
         self.worlds.follow_units(world);
         let levels = self.worlds.navigation.levels.iter().filter(|level| level.world == world);
         let meshes: Vec<NavigationMeshId> =

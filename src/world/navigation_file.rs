@@ -296,6 +296,15 @@ fn check(root: SjsonValue<'_>) -> Result<(), NavigationError<'_>> {
         ("blockers", VOLUMES_MAX / 2, "VOLUMES_MAX / 2"),
         ("links", LINKS_MAX, "LINKS_MAX"),
     ];
+    // Before names are compared with those of another block.
+    for (key, most, limit) in limits {
+        let Some(block) = root.get(key) else { continue };
+        let count = block.entries().map_or(0, |entries| entries.len());
+        if count > most {
+            let message = format!("'{key}' has {count} entries, and {most} are the most ({limit})");
+            return Err((block, message));
+        }
+    }
     for entry in root.entries().into_iter().flatten() {
         let (key, value) = (entry.key, entry.value);
         match key {
@@ -312,15 +321,6 @@ fn check(root: SjsonValue<'_>) -> Result<(), NavigationError<'_>> {
                 let Some(entries) = value.entries() else {
                     return Err((value, format!("'{key}' must be a block: {key} = {{ … }}")));
                 };
-                let limit = limits.iter().find(|(limited, ..)| *limited == key);
-                let (_, most, limit) = limit.expect("every block has a limit");
-                if entries.len() > *most {
-                    let message = format!(
-                        "'{key}' has {} entries, and {most} are the most ({limit})",
-                        entries.len()
-                    );
-                    return Err((value, message));
-                }
                 for entry in entries {
                     check_entry(root, key, entry.key, entry.value)?;
                 }
@@ -405,6 +405,13 @@ fn check_class<'a>(
                     format!("'costs' of '{name}' must be a block: costs = {{ water = 4 }}");
                 return Err((value, message));
             };
+            if costs.len() > NAMED_AREAS_MAX {
+                let message = format!(
+                    "'costs' of '{name}' has more than {NAMED_AREAS_MAX} entries \
+                             (NAMED_AREAS_MAX)"
+                );
+                return Err((value, message));
+            }
             for cost in costs {
                 let areas = root.get("areas").and_then(|block| block.entries());
                 let names: Vec<&str> = areas.into_iter().flatten().map(|area| area.key).collect();

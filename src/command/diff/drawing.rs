@@ -31,6 +31,8 @@ const MESSAGES_BYTES_MAX: u64 = 64 << 10;
 const MESSAGE_BYTES_MAX: usize = 2_000;
 /// Folder of the copy.
 const COPY: &str = "game";
+/// Folder of the saves that the copy writes.
+const SAVES: &str = "saves";
 const VIEWER: &str = "core/tools/resource_viewer";
 /// Text before the numbers of the box that the viewer shows.
 const VIEW_MARK: &str = "resource_viewer: box ";
@@ -222,6 +224,8 @@ impl PreparedVersion<'_> {
             .arg(&picture)
             .args(["--", self.kind, self.name])
             .args(view.unwrap_or_default())
+            // The copy has the settings of the game, but must not change the saves of the player.
+            .env("ENGINE_SAVE_DIR", self.scratch.0.join(SAVES))
             .stdin(Stdio::null())
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())

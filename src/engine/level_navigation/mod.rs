@@ -272,7 +272,7 @@ impl Engine {
         });
         for level in due {
             self.bake_level(level);
-            self.worlds.create_unit_agents(world);
+            self.worlds.create_unit_agents(world, self.frame.index);
         }
     }
 

@@ -69,7 +69,7 @@ pub static CORE: ModuleRows = more(
 fn bake_level(engine: &mut Engine, level: LevelId) {
     engine.bake_level(level);
     let world = engine.worlds.levels.of(level).world;
-    engine.worlds.create_unit_agents(world);
+    engine.worlds.create_unit_agents(world, engine.frame.index);
 }
 
 fn bake_level_later(engine: &mut Engine, level: LevelId) {

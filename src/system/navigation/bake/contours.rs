@@ -7,14 +7,22 @@ use super::{BakeCells, NULL_AREA};
 /// Corner of an outline: column, row and height, in cells.
 pub(super) type Corner = [i32; 3];
 
-/// Maximum distance of a straightened edge between two regions from their border, in cells. Both
-/// regions use the same edge, so that it can be farther away than a wall.
+/// Maximum distance of a straightened edge between two regions of the same area from their border,
+/// in cells. Both regions use the same edge, so that it can be farther away than a wall.
 const REGION_EDGE_ERROR: f32 = 6.0;
 /// Maximum number of corners of all loops of a region, whose holes are joined to the outer loop.
 const CORNERS_MAX: usize = 4096;
 /// Maximum number of comparisons of edges while the holes of a region are joined: seconds of work
 /// for shapes that are made for it.
 const JOIN_WORK_MAX: usize = 1 << 26;
+
+/// Maximum distances of straightened edges from their border, in cells: of walls, and between two
+/// areas. Regions on both sides of an edge need the same error.
+#[derive(Clone, Copy)]
+struct BorderErrors {
+    walls: f32,
+    areas: f32,
+}
 
 /// Outline of a region, counter-clockwise from above.
 #[derive(Debug)]
@@ -58,31 +66,44 @@ pub(super) fn build(
     }
     // Stable: the loops of a region stay in the order of their first span.
     loops.sort_by_key(|traced| traced.region);
+    let mut areas = vec![NULL_AREA; usize::from(u16::MAX) + 1];
+    loops.iter().for_each(|traced| areas[usize::from(traced.region)] = traced.area);
     let mut contours = Vec::new();
     for of_region in loops.chunk_by(|a, b| a.region == b.region) {
         // Straightened walls can cross each other where they are close. The exact ones do not.
-        let contour = match outline(of_region, cells.edge_error) {
+        let of_borders = BorderErrors { walls: cells.edge_error, areas: cells.edge_error };
+        let contour = match outline(of_region, of_borders, &areas) {
             Ok(contour) => contour,
-            Err(_) => outline(of_region, 0.0)?,
+            Err(_) => outline(of_region, BorderErrors { walls: 0.0, ..of_borders }, &areas)?,
         };
         contours.extend(contour);
     }
     Ok(contours)
 }
 
-/// Returns the outline of a region from its loops, with walls that are straightened by an error;
-/// `None` if nothing is left of it.
-fn outline(loops: &[TracedLoop], error: f32) -> Result<Option<Contour>, String> {
+/// Returns the outline of a region from its loops, with straightened borders; `None` if nothing is
+/// left of it. `areas` has the area of each region.
+fn outline(
+    loops: &[TracedLoop],
+    errors: BorderErrors,
+    areas: &[u8],
+) -> Result<Option<Contour>, String> {
     let mut contour: Option<Contour> = None;
     let mut holes = Vec::new();
     for &TracedLoop { region, area, ref corners } in loops {
         // The trace is clockwise around a region, and counter-clockwise around its holes.
         let is_hole = traced_area(corners) > 0;
-        let mut straight = simplify(corners, error);
+        let exact = BorderErrors { walls: 0.0, ..errors };
+        let error_of = |errors: BorderErrors, beyond: u16| match beyond {
+            NO_REGION => errors.walls,
+            _ if areas[usize::from(beyond)] != area => errors.areas,
+            _ => REGION_EDGE_ERROR,
+        };
+        let mut straight = simplify(corners, |beyond| error_of(errors, beyond));
         let is_lost =
             |corners: &[Corner]| corners.len() < 3 || (doubled_area(corners) > 0) != is_hole;
         if is_hole && is_lost(&straight) {
-            straight = simplify(corners, 0.0);
+            straight = simplify(corners, |beyond| error_of(exact, beyond));
             if is_lost(&straight) {
                 return Err(too_fine(corners, "an obstacle"));
             }
@@ -213,7 +234,7 @@ pub(super) fn doubled_area(corners: &[Corner]) -> i64 {
 /// Returns the corners of a traced loop that are needed: those where the region beyond changes, and
 /// those that are farther from the straight edges than the error allows. After D. Douglas and
 /// T. Peucker, "Algorithms for the reduction of the number of points" (1973).
-fn simplify(traced: &[TracedCorner], error: f32) -> Vec<Corner> {
+fn simplify(traced: &[TracedCorner], error_of: impl Fn(u16) -> f32) -> Vec<Corner> {
     let count = traced.len();
     let mut kept: Vec<usize> =
         (0..count).filter(|i| traced[*i].beyond != traced[(*i + 1) % count].beyond).collect();
@@ -232,8 +253,7 @@ fn simplify(traced: &[TracedCorner], error: f32) -> Vec<Corner> {
         stack.push((from, if to > from { to } else { to + count }));
     }
     while let Some((from, to)) = stack.pop() {
-        let beyond = traced[(from + 1) % count].beyond;
-        let error = if beyond == NO_REGION { error } else { REGION_EDGE_ERROR };
+        let error = error_of(traced[(from + 1) % count].beyond);
         let farthest = farthest_corner(traced, from, to);
         if let Some((at, distance)) = farthest
             && distance > error * error
