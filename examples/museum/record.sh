@@ -4,11 +4,11 @@
 #   ./record.sh [ENGINE]      writes recordings/session.recording
 title=Museum size=960x540
 . "$(dirname "$0")/../recorder.sh"
-sleep 6
+sleep 2
 xdotool mousemove --window "$window" 365 380 # the western entrance
 sleep 0.3
 xdotool click 1
-sleep 4
+sleep 2
 xdotool key 4
 xdotool keydown w
 sleep 0.4
@@ -20,8 +20,8 @@ xdotool keyup e
 xdotool key F1
 sleep 1
 xdotool key F1 1
-sleep 8
+sleep 2.5
 xdotool key 4
-sleep 3
+sleep 1
 kill -INT "$game"
 keep
