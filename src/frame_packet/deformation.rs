@@ -186,22 +186,28 @@ impl LaneBounds {
     /// Adds four transformed spheres.
     #[inline(always)]
     fn add(&mut self, spheres: &[JointSphere; LANES], matrices: &[DrawTransform; LANES]) {
-        let [x, y, z, radius] = transposed(spheres.map(|it| it.center.extend(it.radius)));
-        let rows = [0, 1, 2]
-            .map(|row| transposed(matrices.map(|DrawTransform(rows)| Vec4::from_array(rows[row]))));
-        let square = |column: usize| {
-            let [a, b, c] = rows.map(|row| row[column]);
-            a * a + b * b + c * c
-        };
-        let scale = lane_sqrt(square(0).max(square(1)).max(square(2)));
+        let sphere = |lane: usize| spheres[lane].center.extend(spheres[lane].radius);
+        let [x, y, z, radius] = transposed([sphere(0), sphere(1), sphere(2), sphere(3)]);
+        let [xx, xy, xz, x_translation] = lane_row(matrices, 0);
+        let [yx, yy, yz, y_translation] = lane_row(matrices, 1);
+        let [zx, zy, zz, z_translation] = lane_row(matrices, 2);
+        let square_x = xx * xx + yx * yx + zx * zx;
+        let square_y = xy * xy + yy * yy + zy * zy;
+        let square_z = xz * xz + yz * yz + zz * zz;
+        let scale = square_x.max(square_y).max(square_z).sqrt();
         // The box of a sphere around nothing is inside out, and changes no other.
         let nothing = Vec4::splat(f32::MIN);
         let radius = Vec4::select(radius.cmplt(Vec4::ZERO), nothing, radius * scale);
-        for (axis, [a, b, c, translation]) in rows.into_iter().enumerate() {
-            let center = a * x + b * y + c * z + translation;
-            self.min[axis] = self.min[axis].min(center - radius);
-            self.max[axis] = self.max[axis].max(center + radius);
-        }
+        self.widen(0, xx * x + xy * y + xz * z + x_translation, radius);
+        self.widen(1, yx * x + yy * y + yz * z + y_translation, radius);
+        self.widen(2, zx * x + zy * y + zz * z + z_translation, radius);
+    }
+
+    /// Adds four spheres on one axis.
+    #[inline(always)]
+    fn widen(&mut self, axis: usize, center: Vec4, radius: Vec4) {
+        self.min[axis] = self.min[axis].min(center - radius);
+        self.max[axis] = self.max[axis].max(center + radius);
     }
 
     fn to_box(&self) -> (Vec3, Vec3) {
@@ -217,9 +223,12 @@ fn transposed([x, y, z, w]: [Vec4; 4]) -> [Vec4; 4] {
     [columns.x_axis, columns.y_axis, columns.z_axis, columns.w_axis]
 }
 
+/// Returns one row of four matrices: each element of the result has the four matrices' values of
+/// one column.
 #[inline(always)]
-fn lane_sqrt(lanes: Vec4) -> Vec4 {
-    Vec4::from_array(lanes.to_array().map(f32::sqrt))
+fn lane_row(matrices: &[DrawTransform; LANES], row: usize) -> [Vec4; 4] {
+    let of_lane = |lane: usize| Vec4::from_array(matrices[lane].0[row]);
+    transposed([of_lane(0), of_lane(1), of_lane(2), of_lane(3)])
 }
 
 /// The change of one vertex by one morph target at weight 1. 16 bytes.
