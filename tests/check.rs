@@ -2,6 +2,7 @@
 //! in each, which are all reported at once.
 
 mod animation;
+mod earlier_versions;
 mod models;
 
 use std::path::PathBuf;
@@ -110,23 +111,6 @@ fn all_errors_are_reported_at_once() {
     ] {
         assert!(output.contains(expected), "'{expected}' is not in:\n{output}");
     }
-}
-
-#[test]
-fn errors_of_earlier_versions_are_not_reported() {
-    let folder = crate::game_folder::GameFolder::new("check", "earlier");
-    folder.write("main.lua", "");
-    folder.write("a.unit", "components = { sprite = { texture = \"shp\" } }");
-    let check = || {
-        let (code, out, errors) = folder.engine(&["check", "."]);
-        (code, out + &errors)
-    };
-    assert!(check().1.contains("there is no texture 'shp'"));
-    folder.write("a.unit", "components = {");
-    let (code, output) = check();
-    assert!(code == 1 && output.contains("a.unit:1"), "{output}");
-    assert!(!output.contains("shp"), "the version with it is no more: {output}");
-    assert!(output.contains("0 units, 0 models and 0 levels checked, 0 problems"), "{output}");
 }
 
 #[test]
