@@ -154,9 +154,13 @@ fn targets_of(graph: &ContentGraph, name: &str) -> BTreeSet<Target> {
     names.extend(name.match_indices('/').map(|(at, _)| &name[..at]));
     let mut found: BTreeSet<Target> = graph.target_of(name).into_iter().collect();
     for name in names {
-        let targets =
-            KINDS.0.iter().map(|kind| Target::Resource(ResourceName::new(kind.name, name)));
-        found.extend(targets.filter(|target| graph.contains(target)));
+        for resource in KINDS.0.iter().map(|kind| ResourceName::new(kind.name, name)) {
+            // An old name means the resource that has it no more.
+            let renamed = graph.redirects().ok().and_then(|table| table.end_of(&resource));
+            let resources = [Some(&resource), renamed].into_iter().flatten();
+            let targets = resources.map(|resource| Target::Resource(resource.clone()));
+            found.extend(targets.filter(|target| graph.contains(target)));
+        }
     }
     found
 }
