@@ -163,9 +163,12 @@ pub fn main_remove(args: RemoveArgs) -> i32 {
         let mut plan = plan_remove(graph, &name)?;
         let is_refused = !force && (!plan.references.is_empty() || !plan.likely.is_empty());
         if is_refused && flags.preview {
-            let uses = plan.references.len() + plan.likely.len();
+            let times = match plan.references.len() + plan.likely.len() {
+                1 => "once".to_string(),
+                count => format!("{count} times"),
+            };
             plan.notes.push(format!(
-                "'{name}' is used {uses} times: without --force, nothing will be removed"
+                "'{name}' is used {times}: without --force, nothing will be removed"
             ));
         } else if is_refused {
             let lines: Vec<String> = plan.references.iter().chain(&plan.likely).map(line).collect();

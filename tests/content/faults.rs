@@ -190,7 +190,7 @@ fn a_preview_says_that_a_removal_will_be_refused() {
     let game = game("refused");
     let arguments = ["rm", ".", "textures/wood", "--preview"];
     let (code, out, _) = game.engine(&arguments);
-    let note = "note: 'textures/wood' is used 1 times: without --force, nothing will be removed";
+    let note = "note: 'textures/wood' is used once: without --force, nothing will be removed";
     assert!(code == 0 && out.contains(note), "{out}");
     assert_eq!(game.engine(&arguments[..3]).0, 1);
     let (_, out, _) = game.engine(&[&arguments[..], &["--force"]].concat());
