@@ -2,6 +2,7 @@
 //! in each, which are all reported at once.
 
 mod animation;
+mod earlier_versions;
 mod models;
 
 use std::path::PathBuf;

@@ -117,9 +117,13 @@ pub struct UndoArgs {
     /// The game's folder
     #[arg(default_value = ".")]
     folder: PathBuf,
-    /// Show what would be taken back
+    /// Show what would be taken back, or forgotten
     #[arg(long)]
     preview: bool,
+    /// Keep all files as they are, and forget the last change, so that the one before it can be
+    /// taken back
+    #[arg(long)]
+    forget: bool,
 }
 
 fn users_of(users: &[String]) -> Users<'_> {
@@ -156,9 +160,17 @@ pub fn main_replace(args: ReplaceArgs) -> i32 {
 pub fn main_remove(args: RemoveArgs) -> i32 {
     let RemoveArgs { folder, name, force, flags } = args;
     let plan = |graph: &ContentGraph| {
-        let plan = plan_remove(graph, &name)?;
-        let is_used = !plan.references.is_empty() || !plan.likely.is_empty();
-        if is_used && !force && !flags.preview {
+        let mut plan = plan_remove(graph, &name)?;
+        let is_refused = !force && (!plan.references.is_empty() || !plan.likely.is_empty());
+        if is_refused && flags.preview {
+            let times = match plan.references.len() + plan.likely.len() {
+                1 => "once".to_string(),
+                count => format!("{count} times"),
+            };
+            plan.notes.push(format!(
+                "'{name}' is used {times}: without --force, nothing will be removed"
+            ));
+        } else if is_refused {
             let lines: Vec<String> = plan.references.iter().chain(&plan.likely).map(line).collect();
             return Err(engine_foundation::error!(
                 "'{name}' is used:\n{}\nNothing was removed: change the users, or use --force",
@@ -179,13 +191,32 @@ pub fn main_fixup(folder: &Path, flags: &ChangeFlags) -> i32 {
 }
 
 pub fn main_undo(args: UndoArgs) -> i32 {
-    match undo(&args.folder, args.preview) {
+    let done = match args.forget {
+        true => forget(&args.folder, args.preview),
+        false => undo(&args.folder, args.preview),
+    };
+    match done {
         Ok(()) => exit::SUCCESS,
         Err(error) => {
             engine_foundation::error_line!("error: {error}");
             exit::FAILED
         }
     }
+}
+
+/// Forgets the last change without taking it back.
+fn forget(folder: &Path, is_preview: bool) -> Result<(), Error> {
+    complete_interrupted(folder, is_preview)?;
+    let title = match is_preview {
+        true => changes::forgettable(folder)?,
+        false => changes::forget(folder)?,
+    };
+    match title {
+        Some(title) if is_preview => engine_foundation::print_line!("{title}"),
+        Some(title) => engine_foundation::print_line!("forgotten: {title}"),
+        None => engine_foundation::print_line!("there is nothing to forget"),
+    }
+    Ok(())
 }
 
 fn undo(folder: &Path, is_preview: bool) -> Result<(), Error> {

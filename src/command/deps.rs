@@ -135,7 +135,14 @@ pub fn size_text(bytes: u64) -> String {
 type Use<'g> = (&'g Target, ReferenceUse);
 
 fn of_resource<'g>(graph: &'g ContentGraph, name: &str, args: &Args) -> Result<i32, String> {
-    let targets = graph.find_all(name)?;
+    let targets = match (graph.find_all(name), graph.renamed(name)) {
+        (Ok(targets), _) => targets,
+        (Err(_), Some((old, new))) => {
+            engine_foundation::error_line!("note: '{old}' is an old name of '{new}'");
+            vec![Target::Resource(new.clone())]
+        }
+        (Err(message), None) => return Err(message),
+    };
     let title = match &targets[..] {
         [target] => target.to_string(),
         _ => format!("{}/ with {} resources and files", name.trim_end_matches('/'), targets.len()),

@@ -2,6 +2,7 @@
 //! lines for other texts, and as pictures. The comparison itself is in src/app/difference/.
 
 mod drawing;
+mod page;
 
 use super::merge::ReportFormat;
 use engine_app::difference::{self, FileDifference, PictureDifference};
@@ -12,6 +13,7 @@ use engine_foundation::file_access::{self, readers};
 use engine_foundation::output_file;
 use engine_foundation::sjson::{self, SjsonTree};
 use engine_foundation::terminal::{self, StyledText};
+use engine_platform as platform;
 use std::path::{Path, PathBuf};
 
 /// Show the differences between two versions of a file: by path for SJSON and JSON, as pictures for
@@ -25,12 +27,16 @@ pub struct Args {
     /// materials before and after
     #[arg(long, value_name = "FILE")]
     html: Option<PathBuf>,
+    /// Show the page of --html in the browser, where it can be drawn again
+    #[arg(long, conflicts_with_all = ["html", "svg", "textconv"])]
+    page: bool,
     /// The game of the versions, if they are not in its folder: units, levels and materials are
     /// drawn in it
-    #[arg(long, value_name = "FOLDER", requires = "path", requires = "html")]
+    #[arg(long, value_name = "FOLDER", requires = "path")]
     game: Option<PathBuf>,
-    /// The path of the versions in --game
-    #[arg(long, value_name = "PATH", requires = "game")]
+    /// The path of the versions in --game; without --game, a file of a game of which they are
+    /// versions
+    #[arg(long, value_name = "PATH")]
     path: Option<String>,
     /// Draw the two versions of a graph of Flow as a picture (SVG)
     #[arg(long, value_name = "FILE", conflicts_with = "html")]
@@ -73,42 +79,90 @@ fn read(path: &Path) -> Result<Option<Vec<u8>>, String> {
 
 fn textconv(path: &Path) -> Result<i32, String> {
     let bytes = read(path)?.unwrap_or_default();
-    // A text with an error is compared as it is.
-    match sjson::parse_bytes(&bytes) {
-        Ok(document) => terminal::print(&diff::to_lines(&document)),
-        Err(_) => terminal::print(&String::from_utf8_lossy(&bytes)),
+    // A text with an error, or with too long paths, is compared as it is.
+    match sjson::parse_bytes(&bytes).ok().and_then(|document| diff::to_lines(&document)) {
+        Some(lines) => terminal::print(&lines),
+        None => terminal::print(&String::from_utf8_lossy(&bytes)),
     }
     Ok(exit::SUCCESS)
 }
 
-fn compare(args: &Args, old: &Path, new: &Path) -> Result<i32, String> {
-    let versions = [read(old)?, read(new)?];
-    let path = if versions[1].is_some() { new } else { old };
-    let bytes = versions.each_ref().map(Option::as_deref);
-    let found = difference::compare(&path.display().to_string(), bytes);
-    if let Some(page) = &args.html {
-        let names = [old.display().to_string(), new.display().to_string()];
-        let drawn = drawn(args, path, bytes);
-        write(page, &difference::to_html([&names[0], &names[1]], &found, &drawn))?;
-    } else if let Some(picture) = &args.svg {
-        let [old, new] = [(old, bytes[0]), (new, bytes[1])];
-        write(picture, &difference_svg(&graph_of(old)?, &graph_of(new)?))?;
-    } else {
-        print(args.output, &found);
+/// The two versions that a person compares, and the game in which they are drawn.
+#[derive(Clone)]
+struct ComparedFiles {
+    old: PathBuf,
+    new: PathBuf,
+    /// The game's folder, and the path in it, if the person has given them.
+    game: Option<PathBuf>,
+    path: Option<String>,
+}
+
+impl ComparedFiles {
+    /// Returns the page with both versions as they are now, and true if they differ.
+    fn page(&self) -> Result<(String, bool), String> {
+        let versions = [read(&self.old)?, read(&self.new)?];
+        let path = if versions[1].is_some() { &self.new } else { &self.old };
+        let bytes = versions.each_ref().map(Option::as_deref);
+        let found = difference::compare(&path.display().to_string(), bytes);
+        // From here on, a signal ends the drawing, which removes its copies.
+        platform::install_signal_handlers();
+        let location = match (&self.game, &self.path) {
+            (Some(game), Some(path)) => Some((game.clone(), path.clone())),
+            (None, Some(path)) => drawing::game_of(Path::new(path)),
+            _ => drawing::game_of(path),
+        };
+        let drawn = match location {
+            Some((game, path)) => drawing::draw(&game, &path, bytes),
+            None => PictureDifference::default(),
+        };
+        if platform::end_requested().is_some() {
+            return Err("stopped: nothing was written".to_string());
+        }
+        let names = [&self.old, &self.new].map(|path| path.display().to_string());
+        let html = difference::to_html([&names[0], &names[1]], &found, &drawn);
+        Ok((html, !found.changes.is_empty()))
     }
-    Ok(match args.exit_code && !found.changes.is_empty() {
+}
+
+fn compare(args: &Args, old: &Path, new: &Path) -> Result<i32, String> {
+    let is_different = match args.html.is_some() || args.page {
+        true => show_page(args, old, new)?,
+        false => show_changes(args, old, new)?,
+    };
+    Ok(match args.exit_code && is_different {
         true => exit::FAILED,
         false => exit::SUCCESS,
     })
 }
 
-/// Returns pictures of what the versions look like in their game.
-fn drawn(args: &Args, file: &Path, versions: [Option<&[u8]>; 2]) -> PictureDifference {
-    let chosen = args.game.clone().zip(args.path.clone());
-    match chosen.or_else(|| drawing::game_of(file)) {
-        Some((game, path)) => drawing::draw(&game, &path, versions),
-        None => PictureDifference::default(),
+/// Writes the page, or shows it in the browser. Returns true if the versions differ.
+fn show_page(args: &Args, old: &Path, new: &Path) -> Result<bool, String> {
+    let (game, path) = (args.game.clone(), args.path.clone());
+    let files = ComparedFiles { old: old.to_path_buf(), new: new.to_path_buf(), game, path };
+    let (html, is_different) = files.page()?;
+    match &args.html {
+        Some(file) => write(file, &html)?,
+        None => page::show(html, Box::new(move || Ok(files.page()?.0)))?,
     }
+    Ok(is_different)
+}
+
+/// Prints the changes, or draws the graphs. Returns true if the versions differ.
+fn show_changes(args: &Args, old: &Path, new: &Path) -> Result<bool, String> {
+    if args.path.is_some() {
+        return Err("--path needs --html or --page: there the versions are drawn".to_string());
+    }
+    let versions = [read(old)?, read(new)?];
+    let path = if versions[1].is_some() { new } else { old };
+    let bytes = versions.each_ref().map(Option::as_deref);
+    let found = difference::compare(&path.display().to_string(), bytes);
+    if let Some(picture) = &args.svg {
+        let [old, new] = [(old, bytes[0]), (new, bytes[1])];
+        write(picture, &difference_svg(&graph_of(old)?, &graph_of(new)?))?;
+    } else {
+        print(args.output, &found);
+    }
+    Ok(!found.changes.is_empty())
 }
 
 fn write(path: &Path, text: &str) -> Result<(), String> {
@@ -117,14 +171,12 @@ fn write(path: &Path, text: &str) -> Result<(), String> {
 }
 
 fn print(format: ReportFormat, found: &FileDifference) {
+    for note in &found.notes {
+        engine_foundation::error_line!("note: {note}");
+    }
     match format {
         ReportFormat::Json => terminal::print(&format!("{}\n", diff::to_json(&found.changes))),
-        ReportFormat::Text => {
-            for note in &found.notes {
-                engine_foundation::error_line!("note: {note}");
-            }
-            found.changes.iter().for_each(print_change);
-        }
+        ReportFormat::Text => found.changes.iter().for_each(print_change),
     }
 }
 

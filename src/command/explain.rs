@@ -5,8 +5,11 @@
 mod animation;
 mod hashed_names;
 
+use super::check::created_resources;
 use super::confinement_flag::ConfinementFlag;
 use super::editor_definitions;
+use engine_app::check::references::ReferenceFinder;
+use engine_app::check::{self, CheckedPlatform};
 use engine_app::confinement::{self, ConfinementPlan};
 use engine_app::flow;
 use engine_app::navigation;
@@ -89,7 +92,13 @@ fn explain(args: &Args) -> Result<String, Error> {
     }
     let resource = requested_resource(index, args);
     print_problems(&compiled, resource.as_ref().ok(), &args.folder);
-    explain_resource(index, &resource?, args, (platform, &preferences))
+    let resource = resource?;
+    // Saves name it so; the resource has everything else.
+    let old = index.redirected(&resource).filter(|_| index.variants(&resource).is_empty());
+    if let Some(new) = old {
+        engine_foundation::error_line!("note: '{resource}' is an old name of '{new}'");
+    }
+    explain_resource(index, old.unwrap_or(&resource), args, (platform, &preferences))
 }
 
 /// Returns the resource that the command line names.
@@ -155,7 +164,7 @@ fn explain_resource(
     }
     text += &of_resource(index, resource, variants, platform, preferences);
     text += &ignored_files(&args.folder, resource, variants, platform)?;
-    Ok(text + &graph(index, resource, variants))
+    Ok(text + &graph(index, resource, variants, &args.folder, platform)?)
 }
 
 /// Returns the description of the navigation of a level.
@@ -200,6 +209,10 @@ fn resolve(index: &ResourceIndex, text: &str) -> Result<ResourceName, Error> {
     let failed = index.failed.iter().map(|(name, _)| name);
     let mut all: Vec<&ResourceName> =
         index.entries.iter().map(|entry| &entry.resource).chain(failed).collect();
+    let is_known = all.iter().any(|known| known.name == text);
+    if !is_known {
+        all.extend(index.redirects.iter().map(|(old, _)| old));
+    }
     all.sort();
     all.dedup();
     let named: Vec<&&ResourceName> = all.iter().filter(|known| known.name == text).collect();
@@ -375,16 +388,42 @@ fn ignored_files(
     Ok(text)
 }
 
+/// Returns names that no resource of a game has, each with the reason.
+fn absent_names(
+    index: &ResourceIndex,
+    absent: &[&ResourceName],
+    folder: &Path,
+    platform: &str,
+) -> Result<Vec<String>, Error> {
+    if absent.is_empty() {
+        return Ok(Vec::new());
+    }
+    let data = DataSource::Folder(data_of(folder, platform)?, KINDS);
+    let store = ResourceStore::new(index.clone(), data);
+    let checked = CheckedPlatform { name: check::static_name(platform), store };
+    let created = created_resources(folder);
+    let mut finder = ReferenceFinder::new(folder, &checked, &created);
+    Ok(absent.iter().map(|name| finder.absent_name(name)).collect())
+}
+
 /// Lists the references from a resource and to it.
-fn graph(index: &ResourceIndex, resource: &ResourceName, variants: &[IndexEntry]) -> String {
+fn graph(
+    index: &ResourceIndex,
+    resource: &ResourceName,
+    variants: &[IndexEntry],
+    folder: &Path,
+    platform: &str,
+) -> Result<String, Error> {
     let mut names: Vec<String> = Vec::new();
+    let mut absent = Vec::new();
     for reference in variants.iter().flat_map(|entry| &entry.references) {
         let named = index.named_by(reference).into_iter();
         names.extend(named.map(|entry| entry.resource.to_string()));
         if !reference.kind.is_empty() && index.variants(reference).is_empty() {
-            names.push(format!("{reference} (missing)"));
+            absent.push(reference);
         }
     }
+    names.extend(absent_names(index, &absent, folder, platform)?);
     let referrers = index
         .entries
         .iter()
@@ -398,7 +437,7 @@ fn graph(index: &ResourceIndex, resource: &ResourceName, variants: &[IndexEntry]
             text += &format!("\n{title}:\n  {}\n", list.join("\n  "));
         }
     }
-    text
+    Ok(text)
 }
 
 /// Returns the strings of a game that a hash may belong to, each with a description.

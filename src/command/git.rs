@@ -83,6 +83,9 @@ fn endings() -> Vec<&'static str> {
     endings
 }
 
+/// Arguments of the difference on a page. Git gives a file that both versions may be copies of.
+const PAGE_ARGUMENTS: &str = "diff --page --path=\"$MERGED\" -- \"$LOCAL\" \"$REMOTE\"";
+
 /// Registers the merge driver and the differences by path in a work tree's configuration, and the
 /// endings in the folder's `.gitattributes`. Returns a text that says so.
 pub fn install(folder: &Path) -> Result<String, String> {
@@ -98,6 +101,7 @@ pub fn install(folder: &Path) -> Result<String, String> {
         ("merge.engine.driver", format!("{engine} merge --in-place --path=%P -- %O %A %B")),
         ("diff.engine.textconv", format!("{engine} diff --textconv --")),
         ("difftool.engine.cmd", format!("{engine} diff -- \"$LOCAL\" \"$REMOTE\"")),
+        ("difftool.engine-page.cmd", format!("{engine} {PAGE_ARGUMENTS}")),
     ];
     for (key, value) in &settings {
         run(&tree, &["config", key, value])?;

@@ -4,12 +4,12 @@
 use super::{git, merge_page};
 use engine_app::exit;
 use engine_content::merge::{MergeOptions, MergeSide, Merged, Override, OverrideKind};
+use engine_content::paths::left_out_message;
 use engine_foundation::file_access::{self, readers};
 use engine_foundation::json;
 use engine_foundation::output_file;
 use engine_foundation::sjson::SjsonTree;
 use engine_foundation::terminal;
-use std::collections::HashMap;
 use std::io::{BufRead, IsTerminal};
 use std::path::{Path, PathBuf};
 
@@ -133,7 +133,8 @@ fn ask(texts: [String; 3], path: &str) -> Result<Merged, String> {
         return Err("--strategy ask needs a terminal: choose right or left".to_string());
     }
     let first = merge_texts(texts.clone(), path, &|_| MergeSide::Right);
-    let mut chosen: HashMap<String, MergeSide> = HashMap::new();
+    check_room(&first)?;
+    let mut chosen = merge_page::Choices::new();
     for change in &first.overrides {
         loop {
             terminal::print(&format!("{path}: {}\nkeep left or right? [l/r] ", describe(change)));
@@ -155,10 +156,22 @@ fn ask(texts: [String; 3], path: &str) -> Result<Merged, String> {
 /// Merges, and shows the values that both sides changed on a page.
 fn ask_on_page(texts: [String; 3], path: &str) -> Result<Merged, String> {
     let first = merge_texts(texts.clone(), path, &|_| MergeSide::Right);
+    check_room(&first)?;
     if first.overrides.is_empty() {
         return Ok(first);
     }
     Ok(merge_with(texts, path, &merge_page::choose(path, &first.overrides)?))
+}
+
+/// Refuses to ask if not all questions are known.
+fn check_room(merged: &Merged) -> Result<(), String> {
+    match merged.left_out {
+        0 => Ok(()),
+        count => Err(format!(
+            "both sides changed too much to ask, choose --strategy right or left: {}",
+            left_out_message(count)
+        )),
+    }
 }
 
 fn merge_with(texts: [String; 3], path: &str, chosen: &merge_page::Choices) -> Merged {
@@ -210,6 +223,9 @@ pub fn report(path: &str, merged: &Merged) -> String {
         );
     }
     out += &more(merged.without_ids.len());
+    if merged.left_out > 0 {
+        out += &format!("{path}: {}\n", left_out_message(merged.left_out));
+    }
     out
 }
 
@@ -234,6 +250,7 @@ fn report_json(path: &str, merged: &Merged, has_text: bool) -> SjsonTree {
         ("by_lines".to_string(), by_lines),
         ("conflicts".to_string(), SjsonTree::Number(merged.conflicts as f64)),
         ("without_ids".to_string(), SjsonTree::Array(without_ids)),
+        ("left_out".to_string(), json::count(merged.left_out)),
     ];
     if has_text {
         entries.push(("text".to_string(), text(&merged.text)));

@@ -13,6 +13,7 @@ mod editor_definitions;
 pub mod explain;
 pub mod font;
 mod git;
+mod local_page;
 pub mod merge;
 mod merge_page;
 pub mod new;

@@ -10,7 +10,8 @@ use engine_app::confinement::{self, ConfinementPlan};
 use engine_app::content_script::{self, ScriptedChange};
 use engine_app::{Game, content, exit};
 use engine_content::changes::{self, ChangeSet, FileChange, content_hash};
-use engine_content::diff;
+use engine_content::diff::{self, Differences};
+use engine_content::paths::left_out_message;
 use engine_foundation::atomic_file;
 use engine_foundation::file_access::{self, readers};
 use engine_foundation::json;
@@ -190,7 +191,7 @@ fn change_set(script: &str, changed: Vec<ScriptedChange>) -> ChangeSet {
     set
 }
 
-fn differences(change: &ScriptedChange) -> Result<Vec<diff::Change>, Error> {
+fn differences(change: &ScriptedChange) -> Result<Differences, Error> {
     let parse = |bytes: &[u8]| {
         sjson::parse_bytes(bytes).map_err(|problem| Error::new(problem.in_file(&change.path)))
     };
@@ -201,15 +202,21 @@ fn differences(change: &ScriptedChange) -> Result<Vec<diff::Change>, Error> {
 fn print(change: &ScriptedChange) -> Result<(), Error> {
     let is_new = if change.old.is_none() { " (new)" } else { "" };
     engine_foundation::print_line!("{}{is_new}", change.path);
-    differences(change)?.iter().for_each(print_change);
+    let found = differences(change)?;
+    found.changes.iter().for_each(print_change);
+    if found.left_out > 0 {
+        engine_foundation::print_line!("{}", left_out_message(found.left_out));
+    }
     Ok(())
 }
 
 fn row(change: &ScriptedChange) -> Result<SjsonTree, Error> {
-    let rows = differences(change)?.iter().map(diff::change_tree).collect();
+    let found = differences(change)?;
+    let rows = found.changes.iter().map(diff::change_tree).collect();
     Ok(json::object([
         ("path", json::text(&change.path)),
         ("new", SjsonTree::Bool(change.old.is_none())),
         ("changes", SjsonTree::Array(rows)),
+        ("left_out", json::count(found.left_out)),
     ]))
 }

@@ -2,12 +2,15 @@
 //! their old and new texts. Items of lists are matched as merges match them. Opens no files.
 
 use crate::merge::matching::is_same;
-use crate::merge::parts::{Parts, SourceValue};
+use crate::merge::parts::{Part, Parts, SourceValue};
 use crate::merge::{Identities, ListForm};
-use crate::paths::{id_step, key_step, path_text};
+use crate::paths::{PATHS_BYTES_MAX, ReportRoom, id_step, key_step, path_text};
 use engine_foundation::json;
 use engine_foundation::sjson::{Document, SjsonTree, SjsonValue, ValueKind};
 use std::fmt::Write;
+
+/// Maximum length of the lines of a file for git, in bytes.
+pub const LINES_BYTES_MAX: usize = 4 * PATHS_BYTES_MAX;
 
 /// The change of a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -44,16 +47,37 @@ pub struct Change {
     pub line: usize,
 }
 
-/// Returns the differences in the order of the new version, removed values at the end of their
-/// container.
-pub fn diff(old: &Document, new: &Document) -> Vec<Change> {
-    let mut changes = Vec::new();
-    let (old, new) = (SourceValue::root(old), SourceValue::root(new));
-    compare(&mut changes, &mut Vec::new(), old, new);
-    changes
+/// The differences between two versions.
+#[derive(Clone, Debug)]
+pub struct Differences {
+    pub changes: Vec<Change>,
+    /// Number of changes for which there was no room.
+    pub left_out: usize,
+    room: ReportRoom,
 }
 
-fn compare(changes: &mut Vec<Change>, path: &mut Vec<String>, old: SourceValue, new: SourceValue) {
+impl Differences {
+    fn add(&mut self, path: &[String], kind: ChangeKind, texts: [&str; 2], line: usize) {
+        match self.room.path_text(path) {
+            Some(path) => {
+                let [old, new] = texts.map(str::to_string);
+                self.changes.push(Change { path, kind, old, new, line });
+            }
+            None => self.left_out += 1,
+        }
+    }
+}
+
+/// Returns the differences in the order of the new version, removed values at the end of their
+/// container.
+pub fn diff(old: &Document, new: &Document) -> Differences {
+    let mut found = Differences { changes: Vec::new(), left_out: 0, room: ReportRoom::new() };
+    let (old, new) = (SourceValue::root(old), SourceValue::root(new));
+    compare(&mut found, &mut Vec::new(), old, new);
+    found
+}
+
+fn compare(found: &mut Differences, path: &mut Vec<String>, old: SourceValue, new: SourceValue) {
     if old.text() == new.text() || is_same(old.value, new.value) && !has_order(old, new) {
         return;
     }
@@ -63,13 +87,8 @@ fn compare(changes: &mut Vec<Change>, path: &mut Vec<String>, old: SourceValue, 
         _ => ListForm::Atomic,
     };
     if form == ListForm::Atomic {
-        changes.push(Change {
-            path: path_text(path),
-            kind: ChangeKind::Changed,
-            old: old.text().to_string(),
-            new: new.text().to_string(),
-            line: new.value.line(),
-        });
+        let texts = [old.text(), new.text()];
+        found.add(path, ChangeKind::Changed, texts, new.value.line());
         return;
     }
     let (of_old, of_new) = (Parts::of(old), Parts::of(new));
@@ -81,9 +100,7 @@ fn compare(changes: &mut Vec<Change>, path: &mut Vec<String>, old: SourceValue, 
             ids.sequence(version).iter().filter(is_common).copied().collect()
         };
         if common(0) != common(1) {
-            let line = new.value.line();
-            let (old, new) = (String::new(), String::new());
-            changes.push(Change { path: path_text(path), kind: ChangeKind::Order, old, new, line });
+            found.add(path, ChangeKind::Order, ["", ""], new.value.line());
         }
     }
     let removed = ids.sequence(0).iter().filter(|id| ids.indices(**id)[1].is_none());
@@ -91,21 +108,13 @@ fn compare(changes: &mut Vec<Change>, path: &mut Vec<String>, old: SourceValue, 
         let [before, after, _] = ids.indices(*id);
         path.push(ids.step(form, *id, all));
         match (before.map(|at| &all[0][at]), after.map(|at| &all[1][at])) {
-            (Some(before), Some(after)) => compare(changes, path, before.value, after.value),
-            (None, Some(part)) => changes.push(Change {
-                path: path_text(path),
-                kind: ChangeKind::Added,
-                old: String::new(),
-                new: part.value.text().to_string(),
-                line: part.value.value.line(),
-            }),
-            (Some(part), None) => changes.push(Change {
-                path: path_text(path),
-                kind: ChangeKind::Removed,
-                old: part.value.text().to_string(),
-                new: String::new(),
-                line: part.value.value.line(),
-            }),
+            (Some(before), Some(after)) => compare(found, path, before.value, after.value),
+            (None, Some(Part { value, .. })) => {
+                found.add(path, ChangeKind::Added, ["", value.text()], value.value.line());
+            }
+            (Some(Part { value, .. }), None) => {
+                found.add(path, ChangeKind::Removed, [value.text(), ""], value.value.line());
+            }
             (None, None) => {}
         }
         path.pop();
@@ -179,14 +188,15 @@ fn escape_lines(text: &str) -> String {
 }
 
 /// Returns a line for each value of a file: its path and its text. Git compares these lines
-/// (`textconv`), so that a difference names the path.
-pub fn to_lines(document: &Document) -> String {
+/// (`textconv`), so that a difference names the path. Returns `None` if the paths would be longer
+/// than [`LINES_BYTES_MAX`] with their values.
+pub fn to_lines(document: &Document) -> Option<String> {
     let mut out = String::new();
-    add_lines(&mut out, &mut Vec::new(), SourceValue::root(document));
-    out
+    add_lines(&mut out, &mut Vec::new(), SourceValue::root(document))?;
+    Some(out)
 }
 
-fn add_lines(out: &mut String, path: &mut Vec<String>, value: SourceValue) {
+fn add_lines(out: &mut String, path: &mut Vec<String>, value: SourceValue) -> Option<()> {
     let is_plain =
         |value: SjsonValue| !matches!(value.kind(), ValueKind::Array | ValueKind::Object);
     let is_short = match value.kind() {
@@ -200,11 +210,11 @@ fn add_lines(out: &mut String, path: &mut Vec<String>, value: SourceValue) {
             _ => value.text().split_whitespace().collect(),
         };
         let _ = writeln!(out, "{} = {}", path_text(path), parts.join(" "));
-        return;
+        return (out.len() <= LINES_BYTES_MAX).then_some(());
     }
     for entry in value.value.entries().into_iter().flatten() {
         path.push(key_step(entry.key));
-        add_lines(out, path, value.with(entry.value));
+        add_lines(out, path, value.with(entry.value))?;
         path.pop();
     }
     for (at, item) in value.value.items().into_iter().flatten().enumerate() {
@@ -213,9 +223,10 @@ fn add_lines(out: &mut String, path: &mut Vec<String>, value: SourceValue) {
             Some(id) => id_step(id),
             None => format!("[{}]", at + 1),
         });
-        add_lines(out, path, value.with(item));
+        add_lines(out, path, value.with(item))?;
         path.pop();
     }
+    Some(())
 }
 
 #[cfg(test)]
@@ -224,7 +235,7 @@ mod tests {
     use engine_foundation::sjson::parse;
 
     fn check(old: &str, new: &str, wanted: &[(&str, &str, &str, &str)]) {
-        let changes = diff(&parse(old).unwrap(), &parse(new).unwrap());
+        let changes = diff(&parse(old).unwrap(), &parse(new).unwrap()).changes;
         let found: Vec<_> = changes
             .iter()
             .map(|it| (it.path.as_str(), it.kind.name(), it.old.as_str(), it.new.as_str()))
@@ -252,7 +263,7 @@ mod tests {
 
     #[test]
     fn pages_show_both_versions_as_text() {
-        let changes = diff(&parse("a = \"<b>\"").unwrap(), &parse("a = \"&\"").unwrap());
+        let changes = diff(&parse("a = \"<b>\"").unwrap(), &parse("a = \"&\"").unwrap()).changes;
         let page = to_html(["old", "new"], &changes, "<p>above</p>");
         assert!(page.contains("<p>above</p><table>"), "{page}");
         assert!(page.contains("<pre>&quot;&lt;b&gt;&quot;</pre>"), "{page}");
@@ -264,6 +275,24 @@ mod tests {
     #[test]
     fn lines_for_git_name_each_value() {
         let document = parse("// x\nu = [{ id = \"k\" p = [1\n 2] }]\nn = { v = null }").unwrap();
-        assert_eq!(to_lines(&document), "u[k].id = \"k\"\nu[k].p = [1 2]\nn.v = null\n");
+        let lines = to_lines(&document).unwrap();
+        assert_eq!(lines, "u[k].id = \"k\"\nu[k].p = [1 2]\nn.v = null\n");
+    }
+
+    /// Returns a file with long keys around many values.
+    fn long_keys(value: usize) -> String {
+        let key = "k".repeat(1_000);
+        let values: String = (0..10_000).map(|at| format!("v{at} = {value}\n")).collect();
+        (0..60).fold(values, |inner, _| format!("{key} = {{\n{inner}}}\n"))
+    }
+
+    #[test]
+    fn long_keys_around_many_changes_are_left_out_beyond_the_limit() {
+        let [old, new] = [1, 2].map(|value| parse(&long_keys(value)).unwrap());
+        let found = diff(&old, &new);
+        let bytes: usize = found.changes.iter().map(|change| change.path.len()).sum();
+        assert!(bytes <= PATHS_BYTES_MAX && found.left_out > 0, "{bytes} {}", found.left_out);
+        assert_eq!(found.changes.len() + found.left_out, 10_000);
+        assert!(to_lines(&old).is_some_and(|lines| lines.len() < LINES_BYTES_MAX));
     }
 }

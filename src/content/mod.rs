@@ -8,5 +8,5 @@ mod game_for_tests;
 pub mod merge;
 pub mod model;
 pub mod operations;
-mod paths;
+pub mod paths;
 pub mod references;

@@ -173,6 +173,23 @@ impl ResourceIndex {
         self.broken.sort_by(order);
     }
 
+    /// Removes the data of earlier versions of sources that could not be compiled, so that only the
+    /// sources as they are now are known.
+    pub fn remove_old_data(&mut self) {
+        let (broken, failed) = (&self.broken, &self.failed);
+        self.entries.retain(|entry| {
+            if failed.binary_search_by(|it| it.0.cmp(&entry.resource)).is_err() {
+                return true;
+            }
+            let from = broken.partition_point(|it| it.resource < entry.resource);
+            let of_resource =
+                || broken[from..].iter().take_while(|it| it.resource == entry.resource);
+            // A failure that is not kept, such as of reading, does not name its variant.
+            let is_named = of_resource().next().is_some();
+            is_named && of_resource().all(|it| it.properties != entry.properties)
+        });
+    }
+
     /// Returns the error message of a resource that the last compile could not compile.
     pub fn failure(&self, resource: &ResourceName) -> Option<&str> {
         let at = self.failed.binary_search_by(|(name, _)| name.cmp(resource)).ok()?;
@@ -352,6 +369,28 @@ mod tests {
         let redirects =
             vec![(ResourceName::new("texture", "old"), ResourceName::new("texture", "a"))];
         ResourceIndex { entries, broken, failed, redirects }
+    }
+
+    #[test]
+    fn data_of_earlier_versions_is_removed_by_its_variant() {
+        let mut index = sample();
+        let names = |index: &ResourceIndex| -> Vec<String> {
+            let name = |it: &IndexEntry| format!("{} [{}]", it.resource.name, it.properties);
+            index.entries.iter().map(name).collect()
+        };
+        index.remove_old_data();
+        assert_eq!(names(&index), ["a []", "a [fr]", "b []"], "only c has failed");
+        let message = "it is cut short".to_string();
+        for name in ["a", "b"] {
+            index.failed.push((ResourceName::new("texture", name), message.clone()));
+        }
+        let a = ResourceName::new("texture", "a");
+        index.broken.push(FailedVariant { resource: a, ..index.broken[0].clone() });
+        index.failed.sort();
+        index.sort();
+        index.remove_old_data();
+        // The variant of b that has failed is not known.
+        assert_eq!(names(&index), ["a []"]);
     }
 
     #[test]

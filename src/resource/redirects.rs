@@ -5,7 +5,7 @@
 use super::compile::CompileResult;
 use super::index::ResourceIndex;
 use super::resource_kind::kind_names;
-use super::resource_name::{ResourceName, is_inside};
+use super::resource_name::{PATH_BYTES_MAX, ResourceName, is_inside};
 use engine_foundation::error;
 use engine_foundation::file_access::{self, readers};
 use engine_foundation::hash::IdString64;
@@ -233,16 +233,27 @@ impl Redirects {
         text
     }
 
-    /// Returns the position of an entry, with its whole line if nothing else is on it.
+    /// Returns the position of an entry, with its whole line if nothing else is on it. Looks at the
+    /// text between its neighbours only, so that a table on one line needs no more time.
     fn row_of(&self, entry: &Redirect) -> TextSpan {
         let (text, mut end) = (&self.text, entry.value.end);
+        let index = self.by_old[&entry.old];
+        let before = index.checked_sub(1).map(|at| &self.entries[at]);
+        let from = before.map_or(0, |before| before.value.end);
+        let to = self.entries.get(index + 1).map_or(text.len(), |after| after.key.start);
         if text[end..].starts_with(',') {
             end += 1;
         }
-        let start = text[..entry.key.start].rfind('\n').map_or(0, |at| at + 1);
-        let after = text[end..].find('\n').map_or(text.len(), |at| end + at + 1);
+        let break_before = text[from..entry.key.start].rfind('\n').map(|at| from + at + 1);
+        let is_first_of_line = break_before.is_some() || before.is_none();
+        let start = break_before.unwrap_or(from);
+        let break_after = text[end..to].find('\n').map(|at| end + at + 1);
+        let is_last_of_line = break_after.is_some() || to == text.len();
+        let after = break_after.unwrap_or(to);
         let rest = text[end..after].trim();
-        let is_alone = text[start..entry.key.start].trim().is_empty()
+        let is_alone = is_first_of_line
+            && is_last_of_line
+            && text[start..entry.key.start].trim().is_empty()
             && (rest.is_empty() || rest.starts_with("//"));
         match is_alone {
             true => TextSpan { start, end: after },
@@ -281,6 +292,13 @@ fn entries(document: &Document) -> Result<Vec<Redirect>, Error> {
         let line = entry.line();
         let at = |message: String| error!("{FILE}:{line}: {message}");
         let name = |text: &str| {
+            if text.len() > PATH_BYTES_MAX {
+                let bytes = text.len();
+                return Err(at(format!(
+                    "a name of {bytes} bytes: no resource has more than {PATH_BYTES_MAX} \
+                     (PATH_BYTES_MAX)"
+                )));
+            }
             let name = ResourceName::parse(text).filter(|name| is_inside(&name.name));
             name.ok_or_else(|| {
                 at(format!("'{text}' is no resource with its type, like textures/wall.texture"))
@@ -382,6 +400,16 @@ mod tests {
     }
 
     #[test]
+    fn a_long_line_of_entries_is_changed_in_one_pass() {
+        let rows = (0..50_000).map(|at| format!("\"a{at}.unit\" = \"b.unit\" "));
+        let table = table(&rows.collect::<String>());
+        let start = std::time::Instant::now();
+        let kept = table.with_kept(|entry| entry.old.name == "a7").unwrap();
+        assert!(start.elapsed().as_secs() < 10, "{:?}", start.elapsed());
+        assert_eq!(ends(&self::table(&kept)), ["a7.unit b.unit"]);
+    }
+
+    #[test]
     fn invalid_tables_are_refused() {
         let message = |text: &str| Redirects::parse(text.as_bytes()).unwrap_err().message;
         assert_eq!(
@@ -395,6 +423,8 @@ mod tests {
         assert!(message("\"a.unit\" = \"b.level\"").contains("are of different types"));
         assert!(message("\"a.lua\" = \"b.lua\"").contains("is a script"));
         assert!(message("\"a.unit\" = [").starts_with("redirects.sjson:"));
+        let long = format!("\"{}.unit\" = \"b.unit\"", "a".repeat(PATH_BYTES_MAX));
+        assert!(message(&long).contains("a name of 405 bytes: no resource has more than 400"));
         // A long chain takes no more than one visit of each entry.
         let rows = (0..50_000).map(|at| format!("\"{at}.unit\" = \"{}.unit\"\n", at + 1));
         let long = table(&rows.collect::<String>());

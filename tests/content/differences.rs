@@ -81,3 +81,66 @@ fn textures_texts_and_graphs_are_compared_by_their_form() {
     assert!(code == 0 && out.starts_with("line 1\n"), "{out}");
     assert!(errors.contains("note: compared by lines: "), "{errors}");
 }
+
+#[test]
+fn drawn_versions_use_old_names_and_change_no_saves() {
+    if !has_adapter() {
+        return skip("there is no graphics adapter", "mesa-vulkan-drivers");
+    }
+    let folder = game("drawn-saves");
+    folder.write("redirects.sjson", "\"units/ball.unit\" = \"units/round.unit\"\n");
+    folder.write("units/round.unit", "inherit = \"core/units/sphere\"\n");
+    folder.write(
+        "components/saver.lua",
+        "return { spawned = function() Save.write(\"drawn\", { value = 1 }) end }\n",
+    );
+    let unit = "inherit = \"units/ball\"\ncomponents = { saver = {} }\n";
+    folder.write("units/new.unit", unit);
+    folder.write("old.unit", "inherit = \"core/units/cube\"\n");
+    let saves = folder.join("saves");
+    let arguments = ["diff", "old.unit", "units/new.unit", "--html", "page.html"];
+    let mut command = folder.command(&arguments);
+    let (code, output) = combined_output(command.env("ENGINE_SAVE_DIR", &saves));
+    assert_eq!(code, Some(0), "{output}");
+    let page = fs::read_to_string(folder.join("page.html")).unwrap();
+    assert_eq!(pictures(&page), 3, "{page}");
+    assert!(!saves.exists(), "the saves of the player stay as they are");
+    // The same component writes them in a run of the game.
+    folder.write("main.lua", "World.spawn_unit(Application.new_world(), \"units/new\")\n");
+    let mut command = folder.command(&["run", ".", "--headless", "--frames", "2"]);
+    let (code, output) = combined_output(command.env("ENGINE_SAVE_DIR", &saves));
+    assert_eq!((code, saves.exists()), (Some(0), true), "{output}");
+}
+
+#[test]
+fn a_picture_that_is_missing_has_the_reason_of_its_run() {
+    if !has_adapter() {
+        return skip("there is no graphics adapter", "mesa-vulkan-drivers");
+    }
+    let folder = game("drawn-errors");
+    folder
+        .write("components/broken.lua", "return { spawned = function() error(\"no luck\") end }\n");
+    folder.write("units/new.unit", "components = { broken = {} }\n");
+    folder.write("old.unit", "inherit = \"core/units/cube\"\n");
+    let (text, _) = page(&folder, &["old.unit", "units/new.unit"]);
+    assert!(text.contains("components/broken.lua:1: no luck"), "{text}");
+}
+
+#[test]
+fn a_page_in_the_browser_is_drawn_again_and_closed() {
+    use super::merge_page::WaitingPage;
+    let folder = game("page");
+    folder.write("old.lua", "local a = 1\n");
+    folder.write("new.lua", "local a = 2\n");
+    let mut page = WaitingPage::start(&folder, &["diff", "old.lua", "new.lua", "--page"]);
+    let first = page.ask("");
+    assert!(first.starts_with("HTTP/1.1 200") && first.contains("local a = 2"), "{first}");
+    folder.write("new.lua", "local a = 3\n");
+    assert!(page.ask("").contains("local a = 2"));
+    assert!(page.ask("/again").contains("local a = 3"));
+    fs::remove_file(folder.join("new.lua")).unwrap();
+    assert!(page.ask("/again").contains("'new.lua' cannot be read"));
+    assert!(page.ask("").contains("local a = 3"), "the last page stays");
+    assert!(page.ask("/close").contains("You can close this page."));
+    assert_eq!(page.process.wait().unwrap().code(), Some(0));
+}

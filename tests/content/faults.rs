@@ -184,3 +184,59 @@ fn wrong_commands_get_error_messages() {
     assert!(error(&["mv", ".", "units/box", "../box"]).contains("is not a path in the game's"));
     assert_eq!(game.engine(&["undo", "."]).1, "there is nothing to undo\n");
 }
+
+#[test]
+fn a_preview_says_that_a_removal_will_be_refused() {
+    let game = game("refused");
+    let arguments = ["rm", ".", "textures/wood", "--preview"];
+    let (code, out, _) = game.engine(&arguments);
+    let note = "note: 'textures/wood' is used once: without --force, nothing will be removed";
+    assert!(code == 0 && out.contains(note), "{out}");
+    assert_eq!(game.engine(&arguments[..3]).0, 1);
+    let (_, out, _) = game.engine(&[&arguments[..], &["--force"]].concat());
+    assert!(!out.contains("note: "), "{out}");
+}
+
+#[test]
+fn an_undo_that_is_refused_can_be_forgotten() {
+    let game = game("forgotten");
+    assert_eq!(game.engine(&["mv", ".", "textures/wood", "t/oak"]).0, 0);
+    let table = text(&game, "redirects.sjson");
+    assert_eq!(game.engine(&["mv", ".", "units/box", "units/crate"]).0, 0);
+    game.write("levels/yard.level", "units = {}\n");
+    let (code, _, errors) = game.engine(&["undo"]);
+    assert!(code == 1 && errors.contains("`engine undo --forget` keeps the files"), "{errors}");
+    let title = "mv units/box units/crate\n";
+    assert_eq!(game.engine(&["undo", "--forget", "--preview"]).1, title);
+    assert_eq!(game.engine(&["undo", "--forget"]).1, format!("forgotten: {title}"));
+    assert!(game.join("units/crate.unit").exists(), "the files stay");
+    // The change before it can be taken back again.
+    game.write("redirects.sjson", table);
+    assert_eq!(game.engine(&["undo"]).1, "undone: mv textures/wood t/oak\n");
+    assert!(game.join("textures/wood.png").exists());
+    assert_eq!(game.engine(&["undo", "--forget"]).1, "there is nothing to forget\n");
+}
+
+#[test]
+fn old_names_are_explained() {
+    let game = game("old-names");
+    assert_eq!(game.engine(&["mv", ".", "textures/wood", "t/oak"]).0, 0);
+    let note = "note: 'textures/wood.texture' is an old name of 't/oak.texture'";
+    for name in ["textures/wood", "textures/wood.texture"] {
+        let (code, out, errors) = game.engine(&["explain", ".", name]);
+        assert!(code == 0 && errors.contains(note), "{errors}");
+        assert!(out.starts_with("t/oak.texture ("), "{out}");
+        let (code, out, errors) = game.engine(&["deps", ".", name, "--used-by"]);
+        assert!(code == 0 && errors.contains(note), "{errors}");
+        assert!(out.contains("materials/wood.material:1"), "{out}");
+    }
+    let (code, _, errors) = game.engine(&["rm", ".", "textures/wood"]);
+    assert!(code == 1 && errors.contains("is an old name of 't/oak.texture'"), "{errors}");
+    // Resources of the engine are not missing, and others are.
+    game.write("units/lost.unit", "inherit = \"units/nobody\"\n");
+    game.write("units/ball.unit", "inherit = \"core/units/sphere\"\n");
+    let (_, out, _) = game.engine(&["explain", ".", "units/ball"]);
+    assert!(out.contains("core/units/sphere.unit (built in)"), "{out}");
+    let (_, out, _) = game.engine(&["explain", ".", "units/lost"]);
+    assert!(out.contains("units/nobody.unit (missing)"), "{out}");
+}

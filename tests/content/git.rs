@@ -239,6 +239,9 @@ fn differences_name_paths() {
     let (code, _, _) = repository.0.engine(&["diff", "old.level", LEVEL, "--html", "d.html"]);
     assert_eq!(code, 0);
     assert!(fs::read_to_string(repository.0.join("d.html")).unwrap().contains("units.a.position"));
+    let tool = repository.git("config difftool.engine-page.cmd");
+    let arguments = "' diff --page --path=\"$MERGED\" -- \"$LOCAL\" \"$REMOTE\"\n";
+    assert!(tool.ends_with(arguments), "{tool}");
 }
 
 #[test]

@@ -7,29 +7,16 @@ use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
 use std::process::{Child, Stdio};
 
-/// A merge that waits for a choice, and its address: port and token.
-struct WaitingMerge {
-    process: Child,
+/// A command that shows a page and waits, and the address of the page: port and token.
+pub struct WaitingPage {
+    pub process: Child,
     port: String,
     token: String,
 }
 
-impl WaitingMerge {
-    fn start(folder: &GameFolder) -> WaitingMerge {
-        for (name, count) in [("base", 1), ("left", 2), ("right", 3)] {
-            folder.write(&format!("{name}.level"), format!("count = {count}\nname = \"<b>\"\n"));
-        }
-        let arguments = [
-            "merge",
-            "base.level",
-            "left.level",
-            "right.level",
-            "--strategy",
-            "page",
-            "--out",
-            "merged.level",
-        ];
-        let mut command = folder.command(&arguments);
+impl WaitingPage {
+    pub fn start(folder: &GameFolder, arguments: &[&str]) -> WaitingPage {
+        let mut command = folder.command(arguments);
         // Without programs, no browser is opened.
         command.env("PATH", "").stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped());
         let mut process = command.spawn().expect("the engine starts");
@@ -43,10 +30,24 @@ impl WaitingMerge {
         std::thread::spawn(move || lines.map_while(Result::ok).for_each(drop));
         let address = address.split(' ').next().expect("an address");
         let (port, token) = address.split_once('/').expect("a port and a token");
-        WaitingMerge { process, port: port.to_string(), token: token.to_string() }
+        WaitingPage { process, port: port.to_string(), token: token.to_string() }
     }
 
-    fn ask(&self, path: &str) -> String {
+    fn start_merge(folder: &GameFolder) -> WaitingPage {
+        for (name, count) in [("base", 1), ("left", 2), ("right", 3)] {
+            folder.write(&format!("{name}.level"), format!("count = {count}\nname = \"<b>\"\n"));
+        }
+        let versions = ["merge", "base.level", "left.level", "right.level"];
+        let flags = ["--strategy", "page", "--out", "merged.level"];
+        WaitingPage::start(folder, &[&versions[..], &flags].concat())
+    }
+
+    /// Asks for a path below the address of the page.
+    pub fn ask(&self, path: &str) -> String {
+        self.ask_server(&format!("/{}{path}", self.token))
+    }
+
+    fn ask_server(&self, path: &str) -> String {
         let mut stream =
             TcpStream::connect(format!("127.0.0.1:{}", self.port)).expect("it listens");
         let host = format!("Host: 127.0.0.1:{}", self.port);
@@ -57,7 +58,7 @@ impl WaitingMerge {
     }
 }
 
-impl Drop for WaitingMerge {
+impl Drop for WaitingPage {
     fn drop(&mut self) {
         // It may have ended.
         let _ = self.process.kill();
@@ -68,15 +69,15 @@ impl Drop for WaitingMerge {
 #[test]
 fn a_page_takes_the_choice_of_a_side() {
     let folder = game("merge-page");
-    let mut merge = WaitingMerge::start(&folder);
-    let page = merge.ask(&format!("/{}", merge.token));
+    let mut merge = WaitingPage::start_merge(&folder);
+    let page = merge.ask("");
     assert!(page.starts_with("HTTP/1.1 200") && page.contains("count (value)"), "{page}");
     assert!(page.contains("<pre>2</pre>") && page.contains("<pre>3</pre>"), "{page}");
     // Nobody without the token can choose.
-    assert!(merge.ask("/choose?rest=left").starts_with("HTTP/1.1 404"));
-    let wrong = merge.ask(&format!("/{}/choose?0=up", merge.token));
+    assert!(merge.ask_server("/choose?rest=left").starts_with("HTTP/1.1 404"));
+    let wrong = merge.ask("/choose?0=up");
     assert!(wrong.starts_with("HTTP/1.1 400"), "{wrong}");
-    let taken = merge.ask(&format!("/{}/choose?0=left", merge.token));
+    let taken = merge.ask("/choose?0=left");
     assert!(taken.contains("The choice was taken."), "{taken}");
     assert!(merge.process.wait().expect("it ends").success());
     let merged = fs::read_to_string(folder.join("merged.level")).unwrap();
@@ -86,8 +87,8 @@ fn a_page_takes_the_choice_of_a_side() {
 #[test]
 fn a_cancelled_choice_writes_nothing() {
     let folder = game("merge-page-cancelled");
-    let mut merge = WaitingMerge::start(&folder);
-    merge.ask(&format!("/{}/cancel", merge.token));
+    let mut merge = WaitingPage::start_merge(&folder);
+    merge.ask("/cancel");
     assert_eq!(merge.process.wait().expect("it ends").code(), Some(1));
     assert!(!folder.join("merged.level").exists());
 }

@@ -78,8 +78,13 @@ const ALLOWED: &[Allowed] = &[
     ("src/app/testing/test_run.rs", &[".is_file("], "looks for the file of --helper"),
     (
         "src/command/diff/drawing.rs",
-        &["fs::canonicalize(", "remove_dir_all("],
-        "finds the game around a file that a person names, and removes its own copy of it",
+        &["fs::canonicalize("],
+        "finds the game around a file that a person names",
+    ),
+    (
+        "src/command/diff/drawing/scratch.rs",
+        &["fs::symlink_metadata(", "fs::read_dir(", ".is_dir(", "remove_dir_all("],
+        "removes its own copies of games, by their names, owners and locks",
     ),
     ("src/engine/screenshots.rs", &["create_dir_all"], "makes the folder of a screenshot"),
     (

@@ -98,7 +98,9 @@ fn compile_for(root: &Path, platform: &str) -> Result<(ResourceStore, Vec<String
     let progress = ProgressLine::new("compiling");
     let compiled = compile::compile(&target, &|done, all| progress.show(done, all));
     progress.clear();
-    let compiled = compiled?;
+    let mut compiled = compiled?;
+    // The next errors would be those of versions that nobody has any more.
+    compiled.index.remove_old_data();
     let store = ResourceStore::new(compiled.index, DataSource::Folder(data, KINDS));
     Ok((store, compiled.problems))
 }

@@ -85,6 +85,20 @@ impl<'a> ReferenceFinder<'a> {
         found.into_iter().map(finding).collect()
     }
 
+    /// Returns a name that no file of the game has, with the reason.
+    pub fn absent_name(&mut self, reference: &ResourceName) -> String {
+        let renamed = self.index.redirected(reference).cloned();
+        let reason = match renamed {
+            _ if is_built_in(reference) => " (built in)".to_string(),
+            _ if self.index.failure(reference).is_some() => " (it has an error)".to_string(),
+            Some(new) => format!(" (an old name of {new})"),
+            // A module of the engine, a part of another resource, or one that a script creates.
+            None if self.exists(reference, None) => String::new(),
+            None => " (missing)".to_string(),
+        };
+        format!("{reference}{reason}")
+    }
+
     /// Returns the message for a name that no resource of these kinds has, or `None` if one exists.
     pub fn missing_of_kinds(&mut self, kinds: &[&str], name: &str) -> Option<String> {
         let exists = |kind: &&str| self.exists(&ResourceName::new(kind, name), None);

@@ -1,16 +1,14 @@
 //! Differences between two texts by lines, for files that have no structure.
 
 use engine_content::diff::{Change, ChangeKind};
-use engine_content::merge::matching::match_items;
-use engine_foundation::hash::murmur64a;
+use engine_content::merge::matching::{match_items, number_lines};
 
-/// Returns the changed lines, as changes whose path is the number of the first line.
-pub fn compare_lines(old: &str, new: &str) -> Vec<Change> {
-    let versions = [old, new].map(|text| -> Vec<&str> { text.split_inclusive('\n').collect() });
-    let hashes = versions.each_ref().map(|lines| -> Vec<u64> {
-        lines.iter().map(|line| murmur64a(line.as_bytes(), 0)).collect()
-    });
-    let matched = match_items(&hashes[0], &hashes[1], &mut |_, _, _| {});
+/// Returns the changed lines, as changes whose path is the number of the first line. Returns `None`
+/// if a text has too many lines.
+pub fn compare_lines(old: &str, new: &str) -> Option<Vec<Change>> {
+    let numbered = number_lines([old, new])?;
+    let versions = numbered.each_ref().map(|version| &version.lines);
+    let matched = match_items(&numbered[0].numbers, &numbered[1].numbers, &mut |_, _, _| {});
     let mut changes = Vec::new();
     let (mut from_old, mut from_new) = (0, 0);
     // The end of both texts is a common line.
@@ -30,7 +28,7 @@ pub fn compare_lines(old: &str, new: &str) -> Vec<Change> {
         }
         (from_old, from_new) = (at_old + 1, at_new + 1);
     }
-    changes
+    Some(changes)
 }
 
 #[cfg(test)]
@@ -38,7 +36,7 @@ mod tests {
     use super::*;
 
     fn check(old: &str, new: &str, wanted: &[(&str, &str, &str)]) {
-        let changes = compare_lines(old, new);
+        let changes = compare_lines(old, new).unwrap();
         let rows: Vec<_> =
             changes.iter().map(|it| (&it.path[..], &it.old[..], &it.new[..])).collect();
         assert_eq!(rows, wanted, "{old:?} {new:?}");

@@ -5,7 +5,9 @@ mod lines;
 mod pictures;
 
 use crate::resource_kinds::KINDS;
-use engine_content::diff::{self, Change, ChangeKind};
+use engine_content::diff::{self, Change, ChangeKind, Differences};
+use engine_content::merge::matching::LINES_MAX;
+use engine_content::paths::left_out_message;
 use engine_content::references::has_text_format;
 use engine_flow::difference_svg;
 use engine_foundation::sjson::{self, Document, SjsonTree};
@@ -80,12 +82,17 @@ pub fn compare(path: &str, versions: [Option<&[u8]>; 2]) -> FileDifference {
             }
         }
     }
-    FileDifference {
-        form: ComparedForm::Text,
-        changes: lines::compare_lines(old, new),
-        pictures: PictureDifference::default(),
-        graph: None,
-        notes,
+    match lines::compare_lines(old, new) {
+        Some(changes) => {
+            let pictures = PictureDifference::default();
+            FileDifference { form: ComparedForm::Text, changes, pictures, graph: None, notes }
+        }
+        None => {
+            notes.push(format!(
+                "not compared by lines: a version has more than {LINES_MAX} (LINES_MAX)"
+            ));
+            FileDifference { notes, ..compare_as_bytes(versions) }
+        }
     }
 }
 
@@ -149,8 +156,11 @@ fn compare_as_data(
     [old, new]: [Document; 2],
     versions: [Option<&[u8]>; 2],
 ) -> FileDifference {
-    let changes = diff::diff(&old, &new);
+    let Differences { changes, left_out, .. } = diff::diff(&old, &new);
     let mut notes = Vec::new();
+    if left_out > 0 {
+        notes.push(left_out_message(left_out));
+    }
     if changes.is_empty() && versions[0] != versions[1] {
         notes.push("only comments or the layout differ".to_string());
     }
@@ -244,6 +254,9 @@ mod tests {
         assert_eq!((bytes.form, bytes.changes.len()), (ComparedForm::Bytes, 1));
         let added = compare("a.wav", [None, Some(&[0xff])]);
         assert_eq!(added.changes[0].kind, ChangeKind::Added);
+        let long = of_texts("a.lua", "", &"\n".repeat(LINES_MAX));
+        assert_eq!((long.form, long.changes.len()), (ComparedForm::Bytes, 1));
+        assert!(long.notes[0].ends_with("(LINES_MAX)"), "{:?}", long.notes);
         let layout = of_texts("a.unit", "a = 1", "a = 1 // one");
         assert_eq!(layout.notes, ["only comments or the layout differ"]);
     }

@@ -394,7 +394,7 @@ pub fn save(call: &mut IncomingCall) -> Answer {
 fn conflicts(merged: &Merged) -> SjsonTree {
     let row = |change: &engine_content::merge::Override| {
         object([
-            ("path", json::text(&change.path)),
+            ("path", json::text(&*change.path)),
             ("kind", json::text(change.kind.name())),
             ("disk", json::text(&change.left)),
             ("mine", json::text(&change.right)),

@@ -31,8 +31,8 @@ const VALUE_SHOWN_MAX: usize = 4 << 10;
 
 /// Endings of resources of which a command draws both versions.
 const DRAWN_ENDINGS: [&str; 3] = [kind_names::UNIT, kind_names::LEVEL, kind_names::MATERIAL];
-const DRAWN_NOTE: &str = "a running game starts no programs: `engine diff OLD NEW --html FILE` \
-                          also draws both versions";
+const DRAWN_NOTE: &str = "a running game starts no programs: `engine diff OLD NEW --page` draws \
+                          both versions, and `git difftool -t engine-page FILE` those of git";
 
 type Answer = Result<Option<SjsonTree>, Refusal>;
 

@@ -20,6 +20,7 @@ use engine_resource::project::Project;
 use engine_resource::redirects;
 use engine_resource::settings::Settings;
 use engine_resource::variant::VariantProperties;
+use engine_script::lint::CreatedResources;
 use output::OutputFormat;
 use scripts::CheckedScripts;
 use std::collections::HashSet;
@@ -103,6 +104,11 @@ pub struct CheckReport {
     /// Number of scripts that cannot be compiled.
     broken_scripts: u64,
     spawned: SpawnCounts,
+}
+
+/// Returns the resources that the scripts of a game create.
+pub(super) fn created_resources(folder: &Path) -> CreatedResources {
+    CheckedScripts::read(folder).created
 }
 
 /// Checks a game on some platforms, the one that this is first. `preferred` is the only set of

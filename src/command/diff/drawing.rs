@@ -8,6 +8,8 @@ use engine_app::resource_kinds::KINDS;
 use engine_content::references::{self, ContentGraph, ScriptArguments, Target};
 use engine_foundation::file_access::{self, readers};
 use engine_foundation::sjson;
+use engine_platform as platform;
+use engine_resource::redirects;
 use engine_resource::resource_kind::{SourceForm, kind_names};
 use engine_resource::resource_name::{ResourceName, SourceName, is_inside};
 use engine_resource::settings;
@@ -16,8 +18,11 @@ use std::fs;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
-use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
+
+mod scratch;
+
+use scratch::ScratchFolder;
 
 /// Maximum number of files that are copied for a picture, and their size in bytes.
 const FILES_MAX: usize = 10_000;
@@ -37,33 +42,11 @@ const VIEWER: &str = "core/tools/resource_viewer";
 /// Text before the numbers of the box that the viewer shows.
 const VIEW_MARK: &str = "resource_viewer: box ";
 const VIEW_NUMBERS: usize = 6;
+/// Beginnings of the lines of a script's error: of its message, and of its location.
+const SCRIPT_ERROR: &str = "Error: ";
+const SCRIPT_LOCATION: &str = "In ";
 /// Files that show that a folder is a game.
 const GAME_FILES: [&str; 2] = [settings::FILE, "main.lua"];
-
-/// A folder for the copy, removed on drop.
-struct ScratchFolder(PathBuf);
-
-impl ScratchFolder {
-    fn new() -> Result<ScratchFolder, String> {
-        static COUNT: AtomicU32 = AtomicU32::new(0);
-        let number = COUNT.fetch_add(1, Ordering::Relaxed);
-        let path =
-            std::env::temp_dir().join(format!("engine-{}-diff-{number}", std::process::id()));
-        let mut builder = fs::DirBuilder::new();
-        #[cfg(unix)]
-        std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
-        // Fails if the path exists: a link there would lead elsewhere.
-        builder.create(&path).map_err(|reason| format!("{}: {reason}", path.display()))?;
-        Ok(ScratchFolder(path))
-    }
-}
-
-impl Drop for ScratchFolder {
-    fn drop(&mut self) {
-        // What is left is only a copy.
-        let _ = fs::remove_dir_all(&self.0);
-    }
-}
 
 /// Returns the game around a file, and the file's path in it.
 pub fn game_of(file: &Path) -> Option<(PathBuf, String)> {
@@ -144,6 +127,8 @@ fn prepare<'n>(
         named.iter().flat_map(|reference| targets_of(graph, &reference.name)).collect();
     let always = [
         Target::File(settings::FILE.to_string()),
+        // The versions may use old names.
+        Target::File(redirects::FILE.to_string()),
         Target::Resource(ResourceName::new(kind_names::PHYSICS_PROPERTIES, "global")),
         Target::Resource(ResourceName::new(kind_names::MIXER, "main")),
     ];
@@ -152,8 +137,8 @@ fn prepare<'n>(
     for target in graph.reachable(named.iter().chain(&always)) {
         files.extend(graph.files_of(target));
     }
-    copy_files(graph, &files, &scratch.0)?;
-    write(&scratch.0, path, bytes)?;
+    copy_files(graph, &files, scratch.path())?;
+    write(scratch.path(), path, bytes)?;
     let kind = viewer_kind(&name.resource, bytes);
     Ok(PreparedVersion { scratch, kind, name: &name.resource.name })
 }
@@ -169,9 +154,13 @@ fn targets_of(graph: &ContentGraph, name: &str) -> BTreeSet<Target> {
     names.extend(name.match_indices('/').map(|(at, _)| &name[..at]));
     let mut found: BTreeSet<Target> = graph.target_of(name).into_iter().collect();
     for name in names {
-        let targets =
-            KINDS.0.iter().map(|kind| Target::Resource(ResourceName::new(kind.name, name)));
-        found.extend(targets.filter(|target| graph.contains(target)));
+        for resource in KINDS.0.iter().map(|kind| ResourceName::new(kind.name, name)) {
+            // An old name means the resource that has it no more.
+            let renamed = graph.redirects().ok().and_then(|table| table.end_of(&resource));
+            let resources = [Some(&resource), renamed].into_iter().flatten();
+            let targets = resources.map(|resource| Target::Resource(resource.clone()));
+            found.extend(targets.filter(|target| graph.contains(target)));
+        }
     }
     found
 }
@@ -214,24 +203,24 @@ fn write(scratch: &Path, path: &str, bytes: &[u8]) -> Result<(), String> {
 impl PreparedVersion<'_> {
     /// Plays the viewer in the copy. `view` is the box that the other version has shown.
     fn draw(&self, view: Option<Vec<String>>) -> Result<DrawnVersion, String> {
-        let picture = self.scratch.0.join("picture.png");
+        let picture = self.scratch.path().join("picture.png");
         let engine = std::env::current_exe().map_err(|reason| reason.to_string())?;
         let child = Command::new(engine)
             .arg("run")
-            .arg(self.scratch.0.join(COPY))
+            .arg(self.scratch.path().join(COPY))
             .args(["--headless", "--renderer", "auto", "--frames", FRAMES, "--boot", VIEWER])
             .args(["--no-watch", "--no-tools", "--audio", "null", "--quiet", "--screenshot"])
             .arg(&picture)
             .args(["--", self.kind, self.name])
             .args(view.unwrap_or_default())
             // The copy has the settings of the game, but must not change the saves of the player.
-            .env("ENGINE_SAVE_DIR", self.scratch.0.join(SAVES))
+            .env("ENGINE_SAVE_DIR", self.scratch.path().join(SAVES))
             .stdin(Stdio::null())
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())
             .spawn()
             .map_err(|reason| format!("the engine cannot be run: {reason}"))?;
-        let (succeeded, [output, errors]) = finish(child)?;
+        let (succeeded, [output, errors]) = finish(RunningViewer(child))?;
         match file_access::read_named(&picture, &readers::GOLDEN) {
             Ok(png) if succeeded => Ok(DrawnVersion { png, view: printed_view(&output) }),
             _ => Err(failure(&errors)),
@@ -239,18 +228,30 @@ impl PreparedVersion<'_> {
     }
 }
 
+/// A run of the viewer, which is ended on drop: no run outlives the command.
+struct RunningViewer(Child);
+
+impl Drop for RunningViewer {
+    fn drop(&mut self) {
+        // It may have ended.
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
 /// Waits for a run. Returns whether it succeeded, its output and its error messages.
-fn finish(mut child: Child) -> Result<(bool, [String; 2]), String> {
+fn finish(mut viewer: RunningViewer) -> Result<(bool, [String; 2]), String> {
+    let child = &mut viewer.0;
     let output = child.stdout.take().map(|pipe| std::thread::spawn(move || read_messages(pipe)));
     let errors = child.stderr.take().map(|pipe| std::thread::spawn(move || read_messages(pipe)));
     let end = Instant::now() + DURATION_MAX;
     let status = loop {
         match child.try_wait().map_err(|reason| reason.to_string())? {
             Some(status) => break status,
+            None if platform::end_requested().is_some() => {
+                return Err("the command was ended".to_string());
+            }
             None if Instant::now() > end => {
-                // It may have ended in the meantime.
-                let _ = child.kill();
-                let _ = child.wait();
                 return Err(format!("the run took more than {} s", DURATION_MAX.as_secs()));
             }
             None => std::thread::sleep(Duration::from_millis(10)),
@@ -279,11 +280,22 @@ fn read_messages(mut pipe: impl Read) -> String {
     String::from_utf8_lossy(&bytes).into_owned()
 }
 
-/// Returns the first error in the messages of a run.
+/// Returns the first error in the messages of a run: that of a script with its location, because
+/// the line before it says only that the game has stopped.
 fn failure(messages: &str) -> String {
     let lines = || messages.lines().map(str::trim).filter(|line| !line.is_empty());
     let is_error = |line: &&str| line.to_ascii_lowercase().starts_with("error");
-    let line = lines().find(is_error).or_else(|| lines().next_back()).unwrap_or("the run failed");
+    let mut report = lines().skip_while(|line| !line.starts_with(SCRIPT_ERROR));
+    let script = report.next().and_then(|line| line.strip_prefix(SCRIPT_ERROR));
+    let location = report.find_map(|line| line.strip_prefix(SCRIPT_LOCATION));
+    let line = match (script, location) {
+        (Some(message), Some(location)) => format!("{location}: {message}"),
+        (Some(message), None) => message.to_string(),
+        (None, _) => {
+            let line = lines().find(is_error).or_else(|| lines().next_back());
+            line.unwrap_or("the run failed").to_string()
+        }
+    };
     line[..line.floor_char_boundary(MESSAGE_BYTES_MAX)].to_string()
 }
 
@@ -308,6 +320,17 @@ mod tests {
         for output in ["", "resource_viewer: box 1 2", "resource_viewer: box 1 2 3 4 5 --boot"] {
             assert_eq!(printed_view(output), None, "{output}");
         }
+    }
+
+    #[test]
+    fn the_reason_is_the_error_of_the_script() {
+        let report = "error: the game stopped before its first frame\nWhen calling: init\n\
+                      Error: no luck\n    In components/a.lua:1\n        1 | error()\nengine: x\n";
+        assert_eq!(failure(report), "components/a.lua:1: no luck");
+        assert_eq!(failure("Error: no luck\n"), "no luck");
+        assert_eq!(failure("engine: x\nerror: no adapter\nmore\n"), "error: no adapter");
+        assert_eq!([failure("a\nlast\n"), failure("")], ["last", "the run failed"]);
+        assert_eq!(failure(&"é".repeat(MESSAGE_BYTES_MAX)).len(), MESSAGE_BYTES_MAX);
     }
 
     #[test]

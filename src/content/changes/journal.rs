@@ -1,12 +1,14 @@
 //! The journal: stages new contents, commits the list of steps, and renames files step by step.
 //! Until the commit, nothing has changed; after it, the change is completed, also if the process is
-//! killed. A power loss can cost files that were just written: they are not flushed one by one.
-//! The steps are in steps.rs, and the records of finished changes in records.rs.
+//! killed, or if the power fails: the journal and the new contents are on the disk before the first
+//! file changes, and all changes before the journal becomes a record. The steps are in steps.rs,
+//! and the records of finished changes in records.rs.
 //!
 //! Folders, in `.engine` of the game: `change` is the change in progress, `undo/N` are the records
 //! of finished ones, the last of which can be undone. Both have the file `journal` with the steps,
 //! `contents` with the old and new contents of all changed files, and removed files as `N.old`.
-//! One file for all contents needs one flush to the disk, however many files change.
+//! One file for all contents needs one flush to the disk, however many files change. The new
+//! content of each file is `N.new` until it is renamed over the file.
 //!
 //! A game's folder can come from anyone, with a journal and records that no engine wrote. So no
 //! path in them may lead through a link, into a hidden folder, or out of the game's folder.
@@ -14,7 +16,8 @@
 use super::lock::ChangeLock;
 use super::records::{finish, records};
 use super::steps::{
-    create_folders, do_step, is_kill, read_own, remove_empty_folders, tick, undo_step,
+    create_folders, do_step, flush_folders, is_kill, read_own, remove_empty_folders,
+    remove_new_folders, stage_contents, tick, undo_step,
 };
 use super::{ChangeSet, FileChange, content_hash};
 use engine_foundation::Error;
@@ -120,6 +123,12 @@ pub(super) fn apply_as(root: &Path, set: &ChangeSet, undoes: Option<u32>) -> Res
 
 /// Runs the steps of a committed journal. If one fails, those before it are reversed.
 fn run(root: &Path, journal: &Journal) -> Result<(), Error> {
+    if let Err(reason) = stage_contents(root, journal) {
+        if !is_kill(&reason) {
+            abandon(root, journal);
+        }
+        return Err(failed(reason, ""));
+    }
     for (index, step) in journal.steps.iter().enumerate() {
         let Err(reason) = do_step(root, index, journal) else { continue };
         if is_kill(&reason) {
@@ -134,19 +143,25 @@ fn run(root: &Path, journal: &Journal) -> Result<(), Error> {
                 )
             })?;
         }
-        // Without its journal, the change is not completed later.
-        let folder = root.join(CHANGE_FOLDER);
-        let _ = disk::remove(&folder.join(JOURNAL));
-        let _ = fs::remove_dir_all(folder);
+        abandon(root, journal);
         return Err(failed(reason, &step.path));
     }
     remove_empty_folders(root, &journal.steps);
-    finish(root, journal.undoes).map_err(|reason| {
+    let flushed = flush_folders(root, &journal.steps);
+    flushed.and_then(|()| finish(root, journal.undoes)).map_err(|reason| {
         error!(
             "{RECORDS_FOLDER}: {reason}: the files are changed, and the next command keeps the \
              record"
         )
     })
+}
+
+/// Removes a change of which no step is done. Without its journal, it is not completed later.
+fn abandon(root: &Path, journal: &Journal) {
+    remove_new_folders(root, &journal.steps);
+    let folder = root.join(CHANGE_FOLDER);
+    let _ = disk::remove(&folder.join(JOURNAL));
+    let _ = fs::remove_dir_all(folder);
 }
 
 fn failed(reason: io::Error, path: &str) -> Error {
@@ -198,17 +213,22 @@ pub(super) fn complete(root: &Path) -> Result<Option<Journal>, Error> {
         }
         return Ok(None);
     };
+    let stuck = |reason: &str| {
+        error!(
+            "'{}' was interrupted, and cannot be completed: {reason}: repair that, or remove \
+             {CHANGE_FOLDER} to keep all files as they are",
+            journal.title
+        )
+    };
+    stage_contents(root, &journal).map_err(|reason| stuck(&reason.to_string()))?;
     for (index, step) in journal.steps.iter().enumerate() {
-        do_step(root, index, &journal).map_err(|reason| {
-            error!(
-                "'{}' was interrupted, and cannot be completed: {}: {reason}: repair that, or \
-                 remove {CHANGE_FOLDER} to keep all files as they are",
-                journal.title, step.path
-            )
-        })?;
+        do_step(root, index, &journal)
+            .map_err(|reason| stuck(&format!("{}: {reason}", step.path)))?;
     }
     remove_empty_folders(root, &journal.steps);
-    finish(root, journal.undoes).map_err(|reason| error!("{RECORDS_FOLDER}: {reason}"))?;
+    flush_folders(root, &journal.steps)
+        .and_then(|()| finish(root, journal.undoes))
+        .map_err(|reason| error!("{RECORDS_FOLDER}: {reason}"))?;
     Ok(Some(journal))
 }
 

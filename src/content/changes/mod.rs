@@ -1,6 +1,7 @@
 //! Changes of several files of a game as one: all of them, or none. A journal makes a change
-//! complete after its process was killed, and a record undoes it. One process changes a game at a
-//! time. Writes only in the game's folder, and through no link. Knows no resources.
+//! complete after its process was killed or the power has failed, and a record undoes it. One
+//! process changes a game at a time. Writes only in the game's folder, and through no link. Knows
+//! no resources.
 
 mod journal;
 mod lock;
@@ -10,7 +11,7 @@ mod steps;
 mod tests;
 
 pub use journal::{apply, interrupted, recover};
-pub use records::{RECORDS_MAX, UndoneChange, undo, undoable};
+pub use records::{RECORDS_MAX, UndoneChange, forget, forgettable, undo, undoable};
 
 use engine_foundation::hash::murmur64a;
 

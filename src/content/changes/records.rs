@@ -151,6 +151,48 @@ pub fn undo(root: &Path) -> Result<Option<UndoneChange>, Error> {
     Ok(Some(UndoneChange { title: journal.title, moves: moves.collect() }))
 }
 
+/// Folder of a record that is being forgotten.
+const FORGOTTEN: &str = ".engine/undo/forgotten";
+
+/// Forgets the last finished change, also if its record is damaged: its files stay as they are, and
+/// the change before it can be undone. Returns its title, or `None` if there is none.
+///
+/// # Errors
+/// Returns an error if an interrupted change cannot be completed, or if the record stays.
+pub fn forget(root: &Path) -> Result<Option<String>, Error> {
+    let _lock = ChangeLock::take(root)?;
+    complete(root)?;
+    let Some(number) = newest(root)? else { return Ok(None) };
+    let folder = format!("{RECORDS_FOLDER}/{number}");
+    let title = forgotten_title(root, &folder);
+    let forget = || -> io::Result<()> {
+        let forgotten = root.join(FORGOTTEN);
+        output_file::check_no_links(root, Path::new(FORGOTTEN))?;
+        match fs::remove_dir_all(&forgotten) {
+            Err(reason) if reason.kind() != ErrorKind::NotFound => return Err(reason),
+            _ => {}
+        }
+        // A record is complete, or it is none.
+        disk::rename(&root.join(&folder), &forgotten)?;
+        fs::remove_dir_all(forgotten)
+    };
+    forget().map_err(|reason| error!("{folder}: {reason}"))?;
+    Ok(Some(title))
+}
+
+/// Returns the title of the change that [`forget`] would forget.
+///
+/// # Errors
+/// Returns an error if the records cannot be listed.
+pub fn forgettable(root: &Path) -> Result<Option<String>, Error> {
+    let number = newest(root)?;
+    Ok(number.map(|number| forgotten_title(root, &format!("{RECORDS_FOLDER}/{number}"))))
+}
+
+fn forgotten_title(root: &Path, folder: &str) -> String {
+    read_journal(root, folder).map_or(format!("the damaged {folder}"), |journal| journal.title)
+}
+
 /// Returns the change that takes a finished change back.
 fn inverse(root: &Path, folder: &str, journal: &Journal) -> Result<ChangeSet, Error> {
     let Journal { title, steps, .. } = journal;
@@ -192,7 +234,10 @@ fn inverse(root: &Path, folder: &str, journal: &Journal) -> Result<ChangeSet, Er
         let bytes = file_access::read(root, path, &readers::SOURCE)
             .map_err(|refusal| Error::new(refusal.message(path)))?;
         if content_hash(&bytes) != *hash {
-            return Err(error!("{path}: the file has changed since '{title}': nothing was undone"));
+            return Err(error!(
+                "{path}: the file has changed since '{title}': nothing was undone (`engine undo \
+                 --forget` keeps the files, and forgets the change)"
+            ));
         }
     }
     Ok(set)

@@ -1,14 +1,20 @@
 //! The steps of a change: each replaces, creates, renames or removes one plain file, and can be
-//! repeated. Goes through no link, and overwrites no content that the journal does not know.
+//! repeated. Goes through no link, and overwrites no content that the journal does not know. New
+//! contents are on the disk before the first file changes, and all changes before the journal ends.
 
 use super::journal::{CHANGE_FOLDER, Journal, Step, StepKind};
 use engine_foundation::atomic_file::disk;
 use engine_foundation::file_access::readers::ReaderRow;
 use engine_foundation::file_access::{self, readers};
 use engine_foundation::output_file;
+use std::collections::BTreeSet;
 use std::fs;
 use std::io::{self, ErrorKind, Write};
 use std::path::Path;
+
+/// Maximum number of files or folders that are flushed one by one. For more, the whole file system
+/// is flushed, where a system can do that.
+const FLUSHED_ALONE_MAX: usize = 8;
 
 /// Does a step, or nothing if it was done.
 pub(super) fn do_step(root: &Path, index: usize, journal: &Journal) -> io::Result<()> {
@@ -17,7 +23,7 @@ pub(super) fn do_step(root: &Path, index: usize, journal: &Journal) -> io::Resul
         StepKind::Write | StepKind::Create => {
             tick()?;
             match is_unwritten(root, index, journal)? {
-                true => replace_file(root, index, &step.path, journal.content(step.new)),
+                true => rename_staged(root, index, journal),
                 false => Ok(()),
             }
         }
@@ -37,7 +43,10 @@ pub(super) fn do_step(root: &Path, index: usize, journal: &Journal) -> io::Resul
 pub(super) fn undo_step(root: &Path, index: usize, journal: &Journal) -> io::Result<()> {
     let step = &journal.steps[index];
     match step.kind {
-        StepKind::Write => replace_file(root, index, &step.path, journal.content(step.old)),
+        StepKind::Write => {
+            write_staged(root, index, &step.path, journal.content(step.old))?;
+            disk::rename(&root.join(staged_path(index)), &root.join(&step.path))
+        }
         StepKind::Create => disk::remove(&root.join(&step.path)),
         StepKind::Move => rename_once(root, &step.to, &step.path),
         StepKind::Remove => rename_once(root, &kept_path(index), &step.path),
@@ -100,26 +109,124 @@ pub(super) fn read_own(root: &Path, path: &str, reader: &'static ReaderRow) -> i
     Ok(file_access::read(root, path, reader)?)
 }
 
-/// Replaces or creates a file by a rename, with the permissions of the file before.
-fn replace_file(root: &Path, index: usize, path: &str, bytes: &[u8]) -> io::Result<()> {
-    let staged = format!("{CHANGE_FOLDER}/{index}.new");
+/// Returns the path of the new content of a step, before the file has it.
+fn staged_path(index: usize) -> String {
+    format!("{CHANGE_FOLDER}/{index}.new")
+}
+
+/// Writes the new contents of all steps that are not done, makes the folders of new files, and
+/// flushes both to the disk.
+pub(super) fn stage_contents(root: &Path, journal: &Journal) -> io::Result<()> {
+    let is_flushed = is_flushed_alone(journal.steps.len());
+    for (index, step) in journal.steps.iter().enumerate() {
+        if matches!(step.kind, StepKind::Write | StepKind::Create) {
+            let named = |reason: io::Error| {
+                io::Error::new(reason.kind(), format!("{}: {reason}", step.path))
+            };
+            stage_content(root, index, journal, is_flushed).map_err(named)?;
+        }
+    }
+    new_paths(&journal.steps).try_for_each(|path| create_folders(root, parent_of(path)))?;
+    match is_flushed {
+        true => flush_folders(root, &journal.steps),
+        false => disk::sync_file_system(root),
+    }
+}
+
+/// Returns the paths that files have only after the steps.
+fn new_paths(steps: &[Step]) -> impl Iterator<Item = &str> {
+    steps.iter().filter_map(|step| match step.kind {
+        StepKind::Create => Some(&step.path[..]),
+        StepKind::Move => Some(&step.to[..]),
+        StepKind::Write | StepKind::Remove => None,
+    })
+}
+
+/// Returns the folder around a path; empty for the game's folder.
+fn parent_of(path: &str) -> &str {
+    path.rsplit_once('/').map_or("", |(folder, _)| folder)
+}
+
+fn stage_content(root: &Path, index: usize, journal: &Journal, is_flushed: bool) -> io::Result<()> {
+    let (step, new) = (&journal.steps[index], journal.content(journal.steps[index].new));
+    let is_done = match is_there(root, &step.path)? {
+        true => file_access::read(root, &step.path, &readers::SOURCE)? == new,
+        // It was moved after it was written, or the step says that it is missing.
+        false => step.kind == StepKind::Write,
+    };
+    if is_done {
+        return Ok(());
+    }
+    tick()?;
+    let file = write_staged(root, index, &step.path, new)?;
+    if is_flushed { file.sync() } else { Ok(()) }
+}
+
+fn is_flushed_alone(count: usize) -> bool {
+    count <= FLUSHED_ALONE_MAX || !disk::SYNCS_FILE_SYSTEMS
+}
+
+/// Flushes the folders in which names have changed.
+pub(super) fn flush_folders(root: &Path, steps: &[Step]) -> io::Result<()> {
+    tick()?;
+    let mut folders = BTreeSet::from([CHANGE_FOLDER]);
+    for step in steps {
+        for path in [&step.path, &step.to] {
+            let mut folder = parent_of(path);
+            // A new folder is a name in the folder around it.
+            while folders.insert(folder) && !folder.is_empty() {
+                folder = parent_of(folder);
+            }
+        }
+    }
+    if !is_flushed_alone(folders.len()) {
+        return disk::sync_file_system(root);
+    }
+    for folder in folders {
+        match disk::sync_folder(&root.join(folder)) {
+            // The last file of the folder has moved out, and the folder is removed.
+            Err(reason) if reason.kind() == ErrorKind::NotFound => {}
+            result => result?,
+        }
+    }
+    Ok(())
+}
+
+/// Writes the next content of a file, with the permissions of the file now.
+fn write_staged(
+    root: &Path,
+    index: usize,
+    path: &str,
+    bytes: &[u8],
+) -> io::Result<disk::DiskOutput> {
+    let staged = staged_path(index);
     let is_leftover = is_there(root, &staged)?;
     let is_replaced = is_there(root, path)?;
-    let (staged, target) = (root.join(staged), root.join(path));
+    let staged = root.join(staged);
     if is_leftover {
         disk::remove(&staged)?;
     }
     let mut file = disk::DiskOutput::create_new(&staged)?;
     file.write_all(bytes)?;
-    drop(file);
     if is_replaced {
-        let before = fs::symlink_metadata(&target)?;
+        let before = fs::symlink_metadata(root.join(path))?;
         // A confined process may change the permissions of files that it has open.
         file_access::open_named(&staged)?.set_permissions(before.permissions())?;
     }
-    create_folders(root, path.rsplit_once('/').map_or("", |(folder, _)| folder))?;
+    Ok(file)
+}
+
+/// Replaces or creates a file by its new content.
+fn rename_staged(root: &Path, index: usize, journal: &Journal) -> io::Result<()> {
+    let step = &journal.steps[index];
+    let staged = staged_path(index);
+    if !is_there(root, &staged)? {
+        // Another step has moved a file away that had this content.
+        write_staged(root, index, &step.path, journal.content(step.new))?.sync()?;
+    }
+    create_folders(root, parent_of(&step.path))?;
     tick()?;
-    disk::rename(&staged, &target)
+    disk::rename(&root.join(staged), &root.join(&step.path))
 }
 
 /// Renames a file if that was not done before.
@@ -132,7 +239,7 @@ fn rename_once(root: &Path, from: &str, to: &str) -> io::Result<()> {
     if !is_free {
         return Err(io::Error::new(ErrorKind::AlreadyExists, "its new path exists already"));
     }
-    create_folders(root, to.rsplit_once('/').map_or("", |(folder, _)| folder))?;
+    create_folders(root, parent_of(to))?;
     disk::rename(&root.join(from), &root.join(to))
 }
 
@@ -152,15 +259,19 @@ pub(super) fn create_folders(root: &Path, path: &str) -> io::Result<()> {
 /// Removes the folders that moves have left empty.
 pub(super) fn remove_empty_folders(root: &Path, steps: &[Step]) {
     let left = steps.iter().filter(|step| matches!(step.kind, StepKind::Move | StepKind::Remove));
-    for step in left {
-        let mut folder = step.path.as_str();
-        while let Some((parent, _)) = folder.rsplit_once('/') {
-            // A folder that is not empty stays.
-            if fs::remove_dir(root.join(parent)).is_err() {
-                break;
-            }
-            folder = parent;
-        }
+    left.for_each(|step| remove_empty_parents(root, &step.path));
+}
+
+/// Removes the folders that were made for files which a change has not made.
+pub(super) fn remove_new_folders(root: &Path, steps: &[Step]) {
+    new_paths(steps).for_each(|path| remove_empty_parents(root, path));
+}
+
+fn remove_empty_parents(root: &Path, path: &str) {
+    let mut folder = parent_of(path);
+    // A folder that is not empty stays.
+    while !folder.is_empty() && fs::remove_dir(root.join(folder)).is_ok() {
+        folder = parent_of(folder);
     }
 }
 

@@ -3,10 +3,11 @@
 use super::steps::STEPS_LEFT;
 use super::*;
 use crate::game_for_tests::TestGame;
-use engine_foundation::atomic_file::disk_simulation::SimulationGuard;
+use engine_foundation::atomic_file::disk::SYNCS_FILE_SYSTEMS;
+use engine_foundation::atomic_file::disk_simulation::{DiskModel, Operation, SimulationGuard};
+use engine_foundation::atomic_file::write_durably;
 use std::fs;
 use std::io::ErrorKind;
-#[cfg(unix)]
 use std::path::Path;
 
 const FILES: &[(&str, &str)] =
@@ -124,7 +125,91 @@ fn an_undo_refuses_files_that_changed_later() {
     apply(&game.root, &change()).unwrap();
     fs::write(game.root.join("b.lua"), "edited").unwrap();
     let message = undo(&game.root).unwrap_err().message;
-    assert_eq!(message, "b.lua: the file has changed since 'mv a d': nothing was undone");
+    assert!(
+        message.starts_with("b.lua: the file has changed since 'mv a d': nothing was undone (`"),
+        "{message}"
+    );
+}
+
+#[test]
+fn a_change_that_cannot_be_undone_is_forgotten() {
+    let game = TestGame::new(FILES);
+    let write = |text: &str| {
+        let bytes = text.as_bytes().to_vec();
+        let changes = vec![FileChange::Write { path: "b.lua".to_string(), bytes }];
+        ChangeSet { title: text.to_string(), changes, ..ChangeSet::default() }
+    };
+    apply(&game.root, &write("one")).unwrap();
+    apply(&game.root, &write("two")).unwrap();
+    fs::write(game.root.join("b.lua"), "edited").unwrap();
+    assert!(undo(&game.root).is_err());
+    assert_eq!(forgettable(&game.root).unwrap().as_deref(), Some("two"));
+    assert_eq!(forget(&game.root).unwrap().as_deref(), Some("two"));
+    assert_eq!(fs::read_to_string(game.root.join("b.lua")).unwrap(), "edited");
+    // A damaged record blocks those before it until it is forgotten.
+    fs::write(game.root.join("b.lua"), "one").unwrap();
+    apply(&game.root, &write("three")).unwrap();
+    fs::write(game.root.join(".engine/undo/2/journal"), "[").unwrap();
+    assert!(undo(&game.root).is_err());
+    assert_eq!(forget(&game.root).unwrap().as_deref(), Some("the damaged .engine/undo/2"));
+    fs::write(game.root.join("b.lua"), "one").unwrap();
+    assert_eq!(undo(&game.root).unwrap().unwrap().title, "one");
+    assert_eq!(fs::read_to_string(game.root.join("b.lua")).unwrap(), "names a.x");
+    assert_eq!((forget(&game.root).unwrap(), forgettable(&game.root).unwrap()), (None, None));
+}
+
+#[test]
+fn a_power_loss_at_any_time_leaves_all_or_nothing() {
+    // Flushes of a disk in memory take no time.
+    let memory = Path::new("/dev/shm");
+    let parent = if memory.is_dir() { memory.to_path_buf() } else { std::env::temp_dir() };
+    let folder = parent.join(format!("engine-{}-content-power", std::process::id()));
+    let [disk, after_loss] = ["disk", "after"].map(|name| TestGame { root: folder.join(name) });
+    fs::create_dir_all(&disk.root).unwrap();
+    let simulation = SimulationGuard::below(&disk.root);
+    let put = |path: &str, text: &str| {
+        write_durably(&disk.root.join(path), text.as_bytes()).unwrap();
+    };
+    put(".engine/.gitignore", "*\n");
+    FILES.iter().for_each(|(path, text)| put(path, text));
+    let begin = simulation.record().len();
+    apply(&disk.root, &change()).unwrap();
+    let record = simulation.record();
+    let mut model = DiskModel::default();
+    record[..begin].iter().for_each(|operation| model.apply(operation));
+    let (before, mut states) = (TestGame::new(FILES).files(), 0);
+    for count in begin..=record.len() {
+        model.lose_power(&disk.root, &after_loss.root, &mut |state| {
+            states += 1;
+            recover(&after_loss.root).unwrap_or_else(|error| panic!("{count}, {state}: {error}"));
+            let files = after_loss.files();
+            let is_whole = files == after() || files == before && count < record.len();
+            assert!(is_whole, "{count}, {state}: {files:?}");
+        });
+        if let Some(operation) = record.get(count) {
+            model.apply(operation);
+        }
+    }
+    assert!(states > 100, "only {states} states");
+    fs::remove_dir_all(folder).unwrap();
+}
+
+#[test]
+fn many_files_are_flushed_at_once() {
+    let game = TestGame::new(FILES);
+    let simulation = SimulationGuard::below(&game.root);
+    let create = |at: usize| FileChange::Create { path: format!("n{at}/x"), bytes: vec![1] };
+    let changes = (0..50).map(create).collect();
+    apply(&game.root, &ChangeSet { changes, ..ChangeSet::default() }).unwrap();
+    let record = simulation.record();
+    let count = |is: fn(&Operation) -> bool| record.iter().filter(|it| is(it)).count();
+    let whole = count(|it| matches!(it, Operation::SyncFileSystem(_)));
+    let alone = count(|it| matches!(it, Operation::SyncFile(_)));
+    match SYNCS_FILE_SYSTEMS {
+        // The contents, then the names. The file of contents and the journal are flushed alone.
+        true => assert_eq!((whole, alone), (2, 2)),
+        false => assert_eq!((whole, alone), (0, 52)),
+    }
 }
 
 #[test]

@@ -5,9 +5,10 @@ use super::matching::is_same;
 use super::moves::Moves;
 use super::parts::{Part, Parts, SourceValue, ends_in_line_comment, has_comment};
 use super::{MergeOptions, MergeSide, Merged, Override, OverrideKind};
-use crate::paths;
+use crate::paths::ReportRoom;
 use engine_foundation::sjson::ValueKind;
 use std::fmt::Write;
+use std::sync::Arc;
 
 mod identity;
 mod kept_part;
@@ -21,6 +22,9 @@ use slot::Slot;
 /// Maximum length in bytes of a value's text in a report.
 const REPORTED_BYTES_MAX: usize = 80;
 
+/// The path in a report of a moved object, if there is no room for its own.
+const UNNAMED_PATH: &str = "an object that was moved";
+
 /// Index of a version in arrays.
 const BASE: usize = 0;
 const LEFT: usize = 1;
@@ -31,6 +35,7 @@ pub struct Merger<'a, 'o> {
     options: MergeOptions<'o>,
     moves: Moves<'a>,
     path: Vec<String>,
+    room: ReportRoom,
     result: Merged,
     /// True if the text ends in a comment that extends to the end of its line.
     in_line_comment: bool,
@@ -45,6 +50,7 @@ impl<'a, 'o> Merger<'a, 'o> {
             options,
             moves: Moves::new(roots),
             path: Vec::new(),
+            room: ReportRoom::new(),
             result: Merged { text, ..Merged::default() },
             in_line_comment: false,
         }
@@ -92,13 +98,22 @@ impl<'a, 'o> Merger<'a, 'o> {
         self.in_line_comment = false;
     }
 
-    fn path_text(&self) -> String {
-        paths::path_text(&self.path)
+    /// Returns the path to the current part, or `None` if the report has no room for it.
+    fn path_text(&mut self) -> Option<Arc<str>> {
+        let path = self.room.path_text(&self.path);
+        self.result.left_out += usize::from(path.is_none());
+        path.map(Arc::from)
+    }
+
+    /// Notes that the changes of an object are merged at its new list.
+    fn expect_moved(&mut self, value: SourceValue<'a>) {
+        let path = self.path_text().unwrap_or_else(|| UNNAMED_PATH.into());
+        self.moves.expect(value, path);
     }
 
     /// Reports that both sides changed the same, and returns the side that wins.
     fn report_override(&mut self, kind: OverrideKind, left: &str, right: &str) -> MergeSide {
-        let path = self.path_text();
+        let Some(path) = self.path_text() else { return (self.options.winner)("") };
         let winner = (self.options.winner)(&path);
         let (left, right) = (shortened(left), shortened(right));
         self.result.overrides.push(Override { path, kind, winner, left, right });
@@ -161,7 +176,7 @@ impl<'a, 'o> Merger<'a, 'o> {
                 let form = ListForm::of(base_of_kind, left, right);
                 if form == ListForm::WithoutIds {
                     let path = self.path_text();
-                    self.result.without_ids.push(path);
+                    self.result.without_ids.extend(path.map(|path| path.to_string()));
                 }
                 match form {
                     ListForm::Atomic => self.atom(base, left, right),
@@ -451,8 +466,7 @@ impl<'a, 'o> Merger<'a, 'o> {
         if form == ListForm::Ids && self.moves.has(remover, part.value) {
             // It is merged where the other side has put it.
             if is_changed {
-                let path = self.path_text();
-                self.moves.expect(part.value, path);
+                self.expect_moved(part.value);
             }
             return None;
         }
@@ -486,8 +500,7 @@ impl<'a, 'o> Merger<'a, 'o> {
             // The object is where it was, in a part that only this side has kept.
             return match there {
                 Some(_) if self.moves.is_moved(other(side), part.value) => {
-                    let path = self.path_text();
-                    self.moves.expect(part.value, path);
+                    self.expect_moved(part.value);
                     None
                 }
                 _ => one,

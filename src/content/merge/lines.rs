@@ -2,19 +2,20 @@
 //! with git's markers, because lines have no structure that could decide.
 
 use super::Merged;
-use super::matching::match_items;
-use engine_foundation::hash::murmur64a;
+use super::matching::{LINES_MAX, match_items, number_lines};
 
 /// Merges three texts by lines.
 pub fn merge(base: &str, left: &str, right: &str, reason: String) -> Merged {
-    let versions =
-        [base, left, right].map(|text| -> Vec<&str> { text.split_inclusive('\n').collect() });
-    let hashes = versions.each_ref().map(|lines| -> Vec<u64> {
-        lines.iter().map(|line| murmur64a(line.as_bytes(), 0)).collect()
-    });
+    let Some(numbered) = number_lines([base, left, right]) else {
+        let reason = format!("{reason}; a version has more than {LINES_MAX} lines (LINES_MAX)");
+        let mut merged = Merged { by_lines: Some(reason), ..Merged::default() };
+        merge_chunk(&mut merged, [&[base], &[left], &[right]]);
+        return merged;
+    };
+    let versions = numbered.each_ref().map(|version| &version.lines);
     let [of_left, of_right] = [1, 2].map(|side| {
         let mut of_base = vec![None; versions[0].len()];
-        let matched = match_items(&hashes[0], &hashes[side], &mut |_, _, _| {});
+        let matched = match_items(&numbered[0].numbers, &numbered[side].numbers, &mut |_, _, _| {});
         for (at, matched) in matched.into_iter().enumerate() {
             if let Some(base) = matched {
                 of_base[base] = Some(at);
@@ -32,7 +33,7 @@ pub fn merge(base: &str, left: &str, right: &str, reason: String) -> Merged {
         }
         let to = match at < of_left.len() {
             true => [Some(at), of_left[at], of_right[at]].map(Option::unwrap_or_default),
-            false => versions.each_ref().map(Vec::len),
+            false => versions.map(Vec::len),
         };
         let chunk = [0, 1, 2].map(|version| &versions[version][from[version]..to[version]]);
         merge_chunk(&mut merged, chunk);

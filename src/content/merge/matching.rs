@@ -6,6 +6,12 @@ use engine_foundation::sjson::{SjsonValue, ValueKind};
 use std::collections::HashMap;
 use std::ops::Range;
 
+/// Budget of a comparison: visits of items, for each item of both lists. Edited files need few.
+/// Beyond the budget, only equal items at both ends of a range are matched.
+const VISITS_MAX: usize = 16;
+/// Maximum number of lines of a text that is compared by lines.
+pub const LINES_MAX: usize = 1_000_000;
+
 /// Matches the items of two ranges, of the base and of a side: writes their indices in the base.
 type PairItems<'a> = dyn FnMut(Range<usize>, Range<usize>, &mut [Option<usize>]) + 'a;
 
@@ -14,6 +20,7 @@ type PairItems<'a> = dyn FnMut(Range<usize>, Range<usize>, &mut [Option<usize>])
 /// lists. `pair` matches the items that are left between two matches.
 pub fn match_items(base: &[u64], side: &[u64], pair: &mut PairItems) -> Vec<Option<usize>> {
     let mut matched = vec![None; side.len()];
+    let mut visits_left = VISITS_MAX.saturating_mul(base.len() + side.len());
     let mut open = vec![(0..base.len(), 0..side.len())];
     while let Some((mut b, mut s)) = open.pop() {
         while !b.is_empty() && !s.is_empty() && base[b.start] == side[s.start] {
@@ -27,7 +34,14 @@ pub fn match_items(base: &[u64], side: &[u64], pair: &mut PairItems) -> Vec<Opti
         if b.is_empty() || s.is_empty() {
             continue;
         }
-        let anchors = unique_anchors(base, side, &b, &s);
+        // Items at the ends are visited once in all, the rest of a range with each split.
+        let anchors = match visits_left.checked_sub(b.len() + s.len()) {
+            Some(left) => {
+                visits_left = left;
+                unique_anchors(base, side, &b, &s)
+            }
+            None => Vec::new(),
+        };
         if anchors.is_empty() {
             pair(b, s, &mut matched);
             continue;
@@ -90,6 +104,33 @@ fn unique_anchors(
     chain
 }
 
+/// The lines of a text, and for each a number that only equal lines have.
+pub struct NumberedLines<'a> {
+    pub lines: Vec<&'a str>,
+    pub numbers: Vec<u64>,
+}
+
+/// Numbers the lines of texts, or returns `None` if one has more than [`LINES_MAX`].
+pub fn number_lines<'a, const COUNT: usize>(
+    texts: [&'a str; COUNT],
+) -> Option<[NumberedLines<'a>; COUNT]> {
+    let has_many = |text: &&str| text.bytes().filter(|byte| *byte == b'\n').count() >= LINES_MAX;
+    if texts.iter().any(has_many) {
+        return None;
+    }
+    // A hash would do for friendly texts, but different lines can have the same.
+    let mut known: HashMap<&str, u64> = HashMap::new();
+    Some(texts.map(|text| {
+        let lines: Vec<&str> = text.split_inclusive('\n').collect();
+        let number = |line: &&'a str| {
+            let next = known.len() as u64;
+            *known.entry(line).or_insert(next)
+        };
+        let numbers = lines.iter().map(number).collect();
+        NumberedLines { lines, numbers }
+    }))
+}
+
 /// Returns a hash of a value. It does not depend on the order of keys or on the text.
 pub fn value_hash(value: SjsonValue) -> u64 {
     if let Some(number) = value.as_f64() {
@@ -139,5 +180,48 @@ pub fn is_same(a: SjsonValue, b: SjsonValue) -> bool {
         (ValueKind::Number, ValueKind::Number) => a.as_f64() == b.as_f64(),
         (ValueKind::String, ValueKind::String) => a.as_str() == b.as_str(),
         _ => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn matches(base: &[u64], side: &[u64]) -> Vec<(usize, usize)> {
+        let matched = match_items(base, side, &mut |_, _, _| {});
+        matched.iter().enumerate().filter_map(|(at, it)| Some(((*it)?, at))).collect()
+    }
+
+    /// Returns lists in which each number occurs twice. Each split leaves out one of the next
+    /// number, so that only the other one can be found by the split after it.
+    fn peeling_lists(length: u64) -> [Vec<u64>; 2] {
+        let of = |filler: u64| -> Vec<u64> {
+            let pair = |n: u64| [n, n + 1, filler + n];
+            (0..length).flat_map(pair).collect()
+        };
+        [of(1 << 32), of(1 << 33)]
+    }
+
+    #[test]
+    fn hostile_lists_are_matched_within_the_budget() {
+        let [base, side] = peeling_lists(20_000);
+        let start = std::time::Instant::now();
+        let found = matches(&base, &side);
+        assert!(start.elapsed().as_secs() < 5, "{:?}", start.elapsed());
+        assert!(found.windows(2).all(|two| two[0].0 < two[1].0 && two[0].1 < two[1].1));
+        assert!(found.iter().all(|(b, s)| base[*b] == side[*s]));
+        // The ends are matched although the budget is used up.
+        assert_eq!((found[0], found.len() < 40_000), ((0, 0), true));
+        let [base, side] = peeling_lists(20);
+        assert_eq!(matches(&base, &side).len(), 40, "a short list is matched completely");
+    }
+
+    #[test]
+    fn only_equal_lines_have_the_same_number() {
+        let [a, b] = number_lines(["x\ny\nx", "y\n"]).unwrap();
+        assert_eq!((a.numbers, b.numbers), (vec![0, 1, 2], vec![1]));
+        assert_eq!(a.lines, ["x\n", "y\n", "x"]);
+        assert!(number_lines([&"\n".repeat(LINES_MAX)]).is_none());
+        assert!(number_lines([&"\n".repeat(LINES_MAX - 1)]).is_some());
     }
 }

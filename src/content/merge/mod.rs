@@ -17,6 +17,7 @@ pub(crate) use container::{Identities, ListForm, id_of};
 use engine_foundation::sjson::{self, Document};
 use moves::KnownIds;
 use parts::SourceValue;
+use std::sync::Arc;
 
 /// One side of a merge.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -57,7 +58,7 @@ impl OverrideKind {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Override {
     /// Keys joined by periods; items as `[id]` or `[number]`. Empty for the whole file.
-    pub path: String,
+    pub path: Arc<str>,
     pub kind: OverrideKind,
     /// The side whose change is in the result.
     pub winner: MergeSide,
@@ -77,9 +78,12 @@ pub struct Merged {
     pub conflicts: usize,
     /// Paths of lists whose objects have no ids, and that both sides changed.
     pub without_ids: Vec<String>,
+    /// Number of overrides and of such lists for which the report had no room.
+    pub left_out: usize,
 }
 
-/// Function that chooses the side that wins at a path.
+/// Function that chooses the side that wins at a path. The path is empty for changes for which the
+/// report has no room.
 pub type ChooseWinner<'a> = dyn Fn(&str) -> MergeSide + 'a;
 
 /// Texts of a merge.

@@ -9,6 +9,7 @@ use engine_foundation::hash::murmur64a;
 use engine_foundation::sjson::{Document, SjsonValue, ValueKind};
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::hash::{BuildHasher, RandomState};
+use std::sync::Arc;
 
 /// An object with an id, and the list that contains it.
 #[derive(Clone, Copy)]
@@ -27,7 +28,7 @@ pub struct Moves<'a> {
     starts: [Vec<usize>; 3],
     /// Changed objects that were removed from their old list, and not merged into the new one yet:
     /// the path by id.
-    expected: BTreeMap<ObjectId<'a>, String>,
+    expected: BTreeMap<ObjectId<'a>, Arc<str>>,
 }
 
 impl<'a> Moves<'a> {
@@ -98,7 +99,7 @@ impl<'a> Moves<'a> {
     }
 
     /// Notes that a changed object was removed from its old list.
-    pub fn expect(&mut self, value: SourceValue<'a>, path: String) {
+    pub fn expect(&mut self, value: SourceValue<'a>, path: Arc<str>) {
         // An empty path means that it was merged already.
         let id = object_id(value.value);
         id.map(|id| self.expected.entry(id).or_insert(path));
@@ -108,11 +109,11 @@ impl<'a> Moves<'a> {
     pub fn merged(&mut self, value: SourceValue<'a>) {
         // The old list may be visited later.
         let id = object_id(value.value);
-        id.map(|id| self.expected.insert(id, String::new()));
+        id.map(|id| self.expected.insert(id, "".into()));
     }
 
     /// Returns the objects whose changes are lost, with their texts on both sides.
-    pub fn unmerged(&self) -> Vec<(String, &'a str, &'a str)> {
+    pub fn unmerged(&self) -> Vec<(Arc<str>, &'a str, &'a str)> {
         let lost = self.expected.iter().filter(|(_, path)| !path.is_empty());
         let text = |version: usize, id: &ObjectId| {
             self.versions[version].get(id).map_or("", |location| location.value.text())

@@ -1,6 +1,7 @@
 //! Tests of the rules of merges, one row each.
 
 use super::*;
+use crate::paths::PATHS_BYTES_MAX;
 
 const RIGHT_WINS: &ChooseWinner = &|_| MergeSide::Right;
 
@@ -23,7 +24,7 @@ fn check_overrides(texts: [&str; 3], wanted: &str, overrides: &[(&str, &str, &st
     let found: Vec<_> = merged
         .overrides
         .iter()
-        .map(|it| (it.path.as_str(), it.kind.name(), it.left.as_str(), it.right.as_str()))
+        .map(|it| (&*it.path, it.kind.name(), it.left.as_str(), it.right.as_str()))
         .collect();
     assert_eq!(found, overrides, "{texts:?}");
 }
@@ -298,4 +299,21 @@ fn paths_of_keys_with_periods_differ_from_nested_keys() {
         "\"a.b\" = 3\na = { b = 3 }\n",
         &[("\"a.b\"", "value", "2", "3"), ("a.b", "value", "2", "3")],
     );
+}
+
+#[test]
+fn a_report_leaves_out_paths_beyond_its_limit() {
+    let text = |value: usize| {
+        let key = "k".repeat(1_000);
+        let values: String = (0..10_000).map(|at| format!("v{at} = {value}\n")).collect();
+        (0..60).fold(values, |inner, _| format!("{key} = {{\n{inner}}}\n"))
+    };
+    let [base, left, right] = [0, 1, 2].map(text);
+    let options = MergeOptions { winner: &|_| MergeSide::Left, is_json: false };
+    let merged = merge(MergeTexts { base: &base, left: &left, right: &right }, options);
+    let bytes: usize = merged.overrides.iter().map(|change| change.path.len()).sum();
+    assert!(bytes <= PATHS_BYTES_MAX && merged.left_out > 0, "{bytes} {}", merged.left_out);
+    assert_eq!(merged.overrides.len() + merged.left_out, 10_000);
+    // The side that wins does not depend on the room in the report.
+    assert_eq!((merged.by_lines, merged.text == left), (None, true));
 }

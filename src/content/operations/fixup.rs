@@ -2,7 +2,7 @@
 //! uses any more leave the table.
 
 use super::{OperationPlan, PlannedReference, TableChange};
-use crate::references::{Certainty, ContentGraph, Renames, Target};
+use crate::references::{Certainty, ContentGraph, NAME_BYTES_MAX, Renames, Target};
 use engine_foundation::Error;
 use engine_resource::redirects::Redirect;
 use engine_resource::resource_name::ResourceName;
@@ -42,7 +42,9 @@ pub fn plan_fixup(graph: &ContentGraph) -> Result<OperationPlan, Error> {
     let mut kept = 0;
     for entry in table.entries() {
         let name = &entry.old.name;
+        // The beginning of a computed name has a limit itself.
         let ends = name.char_indices().map(|(at, _)| at).chain([name.len()]);
+        let ends = ends.take_while(|end| *end <= NAME_BYTES_MAX);
         let computed = ends.filter_map(|end| beginnings.get(&name[..end])).min();
         let is_useful = is_useful(graph, entry);
         match computed.filter(|_| is_useful) {

@@ -310,3 +310,44 @@ fn a_component_that_units_use_stays_in_its_folder() {
     let message = game.graph().missing()[0].message();
     assert_eq!(message, "there is no component 'spim', did you mean 'spin'?");
 }
+
+#[test]
+fn moves_note_computed_names_and_the_patterns_that_they_leave() {
+    let game = TestGame::new(&[
+        ("main.lua", "a = \"t/\" .. n\nb = \"t/wall/\" .. n\nc = \"s/\" .. n\n"),
+        ("t/wall.png", ""),
+        ("t/floor.png", ""),
+        ("p.package", "texture = [\"t/*\" \"*\"]\n"),
+    ]);
+    let graph = game.graph();
+    let notes = |to: &str| plan_move(&graph, "t/wall", to).unwrap().notes;
+    let computed = "main.lua:1: 't/' begins a computed name, which cannot follow";
+    let pattern = "p.package:1: 't/*' is a pattern: check its members";
+    let mut left = notes("x/wall");
+    left.sort();
+    assert_eq!(left, [computed, pattern]);
+    // The pattern has the new name, too; the script may compute the old one.
+    assert_eq!(notes("t/brick"), [computed]);
+}
+
+#[test]
+fn old_names_are_found_and_hints_are_few() {
+    let rows = (0..30).map(|at| format!("\"o/{at}.unit\" = \"units/crate{at}.unit\"\n"));
+    let table = rows.collect::<String>() + "\"old.unit\" = \"units/crate.unit\"\n";
+    let game = TestGame::new(&[("redirects.sjson", &table), ("units/crate.unit", "")]);
+    let graph = game.graph();
+    let problems = graph.redirect_problems();
+    let hints = problems.iter().filter(|text| text.ends_with(", did you mean 'units/crate'?"));
+    assert_eq!((problems.len(), hints.count()), (30, 20));
+    for name in ["old", "old.unit"] {
+        let (old, new) = graph.renamed(name).unwrap();
+        assert_eq!(
+            (old.to_string(), new.to_string()),
+            ("old.unit".into(), "units/crate.unit".into())
+        );
+        let message = graph.find(name).unwrap_err();
+        assert!(message.ends_with("'old.unit' is an old name of 'units/crate.unit'"), "{message}");
+    }
+    assert_eq!(graph.renamed("o/1"), None, "it leads to nothing");
+    assert_eq!(graph.renamed("units/crate"), None, "it exists");
+}

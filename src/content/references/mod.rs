@@ -20,6 +20,7 @@ pub use graph::{
 pub use lua_parser::ScriptArguments;
 pub use patch::{Renames, patched};
 pub use rules::{KINDS_WITH_RULES, has_rules, has_text_format};
+pub(crate) use sjson_parser::NAME_BYTES_MAX;
 
 use engine_foundation::sjson::TextSpan;
 

@@ -24,6 +24,7 @@ pub enum Operation {
     CreateFolder(PathBuf),
     RemoveFolder(PathBuf),
     SyncFolder(PathBuf),
+    SyncFileSystem(PathBuf),
     Look(PathBuf),
 }
 
@@ -38,6 +39,7 @@ impl Operation {
             | Operation::CreateFolder(path)
             | Operation::RemoveFolder(path)
             | Operation::SyncFolder(path)
+            | Operation::SyncFileSystem(path)
             | Operation::Look(path) => path,
         }
     }
@@ -139,8 +141,17 @@ struct FileContent {
 enum NameChange {
     Link(PathBuf, usize),
     Unlink(PathBuf),
-    Rename { from: PathBuf, to: PathBuf, file: usize },
+    Rename {
+        from: PathBuf,
+        to: PathBuf,
+        file: usize,
+    },
     Folder(PathBuf),
+    /// Of a folder with all that is inside.
+    RenameFolder {
+        from: PathBuf,
+        to: PathBuf,
+    },
 }
 
 impl NameChange {
@@ -149,6 +160,7 @@ impl NameChange {
         let (NameChange::Link(path, _)
         | NameChange::Unlink(path)
         | NameChange::Rename { to: path, .. }
+        | NameChange::RenameFolder { to: path, .. }
         | NameChange::Folder(path)) = self;
         path.parent().unwrap_or(Path::new(""))
     }
@@ -166,6 +178,17 @@ fn apply(names: &mut NameTable, change: &NameChange) {
             names.insert(to.clone(), Some(*file));
         }
         NameChange::Folder(path) => _ = names.insert(path.clone(), None),
+        NameChange::RenameFolder { from, to } => {
+            let moved: Vec<PathBuf> =
+                names.keys().filter(|path| path.starts_with(from)).cloned().collect();
+            for path in moved {
+                let (Some(file), Ok(inside)) = (names.remove(&path), path.strip_prefix(from))
+                else {
+                    continue;
+                };
+                names.insert(to.join(inside), file);
+            }
+        }
     }
 }
 
@@ -212,6 +235,9 @@ impl DiskModel {
                 let file = self.file(path);
                 self.files[file].synced = self.files[file].written.clone();
             }
+            Operation::Rename(from, to) if self.current.get(from) == Some(&None) => {
+                self.change(NameChange::RenameFolder { from: from.clone(), to: to.clone() });
+            }
             Operation::Rename(from, to) => {
                 let file = self.file(from);
                 self.change(NameChange::Rename { from: from.clone(), to: to.clone(), file });
@@ -227,6 +253,12 @@ impl DiskModel {
                         true => apply(&mut self.synced, &change),
                         false => self.pending.push(change),
                     }
+                }
+            }
+            Operation::SyncFileSystem(_) => {
+                self.files.iter_mut().for_each(|file| file.synced = file.written.clone());
+                for change in std::mem::take(&mut self.pending) {
+                    apply(&mut self.synced, &change);
                 }
             }
             Operation::Look(_) => {}

@@ -13,6 +13,7 @@ mod handshake;
 pub mod http_head;
 mod http_request;
 mod listener;
+pub mod local_server;
 pub mod outbox;
 mod page_files;
 mod private_file;

@@ -239,6 +239,11 @@ impl ContentGraph {
                 return Err(format!("'{text}' is the name of several resources: {names}"));
             }
         }
+        if let Some((old, new)) = self.renamed(text) {
+            return Err(format!(
+                "there is no resource or file '{text}': '{old}' is an old name of '{new}'"
+            ));
+        }
         let is_last = |name: &str| name.rsplit('/').next() == Some(text);
         let last: Vec<String> = resources()
             .filter(|resource| is_last(&resource.name))

@@ -8,6 +8,9 @@ use engine_resource::redirects::{self, Redirect, Redirects};
 use engine_resource::resource_name::ResourceName;
 use std::collections::HashMap;
 
+/// Maximum number of messages with a hint: each one compares a name with all names.
+const HINTS_MAX: usize = 20;
+
 impl ContentGraph {
     /// Returns the table of redirects.
     ///
@@ -39,6 +42,20 @@ impl ContentGraph {
     /// Returns the name at the end of the chain that begins with an entry of the table.
     pub fn end_of(&self, entry: &Redirect) -> Option<&ResourceName> {
         self.redirects.as_ref().ok()?.end_of(&entry.old)
+    }
+
+    /// Returns the old name that a text means, with its resource: a name with its type, or without
+    /// if only one old name is the same.
+    pub fn renamed(&self, text: &str) -> Option<(&ResourceName, &ResourceName)> {
+        let parsed = ResourceName::parse(text);
+        let is_meant = |entry: &&Redirect| match &parsed {
+            Some(name) if entry.old == *name => true,
+            _ => entry.old.name == text,
+        };
+        let mut meant = self.entries().iter().filter(is_meant);
+        let entry = meant.next().filter(|_| meant.next().is_none())?;
+        let new = self.end_of(entry).filter(|new| self.has_resource(new))?;
+        (!self.has_resource(&entry.old)).then_some((&entry.old, new))
     }
 
     pub fn has_resource(&self, name: &ResourceName) -> bool {
@@ -74,6 +91,7 @@ impl ContentGraph {
     /// Returns the messages about entries of the table without an effect, with their lines.
     pub fn redirect_problems(&self) -> Vec<String> {
         let mut messages = Vec::new();
+        let mut hints_left = HINTS_MAX;
         for entry in self.entries() {
             let Some(end) = self.end_of(entry) else { continue };
             let (file, line, old) = (redirects::FILE, entry.line, &entry.old);
@@ -86,7 +104,11 @@ impl ContentGraph {
                     Target::Resource(it) if it.kind == end.kind => Some(&it.name[..]),
                     _ => None,
                 });
-                let hint = suggest::hint(&end.name, same);
+                let hint = match hints_left {
+                    0 => String::new(),
+                    _ => suggest::hint(&end.name, same),
+                };
+                hints_left = hints_left.saturating_sub(1);
                 messages.push(format!(
                     "{file}:{line}: '{old}' leads to '{end}', which does not exist{hint}"
                 ));
