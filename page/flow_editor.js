@@ -48,6 +48,7 @@ export class FlowEditor {
     Object.assign(this, { graph: null, path: null, model: null, kind: "flow", units: [] });
     Object.assign(this, { revision: null, problems: [], dynamic: {}, size: null, saving: false });
     Object.assign(this, { selection: new Set(), wire: null, drag: null, quiet: null });
+    this.followed = null;
     this.layoutOf = { version: -1 };
     this.freePlaces = { key: "", places: new Map() };
     this.pinsVersion = 0;
@@ -290,8 +291,43 @@ export class FlowEditor {
         this.notify("model");
       }
       this.notify("problems");
+      this.follow(answer.followed ?? null);
     } catch (error) {
       if (serial === this.serial) this.note(error.message, "error");
+    }
+  }
+
+  // Takes over the new names of pins that were renamed in a subgraph or in a node of the game, once,
+  // so that it can be undone. `source` is the source with these names, if it uses old ones.
+  follow(source) {
+    if (source === null || source === this.followed) return;
+    this.followed = source;
+    const tree = JSON.parse(source);
+    const changes = [];
+    for (const block of ["nodes", "events"]) {
+      const [now, next] = [this.model.block(block), tree[block] ?? {}];
+      for (const key of Object.keys(now)) {
+        if (!Object.hasOwn(next, key)) changes.push([[block, key], undefined]);
+      }
+      for (const [key, value] of Object.entries(next)) {
+        const known = Object.hasOwn(now, key) ? now[key] : undefined;
+        if (JSON.stringify(known) !== JSON.stringify(value)) changes.push([[block, key], value]);
+      }
+    }
+    if (!this.change("follow renamed pins", changes)) return;
+    this.note("pins were renamed: save the graph, so that its file follows them", "warning");
+  }
+
+  // Writes the new names of pins into the files of all graphs that use old ones.
+  async updateUsers() {
+    if (this.model.unsaved) await this.save();
+    if (this.model.unsaved) return;
+    try {
+      const { graphs } = await this.ask("flow_follow", {});
+      const shown = graphs.length === 1 ? graphs[0] : `${graphs.length} graphs`;
+      this.note(graphs.length ? `updated ${shown}` : "all graphs have the new names");
+    } catch (error) {
+      this.note(`nothing was updated: ${error.message}`, "error");
     }
   }
 

@@ -341,11 +341,32 @@ export class FlowSide {
       ),
       control && make("div", { class: "line" }, make("span", {}, "starts as"), control),
       doc,
+      this.drawOldNames(block, name, value),
       button(uses.length === 1 ? "1 use" : `${uses.length} uses`, use, {
         "aria-label": `${uses.length} uses of ${name}`,
         title: "Show the nodes that use it",
         disabled: !uses.length,
       }),
+    );
+  }
+
+  // The names that a pin had, under which the files of other graphs may know it.
+  drawOldNames(block, name, value) {
+    const { editor } = this;
+    const was = [value.was ?? []].flat();
+    if (!was.length) return null;
+    const forget = () => {
+      editor.change(`forget the old names of ${name}`, [[[block, name, "was"], undefined]]);
+      this.draw();
+    };
+    return make(
+      "div",
+      { class: "line was" },
+      make("span", { class: "grow" }, `was ${was.join(", ")}`),
+      button("Update graphs", () => editor.updateUsers(), {
+        title: "Write the new name into the files of all graphs that use an old one",
+      }),
+      button("×", forget, { "aria-label": `Forget the old names of ${name}` }),
     );
   }
 
