@@ -297,9 +297,7 @@ export function rename(editor, block, from, to) {
     return false;
   }
   const isShared = block !== "variables" && editor.kind === "flow";
-  const value = isShared
-    ? renamedPin(editor, block, from, to)
-    : editor.model.get(block, from);
+  const value = isShared ? renamedPin(editor, block, from, to) : editor.model.get(block, from);
   const changes = [
     [[block, from], undefined],
     [[block, to], value],

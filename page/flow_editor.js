@@ -380,9 +380,13 @@ export class FlowEditor {
       const { merged, conflicts } = this.model.mergeDisk(answer.source);
       if (merged) this.changed();
       if (merged || conflicts) this.notify("saved");
-      if (conflicts)
-        this.note(`the file changed on disk: ${conflicts} entries conflict`, "warning");
-      else if (merged) this.note(`the file changed on disk: ${merged} entries merged`);
+      const changed = "the file changed on disk";
+      if (conflicts) {
+        const count = conflicts === 1 ? "1 entry conflicts" : `${conflicts} entries conflict`;
+        this.note(`${changed}: ${count}, and you choose when you save`, "warning");
+      } else if (merged) {
+        this.note(`${changed}: ${merged === 1 ? "1 entry" : `${merged} entries`} merged`);
+      }
     } catch {
       // The file may be in the middle of a change, and the connection reports its own end.
     } finally {

@@ -20,6 +20,8 @@ const NOBODY =
   "No unit and no level runs this graph now. Those that were spawned before they had a graph get " +
   "it when they are spawned again: restart the game.";
 
+// A problem of a node: its pin, and what is wrong.
+const messageOf = ({ pin, message }) => (pin ? `${pin}: ${message}` : message);
 const button = (title, run, more = {}) => make("button", { onclick: run, ...more }, title);
 
 export class FlowSide {
@@ -166,7 +168,7 @@ export class FlowSide {
       make("h2", {}, row?.name ?? String(node.type)),
       make("p", { class: "facts" }, `${node.type}, ${id}${row?.file ? `, from ${row.file}` : ""}`),
       make("p", { class: "doc" }, row?.doc ?? "There is no such type of node."),
-      ...problems.map((one) => make("p", { class: one.severity }, one.message)),
+      ...problems.map((one) => make("p", { class: one.severity }, messageOf(one))),
       note,
       ...(pins("Inputs", inputs) || []),
       ...(pins("Outputs", outputs) || []),

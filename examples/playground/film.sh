@@ -13,4 +13,4 @@ cp -r "$here" "$scratch/game"
 cp "$here/tests/film.lua" "$scratch/game/tests/film_test.lua"
 "$engine" test "$scratch/game" --filter "is a film" --update-golden --timeout 600
 python3 "$here/../make_picture.py" --strip 4 "$scratch"/game/tests/film_test.golden/film_?.png \
-  "$picture" 1760
+  "$picture" 1280
