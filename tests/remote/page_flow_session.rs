@@ -12,6 +12,7 @@ use super::page_flow::{control, drag, note};
 use super::{GameProcess, WAIT_MAX, check_running, eval, text};
 use crate::game_folder::combined_output;
 use engine::foundation::json;
+use engine::foundation::sjson::SjsonTree;
 use std::fs;
 use std::time::{Duration, Instant};
 
@@ -458,4 +459,83 @@ fn graphs_follow_pins_that_are_renamed_on_the_page() {
     let (code, out, err) = game.folder.engine(&["check", "game"]);
     assert_eq!(code, 0, "{out}{err}");
     assert_eq!(browser.problems, Vec::<String>::new());
+}
+
+/// Sends 150 events of the mouse, 60 a second, and returns the frames a second that the page drew.
+fn frames_a_second(browser: &mut Browser, mut act: impl FnMut(&mut Browser, f64)) -> f64 {
+    browser.value(
+        "(() => { window.shown = 0; const next = () => { window.shown += 1; \
+         requestAnimationFrame(next) }; requestAnimationFrame(next) })()",
+    );
+    let start = Instant::now();
+    for step in 0..150 {
+        act(browser, f64::from(step));
+        let due = Duration::from_secs_f64(f64::from(step + 1) / 60.0);
+        std::thread::sleep(due.saturating_sub(start.elapsed()));
+    }
+    let shown: f64 = browser.value("window.shown").parse().expect("a number");
+    shown / start.elapsed().as_secs_f64()
+}
+
+/// Sends an event of the mouse at a point.
+fn mouse_at(browser: &mut Browser, event_type: &str, point: [f64; 2], more: &[(&str, f64)]) {
+    let button = if event_type == "mouseWheel" { "none" } else { "left" };
+    let mut all = vec![("type", json::text(event_type)), ("button", json::text(button))];
+    let numbers = [("x", point[0]), ("y", point[1])];
+    let numbers = numbers.iter().chain(more);
+    all.extend(numbers.map(|(name, value)| (*name, SjsonTree::Number(*value))));
+    browser.call("Input.dispatchMouseEvent", all);
+}
+
+/// Returns a graph of 500 nodes in 20 chains.
+fn large_graph() -> String {
+    let (mut nodes, mut events, mut positions) = (String::new(), String::new(), String::new());
+    for at in 0..500 {
+        let (column, row) = (at % 25, at / 25);
+        nodes += &format!("n{at} = {{ type = \"flow.delay\" }}\n");
+        positions += &format!("n{at} = [{}, {}]\n", column * 17, row * 10);
+        if column > 0 {
+            events += &format!("\"n{}.out > n{at}.in\" = true\n", at - 1);
+        }
+    }
+    format!("nodes = {{\n{nodes}}}\nevents = {{\n{events}}}\npositions = {{\n{positions}}}\n")
+}
+
+#[test]
+fn graphs_of_500_nodes_are_dragged_and_zoomed() {
+    let Some(mut browser) = Browser::start("flow-frames-browser") else { return };
+    let large = [("large.flow", &large_graph()[..])];
+    let game = open(&mut browser, "flow-frames", CRATE, &large);
+    browser.wait_for("document.querySelectorAll('.flow-node').length > 5");
+    show_all(&mut browser);
+    let middle = [560.0, 480.0];
+    let zoomed = frames_a_second(&mut browser, |browser, step| {
+        let turn = if step % 60.0 < 30.0 { -25.0 } else { 25.0 };
+        mouse_at(browser, "mouseWheel", middle, &[("deltaX", 0.0), ("deltaY", turn)]);
+    });
+    show_all(&mut browser);
+    let head = "document.querySelector('[data-node=n262] .head').getBoundingClientRect()";
+    browser.wait_for(&format!("{head}.width > 0"));
+    let side = |browser: &mut Browser, name: &str| -> f64 {
+        browser.value(&format!("{head}.{name} + 4")).parse().expect("a number")
+    };
+    let at = [side(&mut browser, "x"), side(&mut browser, "y")];
+    mouse_at(&mut browser, "mouseMoved", at, &[]);
+    mouse_at(&mut browser, "mousePressed", at, &[("clickCount", 1.0), ("buttons", 1.0)]);
+    let dragged = frames_a_second(&mut browser, |browser, step| {
+        let to = [at[0] + 200.0 * (step / 20.0).sin(), at[1] + 150.0 * (step / 14.0).sin()];
+        mouse_at(browser, "mouseMoved", to, &[("buttons", 1.0)]);
+    });
+    mouse_at(&mut browser, "mouseReleased", at, &[("clickCount", 1.0)]);
+    browser.wait_for(&note("move"));
+    let figures = format!("zoom: {zoomed:.0}, drag: {dragged:.0} frames a second\n");
+    if let Some(folder) = std::env::var_os("ENGINE_SHOW_FLOW") {
+        fs::create_dir_all(&folder).expect("it can be created");
+        let file = std::path::Path::new(&folder).join("frames.txt");
+        fs::write(file, &figures).expect("it can be written");
+    }
+    // The 60 of a quiet machine are measured there; here, the page only has to stay usable.
+    assert!(zoomed > 4.0 && dragged > 4.0, "{figures}");
+    assert_eq!(browser.problems, Vec::<String>::new());
+    drop(game);
 }
