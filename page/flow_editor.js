@@ -48,7 +48,7 @@ export class FlowEditor {
     Object.assign(this, { graph: null, path: null, model: null, kind: "flow", units: [] });
     Object.assign(this, { revision: null, problems: [], dynamic: {}, size: null, saving: false });
     Object.assign(this, { selection: new Set(), wire: null, drag: null, quiet: null });
-    this.followed = null;
+    this.hasFollowed = false;
     this.layoutOf = { version: -1 };
     this.freePlaces = { key: "", places: new Map() };
     this.pinsVersion = 0;
@@ -288,6 +288,7 @@ export class FlowEditor {
       this.dynamic = answer.pins ?? {};
       if (JSON.stringify(this.dynamic) !== before) {
         this.pinsVersion += 1;
+        this.hasFollowed = false;
         this.notify("model");
       }
       this.notify("problems");
@@ -297,11 +298,11 @@ export class FlowEditor {
     }
   }
 
-  // Takes over the new names of pins that were renamed in a subgraph or in a node of the game, once,
-  // so that it can be undone. `source` is the source with these names, if it uses old ones.
+  // Takes over the new names of pins that were renamed in a subgraph or in a node of the game: once
+  // until pins change again, so that it can be undone. `source` is the source with these names, if it uses old ones.
   follow(source) {
-    if (source === null || source === this.followed) return;
-    this.followed = source;
+    if (source === null || this.hasFollowed) return;
+    this.hasFollowed = true;
     const tree = JSON.parse(source);
     const changes = [];
     for (const block of ["nodes", "events"]) {

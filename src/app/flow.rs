@@ -67,7 +67,7 @@ impl GraphFile {
 /// Result of the validation of a source.
 pub struct Validated {
     pub problems: Vec<Problem>,
-    /// Warnings of inputs that name resources that do not exist.
+    /// Inputs that name resources that do not exist. The graph runs nevertheless.
     pub missing: Vec<Problem>,
     /// Ids of nodes with dynamic pins, with these pins.
     pub pins: Vec<(String, NodePins)>,
@@ -230,7 +230,10 @@ impl App {
     }
 }
 
-/// Returns a warning for each input that names a resource that does not exist.
+/// Kinds of resources that scripts can create, too, so that a missing one is only a warning.
+const CREATED_KINDS: [&str; 3] = [kind_names::TEXTURE, kind_names::MATERIAL, kind_names::SOUND];
+
+/// Returns a problem for each input that names a resource that does not exist.
 fn missing_resources(
     graph: &GraphSource,
     pins: &[Arc<NodePins>],
@@ -247,7 +250,11 @@ fn missing_resources(
             let model = ResourceName::new(kind_names::MODEL, text);
             let is_model = kind == kind_names::UNIT && (store.has(&model) || is_built_in(&model));
             if !text.is_empty() && !store.has(&resource) && !is_built_in(&resource) && !is_model {
-                missing.push(Problem::warning(&node.id, name, store.missing_message(&resource)));
+                let message = store.missing_message(&resource);
+                missing.push(match CREATED_KINDS.contains(&kind) {
+                    true => Problem::warning(&node.id, name, message),
+                    false => Problem::error(&node.id, name, message),
+                });
             }
         }
     }

@@ -3,7 +3,6 @@
 
 use crate::App;
 use crate::flow::GraphFile;
-use engine_content::references::of_graph_input;
 use engine_flow::{Problem, Severity, line_of};
 use engine_foundation::log;
 use engine_foundation::sjson::{self, SjsonTree};
@@ -48,8 +47,7 @@ impl App {
         for owner in owners {
             let validated = self.validate_graph_of(file, &file.tree, owner);
             let problems = validated.problems.into_iter().map(|it| without_inner(it, all));
-            let missing = validated.missing.into_iter().filter(|it| !is_reference(file, it));
-            for problem in problems.chain(missing) {
+            for problem in problems.chain(validated.missing) {
                 if !found.contains(&problem) {
                     found.push(problem);
                 }
@@ -68,17 +66,6 @@ fn without_inner(problem: Problem, all: &[GraphFile]) -> Problem {
     match all.iter().any(is_checked) {
         true => Problem { message: format!("the graph '{graph}' has errors"), ..problem },
         false => problem,
-    }
-}
-
-/// Returns true if an input is known as a reference without the types of nodes: then a missing name
-/// is one of the missing references.
-fn is_reference(file: &GraphFile, problem: &Problem) -> bool {
-    let node = file.tree.get("nodes").and_then(|nodes| nodes.get(&problem.node));
-    match node.and_then(|node| node.get("type")) {
-        Some(SjsonTree::String(kind)) => of_graph_input(kind, &problem.pin).is_some(),
-        // An inherited node is one of another file.
-        _ => true,
     }
 }
 

@@ -5,7 +5,7 @@ use super::message_table::{boolean, number, text};
 use super::{IncomingCall, Refusal};
 use crate::flow::GraphFile;
 use engine_flow::{
-    EventKind, Flow, InstanceId, LiveKnown, MergeConflict, Pin, Severity, catalogue_tree,
+    EventKind, Flow, InstanceId, LiveKnown, MergeConflict, Pin, Problem, Severity, catalogue_tree,
     edit_text, merge, pin_tree, problem_tree,
 };
 use engine_foundation::hash::murmur64a;
@@ -125,13 +125,19 @@ pub fn validate(call: &mut IncomingCall) -> Answer {
     let tree = source(call.fields, "source")?;
     let validated = call.app.validate_graph(&file, &tree);
     let changes = call.app.vm().engine().worlds.flow.get().catalogue.changes();
+    // A graph with missing resources runs, so that they are warnings for its editor.
+    let missing: Vec<Problem> = validated
+        .missing
+        .into_iter()
+        .map(|problem| Problem { severity: Severity::Warning, ..problem })
+        .collect();
     let pins = |pins: &[Pin]| list(pins, pin_tree);
     let dynamic = validated.pins.into_iter().map(|(node, found)| {
         let tree = object([("inputs", pins(&found.inputs)), ("outputs", pins(&found.outputs))]);
         (node, tree)
     });
     Ok(Some(object([
-        ("problems", list(validated.problems.iter().chain(&validated.missing), problem_tree)),
+        ("problems", list(validated.problems.iter().chain(&missing), problem_tree)),
         ("pins", SjsonTree::Object(dynamic.collect())),
         ("size", sizes(validated.size)),
         ("catalogue", json::count(changes as usize)),
