@@ -19,7 +19,7 @@ pub use graph::{
 };
 pub use lua_parser::ScriptArguments;
 pub use patch::{Renames, patched};
-pub use rules::{KINDS_WITH_RULES, has_rules, has_text_format, of_graph_input};
+pub use rules::{KINDS_WITH_RULES, has_rules, has_text_format};
 
 use engine_foundation::sjson::TextSpan;
 
