@@ -4,7 +4,8 @@
     engine run examples/crowd --headless --renderer software --frames 900 --screenshot shot.png
     python3 examples/make_picture.py shot.png examples/crowd/picture.png 880
 
-Needs nothing but Python. The last argument is the width. Colours are those of a median cut:
+With --strip 4 before them, several screenshots of one size become one picture, four in a row. Needs
+nothing but Python. The last argument is the width. Colours are those of a median cut:
 P. Heckbert, "Color image quantization for frame buffer display", SIGGRAPH 1982.
 """
 
@@ -14,6 +15,7 @@ import sys
 import zlib
 
 COLORS = 256
+GAP = 6  # pixels between the pictures of a strip
 NOISE = ((0, 8, 2, 10), (12, 4, 14, 6), (3, 11, 1, 9), (15, 7, 13, 5))
 
 
@@ -132,12 +134,34 @@ def write_png(path, lines, palette, index):
     pathlib.Path(path).write_bytes(b"\x89PNG\r\n\x1a\n" + data)
 
 
+def strip(pictures, columns):
+    """Several pictures of one size as one, in rows, with white between them."""
+    width, height, _ = pictures[0]
+    if any(picture[:2] != (width, height) for picture in pictures):
+        sys.exit("the pictures of a strip have one size")
+    white, whole = b"\xff" * 3 * GAP, columns * width + (columns - 1) * GAP
+    rows = []
+    for first in range(0, len(pictures), columns):
+        if first:
+            rows += [bytearray(b"\xff" * 3 * whole)] * GAP
+        chosen = pictures[first : first + columns]
+        for y in range(height):
+            line = white.join(bytes(picture[2][y]) for picture in chosen)
+            rows.append(bytearray(line.ljust(3 * whole, b"\xff")))
+    return whole, len(rows), rows
+
+
 def main():
-    if len(sys.argv) != 4:
+    names, columns = sys.argv[1:], None
+    if names[:1] == ["--strip"] and len(names) > 4:
+        columns, names = int(names[1]), names[2:]
+    if len(names) < 3 or len(names) > 3 and columns is None:
         sys.exit(__doc__)
-    width, height, rows = read_png(sys.argv[1])
-    lines = dithered(shrunk(width, height, rows, int(sys.argv[3])))
-    write_png(sys.argv[2], lines, *palette_of(lines))
+    *sources, target, wide = names
+    pictures = [read_png(name) for name in sources]
+    width, height, rows = strip(pictures, columns) if columns else pictures[0]
+    lines = dithered(shrunk(width, height, rows, int(wide)))
+    write_png(target, lines, *palette_of(lines))
 
 
 if __name__ == "__main__":

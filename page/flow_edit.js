@@ -15,6 +15,8 @@ import {
 
 const MARK = "engine_flow";
 const PASTED_MAX = 5000;
+// As in src/system/flow/old_names.rs.
+const OLD_NAMES_MAX = 16;
 const NAME = /^[A-Za-z]\w{0,31}$/;
 
 // Returns the changes that remove nodes, with their wires, positions and memberships.
@@ -274,6 +276,19 @@ export function wrongName(editor, block, name) {
   return null;
 }
 
+// Returns a pin of a shared graph under a new name. It keeps the names by which the files of other
+// graphs know it, so that these follow.
+function renamedPin(editor, block, from, to) {
+  const pin = editor.model.get(block, from);
+  if (pin === null || typeof pin !== "object") return pin;
+  const isSaved = editor.model.base?.[block]?.[from] !== undefined;
+  const before = [isSaved ? from : [], pin.was ?? []].flat();
+  const was = [...new Set(before)].filter((name) => name !== to).slice(0, OLD_NAMES_MAX);
+  const { was: _, ...rest } = pin;
+  if (!was.length) return rest;
+  return { ...rest, was: was.length === 1 ? was[0] : was };
+}
+
 // Renames a variable, an input or an output of the graph, and all that names it in this graph.
 export function rename(editor, block, from, to) {
   const wrong = wrongName(editor, block, to);
@@ -281,7 +296,8 @@ export function rename(editor, block, from, to) {
     editor.note(wrong, "error");
     return false;
   }
-  const value = editor.model.get(block, from);
+  const isShared = block !== "variables" && editor.kind === "flow";
+  const value = isShared ? renamedPin(editor, block, from, to) : editor.model.get(block, from);
   const changes = [
     [[block, from], undefined],
     [[block, to], value],
@@ -310,9 +326,7 @@ export function rename(editor, block, from, to) {
     changes.push(...editor.wiring(wire.from, fromPin, wire.to, toPin, wire.event));
   }
   editor.change(`rename ${from} to ${to}`, changes);
-  if (block !== "variables" && editor.kind === "flow") {
-    editor.note(`renamed here: graphs that use this one still name '${from}'`, "warning");
-  }
+  if (value?.was) editor.note(`renamed: graphs that use '${from}' follow when this one is saved`);
   return true;
 }
 

@@ -48,6 +48,7 @@ export class FlowEditor {
     Object.assign(this, { graph: null, path: null, model: null, kind: "flow", units: [] });
     Object.assign(this, { revision: null, problems: [], dynamic: {}, size: null, saving: false });
     Object.assign(this, { selection: new Set(), wire: null, drag: null, quiet: null });
+    this.hasFollowed = false;
     this.layoutOf = { version: -1 };
     this.freePlaces = { key: "", places: new Map() };
     this.pinsVersion = 0;
@@ -287,11 +288,47 @@ export class FlowEditor {
       this.dynamic = answer.pins ?? {};
       if (JSON.stringify(this.dynamic) !== before) {
         this.pinsVersion += 1;
+        this.hasFollowed = false;
         this.notify("model");
       }
       this.notify("problems");
+      this.follow(answer.followed ?? null);
     } catch (error) {
       if (serial === this.serial) this.note(error.message, "error");
+    }
+  }
+
+  // Takes over the new names of pins that were renamed in a subgraph or in a node of the game: once
+  // until pins change again, so that it can be undone. `source` is the source with these names, if it uses old ones.
+  follow(source) {
+    if (source === null || this.hasFollowed) return;
+    this.hasFollowed = true;
+    const tree = JSON.parse(source);
+    const changes = [];
+    for (const block of ["nodes", "events"]) {
+      const [now, next] = [this.model.block(block), tree[block] ?? {}];
+      for (const key of Object.keys(now)) {
+        if (!Object.hasOwn(next, key)) changes.push([[block, key], undefined]);
+      }
+      for (const [key, value] of Object.entries(next)) {
+        const known = Object.hasOwn(now, key) ? now[key] : undefined;
+        if (JSON.stringify(known) !== JSON.stringify(value)) changes.push([[block, key], value]);
+      }
+    }
+    if (!this.change("follow renamed pins", changes)) return;
+    this.note("pins were renamed: save the graph, so that its file follows them", "warning");
+  }
+
+  // Writes the new names of pins into the files of all graphs that use old ones.
+  async updateUsers() {
+    if (this.model.unsaved) await this.save();
+    if (this.model.unsaved) return;
+    try {
+      const { graphs } = await this.ask("flow_follow", {});
+      const shown = graphs.length === 1 ? graphs[0] : `${graphs.length} graphs`;
+      this.note(graphs.length ? `updated ${shown}` : "all graphs have the new names");
+    } catch (error) {
+      this.note(`nothing was updated: ${error.message}`, "error");
     }
   }
 
@@ -344,9 +381,13 @@ export class FlowEditor {
       const { merged, conflicts } = this.model.mergeDisk(answer.source);
       if (merged) this.changed();
       if (merged || conflicts) this.notify("saved");
-      if (conflicts)
-        this.note(`the file changed on disk: ${conflicts} entries conflict`, "warning");
-      else if (merged) this.note(`the file changed on disk: ${merged} entries merged`);
+      const changed = "the file changed on disk";
+      if (conflicts) {
+        const count = conflicts === 1 ? "1 entry conflicts" : `${conflicts} entries conflict`;
+        this.note(`${changed}: ${count}, and you choose when you save`, "warning");
+      } else if (merged) {
+        this.note(`${changed}: ${merged === 1 ? "1 entry" : `${merged} entries`} merged`);
+      }
     } catch {
       // The file may be in the middle of a change, and the connection reports its own end.
     } finally {

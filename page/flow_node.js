@@ -276,7 +276,8 @@ export class FlowNode {
 
   mark({ isSelected, problems, hasStop, isPaused }) {
     const worst = problems?.find((one) => one.severity === "error") ?? problems?.[0];
-    const message = problems?.map((one) => one.message).join("\n") ?? "";
+    const describe = ({ pin, message }) => (pin ? `${pin}: ${message}` : message);
+    const message = problems?.map(describe).join("\n") ?? "";
     const state = `${isSelected} ${hasStop} ${isPaused} ${message}`;
     if (this.state === state && this.marked === this.built) return;
     Object.assign(this, { state, marked: this.built, problem: message });

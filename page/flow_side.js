@@ -20,6 +20,8 @@ const NOBODY =
   "No unit and no level runs this graph now. Those that were spawned before they had a graph get " +
   "it when they are spawned again: restart the game.";
 
+// A problem of a node: its pin, and what is wrong.
+const messageOf = ({ pin, message }) => (pin ? `${pin}: ${message}` : message);
 const button = (title, run, more = {}) => make("button", { onclick: run, ...more }, title);
 
 export class FlowSide {
@@ -166,7 +168,7 @@ export class FlowSide {
       make("h2", {}, row?.name ?? String(node.type)),
       make("p", { class: "facts" }, `${node.type}, ${id}${row?.file ? `, from ${row.file}` : ""}`),
       make("p", { class: "doc" }, row?.doc ?? "There is no such type of node."),
-      ...problems.map((one) => make("p", { class: one.severity }, one.message)),
+      ...problems.map((one) => make("p", { class: one.severity }, messageOf(one))),
       note,
       ...(pins("Inputs", inputs) || []),
       ...(pins("Outputs", outputs) || []),
@@ -341,11 +343,32 @@ export class FlowSide {
       ),
       control && make("div", { class: "line" }, make("span", {}, "starts as"), control),
       doc,
+      this.drawOldNames(block, name, value),
       button(uses.length === 1 ? "1 use" : `${uses.length} uses`, use, {
         "aria-label": `${uses.length} uses of ${name}`,
         title: "Show the nodes that use it",
         disabled: !uses.length,
       }),
+    );
+  }
+
+  // The names that a pin had, under which the files of other graphs may know it.
+  drawOldNames(block, name, value) {
+    const { editor } = this;
+    const was = [value.was ?? []].flat();
+    if (!was.length) return null;
+    const forget = () => {
+      editor.change(`forget the old names of ${name}`, [[[block, name, "was"], undefined]]);
+      this.draw();
+    };
+    return make(
+      "div",
+      { class: "line was" },
+      make("span", { class: "grow" }, `was ${was.join(", ")}`),
+      button("Update graphs", () => editor.updateUsers(), {
+        title: "Write the new name into the files of all graphs that use an old one",
+      }),
+      button("×", forget, { "aria-label": `Forget the old names of ${name}` }),
     );
   }
 

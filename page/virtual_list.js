@@ -23,7 +23,10 @@ export class VirtualList {
     );
     this.element.addEventListener("scroll", () => this.draw(), { passive: true });
     this.element.addEventListener("keydown", (event) => this.key(event));
-    this.element.addEventListener("focus", () => this.draw());
+    // A tap gives the focus before its click, which the row that was drawn before must get.
+    this.element.addEventListener("focus", () => {
+      if (this.element.matches(":focus-visible")) this.draw();
+    });
     const pick = (event) => {
       const row = event.target.closest("[data-index]");
       if (row) this.activate(Number(row.dataset.index));

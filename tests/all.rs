@@ -12,6 +12,7 @@ mod content;
 mod examples;
 mod explain;
 mod flow;
+mod flow_merge;
 mod game_folder;
 mod golden;
 mod hot_reload;

@@ -354,7 +354,10 @@ fn wrong_nodes_in_lua_are_reported() {
         ),
         ("inputs = { { name = \"a\" }, { name = \"a\" } }", "two inputs have the name 'a'"),
         ("inputs = { { name = \"in\" } }", "two inputs have the name 'in'"),
-        ("events = \"opened\"", "'events' must be a list of texts"),
+        ("events = \"opened\"", "'events' must be a list of names"),
+        ("events = { { was = \"a\" } }", "an event needs a name"),
+        ("events = { { name = \"a\", wsa = \"b\" } }", "an event has the unknown field 'wsa'"),
+        ("inputs = { { name = \"a\", was = 3 } }", "'a': 'was' must be an old name of the pin"),
         (&events[..], "'events' has more than 32 names (CALL_EVENTS_MAX)"),
         ("query = 1", "'query' must be true or false"),
         ("query = true, events = { \"a\" }", "a query has no 'events'"),
@@ -501,7 +504,61 @@ fn a_check_reports_all_errors_of_graphs_with_file_and_line() {
         "units/idle.unit:2: node p: no event reaches this node, so it never runs",
         "levels/yard.level:4: node send, pin 'to'",
     ] {
-        assert!(output.contains(part), "{part}\n{output}");
+        assert_eq!(output.matches(part).count(), 1, "{part}\n{output}");
     }
     assert!(!output.contains("units/good"), "{output}");
+    assert!(!output.contains("graph graphs/bad.flow"), "reported again\n{output}");
+}
+
+#[test]
+fn a_check_names_missing_resources_and_broken_subgraphs_once() {
+    let inner = "inputs = { go = { type = \"event\" } }\n\
+        nodes = { i = { type = \"graph.inputs\" }\n b = { type = \"flow.brnch\" } }\n";
+    let user = "flow = { nodes = {\n\
+        go = { type = \"event.spawned\" }\n\
+        a = { type = \"graph\" graph = \"graphs/inner\" }\n\
+        } events = { \"go.out > a.go\" = true } }";
+    let names = "nodes = {\n\
+        go = { type = \"event.spawned\" }\n\
+        a = { type = \"unit.spawn\" inputs = { resource = \"units/usr\" } }\n\
+        b = { type = \"sample.show\" inputs = { effect = \"fx/gone\" unit = \"units/user\" } }\n\
+        }\n\
+        events = { \"go.out > a.in\" = true \"a.out > b.in\" = true }\n";
+    let nodes = "return { show = { inputs = {\n\
+        { name = \"effect\", type = \"resource\", resource = \"particles\" },\n\
+        { name = \"unit\", type = \"resource\", resource = \"unit\" },\n\
+        }, run = function() end } }\n";
+    let level = "units = { gate = { unit = \"units/user\" } }\nflow = \"graphs/yard\"\n";
+    let yard = "nodes = {\n\
+        go = { type = \"event.custom\" name = \"go\" }\n\
+        a = { type = \"event.send\" name = \"x\" inputs = { to = \"gate\" } }\n\
+        b = { type = \"event.send\" name = \"x\" inputs = { to = \"gaet\" } }\n\
+        } events = { \"go.out > a.in\" = true \"go.out > b.in\" = true }\n";
+    let folder = folder(
+        "missing",
+        &[
+            ("main.lua", ""),
+            ("nodes/sample.lua", nodes),
+            ("graphs/inner.flow", inner),
+            ("graphs/names.flow", names),
+            ("graphs/yard.flow", yard),
+            ("units/user.unit", user),
+            ("levels/yard.level", level),
+        ],
+    );
+    let (code, out, err) = folder.engine(&["check", "."]);
+    let output = out + &err;
+    assert_ne!(code, 0);
+    for part in [
+        "graphs/inner.flow:3: node b: there is no node type 'flow.brnch'",
+        "flow.brnch",
+        "units/user.unit:3: node a: the graph 'graphs/inner' has errors",
+        "units/usr",
+        "graphs/names.flow:4: node b, pin 'effect': there is no effect 'fx/gone'",
+        // A shared graph knows the units of the level that uses it.
+        "graphs/yard.flow:4: node b, pin 'to': ",
+    ] {
+        assert_eq!(output.matches(part).count(), 1, "{part}\n{output}");
+    }
+    assert!(!output.contains("graphs/yard.flow:3"), "{output}");
 }

@@ -16,6 +16,7 @@ mod page_changes;
 mod page_escaping;
 mod page_flow;
 mod page_flow_edit;
+mod page_flow_session;
 mod page_layout;
 mod page_log;
 mod page_profile;

@@ -279,7 +279,8 @@ end
 -- Returns a variable of the graph of a unit or a level.
 function core.read_flow_variable(where, owner, name)
   check_name(where, name)
-  core.flow_variable(owner, name)
+  local message = core.flow_variable(owner, name)
+  if message then raise(where .. ": " .. message) end
   return value_of(1)
 end
 
@@ -287,9 +288,12 @@ end
 function core.write_flow_variable(where, owner, name, value)
   no_reload(where)
   check_name(where, name)
-  local message = store(value, core.flow_variable_type(owner, name))
+  local kind, wrong = core.flow_variable_type(owner, name)
+  if wrong then raise(where .. ": " .. wrong) end
+  local message = store(value, kind)
   if message then raise(format("%s: argument #3 'value' %s", where, message)) end
-  core.flow_set_variable(owner, name)
+  wrong = core.flow_set_variable(owner, name)
+  if wrong then raise(where .. ": " .. wrong) end
 end
 
 -- Chooses the event output by which the graph continues after the function that runs.
@@ -331,5 +335,7 @@ function Flow.inspect(object)
   if type(object) ~= "number" then
     bad_argument("Flow.inspect", 1, "object", "Unit or Level", object)
   end
-  return core.flow_inspect(object)
+  local description, message = core.flow_inspect(object)
+  if message then raise("Flow.inspect: " .. message) end
+  return description
 end

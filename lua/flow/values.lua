@@ -37,6 +37,11 @@ function core.flow_value(at)
   return list
 end
 
+-- Completes the message for a text or a list that graphs do not keep.
+local function kept(message)
+  return message and "cannot be kept: " .. message
+end
+
 -- Stores a value as the next result. Returns a message if graphs have no such values.
 local function store(value, kind)
   local lua = type(value)
@@ -54,7 +59,7 @@ local function store(value, kind)
   elseif lua == "boolean" then
     result_boolean(value)
   elseif lua == "string" then
-    result_text(value)
+    return kept(result_text(value))
   elseif lua == "nil" then
     result_nil()
   elseif lua == "cdata" and istype(V3, value) then
@@ -86,5 +91,5 @@ function core.flow_add_result(value, kind)
     local message = type(value[i]) == "table" and "is a list" or store(value[i])
     if message then return format("item %d of the list %s", i, message) end
   end
-  result_list(count)
+  return kept(result_list(count))
 end

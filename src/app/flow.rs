@@ -4,15 +4,18 @@
 use super::App;
 use crate::{Game, GameLaunch};
 use engine_flow::{
-    GraphOwner, GraphSource, NodePins, Problem, ProgramSize, Severity, check, compile, explain,
-    line_of,
+    GraphOwner, GraphSource, InputSource, NodePins, OldNames, Problem, ProgramSize, check, compile,
+    edit_text, explain, follow,
 };
 use engine_foundation::file_access::{self, readers};
 use engine_foundation::sjson::{self, SjsonTree};
 use engine_foundation::{Error, error, log};
+use engine_platform::broker;
 use engine_resource::data_resources::read_tree;
 use engine_resource::resource_kind::kind_names;
 use engine_resource::resource_name::ResourceName;
+use engine_resource::store::ResourceStore;
+use engine_runtime::built_in_resources::is_built_in;
 use engine_world::unit_resource::changed_graph;
 use std::collections::HashMap;
 use std::fs;
@@ -40,6 +43,10 @@ pub struct GraphFile {
     pub units: Vec<String>,
     /// The graph that a unit inherits, which the graph of the file changes.
     pub inherited: Option<SjsonTree>,
+    /// Name of the unit that has the inherited graph.
+    pub base: Option<String>,
+    /// Name of the `.flow` file that the unit or level uses in place of a graph of its own.
+    pub shared: Option<String>,
 }
 
 impl GraphFile {
@@ -60,9 +67,13 @@ impl GraphFile {
 /// Result of the validation of a source.
 pub struct Validated {
     pub problems: Vec<Problem>,
+    /// Inputs that name resources that do not exist. The graph runs nevertheless.
+    pub missing: Vec<Problem>,
     /// Ids of nodes with dynamic pins, with these pins.
     pub pins: Vec<(String, NodePins)>,
     pub size: Option<ProgramSize>,
+    /// The source with the new names of pins, if it uses old ones.
+    pub followed: Option<SjsonTree>,
 }
 
 /// Returns true if a tool may create a file of this name: folders and a name of letters, digits, _
@@ -119,13 +130,21 @@ impl App {
             _ => Vec::new(),
         };
         let inherited = self.inherited_graph(&resource, &tree);
+        let base = match (&inherited, tree.get("inherit")) {
+            (Some(_), Some(SjsonTree::String(base))) => Some(base.clone()),
+            _ => None,
+        };
         let graph = match resource.kind.as_str() {
             kind_names::FLOW => Some(tree),
             _ => tree.get("flow").cloned(),
         };
+        let shared = match &graph {
+            Some(SjsonTree::String(shared)) => Some(shared.clone()),
+            _ => None,
+        };
         let tree = graph.filter(|graph| matches!(graph, SjsonTree::Object(_)));
         let tree = tree.unwrap_or(SjsonTree::Object(Vec::new()));
-        Ok(GraphFile { resource, path, text, tree, units, inherited })
+        Ok(GraphFile { resource, path, text, tree, units, inherited, base, shared })
     }
 
     /// Returns the graph that the unit of a file inherits; `None` for a shared graph, which a graph
@@ -154,11 +173,22 @@ impl App {
         }
         let tree = SjsonTree::Object(Vec::new());
         let (path, text, units) = (name.to_string(), String::new(), Vec::new());
-        Some(GraphFile { resource, path, text, tree, units, inherited: None })
+        let (inherited, base, shared) = (None, None, None);
+        Some(GraphFile { resource, path, text, tree, units, inherited, base, shared })
     }
 
     /// Validates a source as if it were saved in a file.
     pub fn validate_graph(&mut self, file: &GraphFile, tree: &SjsonTree) -> Validated {
+        self.validate_graph_of(file, tree, file.owner())
+    }
+
+    /// Validates a source for an owner.
+    pub(crate) fn validate_graph_of(
+        &mut self,
+        file: &GraphFile,
+        tree: &SjsonTree,
+        owner: GraphOwner,
+    ) -> Validated {
         self.ready_flow();
         let engine = self.vm.engine();
         let whole = file.inherited.as_ref().map(|base| changed_graph(base, tree));
@@ -178,29 +208,94 @@ impl App {
             Ok(source)
         };
         let catalogue = &engine.worlds.flow.get().catalogue;
-        let checked = check(&source, catalogue, file.owner(), &mut load);
-        let dynamic = source
-            .nodes
-            .iter()
-            .zip(checked.pins)
-            .filter(|(node, _)| catalogue.find(&node.kind).is_some_and(|kind| kind.dynamic));
-        let pins = dynamic.map(|(node, pins)| (node.id.clone(), NodePins::clone(&pins))).collect();
-        if !problems.is_empty() {
-            let problems = problems.into_iter().chain(checked.problems).collect();
-            return Validated { problems, pins, size: None };
-        }
-        let name = file.resource.to_string();
-        match compile(&name, source.clone(), catalogue, file.owner(), &mut load) {
-            Ok(compiled) => {
-                let size = Some(compiled.program.size());
-                Validated { problems: compiled.warnings, pins, size }
+        let followed = OldNames::of(&source, catalogue, &mut load).in_tree(tree);
+        let (new, _) = follow(source.clone(), catalogue, &mut load);
+        let checked = check(&new, catalogue, owner, &mut load);
+        let (problems, size) = match problems.is_empty() {
+            false => (problems.into_iter().chain(checked.problems).collect(), None),
+            true => {
+                let name = file.resource.to_string();
+                match compile(&name, source, catalogue, owner, &mut load) {
+                    Ok(compiled) => (compiled.warnings, Some(compiled.program.size())),
+                    Err(problems) => (problems, None),
+                }
             }
-            Err(problems) => Validated { problems, pins, size: None },
+        };
+        let missing = missing_resources(&new, &checked.pins, store);
+        let nodes = new.nodes.iter().zip(checked.pins);
+        let dynamic =
+            nodes.filter(|(node, _)| catalogue.find(&node.kind).is_some_and(|kind| kind.dynamic));
+        let pins = dynamic.map(|(node, pins)| (node.id.clone(), NodePins::clone(&pins))).collect();
+        Validated { problems, missing, pins, size, followed }
+    }
+}
+
+/// Kinds of resources that scripts can create, too, so that a missing one is only a warning.
+const CREATED_KINDS: [&str; 3] = [kind_names::TEXTURE, kind_names::MATERIAL, kind_names::SOUND];
+
+/// Returns a problem for each input that names a resource that does not exist.
+fn missing_resources(
+    graph: &GraphSource,
+    pins: &[Arc<NodePins>],
+    store: &ResourceStore,
+) -> Vec<Problem> {
+    let mut missing = Vec::new();
+    for (node, pins) in graph.nodes.iter().zip(pins) {
+        for (name, value) in &node.inputs {
+            let InputSource::Literal(SjsonTree::String(text)) = value else { continue };
+            let pin = pins.inputs.iter().find(|pin| pin.name == *name);
+            let Some(kind) = pin.and_then(|pin| pin.resource.as_deref()) else { continue };
+            let resource = ResourceName::new(kind, text);
+            // A model is a unit, too.
+            let model = ResourceName::new(kind_names::MODEL, text);
+            let is_model = kind == kind_names::UNIT && (store.has(&model) || is_built_in(&model));
+            if !text.is_empty() && !store.has(&resource) && !is_built_in(&resource) && !is_model {
+                let message = store.missing_message(&resource);
+                missing.push(match CREATED_KINDS.contains(&kind) {
+                    true => Problem::warning(&node.id, name, message),
+                    false => Problem::error(&node.id, name, message),
+                });
+            }
         }
     }
+    Problem::limit(&mut missing);
+    missing
+}
 
-    /// Compiles the graphs of all resources, and logs their problems with file and line.
-    pub(crate) fn check_graphs(&mut self) {
+impl App {
+    /// Writes the new names of pins into the files of all graphs that use old ones. Returns the
+    /// names of these graphs.
+    ///
+    /// # Errors
+    /// Returns an error if a file cannot be changed; then none is.
+    pub(crate) fn follow_old_names(&mut self) -> Result<Vec<String>, Error> {
+        let folder = self.game_folder().ok_or_else(|| error!("a bundle has no sources"))?;
+        let mut changes = Vec::new();
+        for name in self.graph_names() {
+            let Ok(file) = self.read_graph(&name) else { continue };
+            let Some(tree) = self.validate_graph(&file, &file.tree).followed else { continue };
+            let text = edit_text(&file.text, file.block(), &tree)
+                .map_err(|message| error!("{}: {message}", file.path))?;
+            changes.push((file, text));
+        }
+        for (at, (file, text)) in changes.iter().enumerate() {
+            let Err(reason) = broker::replace_source(&folder, &file.path, text.as_bytes()) else {
+                continue;
+            };
+            let mut message = format!("{} cannot be written: {reason}", file.path);
+            for (file, _) in &changes[..at] {
+                let restored = broker::replace_source(&folder, &file.path, file.text.as_bytes());
+                if let Err(reason) = restored {
+                    message += &format!("; {} has changed already: {reason}", file.path);
+                }
+            }
+            return Err(error!("{message}"));
+        }
+        Ok(changes.iter().map(|(file, _)| file.resource.to_string()).collect())
+    }
+
+    /// Returns the names of all resources that can have a graph, sorted.
+    pub(crate) fn graph_names(&mut self) -> Vec<String> {
         let index = self.vm.engine().assets.store.index();
         let resources = index.entries.iter().map(|entry| &entry.resource);
         let mut names: Vec<String> = resources
@@ -209,26 +304,7 @@ impl App {
             .collect();
         names.sort();
         names.dedup();
-        for name in names {
-            let Ok(file) = self.read_graph(&name) else { continue };
-            if file.tree == SjsonTree::Object(Vec::new()) {
-                continue;
-            }
-            let validated = self.validate_graph(&file, &file.tree);
-            let Ok(document) = sjson::parse(&file.text) else { continue };
-            let graph = match file.block() {
-                "" => Some(document.root()),
-                block => document.root().get(block),
-            };
-            for problem in validated.problems {
-                let line = graph.map_or(1, |graph| line_of(graph, &problem));
-                let location = format!("{}:{line}", file.path);
-                match problem.severity {
-                    Severity::Error => log::error(&format!("{location}: {}", problem.text())),
-                    Severity::Warning => log::data_warning(&location, &problem.text()),
-                }
-            }
-        }
+        names
     }
 }
 

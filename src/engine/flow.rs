@@ -63,6 +63,8 @@ pub struct FlowGraphs {
     pub scripted: Vec<NodeType>,
     /// True if files of units or levels have changed, which may have their first graph now.
     reloaded: bool,
+    /// True if somebody else reports the problems of graphs, with their files and lines.
+    pub is_checked: bool,
 }
 
 impl Default for FlowGraphs {
@@ -80,6 +82,7 @@ impl Default for FlowGraphs {
             ready: false,
             scripted: Vec::new(),
             reloaded: false,
+            is_checked: false,
         }
     }
 }
@@ -301,7 +304,9 @@ impl Engine {
                 Some(flow.add_program(program, &find))
             }
             Err(problems) => {
-                report(&graph.name, &problems);
+                if !self.worlds.flow.is_checked {
+                    report(&graph.name, &problems);
+                }
                 self.worlds.flow.failed.insert(graph.name);
                 None
             }
@@ -309,39 +314,42 @@ impl Engine {
     }
 
     /// Creates the graph of a unit, if its resource has one. No event is sent yet.
-    ///
-    /// # Errors
-    /// Returns an error if too many graphs run.
-    pub fn create_unit_flow(&mut self, unit: UnitId) -> Result<Option<InstanceId>, Error> {
+    pub fn create_unit_flow(&mut self, unit: UnitId) -> Option<InstanceId> {
         let row = self.worlds.units.of(unit);
         let (world, resource) = (row.world, row.resource.clone());
         if self.worlds.flow.get().instance_of(unit.0).is_some() {
-            return Ok(None);
+            return None;
         }
         // The file may have its first graph since the unit was spawned.
-        let Some(program) = self.flow_program(kind_names::UNIT, &resource.name) else {
-            return Ok(None);
-        };
+        let program = self.flow_program(kind_names::UNIT, &resource.name)?;
         let level = self.worlds.levels.of_unit(unit).map(|(level, _)| level.0);
         let owner = FlowOwner { unit: Some(unit.0), level, world: world.0 };
-        self.worlds.flow.get_mut().create(program, owner).map(Some)
+        self.create_flow(program, owner)
     }
 
     /// Creates the graph of a level, if its resource has one. No event is sent yet.
-    ///
-    /// # Errors
-    /// Returns an error if too many graphs run.
-    pub fn create_level_flow(&mut self, level: LevelId) -> Result<Option<InstanceId>, Error> {
+    pub fn create_level_flow(&mut self, level: LevelId) -> Option<InstanceId> {
         let found = self.worlds.levels.of(level);
         let (world, resource) = (found.world, found.resource.clone());
         if self.worlds.flow.get().instance_of(level.0).is_some() {
-            return Ok(None);
+            return None;
         }
-        let Some(program) = self.flow_program(kind_names::LEVEL, &resource.name) else {
-            return Ok(None);
-        };
+        let program = self.flow_program(kind_names::LEVEL, &resource.name)?;
         let owner = FlowOwner { unit: None, level: Some(level.0), world: world.0 };
-        self.worlds.flow.get_mut().create(program, owner).map(Some)
+        self.create_flow(program, owner)
+    }
+
+    /// Creates an instance. Its unit or level goes on without a graph if too many run.
+    fn create_flow(&mut self, program: u32, owner: FlowOwner) -> Option<InstanceId> {
+        let created = self.worlds.flow.get_mut().create(program, owner);
+        if let Err(error) = &created
+            && self.worlds.flow.failed.insert(error.message.clone())
+        {
+            let owner = owner.unit.or(owner.level).unwrap_or(owner.world);
+            let owner = self.flow_owner_name(owner);
+            log::error(&format!("{owner} and later ones have no graph: {}", error.message));
+        }
+        created.ok()
     }
 
     /// Sends the events of a world's update to graphs: collisions, triggers, animation events,

@@ -448,3 +448,54 @@ fn fingers_move_zoom_and_wire() {
     }
     assert_eq!(browser.problems, Vec::<String>::new());
 }
+
+/// Taps an element with a finger.
+fn tap(browser: &mut Browser, selector: &str) {
+    browser.wait_for(&format!("document.querySelector('{selector}') !== null"));
+    let at = middle_of(browser, selector);
+    touch(browser, "touchStart", &at);
+    touch(browser, "touchEnd", &[]);
+}
+
+#[test]
+fn fingers_edit_values_drag_wires_and_choose_events() {
+    let Some(mut browser) = Browser::start("flow-fingers-browser") else { return };
+    let game = start("flow-fingers");
+    browser.resize(420.0, 860.0, 1.0);
+    browser.call("Emulation.setTouchEmulationEnabled", vec![("enabled", SjsonTree::Bool(true))]);
+    open_view(&mut browser, &game);
+    browser.value("document.querySelector('[data-node=n4]').focus()");
+    browser.press("f", "KeyF", 0.0, "");
+    std::thread::sleep(std::time::Duration::from_millis(500));
+    tap(&mut browser, "[data-node=n4] [data-row=\"in b\"] .value");
+    browser.wait_for("document.activeElement.closest('.editing') !== null");
+    browser.write("4");
+    browser.press("Escape", "Escape", 0.0, "");
+    // A wire that is dropped on the ground lists the nodes that fit it.
+    let [(x, y)] = middle_of(&mut browser, "[data-node=n4] [data-pin=result]");
+    touch(&mut browser, "touchStart", &[(x, y)]);
+    for step in 1..6 {
+        touch(&mut browser, "touchMove", &[(x - 10.0, y + 30.0 * f64::from(step))]);
+    }
+    touch(&mut browser, "touchEnd", &[]);
+    search(&mut browser, "greater or equal");
+    browser.wait_for(&format!("{OPTION}.innerText.startsWith('Greater or equal')"));
+    tap(&mut browser, ".flow-palette [role=option]");
+    browser.wait_for(&note("add Greater or equal"));
+    for _ in 0..2 {
+        tap(&mut browser, "[aria-label=\"Undo (Ctrl+Z)\"]");
+    }
+    browser.wait_for("document.querySelector('[aria-label^=\"Save into\"]').disabled");
+    // The first tap on the history chooses an event, also while another field has the focus.
+    tap(&mut browser, "[aria-label=\"Show the panel\"]");
+    tap(&mut browser, "[data-page=Live]");
+    browser.wait_for("document.querySelector('.flow-side select')?.value === '0'");
+    tap(&mut browser, "[aria-label=\"Name of a custom event\"]");
+    browser.write("hit");
+    browser.press("Enter", "Enter", 0.0, "\r");
+    browser.wait_for("document.querySelectorAll('.flow-page [role=treeitem]').length === 2");
+    tap(&mut browser, ".flow-page [role=treeitem]");
+    browser.wait_for("document.querySelector('.flow-node.selected')?.dataset.node === 'n1'");
+    assert_eq!(browser.value("document.scrollingElement.scrollWidth <= innerWidth"), "true");
+    assert_eq!(browser.problems, Vec::<String>::new());
+}

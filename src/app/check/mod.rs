@@ -4,6 +4,7 @@
 
 mod animations;
 mod finding;
+mod graphs;
 mod models;
 mod names;
 mod platforms;

@@ -87,7 +87,8 @@ pub fn spawn(
     let mut findings: Vec<CheckFinding> =
         new.map(|problem| spawn_finding(platform, run, problem)).collect();
     let errors = logged.into_iter().chain(failure);
-    findings.extend(errors.map(|text| {
+    let new = errors.filter(|text| reported.insert(text.clone()));
+    findings.extend(new.map(|text| {
         let finding = CheckFinding::error(CheckRule::Log, text);
         CheckFinding { variant: run.preferred.to_string(), ..platform.locate(finding) }
     }));
@@ -102,6 +103,7 @@ fn play(launch: GameLaunch) -> (Option<ScriptValue>, Option<String>) {
         Ok(app) => app,
         Err(error) => return (None, Some(error.to_string())),
     };
+    app.vm().engine().worlds.flow.is_checked = true;
     app.begin(FrameInput::default());
     let mut played = app.start();
     while played.is_ok() && app.quit().is_none() && platform::end_requested().is_none() {

@@ -3,16 +3,15 @@
 
 use super::message_table::{boolean, number, text};
 use super::{IncomingCall, Refusal};
-use crate::flow::{GRAPH_KINDS, GraphFile};
+use crate::flow::GraphFile;
 use engine_flow::{
-    EventKind, Flow, InstanceId, LiveKnown, MergeConflict, Pin, Severity, catalogue_tree,
+    EventKind, Flow, InstanceId, LiveKnown, MergeConflict, Pin, Problem, Severity, catalogue_tree,
     edit_text, merge, pin_tree, problem_tree,
 };
 use engine_foundation::hash::murmur64a;
 use engine_foundation::json::{self, object};
 use engine_foundation::sjson::{self, SjsonTree};
 use engine_platform::broker;
-use engine_resource::resource_name::ResourceName;
 use engine_runtime::Engine;
 use std::time::Instant;
 
@@ -44,16 +43,8 @@ fn sizes(size: Option<engine_flow::ProgramSize>) -> SjsonTree {
 
 /// Lists the graphs of the game.
 pub fn graphs(call: &mut IncomingCall) -> Answer {
-    let index = call.app.vm().engine().assets.store.index();
-    let resources = index.entries.iter().map(|entry| &entry.resource);
-    let mut names: Vec<ResourceName> = resources
-        .filter(|resource| GRAPH_KINDS.contains(&resource.kind.as_str()))
-        .cloned()
-        .collect();
-    names.dedup();
     let mut found = Vec::new();
-    for resource in names {
-        let name = resource.to_string();
+    for name in call.app.graph_names() {
         let Ok(file) = call.app.read_graph(&name) else { continue };
         let is_empty = file.tree == SjsonTree::Object(Vec::new());
         if is_empty && !file.block().is_empty() {
@@ -134,16 +125,26 @@ pub fn validate(call: &mut IncomingCall) -> Answer {
     let tree = source(call.fields, "source")?;
     let validated = call.app.validate_graph(&file, &tree);
     let changes = call.app.vm().engine().worlds.flow.get().catalogue.changes();
+    // A graph with missing resources runs, so that they are warnings for its editor.
+    let missing: Vec<Problem> = validated
+        .missing
+        .into_iter()
+        .map(|problem| Problem { severity: Severity::Warning, ..problem })
+        .collect();
     let pins = |pins: &[Pin]| list(pins, pin_tree);
     let dynamic = validated.pins.into_iter().map(|(node, found)| {
         let tree = object([("inputs", pins(&found.inputs)), ("outputs", pins(&found.outputs))]);
         (node, tree)
     });
     Ok(Some(object([
-        ("problems", list(&validated.problems, problem_tree)),
+        ("problems", list(validated.problems.iter().chain(&missing), problem_tree)),
         ("pins", SjsonTree::Object(dynamic.collect())),
         ("size", sizes(validated.size)),
         ("catalogue", json::count(changes as usize)),
+        (
+            "followed",
+            validated.followed.map_or(SjsonTree::Null, |tree| json::text(json::write(&tree))),
+        ),
     ])))
 }
 
@@ -193,6 +194,12 @@ pub fn save(call: &mut IncomingCall) -> Answer {
         ("revision", revision(&text)),
         ("source", json::text(json::write(&merged))),
     ])))
+}
+
+/// Writes the new names of pins into the files of all graphs that use old ones.
+pub fn follow(call: &mut IncomingCall) -> Answer {
+    let changed = call.app.follow_old_names().map_err(|error| refuse(error.message))?;
+    Ok(Some(object([("graphs", json::texts(changed.iter().map(String::as_str)))])))
 }
 
 /// Adds the paths of the nodes of a source that use a subgraph, such as `n8/n3/`.

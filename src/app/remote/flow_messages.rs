@@ -41,7 +41,8 @@ pub static MESSAGES: &[MessageRow] = &[
         doc: "Validates a source.",
         fields: &[GRAPH, required("source", FieldType::Text, "the source as JSON text")],
         answer: "problems (severity, node, pin, wire, message), pins (of nodes whose pins depend \
-                 on settings), size (static, dynamic), catalogue (changes of the node types)",
+                 on settings), size (static, dynamic), catalogue (changes of the node types), \
+                 followed (the source with the new names of pins, or null)",
         run: flow::validate,
     },
     MessageRow {
@@ -57,6 +58,14 @@ pub static MESSAGES: &[MessageRow] = &[
         answer: "saved, merged, revision, source; or conflicts (path, base, mine, disk), and \
                  nothing is saved",
         run: flow::save,
+    },
+    MessageRow {
+        name: "flow_follow",
+        doc: "Writes the new names of renamed pins into the files of all graphs that use old ones, \
+              all of them or none.",
+        fields: &[],
+        answer: "graphs (those that were changed)",
+        run: flow::follow,
     },
     MessageRow {
         name: "flow_instances",

@@ -203,6 +203,21 @@ const TABLE: &[KindRules] = &[
     KindRules { kind: NAVIGATION, format: DATA, rules: &[] },
 ];
 
+/// Inputs of nodes of graphs that name resources: the type of the node, the input, the kinds. Other
+/// types of nodes are known only to a running game.
+const GRAPH_INPUTS: &[(&str, &str, &[&str])] = &[
+    ("unit.spawn", "resource", &[UNIT, MODEL]),
+    ("unit.replace", "resource", &[UNIT, MODEL]),
+    ("unit.effect", "effect", &[PARTICLES]),
+    ("unit.sound", "sound", &[SOUND]),
+];
+
+/// Returns the kinds of resources that an input of a type of nodes names.
+pub fn of_graph_input(node: &str, input: &str) -> Option<&'static [&'static str]> {
+    let mut rows = GRAPH_INPUTS.iter();
+    rows.find(|row| (row.0, row.1) == (node, input)).map(|(.., kinds)| *kinds)
+}
+
 /// Rules of settings.sjson. A block of a platform has the same keys.
 pub const SETTINGS: &[ReferenceRule] = &[
     rule(&["boot_script"], &[LUA], NameForm::Module),

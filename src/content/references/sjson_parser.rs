@@ -4,6 +4,7 @@ use super::rules::{self, COMPONENTS, ReferenceRule, SourceFormat};
 use super::{Certainty, KindSet, NameForm, Reference};
 use engine_foundation::sjson::{Document, ObjectEntry, SjsonValue, TextSpan};
 use engine_resource::resource_kind::{ResourceKinds, kind_names};
+use std::collections::HashSet;
 
 /// Maximum length in bytes of a text that can be the name of a resource.
 pub const NAME_BYTES_MAX: usize = 200;
@@ -13,6 +14,8 @@ pub struct SjsonReferences<'a> {
     document: &'a Document,
     kinds: ResourceKinds,
     pub found: Vec<Reference>,
+    /// Where the inputs of nodes are that name resources.
+    graph_inputs: HashSet<usize>,
 }
 
 /// Returns the set with these kinds.
@@ -22,7 +25,7 @@ pub fn kind_set(kinds: ResourceKinds, names: &[&str]) -> KindSet {
 
 impl<'a> SjsonReferences<'a> {
     pub fn new(document: &'a Document, kinds: ResourceKinds) -> SjsonReferences<'a> {
-        SjsonReferences { document, kinds, found: Vec::new() }
+        SjsonReferences { document, kinds, found: Vec::new(), graph_inputs: HashSet::new() }
     }
 
     /// Adds the references of a resource's own file.
@@ -33,6 +36,13 @@ impl<'a> SjsonReferences<'a> {
             kind_names::PACKAGE => return self.add_package(root),
             kind_names::SOUND => return self.add_sound(root),
             kind_names::UNIT => self.add_components(root),
+            _ => {}
+        }
+        match kind {
+            kind_names::FLOW => self.add_graph(root),
+            kind_names::UNIT | kind_names::LEVEL => {
+                root.get("flow").into_iter().for_each(|graph| self.add_graph(graph));
+            }
             _ => {}
         }
         self.add_rules(row.rules, row.format == SourceFormat::Sjson { has_data: true });
@@ -55,6 +65,7 @@ impl<'a> SjsonReferences<'a> {
             let rule = rules.iter().find(|rule| rules::matches(rule.path, path));
             match rule {
                 Some(rule) => self.add(value, text, rule.kinds, rule.form),
+                None if self.graph_inputs.contains(&value.span().start) => {}
                 None if has_data && is_name(text) => {
                     self.push(value.span(), text, 0, NameForm::Text, Certainty::Likely);
                 }
@@ -108,6 +119,23 @@ impl<'a> SjsonReferences<'a> {
             form,
             certainty,
         });
+    }
+
+    /// Adds the inputs of the nodes of a graph that name resources.
+    fn add_graph(&mut self, graph: SjsonValue) {
+        let nodes = graph.get("nodes").and_then(|nodes| nodes.entries());
+        for node in nodes.into_iter().flatten() {
+            let Some(kind) = node.value.get("type").and_then(|kind| kind.as_str()) else {
+                continue;
+            };
+            let inputs = node.value.get("inputs").and_then(|inputs| inputs.entries());
+            for input in inputs.into_iter().flatten() {
+                let Some(kinds) = rules::of_graph_input(kind, input.key) else { continue };
+                let Some(text) = input.value.as_str() else { continue };
+                self.graph_inputs.insert(input.value.span().start);
+                self.add(input.value, text, kinds, NameForm::Name);
+            }
+        }
     }
 
     fn add_package(&mut self, root: SjsonValue) {

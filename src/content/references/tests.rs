@@ -306,3 +306,22 @@ fn arguments_after_brackets_are_found_and_unclosed_calls_end() {
     let (_game, graph) = graph(&[("main.lua", &unclosed), ("u.unit", "")]);
     assert_eq!(references(&graph, "main.lua"), ["u@1 certain -> u.unit"]);
 }
+
+#[test]
+fn inputs_of_graphs_name_resources() {
+    let nodes = "nodes = {\n  a = { type = \"unit.spawn\" inputs = { resource = \"u\" node = \"u\" } }\n  \
+                 b = { type = \"unit.effect\" inputs = { effect = \"gone\" } }\n  \
+                 c = { type = \"doors.open\" inputs = { resource = \"u\" } }\n}\n";
+    let (_game, graph) = graph(&[
+        ("main.lua", ""),
+        ("u.unit", &format!("flow = {{ {nodes} }}")),
+        ("l.level", &format!("flow = {{ {nodes} }}")),
+    ]);
+    for file in ["u.unit", "l.level"] {
+        assert_eq!(
+            references(&graph, file),
+            ["u@2 certain -> u.unit", "u@2 likely -> u.unit", "u@4 likely -> u.unit",],
+            "{file}"
+        );
+    }
+}

@@ -34,7 +34,7 @@ use std::sync::OnceLock;
 pub use edit::DocumentEditor;
 use nodes::{NodeData, NodeField, Nodes};
 pub use parse::{parse, parse_bytes, parse_text};
-pub use write::write;
+pub use write::{line, write};
 pub(crate) use write::{push_number, push_string};
 
 /// Maximum length of a text in bytes.

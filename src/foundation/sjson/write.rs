@@ -55,6 +55,11 @@ pub fn write(tree: &SjsonTree) -> Result<String, TreeError> {
     Ok(writer.out)
 }
 
+/// Writes a value on one line, in the house layout, for reports.
+pub fn line(tree: &SjsonTree) -> String {
+    value_text(tree, &WriteStyle::default_style(), "", true)
+}
+
 /// Returns the text of a checked value whose line is indented by `indent`.
 pub(super) fn value_text(
     tree: &SjsonTree,

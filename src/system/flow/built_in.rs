@@ -2,6 +2,7 @@
 //! `a: number = 0, b: number`.
 
 use super::node_type::{NodeKind, NodeOrigin, NodeSetting, NodeType, Pin, PinDefault, SettingKind};
+use super::old_names::was_tree;
 use super::op::Op;
 use super::value::FlowType;
 use engine_foundation::json;
@@ -169,5 +170,6 @@ pub fn pin_tree(pin: &Pin) -> SjsonTree {
     if let Some(kind) = &pin.resource {
         entries.push(("resource".to_string(), json::text(kind)));
     }
+    entries.extend(was_tree(&pin.was).map(|was| ("was".to_string(), was)));
     SjsonTree::Object(entries)
 }

@@ -217,7 +217,12 @@ struct Layout {
 
 fn layout(name: &str, flat: FlatGraph, order: &[Vec<u32>]) -> Result<Program, Problem> {
     let mut layout = Layout {
-        program: Program { name: name.to_string(), graphs: flat.graphs, ..Program::default() },
+        program: Program {
+            name: name.to_string(),
+            graphs: flat.graphs,
+            uses: flat.uses,
+            ..Program::default()
+        },
         functions: HashMap::new(),
         offsets: Vec::with_capacity(flat.nodes.len()),
     };
@@ -304,6 +309,7 @@ impl Layout {
             offset: at as u32,
             outputs: node.outputs,
             inputs: node.input_pins,
+            settings: node.settings.settings,
             state: state_slots(node.op),
             hidden: node.hidden,
         });

@@ -7,11 +7,11 @@ use super::program::{CONSTANT, LEVEL_SLOT, Program, UNIT_SLOT, WORLD_SLOT};
 use super::source::{Problem, Severity};
 use super::value::{Conversion, FlowHeap, FlowType, conversion};
 use engine_foundation::json::{self, object};
-use engine_foundation::sjson::SjsonTree;
+use engine_foundation::sjson::{SjsonTree, line};
 use std::fmt::Write;
 
-/// Returns a program as readable text: sizes, variables, and each node with its inputs and with the
-/// nodes that follow.
+/// Returns a program as readable text: sizes, variables, and each node with its settings, its
+/// inputs and the nodes that follow.
 pub fn explain(program: &Program) -> String {
     let size = program.size();
     let mut text = format!(
@@ -28,17 +28,18 @@ pub fn explain(program: &Program) -> String {
         let (name, kind) = (&variable.name, variable.kind.name());
         let _ = writeln!(text, "variable {name}: {kind} = {}", literal_text(&variable.initial));
     }
+    for (path, graph) in &program.uses {
+        let _ = writeln!(text, "{path}: graph(graph = \"{graph}\")");
+    }
     for (at, node) in program.nodes.iter().enumerate().filter(|(_, node)| !node.hidden) {
         let record = program.node(node.offset);
-        let inputs: Vec<String> = node
-            .inputs
-            .iter()
-            .enumerate()
-            .map(|(input, (name, _))| {
-                format!("{name} = {}", operand_text(program, record.operand(input)))
-            })
-            .collect();
-        let _ = writeln!(text, "{}: {}({})", node.path, node.kind, inputs.join(", "));
+        let settings = node.settings.iter();
+        let mut values: Vec<String> =
+            settings.map(|(name, value)| format!("{name} = {}", line(value))).collect();
+        values.extend(node.inputs.iter().enumerate().map(|(input, (name, _))| {
+            format!("{name} = {}", operand_text(program, record.operand(input)))
+        }));
+        let _ = writeln!(text, "{}: {}({})", node.path, node.kind, values.join(", "));
         for wire in program.wires.iter().filter(|wire| wire.from as usize == at) {
             let to = &program.nodes[wire.to as usize].path;
             let _ = writeln!(text, "  {} > {to}.{}", wire.from_pin, wire.to_pin);
@@ -50,7 +51,7 @@ pub fn explain(program: &Program) -> String {
 fn literal_text(literal: &Literal) -> String {
     match literal {
         Literal::Slot(slot) => slot.describe(&FlowHeap::default()),
-        Literal::Text(text) | Literal::LevelUnit(text) => format!("\"{text}\""),
+        Literal::Text(text) | Literal::LevelUnit(text) => line(&json::text(text)),
     }
 }
 

@@ -4,6 +4,7 @@
 use super::check::{GraphOwner, check};
 use super::literal::{Literal, UnitNames, literal, pin_literal, zero};
 use super::node_type::{Catalogue, NodeKind, NodeType, Pin, PinDefault};
+use super::old_names::follow;
 use super::op::Op;
 use super::pins::{GraphLoader, NodePins, variable};
 use super::program::{LEVEL_SLOT, OWNER_SLOTS, UNIT_SLOT, WORLD_SLOT};
@@ -82,6 +83,8 @@ pub struct FlatGraph {
     pub constants: Vec<Literal>,
     /// Names of the subgraphs, sorted.
     pub graphs: Vec<String>,
+    /// Nodes that stand for a subgraph: their paths, and the names of the graphs.
+    pub uses: Vec<(String, String)>,
 }
 
 /// One use of a graph.
@@ -139,10 +142,12 @@ pub fn flatten(
     owner: GraphOwner,
     load: &mut GraphLoader,
 ) -> Result<(FlatGraph, Vec<Problem>), Vec<Problem>> {
+    let (graph, mut problems) = follow(graph, catalogue, load);
     let checked = check(&graph, catalogue, owner, load);
     let failed = checked.problems.iter().any(|one| one.severity == Severity::Error);
+    problems.extend(checked.problems);
     if failed {
-        return Err(checked.problems);
+        return Err(problems);
     }
     let mut flattener = Flattener {
         catalogue,
@@ -152,7 +157,7 @@ pub fn flatten(
         scopes: Vec::new(),
         known: HashMap::new(),
         flat: FlatGraph::default(),
-        problems: checked.problems,
+        problems,
         constants: HashMap::new(),
     };
     flattener.add_scope(graph, Arc::new(checked.pins), None, String::new());
@@ -176,9 +181,13 @@ pub fn flatten(
 
 impl Flattener<'_> {
     pub(super) fn fail(&mut self, node: &str, pin: &str, message: String) {
+        self.add(Problem::error(node, pin, message));
+    }
+
+    fn add(&mut self, error: Problem) {
         self.failed = true;
         if self.problems.len() <= PROBLEMS_MAX {
-            self.problems.push(Problem::error(node, pin, message));
+            self.problems.push(error);
         }
     }
 
@@ -297,6 +306,7 @@ impl Flattener<'_> {
         };
         let child = self.scopes.len();
         self.scopes[at].children.insert(index, child);
+        self.flat.uses.push((path, name.clone()));
         self.add_scope(known.0, known.1, Some((at, index)), name);
     }
 
@@ -308,12 +318,14 @@ impl Flattener<'_> {
                 return None;
             }
         };
+        // The notes are those of the other graph's own check.
+        let (graph, _) = follow(graph, self.catalogue, load);
         let checked = check(&graph, self.catalogue, GraphOwner::Unit, load);
         let errors = checked.problems.iter().filter(|one| one.severity == Severity::Error);
         let mut failed = false;
         for problem in errors {
             failed = true;
-            self.fail(path, "", format!("in the graph '{name}': {}", problem.text()));
+            self.add(Problem::in_subgraph(path, name, problem));
         }
         if failed {
             return None;

@@ -25,6 +25,9 @@ mod live_tests;
 mod loaded;
 mod merge;
 mod node_type;
+mod old_names;
+#[cfg(test)]
+mod old_names_tests;
 mod op;
 mod picture;
 mod pins;
@@ -61,6 +64,7 @@ pub use merge::{MergeConflict, edit_text, merge};
 pub use node_type::{
     Catalogue, NodeKind, NodeOrigin, NodeSetting, NodeType, Pin, PinDefault, SettingKind,
 };
+pub use old_names::{OldNames, follow, read_was};
 pub use op::Op;
 pub use picture::difference_svg;
 pub use pins::{GraphLoader, NodePins, pins_of};

@@ -66,6 +66,8 @@ pub struct Pin {
     pub choices: Vec<String>,
     /// Kind of the resource that a text names.
     pub resource: Option<String>,
+    /// Names that the pin had: graphs that use them follow.
+    pub was: Vec<String>,
 }
 
 impl Pin {
@@ -77,6 +79,7 @@ impl Pin {
             default: PinDefault::Required,
             choices: Vec::new(),
             resource: None,
+            was: Vec::new(),
         }
     }
 

@@ -6,6 +6,7 @@ use super::literal::Literal;
 use super::op::Op;
 use super::pins::CurvePoints;
 use super::value::FlowType;
+use engine_foundation::sjson::SjsonTree;
 
 /// Length of a node's record before its inputs, in numbers of 32 bits.
 pub const HEADER_LENGTH: usize = 6;
@@ -81,6 +82,8 @@ pub struct NodeInfo {
     pub outputs: Vec<(String, FlowType)>,
     /// Names and types of the data inputs.
     pub inputs: Vec<(String, FlowType)>,
+    /// Settings of the node, sorted by name.
+    pub settings: Vec<(String, SjsonTree)>,
     /// Number of slots after the outputs.
     pub state: u32,
     /// True for nodes that the compiler has inserted into wires.
@@ -129,6 +132,8 @@ pub struct Program {
     pub curves: Vec<Vec<CurvePoints>>,
     /// Names of the graphs that are part of it.
     pub graphs: Vec<String>,
+    /// Nodes that stand for another graph: their paths, and the names of the graphs.
+    pub uses: Vec<(String, String)>,
 }
 
 /// Sizes of a program in bytes.

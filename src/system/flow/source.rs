@@ -3,6 +3,7 @@
 //! in the text has no effect: nodes and wires are sorted by their ids.
 
 use super::node_type::{Pin, PinDefault};
+use super::old_names::read_was;
 use super::value::FlowType;
 use engine_foundation::sjson::{SjsonTree, SjsonValue};
 use engine_foundation::suggest;
@@ -25,6 +26,9 @@ pub const GRAPH_PINS_MAX: usize = 64;
 pub const PROBLEMS_MAX: usize = 200;
 /// Maximum length of a node's id in bytes.
 pub const ID_BYTES_MAX: usize = 32;
+
+/// Beginning of the message of a problem of another graph.
+const IN_GRAPH: &str = "in the graph '";
 
 const KEYS: [&str; 8] =
     ["variables", "inputs", "outputs", "nodes", "events", "positions", "comments", "groups"];
@@ -66,6 +70,16 @@ impl Problem {
 
     fn of_wire(wire: &str, message: impl Into<String>) -> Problem {
         Problem { wire: wire.to_string(), ..Problem::error("", "", message) }
+    }
+
+    /// Returns a problem of a node that stands for another graph: the problem is one of that graph.
+    pub fn in_subgraph(node: &str, graph: &str, problem: &Problem) -> Problem {
+        Problem::error(node, "", format!("{IN_GRAPH}{graph}': {}", problem.text()))
+    }
+
+    /// Returns the name of the graph whose problem it is, if it is not the graph of the node.
+    pub fn of_subgraph(&self) -> Option<&str> {
+        self.message.strip_prefix(IN_GRAPH)?.split('\'').next()
     }
 
     /// Shortens a list of problems to `PROBLEMS_MAX`, and says so.
@@ -139,6 +153,18 @@ pub struct WireSource {
 }
 
 impl WireSource {
+    /// Reads the key of a wire: `n3.out > n9.in`.
+    pub fn of_key(key: &str) -> Option<WireSource> {
+        let (from, to) = key.split_once('>')?;
+        let ((from, from_pin), (to, to_pin)) = (split_end(from)?, split_end(to)?);
+        Some(WireSource {
+            from: from.to_string(),
+            from_pin: from_pin.trim().to_string(),
+            to: to.to_string(),
+            to_pin: to_pin.trim().to_string(),
+        })
+    }
+
     /// Returns the key in the source.
     pub fn key(&self) -> String {
         format!("{}.{} > {}.{}", self.from, self.from_pin, self.to, self.to_pin)
@@ -179,6 +205,17 @@ impl GraphSource {
         self.variables.iter().position(|variable| variable.name == name)
     }
 
+    /// Sorts the event wires by their ends. Equal ones become one.
+    pub fn sort_wires(&mut self) {
+        self.wires.sort_by(|a, b| {
+            natural_order(&a.from, &b.from)
+                .then_with(|| a.from_pin.cmp(&b.from_pin))
+                .then_with(|| natural_order(&a.to, &b.to))
+                .then_with(|| a.to_pin.cmp(&b.to_pin))
+        });
+        self.wires.dedup();
+    }
+
     /// Reads a graph, with the problems of its form. Entries with problems are left out.
     pub fn read(tree: &SjsonTree) -> (GraphSource, Vec<Problem>) {
         GraphSource::read_as(tree, false)
@@ -205,12 +242,7 @@ impl GraphSource {
         graph.variables.sort_by(|a, b| a.name.cmp(&b.name));
         graph.inputs.sort_by(|a, b| a.name.cmp(&b.name));
         graph.outputs.sort_by(|a, b| a.name.cmp(&b.name));
-        graph.wires.sort_by(|a, b| {
-            natural_order(&a.from, &b.from)
-                .then_with(|| a.from_pin.cmp(&b.from_pin))
-                .then_with(|| natural_order(&a.to, &b.to))
-                .then_with(|| a.to_pin.cmp(&b.to_pin))
-        });
+        graph.sort_wires();
         graph.by_id =
             graph.nodes.iter().enumerate().map(|(at, node)| (node.id.clone(), at)).collect();
         (graph, problems)
@@ -361,16 +393,7 @@ impl SourceReader {
             let message = "an event wire has the value true; remove the entry to remove the wire";
             return self.problems.push(Problem::of_wire(key, message));
         }
-        let ends = key.split_once('>').and_then(|(from, to)| {
-            let ((from, from_pin), (to, to_pin)) = (split_end(from)?, split_end(to)?);
-            Some(WireSource {
-                from: from.to_string(),
-                from_pin: from_pin.trim().to_string(),
-                to: to.to_string(),
-                to_pin: to_pin.trim().to_string(),
-            })
-        });
-        match ends {
+        match WireSource::of_key(key) {
             Some(wire) => self.graph.wires.push(wire),
             None => {
                 let message = "an event wire is \"NODE.PIN > NODE.PIN\" = true";
@@ -421,7 +444,11 @@ impl SourceReader {
             Some(SjsonTree::String(doc)) => doc.clone(),
             _ => String::new(),
         };
-        let pin = Pin { doc, ..Pin::new(name, kind).or(default) };
+        let was = match read_was(value.get("was")) {
+            Ok(was) => was,
+            Err(message) => return self.problem(format!("'{name}' in '{block}': {message}")),
+        };
+        let pin = Pin { doc, was, ..Pin::new(name, kind).or(default) };
         match block {
             "inputs" => self.graph.inputs.push(pin),
             _ => self.graph.outputs.push(pin),

@@ -167,6 +167,38 @@ fn explanations_name_sizes_inputs_and_wires() {
 }
 
 #[test]
+fn explanations_name_settings_and_subgraphs() {
+    let inner = "inputs = { go = { type = \"event\" } } nodes = { i = { type = \"graph.inputs\" } \
+                 r = { type = \"event.raise\" name = \"say \\\"hi\\\"\" } } \
+                 events = { \"i.go > r.in\" = true }";
+    let program = compiled(
+        "variables = { hits = { type = \"number\" } }\n\
+         nodes = { a = { type = \"event.custom\" name = \"hit\" } \
+         b = { type = \"variable.add\" variable = \"hits\" } \
+         c = { type = \"flow.switch_number\" cases = { 1 = true 2 = true } \
+         inputs = { value = { wire = \"b.value\" } } } \
+         d = { type = \"flow.timeline\" curves = { angle = [[0, 0], [1, 90]] } } \
+         e = { type = \"graph\" graph = \"inner\" } }\n\
+         events = { \"a.out > b.in\" = true \"b.out > c.in\" = true \"c.2 > d.play\" = true \
+         \"c.1 > e.go\" = true }",
+        &[("inner", inner)],
+    )
+    .unwrap();
+    let text = explain(&program);
+    for line in [
+        "e: graph(graph = \"inner\")",
+        "a: event.custom(name = \"hit\")",
+        "b: variable.add(variable = \"hits\", amount = 1)",
+        "c: flow.switch_number(cases = { 1 = true, 2 = true }, value = b.value)",
+        "  1 > e/r.in",
+        "d: flow.timeline(curves = { angle = [[0, 0], [1, 90]] }, speed = 1)",
+        "e/r: event.raise(name = \"say \\\"hi\\\"\", value = nothing)",
+    ] {
+        assert!(text.lines().any(|found| found == line), "{line}\n{text}");
+    }
+}
+
+#[test]
 fn the_manual_lists_all_nodes() {
     const MARK: &str = "\n<!-- nodes -->\n";
     let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../../docs/flow.md");
@@ -186,14 +218,14 @@ fn requests_send_raise_and_print() {
         "nodes = { go = { type = \"event.custom\" name = \"go\" } \
          got = { type = \"event.custom\" name = \"got\" } \
          s = { type = \"event.send\" name = \"got\" inputs = { value = 3 } } \
-         r = { type = \"event.raise\" name = \"told\" inputs = { value = \"x\" } } \
+         r = { type = \"event.raise\" name = \"broken\" inputs = { value = \"x\" } } \
          l = { type = \"test.log\" inputs = { value = { wire = \"got.value\" } } } \
          m = { type = \"test.log\" inputs = { value = \"after\" } } }\n\
          events = { \"go.out > s.in\" = true \"s.out > r.in\" = true \"r.out > m.in\" = true \
          \"got.out > l.in\" = true }",
     );
     game.event("go");
-    assert_eq!(game.taken(), "told: x after 3");
+    assert_eq!(game.taken(), "broken: x after 3");
 }
 
 #[test]

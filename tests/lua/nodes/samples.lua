@@ -14,6 +14,14 @@ nodes.twice = {
   end,
 }
 
+nodes.renamed = {
+  doc = "A node whose pins had other names.",
+  inputs = { { name = "amount", type = "number", was = { "number", "count" } } },
+  outputs = { { name = "result", type = "number", was = "sum" } },
+  events = { { name = "counted", was = "done" }, "other" },
+  run = function(amount) return amount + 1 end,
+}
+
 nodes.fail = {
   doc = "Fails, waits, or returns a wrong value.",
   outputs = { { name = "result", type = "number" } },

@@ -9,9 +9,10 @@ mod unit_nodes;
 
 use crate::api_row::{ModuleRows, func, hot, module};
 use crate::argument::{Integer, TextArgument};
+use crate::return_value::ExpectedResult;
 use crate::value::ScriptValue;
 use engine_flow::{EventKind, InstanceId, Slot};
-use engine_foundation::{Color, Error, Handle, HandleKind, Quat, Vec3, error};
+use engine_foundation::{Color, Handle, HandleKind, Quat, Vec3};
 use engine_runtime::Engine;
 use engine_world::WorldId;
 use engine_world::level::LevelId;
@@ -53,7 +54,7 @@ pub static CORE: ModuleRows = module(
             "flow_variable_type",
             variable_type,
             &[OWNER, ("name", "")],
-            "Returns the type of a variable.",
+            "Returns the type of a variable, or nil and the message of an error.",
         )
         .pure(),
         func("flow_start", start, &[OWNER], "Sends the first events."),
@@ -135,8 +136,18 @@ pub static CORE: ModuleRows = module(
         hot("flow_result_vector", result_vector, &[("value", "")], "Adds a result."),
         hot("flow_result_rotation", result_rotation, &[("value", "")], "Adds a result."),
         hot("flow_result_color", result_color, &[("value", "")], "Adds a result."),
-        func("flow_result_text", result_text, &[("value", "")], "Adds a result."),
-        func("flow_result_list", result_list, &[("items", "number of results")], "Joins results."),
+        func(
+            "flow_result_text",
+            result_text,
+            &[("value", "")],
+            "Adds a result; returns the message of an error.",
+        ),
+        func(
+            "flow_result_list",
+            result_list,
+            &[("items", "number of results")],
+            "Joins results; returns the message of an error.",
+        ),
         func(
             "flow_fail",
             fail,
@@ -146,14 +157,25 @@ pub static CORE: ModuleRows = module(
         func("flow_callback", callback, &[], "Returns owner and name of an event for scripts.")
             .pure(),
         func("flow_context", context, &[], "Returns unit, level, world, graph and node.").pure(),
-        func("flow_variable", variable, &[OWNER, ("name", "")], "Makes a variable the input 1."),
+        func(
+            "flow_variable",
+            variable,
+            &[OWNER, ("name", "")],
+            "Makes a variable the input 1; returns the message of an error.",
+        ),
         func(
             "flow_set_variable",
             set_variable,
             &[OWNER, ("name", "")],
-            "Sets a variable to the result 1.",
+            "Sets a variable to the result 1; returns the message of an error.",
         ),
-        func("flow_inspect", inspect, &[OWNER], "Describes a graph.").pure(),
+        func(
+            "flow_inspect",
+            inspect,
+            &[OWNER],
+            "Describes a graph, or returns nil and the message of an error.",
+        )
+        .pure(),
     ],
 );
 
@@ -168,12 +190,13 @@ fn instance(engine: &Engine, owner: f64) -> Option<InstanceId> {
 /// Returns the graph of an owner.
 ///
 /// # Errors
-/// Returns an error that names the owner if it has none.
-fn graph(engine: &Engine, owner: f64) -> Result<InstanceId, Error> {
+/// Returns a message that names the owner if it has none. The prelude raises it under the name of
+/// the function that the game called.
+fn graph(engine: &Engine, owner: f64) -> Result<InstanceId, String> {
     instance(engine, owner).ok_or_else(|| {
         let owner = handle(owner).map(|owner| engine.flow_owner_name(owner));
         let owner = owner.unwrap_or_else(|| "the object".to_string());
-        error!("{owner} has no graph: its file has no 'flow', or the graph has errors")
+        format!("{owner} has no graph: its file has no 'flow', or the graph has errors")
     })
 }
 
@@ -191,22 +214,24 @@ fn new_owners(engine: &mut Engine) -> ScriptValue {
     ScriptValue::List(owners.map(|owner| ScriptValue::Number(owner.to_number())).collect())
 }
 
-fn create_unit(engine: &mut Engine, unit: UnitId) -> Result<bool, Error> {
-    Ok(engine.create_unit_flow(unit)?.is_some())
+fn create_unit(engine: &mut Engine, unit: UnitId) -> bool {
+    engine.create_unit_flow(unit).is_some()
 }
 
-fn create_level(engine: &mut Engine, level: LevelId) -> Result<bool, Error> {
-    Ok(engine.create_level_flow(level)?.is_some())
+fn create_level(engine: &mut Engine, level: LevelId) -> bool {
+    engine.create_level_flow(level).is_some()
 }
 
 fn level_has_graph(engine: &mut Engine, level: LevelId) -> bool {
     engine.worlds.levels.of(level).resource.flow.is_some()
 }
 
-fn variable_type(engine: &mut Engine, owner: f64, name: TextArgument) -> Result<String, Error> {
-    let id = graph(engine, owner)?;
-    let kind = engine.worlds.flow.get().variable_type(id, name.as_str());
-    kind.map(|kind| kind.name().to_string()).map_err(|message| error!("{message}"))
+fn variable_type(engine: &mut Engine, owner: f64, name: TextArgument) -> ExpectedResult<String> {
+    let kind = graph(engine, owner).and_then(|id| {
+        let kind = engine.worlds.flow.get().variable_type(id, name.as_str());
+        kind.map(|kind| kind.name().to_string())
+    });
+    ExpectedResult(kind)
 }
 
 fn start(engine: &mut Engine, owner: f64) {
@@ -386,29 +411,30 @@ fn result_color(engine: &mut Engine, value: Color) {
 }
 
 /// Makes room for a text or a list.
-fn make_room(engine: &mut Engine) -> Result<(), Error> {
+fn make_room(engine: &mut Engine) -> Result<(), String> {
     let kept = std::mem::take(&mut engine.worlds.flow.results);
-    engine.worlds.flow.get_mut().make_room(&kept)?;
+    let made = engine.worlds.flow.get_mut().make_room(&kept);
     engine.worlds.flow.results = kept;
-    Ok(())
+    made.map_err(|error| error.message)
 }
 
-fn result_text(engine: &mut Engine, value: TextArgument) -> Result<(), Error> {
-    make_room(engine)?;
-    let text = engine.worlds.flow.get_mut().heap.add_text(value.as_str());
-    add(engine, text.map_err(Error::new)?);
-    Ok(())
+/// Adds a text to the results. Returns the message of an error.
+fn result_text(engine: &mut Engine, value: TextArgument) -> Option<String> {
+    let text =
+        make_room(engine).and_then(|()| engine.worlds.flow.get_mut().heap.add_text(value.as_str()));
+    engine.worlds.flow.results.extend(text.as_ref().ok());
+    text.err()
 }
 
-/// Replaces the last results by one list of them.
-fn result_list(engine: &mut Engine, items: Integer) -> Result<(), Error> {
-    make_room(engine)?;
+/// Replaces the last results by one list of them. Returns the message of an error.
+fn result_list(engine: &mut Engine, items: Integer) -> Option<String> {
+    let made = make_room(engine);
     let graphs = &mut engine.worlds.flow;
     let first = graphs.results.len().saturating_sub(items.0.max(0) as usize);
     let items: Vec<Slot> = graphs.results.drain(first..).collect();
-    let list = graphs.get_mut().heap.add_list(&items).map_err(Error::new)?;
-    graphs.results.push(list);
-    Ok(())
+    let list = made.and_then(|()| graphs.get_mut().heap.add_list(&items));
+    graphs.results.extend(list.as_ref().ok());
+    list.err()
 }
 
 fn fail(engine: &mut Engine, message: TextArgument) -> bool {
@@ -444,26 +470,33 @@ fn context(engine: &mut Engine) -> ScriptValue {
     ])
 }
 
-fn variable(engine: &mut Engine, owner: f64, name: TextArgument) -> Result<(), Error> {
-    let id = graph(engine, owner)?;
-    let value = engine.worlds.flow.get().variable(id, name.as_str());
-    let value = value.map_err(|message| error!("{message}"))?;
+/// Makes a variable the first input. Returns the message of an error.
+fn variable(engine: &mut Engine, owner: f64, name: TextArgument) -> Option<String> {
+    let value =
+        graph(engine, owner).and_then(|id| engine.worlds.flow.get().variable(id, name.as_str()));
     engine.worlds.flow.inputs.clear();
-    engine.worlds.flow.inputs.push(value);
-    Ok(())
+    engine.worlds.flow.inputs.extend(value.as_ref().ok());
+    value.err()
 }
 
-fn set_variable(engine: &mut Engine, owner: f64, name: TextArgument) -> Result<(), Error> {
+/// Sets a variable to the first result. Returns the message of an error.
+fn set_variable(engine: &mut Engine, owner: f64, name: TextArgument) -> Option<String> {
     let value = engine.worlds.flow.results.pop().unwrap_or(Slot::NIL);
     engine.worlds.flow.results.clear();
-    let id = graph(engine, owner)?;
+    let id = match graph(engine, owner) {
+        Ok(id) => id,
+        Err(message) => return Some(message),
+    };
     let set = engine.worlds.flow.get_mut().set_variable(id, name.as_str(), value);
-    set.map_err(|message| error!("the variable '{}' {message}", name.as_str()))
+    set.err().map(|message| format!("the variable '{}' {message}", name.as_str()))
 }
 
 /// Returns the graph, its variables as text, and the number of its nodes.
-fn inspect(engine: &mut Engine, owner: f64) -> Result<ScriptValue, Error> {
-    let id = graph(engine, owner)?;
+fn inspect(engine: &mut Engine, owner: f64) -> ExpectedResult<ScriptValue> {
+    ExpectedResult(graph(engine, owner).map(|id| description(engine, id)))
+}
+
+fn description(engine: &Engine, id: InstanceId) -> ScriptValue {
     let flow = engine.worlds.flow.get();
     let (_, program) = flow.instance(id).expect("it was found");
     let program = flow.program(program);
@@ -477,7 +510,7 @@ fn inspect(engine: &mut Engine, owner: f64) -> Result<ScriptValue, Error> {
     let events = program.events.iter().filter(|event| event.kind == EventKind::Custom);
     let events = events.map(|event| ScriptValue::Text(event.name.clone())).collect();
     let nodes = program.nodes.iter().filter(|node| !node.hidden).count();
-    Ok(ScriptValue::Table(vec![
+    ScriptValue::Table(vec![
         ("graph".to_string(), ScriptValue::Text(program.name.clone())),
         ("nodes".to_string(), number(nodes)),
         ("static_bytes".to_string(), number(size.program)),
@@ -485,5 +518,5 @@ fn inspect(engine: &mut Engine, owner: f64) -> Result<ScriptValue, Error> {
         ("variables".to_string(), ScriptValue::Table(variables.collect())),
         ("events".to_string(), ScriptValue::List(events)),
         ("error".to_string(), ScriptValue::Text(flow.last_error().to_string())),
-    ]))
+    ])
 }

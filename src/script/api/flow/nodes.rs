@@ -10,7 +10,7 @@ use crate::docgen::model::{FunctionDoc, ParamDoc, first_sentence};
 use crate::value::ScriptValue;
 use engine_flow::{
     CALL_EVENTS_MAX, CALL_PINS_MAX, FlowType, NodeKind, NodeOrigin, NodeType, Op, Pin, PinDefault,
-    check_default,
+    check_default, read_was,
 };
 use engine_foundation::sjson::SjsonTree;
 use engine_foundation::{Error, HandleKind, error, suggest};
@@ -298,10 +298,16 @@ fn literal(value: &ScriptValue) -> SjsonTree {
     }
 }
 
+/// Returns the names that a pin had.
+fn was(pin: &ScriptValue) -> Result<Vec<String>, Error> {
+    let value = field(pin, "was").filter(|value| **value != ScriptValue::Nil).map(literal);
+    read_was(value.as_ref()).map_err(Error::new)
+}
+
 fn lua_pin(value: &ScriptValue, is_input: bool) -> Result<Pin, Error> {
     let known: &[&str] = match is_input {
-        true => &["name", "type", "doc", "default", "choices", "resource", "optional"],
-        false => &["name", "type", "doc"],
+        true => &["name", "type", "doc", "default", "choices", "resource", "optional", "was"],
+        false => &["name", "type", "doc", "was"],
     };
     check_fields(value, known, if is_input { "an input" } else { "an output" })?;
     let name =
@@ -323,7 +329,8 @@ fn lua_pin(value: &ScriptValue, is_input: bool) -> Result<Pin, Error> {
     let choices = texts(value, "choices").map_err(at)?.unwrap_or_default();
     let doc = text(value, "doc")?.unwrap_or_default();
     let resource = text(value, "resource")?;
-    let pin = Pin { doc, choices, resource, ..Pin::new(&name, kind).or(default) };
+    let was = was(value).map_err(at)?;
+    let pin = Pin { doc, choices, resource, was, ..Pin::new(&name, kind).or(default) };
     check_default(&pin).map_err(|message| error!("the default of '{name}' {message}"))?;
     Ok(pin)
 }
@@ -345,15 +352,36 @@ fn lua_pins(fields: &ScriptValue, name: &str, is_input: bool) -> Result<Vec<Pin>
 
 /// Returns the event outputs of a node: those of its field `events`, or `out`.
 fn event_outputs(fields: &ScriptValue, is_query: bool) -> Result<Vec<Pin>, Error> {
-    let events = match (texts(fields, "events")?, is_query) {
+    let items = match (field(fields, "events"), is_query) {
+        (None | Some(ScriptValue::Nil), true) => return Ok(Vec::new()),
+        (None | Some(ScriptValue::Nil), false) => {
+            return Ok(vec![Pin::new("out", FlowType::Event)]);
+        }
         (Some(_), true) => return Err(error!("a query has no 'events'")),
-        (None, true) => Vec::new(),
-        (events, false) => events.unwrap_or_else(|| vec!["out".to_string()]),
+        (Some(ScriptValue::List(items)), false) => items,
+        // An empty table.
+        (Some(ScriptValue::Table(entries)), false) if entries.is_empty() => return Ok(Vec::new()),
+        (Some(_), false) => return Err(error!("'events' must be a list of names")),
     };
-    if events.len() > CALL_EVENTS_MAX {
+    if items.len() > CALL_EVENTS_MAX {
         return Err(error!("'events' has more than {CALL_EVENTS_MAX} names (CALL_EVENTS_MAX)"));
     }
-    Ok(events.iter().map(|event| Pin::new(event, FlowType::Event)).collect())
+    items.iter().map(event_output).collect()
+}
+
+/// Returns an event output: its name, or a table with its name and its old ones.
+fn event_output(item: &ScriptValue) -> Result<Pin, Error> {
+    if let ScriptValue::Text(name) = item {
+        return Ok(Pin::new(name, FlowType::Event));
+    }
+    if !matches!(item, ScriptValue::Table(_)) {
+        return Err(error!("'events' must be a list of names"));
+    }
+    check_fields(item, &["name", "was"], "an event")?;
+    let name = text(item, "name")?
+        .ok_or_else(|| error!("an event needs a name: {{ name = \"locked\", was = \"shut\" }}"))?;
+    let at = |error: Error| error!("'{name}': {}", error.message);
+    Ok(Pin { was: was(item).map_err(at)?, ..Pin::new(&name, FlowType::Event) })
 }
 
 /// Checks that pins have different names.
