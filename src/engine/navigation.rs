@@ -224,7 +224,7 @@ impl Engine {
             agents.renumber(mesh.0, of, renumbering);
         }
         of.update_hierarchy(&self.devices.tasks)?;
-        agents.update(mesh.0, of, step, &self.devices.tasks)?;
+        agents.advance(mesh.0, of, step, &self.devices.tasks)?;
         of.answer_paths(&self.devices.tasks)?;
         if let Some(failure) = renumbering.and_then(|renumbering| renumbering.failure) {
             return Err(failure);

@@ -4,7 +4,7 @@
 use super::navigation::Navigation;
 use super::{Engine, Worlds};
 use engine_foundation::deterministic_math::atan2;
-use engine_foundation::{Error, Quat, Vec3, counter, log, scope};
+use engine_foundation::{Error, Handle, Quat, Vec3, counter, log, scope, suggest};
 use engine_navigation::agents::{AGENTS_MAX, Agent, AgentState};
 use engine_navigation::mesh::{NavigationMesh, NearestPolygon};
 use engine_navigation::{AgentId, NavigationMeshId};
@@ -102,6 +102,9 @@ impl Worlds {
             settings.radius = of.settings().radius.max(0.01);
         }
         let added = self.navigation.agents.add(mesh.0, at, settings);
+        if let Some(agent) = added {
+            self.give_costs(unit, agent, mesh);
+        }
         let entry = self.agents.of.get_mut(&row).expect("it was listed");
         (entry.was_created, entry.agent) = (true, added);
         if added.is_none() {
@@ -109,6 +112,35 @@ impl Worlds {
                 "component 'agent'",
                 &format!("{AGENTS_MAX} agents already exist (AGENTS_MAX): destroy some first"),
             );
+        }
+    }
+
+    /// Gives the agent of a unit the costs of its component.
+    fn give_costs(&mut self, unit: UnitId, agent: Handle, mesh: NavigationMeshId) {
+        let of = &self.units.of(unit).resource;
+        let Some(component) = of.template.agent.as_ref().filter(|of| !of.costs.is_empty()) else {
+            return;
+        };
+        let location = format!("unit \"{}\", component '{}'", of.name, component.name);
+        let level = self.navigation.levels.iter().find(|level| level.has_mesh(mesh));
+        let areas = level.map_or(&[][..], |level| &level.areas);
+        for (name, cost) in &component.costs {
+            let Some(number) = level.and_then(|level| level.area(name)) else {
+                let hint = suggest::hint(name, areas.iter().map(String::as_str));
+                log::data_warning(
+                    &location,
+                    &format!(
+                        "'costs' has '{name}', and the navigation on which the unit is has no area \
+                         of this name{hint}"
+                    ),
+                );
+                continue;
+            };
+            let set = self.navigation.agents.set_area_cost(agent, number, Some(*cost));
+            if let Err(error) = set {
+                log::data_warning(&location, &error.message);
+                return;
+            }
         }
     }
 
@@ -138,9 +170,10 @@ impl Worlds {
             if away <= MOVED_DISTANCE {
                 continue;
             }
-            let Some(mesh) = meshes.get(known.mesh) else { continue };
+            let Some(mesh) = meshes.get_mut(known.mesh) else { continue };
             let is_walking = !matches!(known.state, AgentState::Lost | AgentState::Linking);
-            if is_walking && known.follow_body(mesh, body) {
+            let own = known.own_costs.clone();
+            if is_walking && mesh.seen_with(own.as_ref(), |mesh| known.follow_body(mesh, body)) {
                 continue;
             }
             match ground(mesh, body) {

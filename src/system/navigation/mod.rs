@@ -18,6 +18,7 @@ pub mod jumps;
 pub mod mesh;
 mod neighbors;
 pub mod outline;
+pub mod own_costs;
 mod passages;
 mod path;
 pub mod path_requests;
@@ -47,6 +48,8 @@ mod edit_tests;
 mod following_tests;
 #[cfg(test)]
 mod jump_tests;
+#[cfg(test)]
+mod own_costs_tests;
 #[cfg(test)]
 mod path_tests;
 #[cfg(test)]

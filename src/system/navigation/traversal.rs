@@ -93,6 +93,11 @@ impl Agent {
         self.version = OUTDATED;
     }
 
+    /// Has the path searched again in the next update.
+    pub(super) fn search_again(&mut self) {
+        self.version = OUTDATED;
+    }
+
     /// Gives the polygons of a link their new numbers. Returns false if its end has no ground any
     /// more.
     pub(super) fn renumber_link(

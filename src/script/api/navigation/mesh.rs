@@ -151,7 +151,7 @@ NavigationMesh.destroy(mesh)"#,
         func(
             "set_area_cost",
             volumes::set_area_cost,
-            &[MESH_ARG, volumes::AREA_ARG, ("cost", "0.01 to 1000; 1 by default, 0 closes it")],
+            &[MESH_ARG, volumes::AREA_ARG, ("cost", "0.01 to 1000; 1 by default, 0 or `math.huge` closes it")],
             "Sets the cost of a metre of an area. Paths lead around expensive areas if the way \
              around them costs less.",
         ),
@@ -382,11 +382,16 @@ fn polygon_neighbors(
     Ok(list(mesh.neighbors(polygon)))
 }
 
-fn find_polygon(engine: &mut Engine, mesh: NavigationMeshId, position: Vec3) -> Option<u64> {
+fn find_polygon(
+    engine: &mut Engine,
+    mesh: NavigationMeshId,
+    position: Vec3,
+) -> Result<Option<u64>, Error> {
+    let position = volumes::position(position, "#2 'position'")?;
     let mesh = of(engine, mesh);
     let settings = mesh.settings();
     let nearest = mesh.nearest(position, settings.cell_size * 0.01, settings.height);
-    nearest.map(|nearest| u64::from(nearest.polygon) + 1)
+    Ok(nearest.map(|nearest| u64::from(nearest.polygon) + 1))
 }
 
 fn find_nearest_polygon(
@@ -399,6 +404,7 @@ fn find_nearest_polygon(
     if !(0.0..=1000.0).contains(&distance) {
         return Err(error!("argument #3 'distance' must be 0 to 1000 metres, got {distance}"));
     }
+    let position = volumes::position(position, "#2 'position'")?;
     let nearest = of(engine, mesh).nearest(position, distance as f32, distance as f32);
     Ok(nearest.map(|nearest| (f64::from(nearest.polygon) + 1.0, nearest.position)).unzip())
 }
@@ -410,6 +416,7 @@ fn constrain_to_polygon(
     number: Integer,
 ) -> Result<Vec3, Error> {
     let mesh = of(engine, mesh);
+    let position = volumes::position(position, "#2 'position'")?;
     Ok(mesh.constrain(polygon(mesh, number, "#3 'polygon'")?, position))
 }
 
@@ -464,7 +471,7 @@ pub(super) fn ground(
     position: Vec3,
     argument: &str,
 ) -> Result<NearestPolygon, Error> {
-    snap(mesh, position).ok_or_else(|| {
+    snap(mesh, position, argument)?.ok_or_else(|| {
         error!(
             "argument {argument}: no ground of the navigation mesh is within {SNAP_DISTANCE} \
              metres of {position}: use NavigationMesh.find_nearest_polygon to search farther away"
@@ -472,8 +479,12 @@ pub(super) fn ground(
     })
 }
 
-pub(super) fn snap(mesh: &NavigationMesh, position: Vec3) -> Option<NearestPolygon> {
-    mesh.snap(position)
+pub(super) fn snap(
+    mesh: &NavigationMesh,
+    position: Vec3,
+    argument: &str,
+) -> Result<Option<NearestPolygon>, Error> {
+    Ok(mesh.snap(volumes::position(position, argument)?))
 }
 
 fn raycast(
@@ -483,6 +494,7 @@ fn raycast(
     to: Vec3,
 ) -> Result<Option<Vec3>, Error> {
     let mesh = of(engine, mesh);
+    let to = volumes::position(to, "#3 'to'")?;
     let end = mesh.raycast(ground(mesh, from, "#2 'from'")?, to);
     if end.is_cut {
         return Err(error!(

@@ -3,6 +3,7 @@
 //! parts at the end of this file.
 
 use super::mesh::{check_own, coordinates, ground, list, of, polygon};
+use super::volumes::position;
 use crate::api_row::{ModuleRows, func, module};
 use crate::argument::Integer;
 use crate::return_value::ManyResults;
@@ -107,6 +108,7 @@ pub(super) fn disc_cast(
     radius: f64,
 ) -> Result<Option<Vec3>, Error> {
     let radius = length(radius, "#4 'radius'", 0.0, RADIUS_MAX)?;
+    let to = position(to, "#3 'to'")?;
     let (mesh, memory) = engine.searched_mesh(mesh)?;
     let end = memory.flood.disc_cast(mesh, ground(mesh, from, "#2 'from'")?, to, radius);
     if end.is_cut {
