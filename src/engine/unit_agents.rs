@@ -95,7 +95,7 @@ impl Worlds {
         let position = self.units.scene.world_position(row, 0);
         let Some(component) = self.agent_component(unit) else { return };
         let found = self.navigation.mesh_at(world, component.class.as_deref(), position);
-        let Some((mesh, at)) = found else { return };
+        let Some((mesh, at)) = found else { return self.report_class(world, row) };
         let mut settings = component.settings;
         if !component.has_radius {
             let of = self.navigation.meshes.get(mesh.0).expect("it was found");
@@ -113,6 +113,32 @@ impl Worlds {
                 &format!("{AGENTS_MAX} agents already exist (AGENTS_MAX): destroy some first"),
             );
         }
+    }
+
+    /// Warns once about a unit whose class of characters no navigation of its world has. Levels that
+    /// are still being spawned may have it.
+    fn report_class(&mut self, world: WorldId, row: u32) {
+        let UnitAgent { unit, was_reported, .. } = self.agents.of[&row];
+        let of = &self.units.of(unit).resource;
+        let Some(component) = of.template.agent.as_ref().filter(|_| !was_reported) else { return };
+        let Some(class) = &component.class else { return };
+        let navigation = &self.navigation;
+        let levels = navigation.levels.iter().filter(|level| level.world == world);
+        let known: Vec<&str> =
+            levels.flat_map(|level| &level.meshes).map(|mesh| mesh.class.as_str()).collect();
+        let is_waiting = !navigation.waiting_levels.is_empty() || self.levels.is_spawning(world);
+        if known.is_empty() || known.contains(&class.as_str()) || is_waiting {
+            return;
+        }
+        let hint = suggest::hint(class, known.iter().copied());
+        log::data_warning(
+            &format!("unit \"{}\", component '{}'", of.name, component.name),
+            &format!(
+                "no navigation of its world has agents '{class}'{hint}: the unit gets no agent \
+                 before a level with this class is spawned"
+            ),
+        );
+        self.agents.of.get_mut(&row).expect("it was listed").was_reported = true;
     }
 
     /// Gives the agent of a unit the costs of its component.
@@ -167,19 +193,23 @@ impl Worlds {
                 AgentDrive::Mover => (body - known.at.position).truncate().length(),
                 _ => body.distance(entry.placed),
             };
-            if away <= MOVED_DISTANCE {
+            let is_lost = known.state == AgentState::Lost;
+            if away <= MOVED_DISTANCE && !is_lost {
                 continue;
             }
             let Some(mesh) = meshes.get_mut(known.mesh) else { continue };
-            let is_walking = !matches!(known.state, AgentState::Lost | AgentState::Linking);
+            let is_walking = !is_lost && known.state != AgentState::Linking;
             let own = known.own_costs.clone();
             if is_walking && mesh.seen_with(own.as_ref(), |mesh| known.follow_body(mesh, body)) {
                 continue;
             }
             match ground(mesh, body) {
-                Some(at) => agents.teleport(agent, at),
-                // It has left the ground, and stays where it was until it comes back.
-                None => counter!("navigation/off_ground") += 1,
+                Some(at) => agents.find_ground(agent, mesh, at),
+                // It has left the ground, and its unit stays where it is.
+                None => {
+                    agents.lose_ground(agent);
+                    counter!("navigation/off_ground") += 1;
+                }
             }
         }
     }

@@ -144,6 +144,8 @@ pub struct UnitAgent {
     pub rise: f32,
     /// True if the agent had been created, so that no other one replaces it.
     pub was_created: bool,
+    /// True if a warning has said that no navigation has its class.
+    pub was_reported: bool,
 }
 
 /// Agents of units, by row.
@@ -257,7 +259,8 @@ fn spawn(
         ));
     }
     let placed = host.units.scene.local_position(unit.row(), 0);
-    let entry = UnitAgent { unit, agent: None, placed, rise: 0.0, was_created: false };
+    let (was_created, was_reported) = (false, false);
+    let entry = UnitAgent { unit, agent: None, placed, rise: 0.0, was_created, was_reported };
     host.agents.of.insert(unit.row(), entry);
     Ok(())
 }

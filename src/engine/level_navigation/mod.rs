@@ -402,6 +402,7 @@ impl Engine {
                 break;
             }
         }
+        plan.add_jumps(&mut mesh, class, parts, pool)?;
         plan.finish(&mut mesh);
         Ok(Baked { class: class.name.clone(), mesh, edits: plan.reports, costs })
     }

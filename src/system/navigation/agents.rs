@@ -271,13 +271,7 @@ impl Agents {
     }
 
     /// Moves agents with the velocities that were chosen.
-    fn apply_results(
-        &mut self,
-        id: Handle,
-        mesh: &NavigationMesh,
-        range: Range<usize>,
-        step: f32,
-    ) {
+    fn apply_results(&mut self, id: Handle, mesh: &NavigationMesh, range: Range<usize>, step: f32) {
         for at in range {
             let row = self.rows[at] as usize;
             let result = self.results[at];

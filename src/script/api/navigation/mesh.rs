@@ -212,6 +212,24 @@ NavigationMesh.destroy(mesh)"#,
         )
         .returns(&["link number of the link"]),
         func(
+            "add_jump_links",
+            links::add_jump_links,
+            &[
+                MESH_ARG,
+                (
+                    "options",
+                    "a table with `distance` (3 metres), `up` (0.5) and `down` (2): how far a \
+                     character jumps, as seen from above, and by how much the height can change; \
+                     `spacing` (3 metres) between links; `name`, `cost` and `manual` of the links",
+                ),
+            ],
+            "Finds places at the edges of the mesh from which a character can jump over a gap, or \
+             down from a ledge, and adds links there, as `NavigationMesh.add_link` does. A place \
+             counts if the level leaves room for the jump, and no way on foot is shorter than \
+             three times the jump. Links that exist are not found again. Returns the numbers of \
+             the links as a list.",
+        ),
+        func(
             "remove_link",
             links::remove_link,
             &[MESH_ARG, links::LINK_ARG],

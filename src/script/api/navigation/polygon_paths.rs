@@ -105,8 +105,7 @@ fn navigation_funnel(
     from: Vec3,
     to: Vec3,
 ) -> Result<ManyResults, Error> {
-    let (from, to) =
-        (volumes::position(from, "#3 'from'")?, volumes::position(to, "#4 'to'")?);
+    let (from, to) = (volumes::position(from, "#3 'from'")?, volumes::position(to, "#4 'to'")?);
     let mesh = of(engine, mesh);
     let polygons = numbers(polygons, "#2 'polygons'")?;
     if polygons.is_empty() || polygons.len() > PATH_POLYGONS_MAX {
