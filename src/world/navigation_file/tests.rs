@@ -154,10 +154,7 @@ fn rules_of_jumps_have_defaults_and_ranges() {
         "1: 'distance' of jumps 'hop' must be 0.1 to 20 metres",
     );
     check("jumps = { hop = { up = \"1\" } }", "1: 'up' of jumps 'hop' must be 0 to 50 metres");
-    check(
-        "jumps = { hop = { hight = 3 } }",
-        "1: jumps 'hop' has the unknown field 'hight'",
-    );
+    check("jumps = { hop = { hight = 3 } }", "1: jumps 'hop' has the unknown field 'hight'");
     check(
         "jumps = { hop = { agents = [\"b\"] } }",
         "1: 'agents' of 'hop' names 'b', which is not in 'agents'",
