@@ -139,8 +139,8 @@ function NavigationMesh.positions_around(mesh, target, count, distance, spacing)
   return points_of(core.navigation_around(mesh, target, count, distance, spacing))
 end
 
----Returns positions at walls and edges, at which something of the level is between a character and a
----threat. They can be reached from a position, and the nearest ones come first. What was added to
+---Returns positions at walls and edges, at which something of the level is between a character and
+---a threat. They can be reached from a position, and the nearest ones come first. What was added to
 ---the mesh later, and moving things, do not count as cover: check them with `PhysicsWorld.raycast`.
 ---@param mesh NavigationMesh a navigation mesh
 ---@param position Vector3 a point on the ground, or at most 2 metres away

@@ -115,8 +115,8 @@ impl Worlds {
         }
     }
 
-    /// Warns once about a unit whose class of characters no navigation of its world has. Levels that
-    /// are still being spawned may have it.
+    /// Warns once about a unit whose class of characters no navigation of its world has. Levels
+    /// that are still being spawned may have it.
     fn report_class(&mut self, world: WorldId, row: u32) {
         let UnitAgent { unit, was_reported, .. } = self.agents.of[&row];
         let of = &self.units.of(unit).resource;

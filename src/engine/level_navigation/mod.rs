@@ -151,7 +151,8 @@ impl Navigation {
     }
 }
 
-/// Warns about the data of a game: each time, because a file that is saved again can still be wrong.
+/// Warns about the data of a game: each time, because a file can still be wrong when it is saved
+/// again.
 fn warn(location: &str, message: &str) {
     match log::holds_data_warnings() {
         true => log::data_warning(location, message),
