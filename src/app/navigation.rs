@@ -5,6 +5,7 @@ use crate::frame_input::FrameInput;
 use crate::{App, Game, GameLaunch, VariantChoice};
 use engine_foundation::{Error, error, log};
 use engine_navigation::bake::AREAS_MAX;
+use engine_navigation::jump_links::JumpRules;
 use engine_navigation::mesh::NavigationMesh;
 use engine_runtime::Engine;
 use engine_runtime::level_navigation::{ClassMesh, LevelMeshes};
@@ -169,6 +170,14 @@ pub fn explain_file(name: &str, bytes: &[u8]) -> Result<String, Error> {
             LinkEnds::OfSpline(name) => format!("the ends of the spline '{name}' of the level"),
         };
         let _ = writeln!(text, "  link '{}' joins {ends}", link.name);
+    }
+    for jump in &file.jumps {
+        let JumpRules { distance, up, down, .. } = jump.rules;
+        let _ = writeln!(
+            text,
+            "  jumps '{}': links over at most {distance} m, up {up} m, down {down} m",
+            jump.name
+        );
     }
     let _ = match file.seeds.len() {
         0 => Ok(()),

@@ -9,6 +9,8 @@ use engine_foundation::{Error, Handle, HandleKind, Slots, Vec3, counter, error, 
 use engine_navigation::agents::{AgentState, Agents};
 use engine_navigation::bake::{BakeSettings, BakeSource, SOURCE_TRIANGLES_MAX};
 use engine_navigation::grid::NavigationGrid;
+use engine_navigation::jump_links::JumpRules;
+use engine_navigation::jumps::JumpSettings;
 use engine_navigation::mesh::NavigationMesh;
 use engine_navigation::outline::LineKind;
 use engine_navigation::queries::Flood;
@@ -224,7 +226,7 @@ impl Engine {
             agents.renumber(mesh.0, of, renumbering);
         }
         of.update_hierarchy(&self.devices.tasks)?;
-        agents.update(mesh.0, of, step, &self.devices.tasks)?;
+        agents.advance(mesh.0, of, step, &self.devices.tasks)?;
         of.answer_paths(&self.devices.tasks)?;
         if let Some(failure) = renumbering.and_then(|renumbering| renumbering.failure) {
             return Err(failure);
@@ -284,6 +286,21 @@ impl Engine {
         let of = meshes.get_mut(mesh.0).expect("the handle was checked where it came in");
         of.update_hierarchy(&self.devices.tasks)?;
         Ok((of, memory))
+    }
+
+    /// Finds links of a mesh over gaps and down from ledges.
+    ///
+    /// # Errors
+    /// Returns an error if the mesh has too many edges, or the system cannot start another thread.
+    pub fn find_jumps(
+        &mut self,
+        mesh: NavigationMeshId,
+        rules: &JumpRules,
+    ) -> Result<Vec<JumpSettings>, Error> {
+        let meshes = &mut self.worlds.navigation.meshes;
+        let of = meshes.get_mut(mesh.0).expect("the handle was checked where it came in");
+        of.update_hierarchy(&self.devices.tasks)?;
+        of.find_jumps(rules, &self.devices.tasks)
     }
 
     /// Shows a mesh and its agents as debug lines for a frame. Returns the number of lines that do

@@ -87,7 +87,7 @@ impl Engine {
         }
         let shape = shape_of(&cells, wanted)?;
         let file = tilemap.file().clone();
-        let costs = CellCosts::new(&file, rules.clone(), named_costs.clone());
+        let costs = CellCosts::new(tilemap, rules.clone(), named_costs.clone());
         if let Some(name) = costs.unknown_name(&file) {
             return Err(error!(
                 "option 'costs' has '{name}', and nothing in the map \"{}\" has that class, tag, \
@@ -154,8 +154,7 @@ impl Engine {
                 continue;
             }
             known.file = tilemap.file().clone();
-            known.costs =
-                CellCosts::new(&known.file, known.rules.clone(), known.named_costs.clone());
+            known.costs = CellCosts::new(tilemap, known.rules.clone(), known.named_costs.clone());
             fill(grid, tilemap, &known.costs);
         }
         self.worlds.navigation.of_tilemaps = all;

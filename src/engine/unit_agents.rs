@@ -4,7 +4,7 @@
 use super::navigation::Navigation;
 use super::{Engine, Worlds};
 use engine_foundation::deterministic_math::atan2;
-use engine_foundation::{Error, Quat, Vec3, counter, log, scope};
+use engine_foundation::{Error, Handle, Quat, Vec3, counter, log, scope, suggest};
 use engine_navigation::agents::{AGENTS_MAX, Agent, AgentState};
 use engine_navigation::mesh::{NavigationMesh, NearestPolygon};
 use engine_navigation::{AgentId, NavigationMeshId};
@@ -95,13 +95,16 @@ impl Worlds {
         let position = self.units.scene.world_position(row, 0);
         let Some(component) = self.agent_component(unit) else { return };
         let found = self.navigation.mesh_at(world, component.class.as_deref(), position);
-        let Some((mesh, at)) = found else { return };
+        let Some((mesh, at)) = found else { return self.report_class(world, row) };
         let mut settings = component.settings;
         if !component.has_radius {
             let of = self.navigation.meshes.get(mesh.0).expect("it was found");
             settings.radius = of.settings().radius.max(0.01);
         }
         let added = self.navigation.agents.add(mesh.0, at, settings);
+        if let Some(agent) = added {
+            self.give_costs(unit, agent, mesh);
+        }
         let entry = self.agents.of.get_mut(&row).expect("it was listed");
         (entry.was_created, entry.agent) = (true, added);
         if added.is_none() {
@@ -109,6 +112,61 @@ impl Worlds {
                 "component 'agent'",
                 &format!("{AGENTS_MAX} agents already exist (AGENTS_MAX): destroy some first"),
             );
+        }
+    }
+
+    /// Warns once about a unit whose class of characters no navigation of its world has. Levels
+    /// that are still being spawned may have it.
+    fn report_class(&mut self, world: WorldId, row: u32) {
+        let UnitAgent { unit, was_reported, .. } = self.agents.of[&row];
+        let of = &self.units.of(unit).resource;
+        let Some(component) = of.template.agent.as_ref().filter(|_| !was_reported) else { return };
+        let Some(class) = &component.class else { return };
+        let navigation = &self.navigation;
+        let levels = navigation.levels.iter().filter(|level| level.world == world);
+        let known: Vec<&str> =
+            levels.flat_map(|level| &level.meshes).map(|mesh| mesh.class.as_str()).collect();
+        let is_waiting = !navigation.waiting_levels.is_empty() || self.levels.is_spawning(world);
+        if known.is_empty() || known.contains(&class.as_str()) || is_waiting {
+            return;
+        }
+        let hint = suggest::hint(class, known.iter().copied());
+        log::data_warning(
+            &format!("unit \"{}\", component '{}'", of.name, component.name),
+            &format!(
+                "no navigation of its world has agents '{class}'{hint}: the unit gets no agent \
+                 before a level with this class is spawned"
+            ),
+        );
+        self.agents.of.get_mut(&row).expect("it was listed").was_reported = true;
+    }
+
+    /// Gives the agent of a unit the costs of its component.
+    fn give_costs(&mut self, unit: UnitId, agent: Handle, mesh: NavigationMeshId) {
+        let of = &self.units.of(unit).resource;
+        let Some(component) = of.template.agent.as_ref().filter(|of| !of.costs.is_empty()) else {
+            return;
+        };
+        let location = format!("unit \"{}\", component '{}'", of.name, component.name);
+        let level = self.navigation.levels.iter().find(|level| level.has_mesh(mesh));
+        let areas = level.map_or(&[][..], |level| &level.areas[..]);
+        for (name, cost) in &component.costs {
+            let Some(number) = level.and_then(|level| level.area(name)) else {
+                let hint = suggest::hint(name, areas.iter().map(String::as_str));
+                log::data_warning(
+                    &location,
+                    &format!(
+                        "'costs' has '{name}', and the navigation on which the unit is has no area \
+                         of this name{hint}"
+                    ),
+                );
+                continue;
+            };
+            let set = self.navigation.agents.set_area_cost(agent, number, Some(*cost));
+            if let Err(error) = set {
+                log::data_warning(&location, &error.message);
+                return;
+            }
         }
     }
 
@@ -135,18 +193,23 @@ impl Worlds {
                 AgentDrive::Mover => (body - known.at.position).truncate().length(),
                 _ => body.distance(entry.placed),
             };
-            if away <= MOVED_DISTANCE {
+            let is_lost = known.state == AgentState::Lost;
+            if away <= MOVED_DISTANCE && !is_lost {
                 continue;
             }
-            let Some(mesh) = meshes.get(known.mesh) else { continue };
-            let is_walking = !matches!(known.state, AgentState::Lost | AgentState::Linking);
-            if is_walking && known.follow_body(mesh, body) {
+            let Some(mesh) = meshes.get_mut(known.mesh) else { continue };
+            let is_walking = !is_lost && known.state != AgentState::Linking;
+            let own = known.own_costs.clone();
+            if is_walking && mesh.seen_with(own.as_ref(), |mesh| known.follow_body(mesh, body)) {
                 continue;
             }
             match ground(mesh, body) {
-                Some(at) => agents.teleport(agent, at),
-                // It has left the ground, and stays where it was until it comes back.
-                None => counter!("navigation/off_ground") += 1,
+                Some(at) => agents.find_ground(agent, mesh, at),
+                // It has left the ground, and its unit stays where it is.
+                None => {
+                    agents.lose_ground(agent);
+                    counter!("navigation/off_ground") += 1;
+                }
             }
         }
     }

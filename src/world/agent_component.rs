@@ -6,12 +6,16 @@ use super::WorldId;
 use super::component::{ComponentField, FieldDefault, FieldKind};
 use super::component_fields::{ComponentFields, number, text};
 use super::component_table::{Component, ComponentHost, ComponentView, InspectSection};
+use super::navigation_file::NAMED_AREAS_MAX;
+use super::physics::FieldError;
 use super::unit::UnitId;
 use super::unit_resource::ComponentSource;
 use super::unit_template::{TemplateBuilder, UnitTemplate};
 use engine_foundation::hash::StateHash;
+use engine_foundation::sjson::SjsonTree;
 use engine_foundation::{Error, Handle, Vec3, error};
 use engine_navigation::agents::AgentSettings;
+use engine_navigation::volumes::{AREA_COST_MAX, AREA_COST_MIN};
 use std::collections::BTreeMap;
 
 /// Values of the field `drive`.
@@ -71,6 +75,12 @@ pub static AGENT: Component = Component {
             doc: "false if it goes straight, and others avoid it ({default})",
         },
         ComponentField {
+            name: "costs",
+            kind: FieldKind::Checked(check_costs),
+            default: FieldDefault::Described("those of the class"),
+            doc: "costs of areas of the level's navigation by name, for this unit ({default})",
+        },
+        ComponentField {
             name: "drive",
             kind: FieldKind::Choice(&DRIVES),
             default: FieldDefault::Text(DRIVES[0]),
@@ -115,6 +125,8 @@ pub struct AgentComponent {
     /// The radius is that of the mesh if `has_radius` is false.
     pub settings: AgentSettings,
     pub has_radius: bool,
+    /// Costs of areas by name, which it has instead of those of its class.
+    pub costs: Vec<(String, f32)>,
     pub drive: AgentDrive,
     /// Radians per second.
     pub turn: f32,
@@ -132,6 +144,8 @@ pub struct UnitAgent {
     pub rise: f32,
     /// True if the agent had been created, so that no other one replaces it.
     pub was_created: bool,
+    /// True if a warning has said that no navigation has its class.
+    pub was_reported: bool,
 }
 
 /// Agents of units, by row.
@@ -145,6 +159,44 @@ impl UnitAgents {
     pub fn of_unit(&self, row: u32) -> Option<&UnitAgent> {
         self.of.get(&row)
     }
+}
+
+fn check_costs(value: &SjsonTree, _: bool) -> Result<(), FieldError> {
+    let SjsonTree::Object(entries) = value else {
+        let message = "'costs' must be a block: costs = { water = 5 }";
+        return Err(FieldError::new(message.to_string()));
+    };
+    if entries.len() > NAMED_AREAS_MAX {
+        return Err(FieldError::new(format!(
+            "{} areas are more than a level has (NAMED_AREAS_MAX is {NAMED_AREAS_MAX})",
+            entries.len()
+        )));
+    }
+    for (name, value) in entries {
+        let is_cost = match value {
+            SjsonTree::Number(cost) => {
+                *cost == 0.0 || (AREA_COST_MIN..=AREA_COST_MAX).contains(&(*cost as f32))
+            }
+            _ => false,
+        };
+        if !is_cost {
+            let message = format!(
+                "the cost of the area '{name}' must be 0, which closes it, or {AREA_COST_MIN} to \
+                 {AREA_COST_MAX}"
+            );
+            return Err(FieldError::new(message).in_block(name));
+        }
+    }
+    Ok(())
+}
+
+fn costs(fields: &SjsonTree) -> Vec<(String, f32)> {
+    let Some(SjsonTree::Object(entries)) = fields.get("costs") else { return Vec::new() };
+    let cost = |(name, value): &(String, SjsonTree)| match value {
+        SjsonTree::Number(cost) => Some((name.clone(), *cost as f32)),
+        _ => None,
+    };
+    entries.iter().filter_map(cost).collect()
 }
 
 /// Reads a component `agent`.
@@ -181,6 +233,7 @@ fn read(part: &ComponentSource, node: u16, builder: &mut TemplateBuilder) -> Res
         class: text(fields.tree, "class").map(str::to_string),
         settings,
         has_radius: radius.is_some(),
+        costs: costs(fields.tree),
         drive: match fields.text("drive") {
             "mover" => AgentDrive::Mover,
             "none" => AgentDrive::Nothing,
@@ -206,7 +259,8 @@ fn spawn(
         ));
     }
     let placed = host.units.scene.local_position(unit.row(), 0);
-    let entry = UnitAgent { unit, agent: None, placed, rise: 0.0, was_created: false };
+    let (was_created, was_reported) = (false, false);
+    let entry = UnitAgent { unit, agent: None, placed, rise: 0.0, was_created, was_reported };
     host.agents.of.insert(unit.row(), entry);
     Ok(())
 }

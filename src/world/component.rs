@@ -163,7 +163,9 @@ fn check_field<'a>(
         let names = component.fields.iter().map(|field| field.name).chain(COMMON_FIELDS);
         let hint = suggest::hint(key, names);
         let component = component.name;
-        let message = format!("'{part}' has the unknown field '{key}' for a {component}{hint}");
+        let article = if component.starts_with(['a', 'e', 'i', 'o']) { "an" } else { "a" };
+        let message =
+            format!("'{part}' has the unknown field '{key}' for {article} {component}{hint}");
         return Err((value, message));
     };
     let numbers = |count: usize| {
@@ -177,7 +179,8 @@ fn check_field<'a>(
         FieldKind::Choice(choices)
             if value.as_str().is_none_or(|word| !choices.contains(&word)) =>
         {
-            format!("one of {}", choices.join(", "))
+            let word = value.as_str().map_or(String::new(), |word| format!(", got '{word}'"));
+            format!("one of {}{word}", choices.join(", "))
         }
         FieldKind::Numbers(count) if !numbers(count) => format!("a list of {count} numbers"),
         FieldKind::Checked(check) => {

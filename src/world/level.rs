@@ -103,6 +103,13 @@ pub struct Levels {
     visits: std::cell::Cell<usize>,
 }
 
+impl Levels {
+    /// Returns true if a level of a world is still being spawned.
+    pub fn is_spawning(&self, world: WorldId) -> bool {
+        self.slots.iter().any(|(_, level)| level.world == world && level.left > 0)
+    }
+}
+
 /// State of the descent from a level into its nested levels.
 #[derive(Default)]
 struct LevelPath {

@@ -3,6 +3,10 @@
 //! level names such a file, or contains its content. The engine bakes the meshes when a level has
 //! been spawned (src/engine/level_navigation/).
 
+mod jumps;
+
+pub use jumps::JumpEdit;
+
 use super::unit_compiler::{are_numbers, invalid_value};
 use super::volume::{self, Volume};
 use engine_foundation::sjson::{self, SjsonTree, SjsonValue};
@@ -44,7 +48,8 @@ pub const DEFAULT_CLASS: &str = "default";
 /// Highest cost of a link, in metres.
 const LINK_COST_MAX: f32 = 1e6;
 
-const KEYS: [&str; 7] = ["agents", "areas", "volumes", "blockers", "links", "seeds", "source"];
+const KEYS: [&str; 8] =
+    ["agents", "areas", "volumes", "blockers", "links", "jumps", "seeds", "source"];
 const LINK_KEYS: [&str; 8] =
     ["from", "to", "spline", "name", "cost", "one_way", "manual", "agents"];
 const SOURCES: [&str; 2] = ["level", "world"];
@@ -109,6 +114,7 @@ pub struct NavigationFile {
     pub areas: Vec<(String, f32)>,
     pub volumes: Vec<VolumeEdit>,
     pub links: Vec<LinkEdit>,
+    pub jumps: Vec<JumpEdit>,
     pub seeds: Vec<Vec3>,
     /// True if all static actors of the world are baked, and not only those of the level.
     pub is_of_world: bool,
@@ -213,6 +219,7 @@ impl NavigationFile {
                 .collect(),
             volumes: edits.into_iter().flatten().collect(),
             links: block(tree, "links").iter().map(link_edit).collect(),
+            jumps: block(tree, "jumps").iter().map(jumps::jump_edit).collect(),
             seeds,
             is_of_world: text(tree, "source").is_some_and(|source| source == SOURCES[1]),
         }
@@ -295,6 +302,7 @@ fn check(root: SjsonValue<'_>) -> Result<(), NavigationError<'_>> {
         ("volumes", VOLUMES_MAX / 2, "VOLUMES_MAX / 2"),
         ("blockers", VOLUMES_MAX / 2, "VOLUMES_MAX / 2"),
         ("links", LINKS_MAX, "LINKS_MAX"),
+        ("jumps", jumps::JUMP_RULES_MAX, "JUMP_RULES_MAX"),
     ];
     // Before names are compared with those of another block.
     for (key, most, limit) in limits {
@@ -343,6 +351,7 @@ fn check_entry<'a>(
         "agents" => check_class(root, name, fields),
         "areas" => check_area(name, fields),
         "links" => check_link(root, name, fields),
+        "jumps" => jumps::check(root, name, fields),
         _ => check_volume(root, key == "volumes", name, fields),
     }
 }

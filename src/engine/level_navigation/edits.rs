@@ -2,7 +2,8 @@
 //! what it did, or why it did nothing.
 
 use super::shapes::upright_shape;
-use engine_foundation::{Vec3, suggest};
+use engine_foundation::tasks::TaskPool;
+use engine_foundation::{Error, Vec3, suggest};
 use engine_navigation::bake::{AreaShape, NULL_AREA};
 use engine_navigation::jumps::{JumpSettings, LINKS_MAX};
 use engine_navigation::mesh::NavigationMesh;
@@ -10,7 +11,8 @@ use engine_navigation::volumes::VOLUMES_MAX;
 use engine_world::level::LevelTransform;
 use engine_world::level_resource::LevelResource;
 use engine_world::navigation_file::{
-    AgentClass, EditShape, FIRST_NAMED_AREA, LinkEdit, LinkEnds, NavigationFile, VolumeEdit,
+    AgentClass, EditShape, FIRST_NAMED_AREA, JumpEdit, LinkEdit, LinkEnds, NavigationFile,
+    VolumeEdit,
 };
 use std::sync::Arc;
 
@@ -29,7 +31,7 @@ pub struct LevelPart {
 /// Report of an edit by hand: its effect, or why it has none.
 #[derive(Clone, PartialEq, Debug)]
 pub struct EditReport {
-    /// `"volume"`, `"blocker"`, `"link"` or `"seed"`.
+    /// `"volume"`, `"blocker"`, `"link"`, `"jumps"` or `"seed"`.
     pub kind: &'static str,
     /// Name in the file; the number of a seed.
     pub name: String,
@@ -166,6 +168,24 @@ fn add_volume(
     (message, Some(id))
 }
 
+/// Adds links that were found. Returns what came of it.
+fn add_found(mesh: &mut NavigationMesh, links: Vec<JumpSettings>) -> Result<String, String> {
+    let count = links.len();
+    if count == 0 {
+        return Err("does nothing: no edge has other ground within its distance and heights, \
+                    with room for a jump, and without a short way on foot"
+            .to_string());
+    }
+    let two_way = links.iter().filter(|link| link.is_two_way).count();
+    let added = links.into_iter().map_while(|link| mesh.add_found_link(link)).count();
+    let of_limit = match added < count {
+        true => format!(", of {count}: the mesh has {LINKS_MAX} links (LINKS_MAX)"),
+        false => String::new(),
+    };
+    let plural = if added == 1 { "" } else { "s" };
+    Ok(format!("adds {added} link{plural}, {two_way} of them two-way{of_limit}"))
+}
+
 fn middle(shape: &AreaShape) -> Vec3 {
     let (low, high) = shape.bounds();
     (Vec3::from(low) + Vec3::from(high)) * 0.5
@@ -226,6 +246,36 @@ impl EditPlan {
         }
         self.note("link", &edit.name, part, Ok(String::new()), number);
         self.links.push((self.reports.len() - 1, ends));
+    }
+
+    /// Finds the jumps of a mesh that has been built, and adds them as links.
+    ///
+    /// # Errors
+    /// Returns an error if the system cannot start another thread.
+    pub fn add_jumps(
+        &mut self,
+        mesh: &mut NavigationMesh,
+        class: &AgentClass,
+        parts: &[LevelPart],
+        pool: &TaskPool,
+    ) -> Result<(), Error> {
+        for part in parts {
+            let applies =
+                |edit: &&JumpEdit| edit.classes.is_empty() || edit.classes.contains(&class.name);
+            for edit in part.file.jumps.iter().filter(applies) {
+                mesh.update_hierarchy(pool)?;
+                let message = match mesh.find_jumps(&edit.rules, pool) {
+                    Ok(links) => add_found(mesh, links),
+                    Err(error) => Err(format!("does nothing: {}", error.message)),
+                };
+                self.note("jumps", &edit.name, part, message, None);
+                let failure = mesh.rebuild(pool)?.and_then(|renumbering| renumbering.failure);
+                if let Some(failure) = failure {
+                    return Err(failure);
+                }
+            }
+        }
+        Ok(())
     }
 
     /// Sets the seeds of a mesh that has been built, and notes what links and seeds did.

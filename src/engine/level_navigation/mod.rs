@@ -52,6 +52,11 @@ pub struct LevelMeshes {
 }
 
 impl LevelMeshes {
+    /// Returns true if a mesh is one of the level.
+    pub fn has_mesh(&self, mesh: NavigationMeshId) -> bool {
+        self.meshes.iter().any(|known| known.mesh == mesh)
+    }
+
     /// Returns the number of an area by its name.
     pub fn area(&self, name: &str) -> Option<u8> {
         let found = self.areas.iter().position(|area| area == name)?;
@@ -82,7 +87,7 @@ impl Navigation {
 
     /// Returns true if a mesh belongs to a level, whose world updates and destroys it.
     pub fn is_of_level(&self, mesh: NavigationMeshId) -> bool {
-        self.levels.iter().flat_map(|level| &level.meshes).any(|known| known.mesh == mesh)
+        self.levels.iter().any(|level| level.has_mesh(mesh))
     }
 
     fn remove_mesh(&mut self, mesh: NavigationMeshId, frame: u64, location: &str) {
@@ -110,7 +115,8 @@ impl Navigation {
     fn install(&mut self, of: LevelMeshes, baked: Vec<Baked>, frame: u64) -> Result<(), Error> {
         let known = self.levels.iter().position(|known| known.level == of.level);
         let old = known.map(|at| self.levels.remove(at));
-        let mut old_meshes = old.map_or(Vec::new(), |old| old.meshes);
+        let (mut old_meshes, old_areas) =
+            old.map_or_else(Default::default, |old| (old.meshes, old.areas));
         let (mut of, mut result) = (of, Ok(()));
         for Baked { class, mesh, edits, costs } in baked {
             let same = old_meshes.iter().position(|old| old.class == class);
@@ -120,6 +126,8 @@ impl Navigation {
                     let renumbering = Renumbering::of_other_mesh(slot);
                     *slot = mesh;
                     self.agents.renumber(id.0, slot, &renumbering);
+                    let areas = (&old_areas[..], &of.areas[..]);
+                    self.agents.renumber_areas(id.0, |area| area_now(area, areas));
                     id
                 }
                 None => match self.meshes.add(mesh) {
@@ -140,6 +148,15 @@ impl Navigation {
         }
         self.levels.push(of);
         result
+    }
+}
+
+/// Warns about the data of a game: each time, because a file can still be wrong when it is saved
+/// again.
+fn warn(location: &str, message: &str) {
+    match log::holds_data_warnings() {
+        true => log::data_warning(location, message),
+        false => log::warning(&format!("{location} {message}")),
     }
 }
 
@@ -184,24 +201,33 @@ fn costs_of(areas: &[(String, f32)], class: &AgentClass) -> Costs {
     costs
 }
 
+/// Returns the number that an area has now, by the names of areas before and now; `None` if it does
+/// not exist any more.
+fn area_now(number: u8, (before, now): (&[String], &[String])) -> Option<u8> {
+    let at = |number: u8| number.checked_sub(FIRST_NAMED_AREA).map(usize::from);
+    match at(number).and_then(|at| before.get(at)) {
+        Some(name) => {
+            let found = now.iter().position(|known| known == name)?;
+            Some(FIRST_NAMED_AREA + found as u8)
+        }
+        // It has no name, and its number may not have become that of one.
+        None => at(number).is_none_or(|at| at >= now.len()).then_some(number),
+    }
+}
+
 /// Gives a new mesh the costs of areas that the game has changed in the old one, which had other
 /// areas and `file_costs`.
 fn keep_costs(
     mesh: &mut NavigationMesh,
     before: &NavigationMesh,
-    (areas, old_areas): (&[(String, f32)], &[String]),
+    (areas, old_areas): (&[String], &[String]),
     file_costs: &Costs,
 ) {
-    let first = usize::from(FIRST_NAMED_AREA);
-    for (number, file_cost) in file_costs.iter().enumerate().skip(1) {
-        let name = number.checked_sub(first).and_then(|at| old_areas.get(at));
-        let now = match name {
-            Some(name) => areas.iter().position(|(known, _)| known == name).map(|at| at + first),
-            None => (number < first || number >= first + areas.len()).then_some(number),
-        };
-        let cost = before.area_cost(number as u8);
+    for (number, file_cost) in (0..).zip(file_costs).skip(1) {
+        let cost = before.area_cost(number);
+        let now = area_now(number, (old_areas, areas));
         if let Some(now) = now.filter(|_| cost != *file_cost) {
-            mesh.set_area_cost(now as u8, cost);
+            mesh.set_area_cost(now, cost);
         }
     }
 }
@@ -290,10 +316,14 @@ impl Engine {
                 .flat_map(|mesh| mesh.edits.iter().map(move |edit| (mesh, edit)))
                 .filter(|(_, edit)| !edit.has_effect)
             {
-                log::warning(&format!(
-                    "navigation of level \"{}\", agents '{}': {edit}",
-                    resource.name, mesh.class
-                ));
+                let EditReport { kind, name, message, .. } = edit;
+                warn(
+                    &format!(
+                        "navigation of level \"{}\", agents '{}': {kind} '{name}'",
+                        resource.name, mesh.class
+                    ),
+                    message,
+                );
             }
             return;
         };
@@ -360,7 +390,8 @@ impl Engine {
             && let Some(before) = navigation.meshes.get(known.mesh.0)
         {
             mesh.adopt(before);
-            keep_costs(&mut mesh, before, (areas, &old.areas), &known.costs);
+            let names: Vec<String> = areas.iter().map(|(name, _)| name.clone()).collect();
+            keep_costs(&mut mesh, before, (&names, &old.areas), &known.costs);
         }
         // Links that were added need one call even if no tile waits.
         loop {
@@ -372,6 +403,7 @@ impl Engine {
                 break;
             }
         }
+        plan.add_jumps(&mut mesh, class, parts, pool)?;
         plan.finish(&mut mesh);
         Ok(Baked { class: class.name.clone(), mesh, edits: plan.reports, costs })
     }

@@ -2,12 +2,14 @@
 
 use super::following::Leader;
 use super::mesh::{NavigationMesh, NearestPolygon};
+use super::own_costs::OwnCosts;
 use super::passages::{Approach, Turn};
 use super::search::{PartialReason, PolygonPath};
 use super::steering::Steering;
 use super::traversal::Traversal;
 use engine_foundation::handle::Handle;
 use engine_foundation::{Vec2, Vec3};
+use std::sync::Arc;
 
 /// Number of groups of agents.
 pub const GROUPS_MAX: u8 = 32;
@@ -126,6 +128,8 @@ pub(super) struct Request {
 pub struct Agent {
     pub mesh: Handle,
     pub settings: AgentSettings,
+    /// Costs of areas that it has instead of those of the mesh.
+    pub own_costs: Option<Arc<OwnCosts>>,
     pub at: NearestPolygon,
     pub velocity: Vec2,
     /// Direction in which it looks: that of its velocity, when it walked last.
@@ -171,6 +175,7 @@ impl Agent {
         Agent {
             mesh,
             settings,
+            own_costs: None,
             at,
             velocity: Vec2::ZERO,
             forward: Vec2::Y,
@@ -430,6 +435,9 @@ impl Agent {
         write(self.link().map_or(0, |link| u64::from(link) + 1));
         if let Some(leader) = &self.leader {
             leader.write_state(&mut write);
+        }
+        if let Some(costs) = &self.own_costs {
+            costs.write_state(&mut write);
         }
     }
 }

@@ -9,6 +9,7 @@ pub use super::requests::UPDATE_NODES;
 use super::agent::{Request, STUCK_SECONDS};
 use super::mesh::{NavigationMesh, NearestPolygon};
 use super::neighbors::Snapshot;
+use super::own_costs::OwnCosts;
 use super::passages::Passages;
 use super::search::{PolygonPath, Searcher};
 use super::steering::{self, Steering};
@@ -16,6 +17,8 @@ use super::volumes::Renumbering;
 use engine_foundation::handle::{Handle, HandleKind};
 use engine_foundation::tasks::TaskPool;
 use engine_foundation::{Error, Slots, Vec2, Vec3};
+use std::ops::Range;
+use std::sync::Weak;
 
 /// Maximum number of agents.
 pub const AGENTS_MAX: usize = 16_384;
@@ -43,6 +46,8 @@ pub struct Agents {
     pub(super) passages: Vec<Passages>,
     /// Meshes with the agents that have entered a link in their last update.
     entered: Vec<(Handle, Handle)>,
+    /// Meshes with the costs that some of their agents have.
+    pub(super) cost_sets: Vec<(Handle, Weak<OwnCosts>)>,
     /// Scratch memory of updates: agents of the mesh, and their searches.
     pub(super) rows: Vec<u32>,
     pub(super) queue: Vec<(Request, u32)>,
@@ -61,6 +66,7 @@ impl Default for Agents {
             statistics: AgentStatistics::default(),
             passages: Vec::new(),
             entered: Vec::new(),
+            cost_sets: Vec::new(),
             rows: Vec::new(),
             queue: Vec::new(),
             line: Vec::new(),
@@ -156,7 +162,52 @@ impl Agents {
         }
     }
 
-    /// Advances the agents of a mesh by `step` seconds.
+    /// Advances the agents of a mesh by `step` seconds, each with its own costs of areas.
+    ///
+    /// # Errors
+    /// Returns an error if the system cannot start another thread.
+    pub fn advance(
+        &mut self,
+        id: Handle,
+        mesh: &mut NavigationMesh,
+        step: f32,
+        pool: &TaskPool,
+    ) -> Result<(), Error> {
+        mesh.forget_views();
+        let groups = self.list_rows(id);
+        if groups.iter().all(|(own, _)| own.is_none()) {
+            return self.update(id, mesh, step, pool);
+        }
+        self.begin_update(id);
+        let all = std::mem::take(&mut self.rows);
+        let mut first = 0;
+        for (own, end) in &groups {
+            if let Some(own) = own {
+                mesh.update_view(own, pool)?;
+            }
+            self.rows.clear();
+            self.rows.extend_from_slice(&all[first..*end]);
+            let nodes = UPDATE_NODES / groups.len();
+            mesh.seen_with(own.as_ref(), |mesh| self.find_ways(mesh, step, nodes));
+            first = *end;
+        }
+        self.rows = all;
+        self.take_turns(id, mesh, step);
+        self.begin_steering();
+        let mut first = 0;
+        for (own, end) in &groups {
+            mesh.seen_with(own.as_ref(), |mesh| self.steer(mesh, first..*end, step, pool))?;
+            first = *end;
+        }
+        let mut first = 0;
+        for (own, end) in &groups {
+            mesh.seen_with(own.as_ref(), |mesh| self.apply_results(id, mesh, first..*end, step));
+            first = *end;
+        }
+        Ok(())
+    }
+
+    /// Advances the agents of a mesh by `step` seconds, all with the costs of the mesh.
     ///
     /// # Errors
     /// Returns an error if the system cannot start another thread.
@@ -167,38 +218,61 @@ impl Agents {
         step: f32,
         pool: &TaskPool,
     ) -> Result<(), Error> {
-        self.rows.clear();
-        let of_mesh = self
-            .slots
-            .iter()
-            .filter(|(_, agent)| agent.mesh == id && agent.state != AgentState::Lost);
-        self.rows.extend(of_mesh.map(|(handle, _)| handle.index() as u32));
-        self.follow_leaders(mesh, step);
-        self.request_paths(mesh);
-        self.answer_requests(mesh);
+        self.list_rows(id);
+        self.begin_update(id);
+        self.find_ways(mesh, step, UPDATE_NODES);
         self.take_turns(id, mesh, step);
-        let (slots, rows) = (&self.slots, &self.rows);
-        let agent = |row: u32| slots.at(row as usize).expect("it was listed");
-        self.snapshot.take(rows.iter().map(|row| agent(*row)));
-        self.results.clear();
-        self.results.resize(rows.len(), Steering::default());
-        let snapshot = &self.snapshot;
-        // An agent costs about as much as 16 items of other systems.
-        let tasks = pool.tasks(rows.len() * 16)?;
-        tasks.each_slice(pool.task("navigation"), &mut self.results, |first, piece| {
-            for (at, result) in (first..).zip(piece) {
-                *result = steering::steer(mesh, agent(rows[at]), snapshot, at, step);
-            }
-        })?;
-        self.apply_results(id, mesh, step);
+        self.begin_steering();
+        let all = 0..self.rows.len();
+        self.steer(mesh, all.clone(), step, pool)?;
+        self.apply_results(id, mesh, all, step);
         Ok(())
     }
 
-    /// Moves the agents with the velocities that were chosen.
-    fn apply_results(&mut self, id: Handle, mesh: &NavigationMesh, step: f32) {
-        self.statistics.stuck = 0;
+    fn begin_update(&mut self, id: Handle) {
+        self.statistics = AgentStatistics::default();
         self.entered.retain(|(mesh, _)| *mesh != id);
-        for at in 0..self.rows.len() {
+    }
+
+    /// Finds the ways of the agents that are listed.
+    fn find_ways(&mut self, mesh: &NavigationMesh, step: f32, nodes: usize) {
+        self.follow_leaders(mesh, step);
+        self.request_paths(mesh);
+        self.answer_requests(mesh, nodes);
+    }
+
+    /// Copies the state of all agents that are listed.
+    fn begin_steering(&mut self) {
+        let (slots, rows) = (&self.slots, &self.rows);
+        let agent = |row: &u32| slots.at(*row as usize).expect("it was listed");
+        self.snapshot.take(rows.iter().map(agent));
+        self.results.clear();
+        self.results.resize(rows.len(), Steering::default());
+    }
+
+    /// Chooses the velocities of some of the agents that are listed.
+    fn steer(
+        &mut self,
+        mesh: &NavigationMesh,
+        range: Range<usize>,
+        step: f32,
+        pool: &TaskPool,
+    ) -> Result<(), Error> {
+        let (slots, rows, snapshot) = (&self.slots, &self.rows, &self.snapshot);
+        let agent = |row: u32| slots.at(row as usize).expect("it was listed");
+        let begin = range.start;
+        // An agent costs about as much as 16 items of other systems.
+        let tasks = pool.tasks(range.len() * 16)?;
+        tasks.each_slice(pool.task("navigation"), &mut self.results[range], |first, piece| {
+            for (at, result) in (begin + first..).zip(piece) {
+                *result = steering::steer(mesh, agent(rows[at]), snapshot, at, step);
+            }
+        })
+    }
+
+    /// Moves agents with the velocities that were chosen.
+    fn apply_results(&mut self, id: Handle, mesh: &NavigationMesh, range: Range<usize>, step: f32) {
+        for at in range {
             let row = self.rows[at] as usize;
             let result = self.results[at];
             let agent = self.slots.at_mut(row).expect("it was listed");

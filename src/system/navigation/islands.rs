@@ -27,7 +27,7 @@ impl NavigationMesh {
         seeds.truncate(SEEDS_MAX);
         self.seeds = seeds;
         self.version += 1;
-        self.hierarchy.outdate();
+        self.outdate_hierarchies();
         self.leave_out_islands();
     }
 

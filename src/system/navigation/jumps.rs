@@ -111,6 +111,11 @@ impl NavigationMesh {
         is_known
     }
 
+    /// Returns the number of links.
+    pub fn num_links(&self) -> usize {
+        self.jumps.links.len()
+    }
+
     /// Returns a link.
     pub fn link_of(&self, number: u32) -> Option<&JumpSettings> {
         self.jumps.links.get(&number)

@@ -6,6 +6,7 @@ use super::bake::{
 };
 use super::hierarchy::Hierarchy;
 use super::jumps::{Jumps, NO_JUMP};
+use super::own_costs::View;
 use super::path_requests::PathRequests;
 use super::volumes::Volumes;
 use engine_foundation::tasks::TaskPool;
@@ -88,6 +89,8 @@ pub struct NavigationMesh {
     /// Points from which ground must be reachable; all ground stays if there are none.
     pub(super) seeds: Vec<Vec3>,
     pub(super) hierarchy: Hierarchy,
+    /// The mesh as agents with costs of their own see it.
+    pub(super) views: Vec<View>,
     pub(super) requests: PathRequests,
 }
 
@@ -150,6 +153,7 @@ impl NavigationMesh {
             jumps: Jumps::default(),
             seeds: Vec::new(),
             hierarchy: Hierarchy::default(),
+            views: Vec::new(),
             requests: PathRequests::default(),
         };
         mesh.costs[0] = 0.0;
@@ -171,7 +175,7 @@ impl NavigationMesh {
             self.tile_meshes = tiles;
             return Err(too_many_heights(heights));
         }
-        self.hierarchy.outdate();
+        self.outdate_hierarchies();
         self.tiles.clear();
         self.polygons.clear();
         self.corners.clear();
@@ -380,7 +384,7 @@ impl NavigationMesh {
         if *known != is_obstructed {
             *known = is_obstructed;
             self.version += 1;
-            self.hierarchy.touch(polygon);
+            self.touch_hierarchies(polygon);
         }
     }
 

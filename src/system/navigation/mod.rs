@@ -7,6 +7,7 @@ pub mod bake;
 mod cluster_table;
 mod clusters;
 mod cone;
+pub mod cover;
 mod far_search;
 mod following;
 pub mod grid;
@@ -14,10 +15,12 @@ mod grid_flow;
 mod grid_path;
 mod hierarchy;
 pub mod islands;
+pub mod jump_links;
 pub mod jumps;
 pub mod mesh;
 mod neighbors;
 pub mod outline;
+pub mod own_costs;
 mod passages;
 mod path;
 pub mod path_requests;
@@ -29,6 +32,7 @@ pub mod rebake;
 mod rebuild;
 mod requests;
 pub mod search;
+mod sight;
 mod steering;
 mod straighten;
 mod traversal;
@@ -46,7 +50,11 @@ mod edit_tests;
 #[cfg(test)]
 mod following_tests;
 #[cfg(test)]
+mod jump_links_tests;
+#[cfg(test)]
 mod jump_tests;
+#[cfg(test)]
+mod own_costs_tests;
 #[cfg(test)]
 mod path_tests;
 #[cfg(test)]

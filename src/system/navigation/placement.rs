@@ -1,11 +1,38 @@
 //! Agents whose body is moved by something else, such as physics: they follow it on the mesh.
 
-use super::agents::Agent;
-use super::mesh::NavigationMesh;
+use super::agents::{Agent, AgentState, Agents};
+use super::mesh::{NavigationMesh, NearestPolygon};
 use engine_foundation::Vec3;
+use engine_foundation::handle::Handle;
 
 /// Distance from its body at which an agent has lost it, in radii.
 const LOST_RADII: f32 = 2.0;
+
+impl Agents {
+    /// Marks an agent as lost whose body has left the ground. It keeps its destination and its
+    /// leader, to which it goes on from [`Agents::find_ground`].
+    pub fn lose_ground(&mut self, agent: Handle) {
+        if let Some(agent) = self.slots.get_mut(agent)
+            && agent.state != AgentState::Lost
+        {
+            let (destination, leader) = (agent.destination, agent.leader);
+            agent.lose();
+            (agent.destination, agent.leader) = (destination, leader);
+        }
+    }
+
+    /// Puts an agent on the ground at which its body is again.
+    pub fn find_ground(&mut self, agent: Handle, mesh: &NavigationMesh, at: NearestPolygon) {
+        if let Some(agent) = self.slots.get_mut(agent)
+            && agent.state == AgentState::Lost
+        {
+            // Polygons can have other numbers since.
+            let destination = agent.destination.take();
+            agent.destination = destination.and_then(|known| mesh.snap(known.position));
+        }
+        self.teleport(agent, at);
+    }
+}
 
 impl Agent {
     /// Moves the agent along the ground to where its body is, and keeps its path. Returns false if
@@ -23,10 +50,44 @@ impl Agent {
 
 #[cfg(test)]
 mod tests {
-    use crate::agents::{AgentSettings, Agents};
+    use crate::agents::{AgentSettings, AgentState, Agents};
+    use crate::bake::AreaShape;
+    use crate::mesh::NavigationMesh;
     use crate::tests::scene;
     use engine_foundation::Vec3;
     use engine_foundation::handle::{HandleKind, Slots};
+    use engine_foundation::tasks::TaskPool;
+
+    #[test]
+    fn an_agent_without_ground_goes_on_when_it_is_back() {
+        let mut mesh = scene(48, 1);
+        let (mut agents, mut ids) = (Agents::default(), Slots::new(HandleKind::NavigationMesh, 1));
+        let near = |mesh: &NavigationMesh, x: f32, y: f32| {
+            mesh.nearest(Vec3::new(x, y, 0.0), 1.0, 1.0).unwrap()
+        };
+        let (id, pool) = (ids.add(()).unwrap(), TaskPool::new(Some(1)));
+        let agent = agents.add(id, near(&mesh, 5.0, 5.0), AgentSettings::DEFAULT).unwrap();
+        agents.set_destination(agent, near(&mesh, 5.0, 15.0));
+        agents.lose_ground(agent);
+        agents.lose_ground(agent);
+        // Meanwhile, the polygons get other numbers.
+        let position = [10.0, 10.0, -1.0];
+        mesh.add_volume(AreaShape::Cylinder { position, radius: 1.0, height: 3.0 }, 0).unwrap();
+        for _ in 0..4 {
+            if let Some(renumbering) = mesh.rebuild(&pool).unwrap() {
+                agents.renumber(id, &mesh, &renumbering);
+            }
+            agents.advance(id, &mut mesh, 0.1, &pool).unwrap();
+        }
+        assert_eq!(agents.slots.get(agent).unwrap().state, AgentState::Lost);
+        agents.find_ground(agent, &mesh, near(&mesh, 8.0, 15.0));
+        for _ in 0..100 {
+            agents.advance(id, &mut mesh, 0.1, &pool).unwrap();
+        }
+        let known = agents.slots.get(agent).unwrap();
+        assert_eq!(known.state, AgentState::Arrived);
+        assert!(known.at.position.distance(Vec3::new(5.0, 15.0, 0.0)) < 1.0);
+    }
 
     #[test]
     fn an_agent_follows_its_body_along_the_ground() {

@@ -8,7 +8,8 @@ use super::volumes::{Renumbering, VOLUMES_MAX};
 use engine_foundation::Vec3;
 
 /// Highest number of a volume and of a link of a file.
-const FILE_NUMBERS: u32 = if VOLUMES_MAX > LINKS_MAX { VOLUMES_MAX } else { LINKS_MAX } as u32;
+pub(super) const FILE_NUMBERS: u32 =
+    if VOLUMES_MAX > LINKS_MAX { VOLUMES_MAX } else { LINKS_MAX } as u32;
 
 impl Renumbering {
     /// Returns the renumbering from a mesh to another one in its place: no polygon is the same.

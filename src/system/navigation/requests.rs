@@ -43,8 +43,8 @@ impl Agents {
         }
     }
 
-    /// Answers searches, the oldest ones first, until the budget is used up.
-    pub(super) fn answer_requests(&mut self, mesh: &NavigationMesh) {
+    /// Answers searches, the oldest ones first, until a budget of nodes is used up.
+    pub(super) fn answer_requests(&mut self, mesh: &NavigationMesh, nodes_max: usize) {
         self.queue.clear();
         for row in &self.rows {
             let agent = self.slots.at(*row as usize).expect("it was listed");
@@ -58,7 +58,7 @@ impl Agents {
         let mut nodes = 0;
         let mut searches = 0;
         for (_, row) in &self.queue {
-            if nodes >= UPDATE_NODES {
+            if nodes >= nodes_max {
                 break;
             }
             let agent = self.slots.at_mut(*row as usize).expect("it was listed");
@@ -69,9 +69,9 @@ impl Agents {
             searches += 1;
             agent.take_path(mesh);
         }
-        self.statistics.searches = searches;
-        self.statistics.nodes = nodes as u32;
-        self.statistics.waiting = self.queue.len() as u32 - searches;
+        self.statistics.searches += searches;
+        self.statistics.nodes += nodes as u32;
+        self.statistics.waiting += self.queue.len() as u32 - searches;
     }
 }
 

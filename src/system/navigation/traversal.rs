@@ -3,11 +3,10 @@
 use super::agent::{Agent, AgentState};
 use super::mesh::{NavigationMesh, NearestPolygon};
 use super::search::PolygonPath;
+use super::sight::jump_point;
 use super::volumes::Renumbering;
 use engine_foundation::Vec3;
 
-/// Height of an arc for each metre of its length.
-const ARC_HEIGHT: f32 = 0.2;
 /// Distance from the start of a link at which an agent is on it, in radii.
 const START_RADII: f32 = 0.5;
 /// Version of the mesh of paths that have to be searched again.
@@ -65,9 +64,7 @@ impl Agent {
             return;
         }
         let (start, end) = (traversal.start, traversal.end.position);
-        let arc =
-            start.truncate().distance(end.truncate()) * ARC_HEIGHT * 4.0 * part * (1.0 - part);
-        self.at.position = start.lerp(end, part) + Vec3::Z * arc;
+        self.at.position = jump_point(start, end, part);
         self.velocity = (end - start).truncate() * traversal.rate;
         self.traversal = Some(Traversal { part, ..traversal });
     }
@@ -90,6 +87,11 @@ impl Agent {
 
     /// Has the way of an agent on a link searched when it has left the link.
     pub(super) fn search_after_link(&mut self) {
+        self.version = OUTDATED;
+    }
+
+    /// Has the path searched again in the next update.
+    pub(super) fn search_again(&mut self) {
         self.version = OUTDATED;
     }
 

@@ -1,6 +1,7 @@
 //! Tests of navigation files: what they contain, and messages about mistakes.
 
 use super::*;
+use engine_navigation::jump_links::JumpRules;
 
 fn compiled(text: &str) -> Result<NavigationFile, String> {
     let read = |_: &str| Err(engine_foundation::error!("no other file"));
@@ -133,5 +134,35 @@ fn mistakes_in_edits_are_refused() {
     check(
         &format!("seeds = [{seeds}]"),
         "1: 'seeds' must be a list of at most 1024 points (SEEDS_MAX): [[0, 0, 0]]",
+    );
+}
+
+#[test]
+fn rules_of_jumps_have_defaults_and_ranges() {
+    let text = "agents = { a = {} }\njumps = { hop = {} fall = { distance = 1.5 up = 0 down = 6 \
+                name = \"drop\" cost = 9 manual = true agents = [\"a\"] } }";
+    let file = compiled(text).unwrap();
+    let [hop, fall] = &file.jumps[..] else { panic!("two rules") };
+    assert_eq!(hop.rules, JumpRules { name: "hop".to_string(), ..JumpRules::DEFAULT });
+    assert!(hop.classes.is_empty());
+    let JumpRules { distance, up, down, spacing, cost, .. } = fall.rules;
+    assert_eq!((distance, up, down, spacing, cost), (1.5, 0.0, 6.0, 3.0, Some(9.0)));
+    assert_eq!((&fall.rules.name[..], fall.rules.is_manual), ("drop", true));
+    assert_eq!(fall.classes, ["a"]);
+    check(
+        "jumps = { hop = { distance = 30 } }",
+        "1: 'distance' of jumps 'hop' must be 0.1 to 20 metres",
+    );
+    check("jumps = { hop = { up = \"1\" } }", "1: 'up' of jumps 'hop' must be 0 to 50 metres");
+    check("jumps = { hop = { hight = 3 } }", "1: jumps 'hop' has the unknown field 'hight'");
+    check(
+        "jumps = { hop = { agents = [\"b\"] } }",
+        "1: 'agents' of 'hop' names 'b', which is not in 'agents'",
+    );
+    check("jumps = { hop = { manual = 1 } }", "1: 'manual' of jumps 'hop' must be true or false");
+    let many = (0..17).map(|at| format!("a{at} = {{}}")).collect::<Vec<_>>().join(" ");
+    check(
+        &format!("jumps = {{ {many} }}"),
+        "1: 'jumps' has 17 entries, and 16 are the most (JUMP_RULES_MAX)",
     );
 }

@@ -232,6 +232,10 @@ M.calls = {
   ["Agent.create"] = filled(16385, function()
     return Agent.create(fixtures.get("NavigationMesh"), Vector3(10, 10, 0))
   end, Agent.destroy),
+  ["Agent.set_area_cost"] = filled(17, function(i)
+    local agent = Agent.create(fixtures.get("NavigationMesh"), Vector3(10, 10, 0))
+    return Agent.set_area_cost(agent, 2, i) or agent
+  end, Agent.destroy),
   ["NavigationGrid.create"] = function()
     local _, size = pcall(NavigationGrid.create, 2049, 1)
     local _, count = pcall(filled(257, function() return NavigationGrid.create(1, 1) end,
@@ -240,9 +244,8 @@ M.calls = {
   end,
   ["NavigationGrid.set_targets"] = function()
     local grid = NavigationGrid.create(1, 1)
-    local _, problem = pcall(distinct(65, function(name)
-      NavigationGrid.set_targets(grid, name, { 1, 1 })
-    end))
+    local set = function(name) NavigationGrid.set_targets(grid, name, { 1, 1 }) end
+    local _, problem = pcall(distinct(65, set))
     NavigationGrid.destroy(grid)
     error(problem, 0)
   end,

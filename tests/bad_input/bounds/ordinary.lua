@@ -230,6 +230,8 @@ M.arguments = {
   },
   ["Joint.set_target"] = { joint = mouse_joint },
   ["Agent.create"] = { position = Vector3(10, 10, 0), options = { speed = 2 } },
+  ["Agent.area_cost"] = { area = 2 },
+  ["Agent.set_area_cost"] = { area = 2, cost = 3 },
   ["Agent.set_position"] = { position = Vector3(10, 10, 0) },
   ["Agent.update_position"] = { position = Vector3(10, 10, 0) },
   ["Agent.follow"] = { leader = leader },
@@ -238,6 +240,10 @@ M.arguments = {
   ["NavigationGrid.distance"] = { name = flow_field },
   ["NavigationGrid.flow"] = { name = flow_field },
   ["NavigationGrid.set_targets"] = { targets = { 1, 1 } },
+  ["NavigationMesh.add_jump_links"] = { options = { distance = 2 } },
+  ["NavigationMesh.cover_points"] = {
+    position = Vector3(10, 10, 0), threat = Vector3(2, 10, 0), options = { count = 4 },
+  },
   ["NavigationMesh.create"] = { options = { radius = 0.5 } },
   ["NavigationMesh.create_from_triangles"] = {
     points = { 0, 0, 0, 20, 0, 0, 20, 20, 0 }, triangles = { 1, 2, 3 }, options = { radius = 0.5 },

@@ -2,6 +2,7 @@
 //! the character that an agent moves.
 
 use super::agent::{of, of_mut};
+use super::volumes::position;
 use crate::argument::Integer;
 use crate::value::ScriptValue;
 use engine_foundation::{Error, Handle, Vec3, error};
@@ -86,12 +87,15 @@ pub(super) fn update_position(
     agent: AgentId,
     position: Vec3,
 ) -> Result<Option<f64>, Error> {
+    let position = self::position(position, "#2 'position'")?;
     let mesh = of(engine, agent).mesh;
     let navigation = &mut engine.worlds.navigation;
-    let mesh = navigation.meshes.get(mesh).ok_or_else(|| {
+    let mesh = navigation.meshes.get_mut(mesh).ok_or_else(|| {
         error!("argument #1 'agent': its navigation mesh was destroyed: destroy the agent, too")
     })?;
-    let apart = navigation.agents.correct(agent.0, mesh, position);
+    let agents = &mut navigation.agents;
+    let own = agents.slots.get(agent.0).and_then(|agent| agent.own_costs.clone());
+    let apart = mesh.seen_with(own.as_ref(), |mesh| agents.correct(agent.0, mesh, position));
     Ok(apart.map(f64::from))
 }
 

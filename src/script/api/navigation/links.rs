@@ -7,6 +7,7 @@ use crate::return_value::WholeNumber;
 use crate::value::ScriptValue;
 use engine_foundation::{Error, Vec3, error, suggest};
 use engine_navigation::NavigationMeshId;
+use engine_navigation::jump_links::JumpRules;
 use engine_navigation::jumps::{JumpSettings, LINK_NAME_MAX, LINKS_MAX};
 use engine_runtime::Engine;
 
@@ -67,6 +68,64 @@ pub(super) fn add_link(
     number
         .map(|number| WholeNumber(f64::from(number)))
         .ok_or_else(|| error!("the mesh has {LINKS_MAX} links (LINKS_MAX): remove one first"))
+}
+
+fn read_rules(options: Option<ScriptValue>) -> Result<JumpRules, Error> {
+    let mut rules = JumpRules::DEFAULT;
+    let fields = match options {
+        None | Some(ScriptValue::Nil) => return Ok(rules),
+        Some(ScriptValue::Table(fields)) => fields,
+        _ => return Err(error!("argument 'options' must be a table, such as {{ distance = 3 }}")),
+    };
+    // The rest is as for other links.
+    let mut link = JumpSettings {
+        name: String::new(),
+        from: Vec3::ZERO,
+        to: Vec3::ZERO,
+        cost: f32::NAN,
+        is_two_way: true,
+        is_manual: false,
+    };
+    for (name, value) in fields {
+        if let Ok((low, high, length)) = rules.length(&name) {
+            match value {
+                ScriptValue::Number(number)
+                    if (f64::from(low)..=f64::from(high)).contains(&number) =>
+                {
+                    *length = number as f32;
+                }
+                _ => return Err(error!("option '{name}' must be {low} to {high} metres")),
+            }
+        } else if matches!(name.as_str(), "name" | "cost" | "manual") {
+            read_options(Some(ScriptValue::Table(vec![(name, value)])), &mut link)?;
+        } else {
+            let known = JumpRules::LENGTHS.into_iter().chain(["name", "cost", "manual"]);
+            let hint = suggest::hint(&name, known);
+            return Err(error!("unknown option '{name}'{hint}"));
+        }
+    }
+    rules.cost = (!link.cost.is_nan()).then_some(link.cost);
+    (rules.name, rules.is_manual) = (link.name, link.is_manual);
+    Ok(rules)
+}
+
+pub(super) fn add_jump_links(
+    engine: &mut Engine,
+    mesh: NavigationMeshId,
+    options: Option<ScriptValue>,
+) -> Result<ScriptValue, Error> {
+    let rules = read_rules(options)?;
+    let found = engine.find_jumps(mesh, &rules)?;
+    let of = of_mut(engine, mesh);
+    let (count, known) = (found.len(), of.num_links());
+    if known + count > LINKS_MAX {
+        return Err(error!(
+            "{count} links were found, and the mesh has {known} of at most {LINKS_MAX} \
+             (LINKS_MAX): increase 'spacing', or reduce 'distance'"
+        ));
+    }
+    let numbers = found.into_iter().filter_map(|link| of.add_link(link));
+    Ok(ScriptValue::List(numbers.map(|number| ScriptValue::Number(number.into())).collect()))
 }
 
 fn unknown(number: Integer) -> Error {

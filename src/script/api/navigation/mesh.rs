@@ -151,7 +151,11 @@ NavigationMesh.destroy(mesh)"#,
         func(
             "set_area_cost",
             volumes::set_area_cost,
-            &[MESH_ARG, volumes::AREA_ARG, ("cost", "0.01 to 1000; 1 by default, 0 closes it")],
+            &[
+                MESH_ARG,
+                volumes::AREA_ARG,
+                ("cost", "0.01 to 1000; 1 by default, 0 or `math.huge` closes it"),
+            ],
             "Sets the cost of a metre of an area. Paths lead around expensive areas if the way \
              around them costs less.",
         ),
@@ -211,6 +215,24 @@ NavigationMesh.destroy(mesh)"#,
              Paths use it after the next `NavigationMesh.update`, if there is ground at both ends.",
         )
         .returns(&["link number of the link"]),
+        func(
+            "add_jump_links",
+            links::add_jump_links,
+            &[
+                MESH_ARG,
+                (
+                    "options",
+                    "a table with `distance` (3 metres), `up` (0.5) and `down` (2): how far a \
+                     character jumps, as seen from above, and by how much the height can change; \
+                     `spacing` (3 metres) between links; `name`, `cost` and `manual` of the links",
+                ),
+            ],
+            "Finds places at the edges of the mesh from which a character can jump over a gap, or \
+             down from a ledge, and adds links there, as `NavigationMesh.add_link` does. A place \
+             counts if the level leaves room for the jump, and no way on foot is shorter than \
+             three times the jump. Links that exist are not found again. Returns the numbers of \
+             the links as a list.",
+        ),
         func(
             "remove_link",
             links::remove_link,
@@ -382,11 +404,16 @@ fn polygon_neighbors(
     Ok(list(mesh.neighbors(polygon)))
 }
 
-fn find_polygon(engine: &mut Engine, mesh: NavigationMeshId, position: Vec3) -> Option<u64> {
+fn find_polygon(
+    engine: &mut Engine,
+    mesh: NavigationMeshId,
+    position: Vec3,
+) -> Result<Option<u64>, Error> {
+    let position = volumes::position(position, "#2 'position'")?;
     let mesh = of(engine, mesh);
     let settings = mesh.settings();
     let nearest = mesh.nearest(position, settings.cell_size * 0.01, settings.height);
-    nearest.map(|nearest| u64::from(nearest.polygon) + 1)
+    Ok(nearest.map(|nearest| u64::from(nearest.polygon) + 1))
 }
 
 fn find_nearest_polygon(
@@ -399,6 +426,7 @@ fn find_nearest_polygon(
     if !(0.0..=1000.0).contains(&distance) {
         return Err(error!("argument #3 'distance' must be 0 to 1000 metres, got {distance}"));
     }
+    let position = volumes::position(position, "#2 'position'")?;
     let nearest = of(engine, mesh).nearest(position, distance as f32, distance as f32);
     Ok(nearest.map(|nearest| (f64::from(nearest.polygon) + 1.0, nearest.position)).unzip())
 }
@@ -410,6 +438,7 @@ fn constrain_to_polygon(
     number: Integer,
 ) -> Result<Vec3, Error> {
     let mesh = of(engine, mesh);
+    let position = volumes::position(position, "#2 'position'")?;
     Ok(mesh.constrain(polygon(mesh, number, "#3 'polygon'")?, position))
 }
 
@@ -464,7 +493,7 @@ pub(super) fn ground(
     position: Vec3,
     argument: &str,
 ) -> Result<NearestPolygon, Error> {
-    snap(mesh, position).ok_or_else(|| {
+    snap(mesh, position, argument)?.ok_or_else(|| {
         error!(
             "argument {argument}: no ground of the navigation mesh is within {SNAP_DISTANCE} \
              metres of {position}: use NavigationMesh.find_nearest_polygon to search farther away"
@@ -472,8 +501,12 @@ pub(super) fn ground(
     })
 }
 
-pub(super) fn snap(mesh: &NavigationMesh, position: Vec3) -> Option<NearestPolygon> {
-    mesh.snap(position)
+pub(super) fn snap(
+    mesh: &NavigationMesh,
+    position: Vec3,
+    argument: &str,
+) -> Result<Option<NearestPolygon>, Error> {
+    Ok(mesh.snap(volumes::position(position, argument)?))
 }
 
 fn raycast(
@@ -483,6 +516,7 @@ fn raycast(
     to: Vec3,
 ) -> Result<Option<Vec3>, Error> {
     let mesh = of(engine, mesh);
+    let to = volumes::position(to, "#3 'to'")?;
     let end = mesh.raycast(ground(mesh, from, "#2 'from'")?, to);
     if end.is_cut {
         return Err(error!(

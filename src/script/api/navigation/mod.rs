@@ -24,6 +24,11 @@ fn whole(name: &str, number: f32) -> Result<(), Error> {
     Ok(())
 }
 
+fn unknown_option(name: &str, names: &[&str]) -> Error {
+    let hint = suggest::hint(name, names.iter().copied());
+    error!("unknown option '{name}'{hint}")
+}
+
 /// Reads a table of numbers by name. `set` stores a number, and returns false for an unknown name.
 fn read_numbers(
     options: Option<ScriptValue>,
@@ -36,12 +41,15 @@ fn read_numbers(
         _ => return Err(error!("argument 'options' must be a table, such as {{ radius = 0.4 }}")),
     };
     for (name, value) in fields {
+        let is_known = names.contains(&name.as_str());
         let ScriptValue::Number(number) = value else {
-            return Err(error!("option '{name}' must be a number"));
+            if is_known {
+                return Err(error!("option '{name}' must be a number"));
+            }
+            return Err(unknown_option(&name, names));
         };
-        if !names.contains(&name.as_str()) || !set(&name, number as f32) {
-            let hint = suggest::hint(&name, names.iter().copied());
-            return Err(error!("unknown option '{name}'{hint}"));
+        if !is_known || !set(&name, number as f32) {
+            return Err(unknown_option(&name, names));
         }
     }
     Ok(())

@@ -3,6 +3,7 @@
 
 use super::creation::numbers;
 use super::mesh::{MESH_ARG, POLYGON_ARG, coordinates, list, middle, of, polygon};
+use super::volumes;
 use crate::api_row::{ModuleRows, func, module, more};
 use crate::argument::Integer;
 use crate::return_value::ManyResults;
@@ -87,6 +88,7 @@ fn project_to_polygon(
     number: Integer,
 ) -> Result<Option<Vec3>, Error> {
     let mesh = of(engine, mesh);
+    let position = volumes::position(position, "#2 'position'")?;
     let point = mesh.constrain(polygon(mesh, number, "#3 'polygon'")?, position);
     let apart = (point - position).truncate().length();
     Ok((apart <= mesh.settings().cell_size * 0.01).then_some(point))
@@ -103,6 +105,7 @@ fn navigation_funnel(
     from: Vec3,
     to: Vec3,
 ) -> Result<ManyResults, Error> {
+    let (from, to) = (volumes::position(from, "#3 'from'")?, volumes::position(to, "#4 'to'")?);
     let mesh = of(engine, mesh);
     let polygons = numbers(polygons, "#2 'polygons'")?;
     if polygons.is_empty() || polygons.len() > PATH_POLYGONS_MAX {

@@ -3,17 +3,22 @@
 //! parts at the end of this file.
 
 use super::mesh::{check_own, coordinates, ground, list, of, polygon};
+use super::volumes::position;
+use super::{read_numbers, whole};
 use crate::api_row::{ModuleRows, func, module};
 use crate::argument::Integer;
 use crate::return_value::ManyResults;
 use crate::value::ScriptValue;
 use engine_foundation::{Error, Vec3, error};
 use engine_navigation::NavigationMeshId;
+use engine_navigation::cover::{COVER_POINTS_MAX, CoverRules};
 use engine_navigation::path_requests::{PATH_POINTS_MAX, REQUESTS_MAX};
 use engine_navigation::queries::{AROUND_POLYGONS_MAX, AROUND_POSITIONS_MAX, FLOOD_POLYGONS_MAX};
 use engine_navigation::search::{PartialReason, SEARCH_NODES_DEFAULT};
 use engine_runtime::Engine;
 
+/// Largest height of cover, and of the eyes of a threat, in metres.
+const HEIGHT_MAX: f64 = 1000.0;
 /// Largest distance of a query, in metres.
 const DISTANCE_MAX: f64 = 10_000.0;
 /// Largest radius of a disc, and smallest distance between positions around a target.
@@ -81,6 +86,14 @@ pub static CORE: ModuleRows = module(
         .public_name("NavigationMesh.positions_around")
         .pure(),
         func(
+            "navigation_cover",
+            navigation_cover,
+            &[("mesh", ""), ("position", ""), ("radius", ""), ("threat", ""), ("options", "")],
+            "Returns the coordinates of positions with cover.",
+        )
+        .public_name("NavigationMesh.cover_points")
+        .pure(),
+        func(
             "navigation_vertices",
             navigation_vertices,
             &[("mesh", ""), ("polygon", "")],
@@ -107,6 +120,7 @@ pub(super) fn disc_cast(
     radius: f64,
 ) -> Result<Option<Vec3>, Error> {
     let radius = length(radius, "#4 'radius'", 0.0, RADIUS_MAX)?;
+    let to = position(to, "#3 'to'")?;
     let (mesh, memory) = engine.searched_mesh(mesh)?;
     let end = memory.flood.disc_cast(mesh, ground(mesh, from, "#2 'from'")?, to, radius);
     if end.is_cut {
@@ -261,6 +275,44 @@ fn navigation_around(
     mesh.positions_around(target, count.0 as usize, (distance, spacing), &mut positions);
     let points: Vec<Vec3> = positions.iter().map(|at| at.position).collect();
     Ok(coordinates(&points))
+}
+
+fn navigation_cover(
+    engine: &mut Engine,
+    mesh: NavigationMeshId,
+    from: Vec3,
+    distance: f64,
+    threat: Vec3,
+    options: Option<ScriptValue>,
+) -> Result<ScriptValue, Error> {
+    let distance = length(distance, "#3 'radius'", 0.0, DISTANCE_MAX)?;
+    let threat = position(threat, "#4 'threat'")?;
+    let mut rules = CoverRules { distance, ..CoverRules::DEFAULT };
+    let mut count = rules.count as f32;
+    read_numbers(options, &["height", "eyes", "spacing", "count"], |name, number| {
+        *match name {
+            "height" => &mut rules.height,
+            "eyes" => &mut rules.eyes,
+            "spacing" => &mut rules.spacing,
+            _ => &mut count,
+        } = number;
+        true
+    })?;
+    let height = |number: f32, option| length(number.into(), option, 0.0, HEIGHT_MAX);
+    rules.height = height(rules.height, "#5 option 'height'")?;
+    rules.eyes = height(rules.eyes, "#5 option 'eyes'")?;
+    let spacing = f64::from(rules.spacing);
+    rules.spacing = length(spacing, "#5 option 'spacing'", SPACING_MIN, RADIUS_MAX)?;
+    whole("option 'count'", count)?;
+    if !(0.0..=COVER_POINTS_MAX as f32).contains(&count) {
+        return Err(error!(
+            "option 'count' must be 0 to {COVER_POINTS_MAX} (COVER_POINTS_MAX), got {count}"
+        ));
+    }
+    rules.count = count as usize;
+    let (mesh, memory) = engine.searched_mesh(mesh)?;
+    let start = ground(mesh, from, "#2 'position'")?;
+    Ok(coordinates(&memory.flood.cover_points(mesh, start, threat, &rules)?))
 }
 
 fn navigation_vertices(

@@ -23,12 +23,24 @@ pub(super) fn of_mut(engine: &mut Engine, mesh: NavigationMeshId) -> &mut Naviga
     found.expect("the handle was checked where it came in")
 }
 
-fn area(number: Integer, least: u8) -> Result<u8, Error> {
+pub(super) fn area(number: Integer, least: u8) -> Result<u8, Error> {
     let most = AREAS_MAX as i64 - 1;
     if !(i64::from(least)..=most).contains(&number.0) {
         return Err(error!("argument #2 'area' must be {least} to {most}, got {}", number.0));
     }
     Ok(number.0 as u8)
+}
+
+/// Returns the cost of an area. An infinite one closes it, as 0 does.
+pub(super) fn cost(cost: f64) -> Result<f32, Error> {
+    let number = if cost == f64::INFINITY { 0.0 } else { cost as f32 };
+    if number != 0.0 && !(AREA_COST_MIN..=AREA_COST_MAX).contains(&number) {
+        return Err(error!(
+            "argument #3 'cost' must be 0, math.huge, or {AREA_COST_MIN} to {AREA_COST_MAX}, got \
+             {cost}"
+        ));
+    }
+    Ok(number)
 }
 
 fn length(number: f64, argument: &str) -> Result<f32, Error> {
@@ -38,8 +50,9 @@ fn length(number: f64, argument: &str) -> Result<f32, Error> {
     Ok(number as f32)
 }
 
+/// Refuses positions that no game has.
 pub(super) fn position(position: Vec3, argument: &str) -> Result<Vec3, Error> {
-    if position.abs().max_element() > LENGTH_MAX {
+    if !position.to_array().iter().all(|number| number.abs() <= LENGTH_MAX) {
         return Err(error!(
             "argument {argument} must be at most {LENGTH_MAX} metres from the origin along each \
              axis, got {position}"
@@ -72,13 +85,7 @@ pub(super) fn set_area_cost(
     cost: f64,
 ) -> Result<(), Error> {
     let area = area(number, NULL_AREA + 1)?;
-    let cost = cost as f32;
-    if cost != 0.0 && !(AREA_COST_MIN..=AREA_COST_MAX).contains(&cost) {
-        return Err(error!(
-            "argument #3 'cost' must be 0, or {AREA_COST_MIN} to {AREA_COST_MAX}, got {cost}"
-        ));
-    }
-    of_mut(engine, mesh).set_area_cost(area, cost);
+    of_mut(engine, mesh).set_area_cost(area, self::cost(cost)?);
     Ok(())
 }
 

@@ -146,7 +146,8 @@ impl BakeSource {
         &self.by_tile[self.starts[tile] as usize..self.starts[tile + 1] as usize]
     }
 
-    pub(super) fn corners(&self, triangle: u32) -> [Vec3; 3] {
+    /// Returns the corners of a triangle.
+    pub(crate) fn corners(&self, triangle: u32) -> [Vec3; 3] {
         self.triangles[triangle as usize].map(|corner| self.vertices[corner as usize])
     }
 

@@ -2,9 +2,8 @@
 //! the names of their tiles say.
 
 use super::{CollisionKind, CollisionRules, CollisionTable, TileCollision, has_name};
-use crate::data::{IntGrid, MapFile};
+use crate::data::MapFile;
 use crate::{CellGrid, Tilemap};
-use engine_foundation::sjson::SjsonTree;
 use std::collections::HashMap;
 
 /// Rules of the costs of a map's cells.
@@ -14,10 +13,28 @@ pub struct CellCosts {
     costs: Vec<(String, f32)>,
     /// Costs of tiles, by the index of the set and the number in the set.
     tiles: HashMap<(usize, u32), f32>,
+    layers: Vec<LayerCosts>,
+    grids: Vec<GridCosts>,
+}
+
+/// Costs of a layer.
+struct LayerCosts {
+    layer: usize,
+    /// True if its properties block the cells of plain tiles.
+    is_solid: bool,
+    /// Cost of tiles without one of their own.
+    cost: Option<f32>,
+}
+
+/// Costs of a grid, by value.
+struct GridCosts {
+    grid: usize,
+    values: HashMap<i32, f32>,
 }
 
 impl CellCosts {
-    pub fn new(file: &MapFile, rules: CollisionRules, costs: Vec<(String, f32)>) -> CellCosts {
+    pub fn new(tilemap: &Tilemap, rules: CollisionRules, costs: Vec<(String, f32)>) -> CellCosts {
+        let (file, map) = (tilemap.file(), tilemap.map());
         let mut tiles = HashMap::new();
         for (at, set) in file.sets.iter().enumerate() {
             for (id, properties) in &set.properties {
@@ -26,30 +43,38 @@ impl CellCosts {
                 }
             }
         }
-        CellCosts { table: CollisionTable::new(file, rules), costs, tiles }
+        let table = CollisionTable::new(file, rules);
+        let layers = tilemap.colliding_layers(&table).map(|layer| {
+            let properties = &map.layers[layer].properties;
+            let kind = table.rules.kind_of_properties(properties);
+            let cost = cost_of(&costs, |name| has_name(properties, name));
+            LayerCosts { layer, is_solid: kind == Some(CollisionKind::Solid), cost }
+        });
+        let layers = layers.collect();
+        let grids = map.grids.iter().enumerate();
+        let grids = grids.filter(|(_, grid)| table.rules.includes(&grid.name));
+        let grids = grids.map(|(grid, of)| {
+            let cost =
+                |(value, name): &(i32, String)| match table.rules.kind_of(|known| known == name) {
+                    Some(CollisionKind::Solid) => Some((*value, 0.0)),
+                    _ => Some((*value, cost_of(&costs, |known| known == name)?)),
+                };
+            // The first name of a value counts.
+            GridCosts { grid, values: of.value_names.iter().rev().filter_map(cost).collect() }
+        });
+        let grids = grids.collect();
+        CellCosts { table, costs, tiles, layers, grids }
     }
 
-    /// Returns the cost of a cell of a layer with these properties that shows a tile; `None` if it
-    /// says nothing.
-    fn of_tile(&self, set: (usize, u32), layer: &SjsonTree) -> Option<f32> {
+    /// Returns the cost of a cell of a layer that shows a tile; `None` if it says nothing.
+    fn of_tile(&self, set: (usize, u32), layer: &LayerCosts) -> Option<f32> {
         let known = self.table.tiles.get(&set);
         let own = known.is_some_and(TileCollision::is_solid);
         let is_plain = known.is_none_or(|known| known.kind.is_none() && known.shapes.is_empty());
-        let of_layer = || self.table.rules.kind_of_properties(layer) == Some(CollisionKind::Solid);
-        if own || is_plain && of_layer() {
+        if own || is_plain && layer.is_solid {
             return Some(0.0);
         }
-        let cost = self.tiles.get(&set).copied();
-        cost.or_else(|| cost_of(&self.costs, |name| has_name(layer, name)))
-    }
-
-    /// Returns the cost of a value of a grid; `None` if it says nothing.
-    fn of_value(&self, grid: &IntGrid, value: i32) -> Option<f32> {
-        let (_, name) = grid.value_names.iter().find(|(known, _)| *known == value)?;
-        match self.table.rules.kind_of(|known| known == name) {
-            Some(CollisionKind::Solid) => Some(0.0),
-            _ => cost_of(&self.costs, |known| known == name),
-        }
+        self.tiles.get(&set).copied().or(layer.cost)
     }
 
     /// Returns a name of the costs that nothing in a file has.
@@ -93,20 +118,21 @@ impl Tilemap {
                 cost = Some(cost.map_or(one, |known| higher(known, one)));
             }
         };
-        for layer in self.colliding_layers(&costs.table) {
-            let of = &map.layers[layer];
+        for layer in &costs.layers {
+            let of = &map.layers[layer.layer];
             let Some(cell) = cell_at(&of.grid, [x - f64::from(of.x), y - f64::from(of.y)]) else {
                 continue;
             };
-            let tile = self.tiles[layer][cell];
+            let tile = self.tiles[layer.layer][cell];
             if let Some(set) = self.set_of(tile).filter(|_| tile != 0) {
-                add(costs.of_tile(set, &of.properties));
+                add(costs.of_tile(set, layer));
             }
         }
-        for grid in map.grids.iter().filter(|grid| costs.table.rules.includes(&grid.name)) {
+        for GridCosts { grid, values } in &costs.grids {
+            let grid = &map.grids[*grid];
             let [left, bottom] = grid.position.map(f64::from);
             if let Some(cell) = cell_at(&grid.cells(), [x - left, y - bottom]) {
-                add(costs.of_value(grid, grid.values[cell]));
+                add(values.get(&grid.values[cell]).copied());
             }
         }
         cost.unwrap_or(1.0)

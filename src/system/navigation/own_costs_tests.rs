@@ -1,0 +1,127 @@
+//! Tests of agents with costs of their own.
+
+use crate::agent_tests::Crowd;
+use crate::agents::{AgentSettings, AgentState};
+use crate::bake::NULL_AREA;
+use crate::mesh::NavigationMesh;
+use crate::own_costs::COST_SETS_MAX;
+use crate::test_worlds::world;
+use engine_foundation::Vec3;
+
+const WATER: u8 = 2;
+const STEP: f32 = 1.0 / 60.0;
+
+/// Returns a mesh with a strip of water across it, except at its upper end. It is 72 metres wide.
+fn pond() -> NavigationMesh {
+    let mut mesh = world(5, 14, |_, _, _| false);
+    for polygon in 0..mesh.num_polygons() {
+        let middle = (mesh.polygons[polygon].low + mesh.polygons[polygon].high) * 0.5;
+        if (middle.x - 36.0).abs() < 4.0 && middle.y < 60.0 {
+            mesh.polygons[polygon].area = WATER;
+        }
+    }
+    mesh.outdate_hierarchies();
+    mesh
+}
+
+/// Sends agents across the water, with what it costs each of them. Returns the most that each was
+/// away from the straight way, and the crowd.
+fn cross(costs: &[Option<f32>], base: f32, threads: usize) -> (Vec<f32>, Crowd) {
+    let mut crowd = Crowd::new(pond(), threads);
+    crowd.mesh.set_area_cost(WATER, base);
+    let mut most = vec![0.0; costs.len()];
+    let start = |at: usize| 38.0 + at as f32 * 2.0;
+    for (at, cost) in costs.iter().enumerate() {
+        let (from, to) = (Vec3::new(4.0, start(at), 0.4), Vec3::new(68.0, start(at), 0.4));
+        crowd.send(from, to, AgentSettings { speed: 8.0, ..AgentSettings::DEFAULT });
+        crowd.agents.set_area_cost(crowd.handles[at], WATER, *cost).unwrap();
+    }
+    for _ in 0..1200 {
+        crowd.agents.advance(crowd.id, &mut crowd.mesh, STEP, &crowd.pool).unwrap();
+        for (at, most) in most.iter_mut().enumerate() {
+            *most = f32::max(*most, (crowd.position(at).y - start(at)).abs());
+        }
+    }
+    (most, crowd)
+}
+
+#[test]
+fn each_agent_has_its_own_costs() {
+    let costs = [None, Some(20.0), Some(0.0), Some(1.0), Some(20.0)];
+    let (most, crowd) = cross(&costs, 1.0, 1);
+    assert_eq!(crowd.arrived(), costs.len());
+    assert!(most[0] < 5.0 && most[3] < 5.0, "through the water: {most:?}");
+    assert!(most[1] > 15.0 && most[2] > 15.0 && most[4] > 10.0, "around it: {most:?}");
+    // What is closed for others can be open for one.
+    let (most, crowd) = cross(&[None, Some(1.0)], 0.0, 1);
+    assert_eq!(crowd.arrived(), 2);
+    assert!(most[0] > 15.0 && most[1] < 5.0, "{most:?}");
+}
+
+#[test]
+fn own_costs_are_equal_on_any_number_of_threads() {
+    let costs = [Some(3.0), None, Some(0.0), Some(30.0), None, Some(3.0)];
+    let hashes = [1, 2, 4].map(|threads| cross(&costs, 2.0, threads).1.hash());
+    assert!(hashes[0] == hashes[1] && hashes[1] == hashes[2]);
+}
+
+#[test]
+fn equal_costs_are_one_set_and_there_is_a_limit() {
+    let mut crowd = Crowd::new(pond(), 1);
+    for _ in 0..COST_SETS_MAX + 2 {
+        crowd.send(Vec3::new(4.0, 4.0, 0.4), Vec3::new(8.0, 4.0, 0.4), AgentSettings::DEFAULT);
+    }
+    let set = |crowd: &mut Crowd, at: usize, cost: f32| {
+        let agent = crowd.handles[at];
+        crowd.agents.set_area_cost(agent, WATER, Some(cost))
+    };
+    for at in 0..COST_SETS_MAX + 2 {
+        set(&mut crowd, at, 7.0).unwrap();
+    }
+    for at in 0..COST_SETS_MAX - 1 {
+        set(&mut crowd, at, 10.0 + at as f32).unwrap();
+    }
+    let last = COST_SETS_MAX;
+    let error = set(&mut crowd, last, 99.0).unwrap_err().message;
+    assert!(error.contains("COST_SETS_MAX"), "{error}");
+    let cost = |crowd: &Crowd, at: usize| {
+        let agent = crowd.agents.slots.get(crowd.handles[at]).unwrap();
+        agent.area_cost(&crowd.mesh, WATER)
+    };
+    assert_eq!(cost(&crowd, last), 7.0, "the old cost stays");
+    // An agent that is the only one with its costs can always change them.
+    set(&mut crowd, 0, 99.0).unwrap();
+    // The costs of an agent that ended make room.
+    crowd.agents.slots.remove(crowd.handles[1], "", 0, "a test");
+    set(&mut crowd, last, 98.0).unwrap();
+    crowd.agents.advance(crowd.id, &mut crowd.mesh, STEP, &crowd.pool).unwrap();
+    assert!(crowd.mesh.views.len() <= COST_SETS_MAX);
+    // Without own costs, an agent has those of the mesh, and the mesh keeps no view of it.
+    for at in (0..COST_SETS_MAX + 2).filter(|at| *at != 1) {
+        let agent = crowd.handles[at];
+        crowd.agents.set_area_cost(agent, WATER, None).unwrap();
+        assert_eq!(cost(&crowd, at), 1.0);
+    }
+    crowd.agents.advance(crowd.id, &mut crowd.mesh, STEP, &crowd.pool).unwrap();
+    assert!(crowd.mesh.views.is_empty());
+}
+
+#[test]
+fn areas_with_other_numbers_keep_the_costs_of_agents() {
+    let mut crowd = Crowd::new(pond(), 1);
+    crowd.send(Vec3::new(4.0, 4.0, 0.4), Vec3::new(8.0, 4.0, 0.4), AgentSettings::DEFAULT);
+    let agent = crowd.handles[0];
+    for (area, cost) in [(2, 20.0), (3, 30.0), (4, 40.0)] {
+        crowd.agents.set_area_cost(agent, area, Some(cost)).unwrap();
+    }
+    crowd.agents.renumber_areas(crowd.id, |area| match area {
+        2 => Some(3),
+        3 => None,
+        area => Some(area - 2),
+    });
+    let agent = crowd.agents.slots.get(agent).unwrap();
+    let costs = [2, 3, 4].map(|area| agent.area_cost(&crowd.mesh, area));
+    assert_eq!(costs, [40.0, 20.0, 1.0]);
+    assert_eq!(agent.state, AgentState::Waiting);
+    assert_eq!(crowd.mesh.area_cost(NULL_AREA), 0.0);
+}

@@ -1,0 +1,130 @@
+-- Suite of the costs of areas for single agents, and of positions that no game has.
+
+local function error_of(fn, ...)
+  local ok, message = pcall(fn, ...)
+  assert.is_false(ok)
+  return (message:gsub("^[%w_/.]+:%d+: ", ""))
+end
+
+local STEP = 1 / 60
+local WATER = 2
+
+describe("costs of agents", function()
+  local mesh, agents
+
+  -- A floor of 40 by 20 metres with water across it, except at its upper end.
+  before_each(function()
+    local points = { 0, 0, 0, 40, 0, 0, 40, 20, 0, 0, 20, 0 }
+    mesh = NavigationMesh.create_from_triangles(points, { 1, 2, 3, 1, 3, 4 }, { radius = 0.4 })
+    NavigationMesh.add_box(mesh, WATER, Vector3(20, 8, 0), Vector3(4, 16, 2))
+    repeat NavigationMesh.update(mesh, 0) until NavigationMesh.num_waiting_tiles(mesh) == 0
+    agents = {}
+  end)
+  after_each(function()
+    for _, agent in ipairs(agents) do
+      if Agent.alive(agent) then Agent.destroy(agent) end
+    end
+    NavigationMesh.destroy(mesh)
+  end)
+
+  -- Sends an agent across the water.
+  local function add(cost)
+    local agent = Agent.create(mesh, Vector3(5, 5, 0), { speed = 8 })
+    agents[#agents + 1] = agent
+    if cost then Agent.set_area_cost(agent, WATER, cost) end
+    Agent.set_destination(agent, Vector3(35, 5, 0))
+    return agent
+  end
+
+  -- Returns the highest y of an agent on its way.
+  local function top(agent)
+    local highest = 0
+    for _ = 1, 10 / STEP do
+      NavigationMesh.update(mesh, STEP)
+      highest = math.max(highest, Agent.position(agent).y)
+    end
+    return highest
+  end
+
+  it("lead each on its own way", function()
+    assert.is_true(top(add()) < 8)
+    assert.is_true(top(add(20)) > 15)
+    assert.is_true(top(add(0)) > 15)
+    assert.is_true(top(add(math.huge)) > 15)
+    for _, agent in ipairs(agents) do assert.equals("arrived", Agent.state(agent)) end
+    -- What the mesh closes can be open for one.
+    NavigationMesh.set_area_cost(mesh, WATER, 0)
+    assert.is_true(top(add(1)) < 8)
+    assert.is_true(top(add()) > 15)
+  end)
+
+  it("can be read, changed under way, and given back", function()
+    local agent = add(20)
+    assert.equals(20, Agent.area_cost(agent, WATER))
+    assert.equals(1, Agent.area_cost(agent, 1))
+    Agent.set_area_cost(agent, WATER, math.huge)
+    assert.equals(0, Agent.area_cost(agent, WATER))
+    for _ = 1, 30 do NavigationMesh.update(mesh, STEP) end
+    Agent.set_area_cost(agent, WATER, nil)
+    assert.equals(1, Agent.area_cost(agent, WATER))
+    assert.is_true(top(agent) < 12)
+    NavigationMesh.set_area_cost(mesh, WATER, 6)
+    assert.equals(6, Agent.area_cost(agent, WATER))
+  end)
+
+  it("stop an agent at ground that is closed for it", function()
+    local agent = Agent.create(mesh, Vector3(5, 5, 0))
+    agents[1] = agent
+    Agent.set_area_cost(agent, WATER, 0)
+    assert.is_true(Agent.set_destination(agent, Vector3(20, 5, 0)))
+    for _ = 1, 10 / STEP do NavigationMesh.update(mesh, STEP) end
+    assert.equals("partial", Agent.state(agent))
+    assert.is_true(Agent.position(agent).x < 18.5)
+  end)
+
+  it("refuse what is no area and no cost", function()
+    local agent = add()
+    for _, cost in ipairs({ -1, 0.001, 1001, -math.huge }) do
+      assert.matches("'cost' must be 0, math.huge, or 0.01 to 1000",
+        error_of(Agent.set_area_cost, agent, WATER, cost))
+    end
+    for _, area in ipairs({ 0, 64, -1 }) do
+      assert.matches("'area' must be 1 to 63", error_of(Agent.set_area_cost, agent, area, 2))
+      assert.matches("'area' must be 1 to 63", error_of(Agent.area_cost, agent, area))
+    end
+    for i = 1, 16 do add(1 + i) end
+    assert.matches("16 different sets of costs %(COST_SETS_MAX%)",
+      error_of(Agent.set_area_cost, agent, WATER, 99))
+    Agent.set_area_cost(agent, WATER, 17)
+    Agent.destroy(agent)
+    assert.matches("agent", error_of(Agent.set_area_cost, agent, WATER, 1))
+  end)
+
+  it("refuse positions that no game has", function()
+    local agent = add()
+    local here = Vector3(5, 5, 0)
+    for _, far in ipairs({ Vector3(3e38, 0, 0), Vector3(0, -2e6, 0), Vector3(0, 0, 1e7) }) do
+      local function refused(argument, fn, ...)
+        assert.matches("argument #" .. argument .. ".* must be at most 1000000 metres from the "
+          .. "origin along each axis", error_of(fn, ...))
+      end
+      refused("2 'position'", Agent.create, mesh, far)
+      refused("2 'position'", Agent.set_destination, agent, far)
+      refused("2 'position'", Agent.set_position, agent, far)
+      refused("2 'position'", Agent.update_position, agent, far)
+      refused("2 'position'", NavigationMesh.find_polygon, mesh, far)
+      refused("2 'position'", NavigationMesh.find_nearest_polygon, mesh, far)
+      refused("2 'position'", NavigationMesh.constrain_to_polygon, mesh, far, 1)
+      refused("2 'position'", NavigationMesh.project_to_polygon, mesh, far, 1)
+      refused("2 'from'", NavigationMesh.find_path, mesh, far, here)
+      refused("3 'to'", NavigationMesh.find_path, mesh, here, far)
+      refused("3 'to'", NavigationMesh.find_path_async, mesh, here, far, print)
+      refused("3 'to'", NavigationMesh.raycast, mesh, here, far)
+      refused("3 'to'", NavigationMesh.disc_cast, mesh, here, far, 1)
+      refused("2 'position'", NavigationMesh.distance_to_edge, mesh, far)
+      refused("2 'position'", NavigationMesh.flood_fill, mesh, far, 1)
+      refused("2 'target'", NavigationMesh.positions_around, mesh, far, 1, 1, 1)
+      refused("4 'to'", NavigationMesh.funnel, mesh, { 1 }, here, far)
+    end
+  end)
+end)
