@@ -2,7 +2,7 @@
 //! too many. The blocks of a mesh stay the same, so that a tile that was built again changes the
 //! clusters of its block only.
 
-use super::mesh::{NavigationMesh, area};
+use super::mesh::{Link, NavigationMesh, area};
 use engine_foundation::Vec3;
 
 /// Maximum number of polygons of a cluster.
@@ -37,6 +37,8 @@ pub(super) struct Cluster {
     pub open_area: f64,
     /// Areas of its polygons, one bit each.
     pub areas: u64,
+    /// True if a jump leads from one of its polygons: then ways cannot be turned around.
+    pub has_jumps: bool,
 }
 
 impl NavigationMesh {
@@ -99,6 +101,7 @@ impl NavigationMesh {
     pub(super) fn examine(&self, cluster: &mut Cluster, index: u32, members: &[Member]) {
         (cluster.low, cluster.high) = (Vec3::MAX, Vec3::MIN);
         (cluster.areas, cluster.open_area, cluster.num_components) = (0, 0.0, 0);
+        cluster.has_jumps = false;
         cluster.components.clear();
         cluster.components.resize(cluster.polygons.len(), CLOSED);
         let mut stack = Vec::new();
@@ -112,6 +115,7 @@ impl NavigationMesh {
                 continue;
             }
             cluster.open_area += f64::from(area(self.corners(polygon)));
+            cluster.has_jumps |= self.links(polygon).iter().any(Link::is_jump);
             if cluster.components[local] != CLOSED {
                 continue;
             }
