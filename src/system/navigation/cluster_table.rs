@@ -155,15 +155,16 @@ impl NavigationMesh {
             if parent == NO_PARENT || links.len() > parents.len() {
                 return false;
             }
-            let target = cluster.polygons[usize::from(at)];
+            let below = at;
             at = parent >> ORDINAL_BITS;
-            let from = cluster.polygons[usize::from(at)];
             let mut ordinal = usize::from(parent & ANY_ORDINAL);
             if ordinal == usize::from(ANY_ORDINAL) {
+                let target = cluster.polygons[usize::from(below)];
+                let from = cluster.polygons[usize::from(at)];
                 let found = self.links(from).iter().position(|link| link.target == target);
                 ordinal = found.expect("the tree follows links");
             }
-            links.push(self.polygons[from as usize].first_link + ordinal as u32);
+            links.push(cluster.first_links[usize::from(at)] + ordinal as u32);
         }
     }
 

@@ -27,6 +27,8 @@ pub(super) struct Member {
 pub(super) struct Cluster {
     /// Polygons by their number within the cluster.
     pub polygons: Vec<u32>,
+    /// First link of each of them.
+    pub first_links: Vec<u32>,
     /// Parts of the open ground that are joined within the cluster, by polygon; [`CLOSED`] for
     /// closed polygons.
     pub components: Vec<u16>,
@@ -102,12 +104,14 @@ impl NavigationMesh {
         (cluster.low, cluster.high) = (Vec3::MAX, Vec3::MIN);
         (cluster.areas, cluster.open_area, cluster.num_components) = (0, 0.0, 0);
         cluster.has_jumps = false;
+        cluster.first_links.clear();
         cluster.components.clear();
         cluster.components.resize(cluster.polygons.len(), CLOSED);
         let mut stack = Vec::new();
         for local in 0..cluster.polygons.len() {
             let polygon = cluster.polygons[local];
             let of = &self.polygons[polygon as usize];
+            cluster.first_links.push(of.first_link);
             cluster.low = cluster.low.min(of.low);
             cluster.high = cluster.high.max(of.high);
             cluster.areas |= 1 << of.area;

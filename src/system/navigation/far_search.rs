@@ -9,6 +9,7 @@ use super::hierarchy::{Hierarchy, Side};
 use super::mesh::{NavigationMesh, NearestPolygon};
 use super::path::PolygonPath;
 use super::portals::NO_WAY;
+use engine_foundation::Vec3;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
@@ -111,7 +112,7 @@ impl FarSearch {
         for (_, side) in sides() {
             if side.ordinal != NO_WAY {
                 let cost = self.tree.cost(mesh, cluster, side.local, side.point);
-                self.reach(hierarchy, side.twin, cost + side.cross, START, destination);
+                self.reach(hierarchy, side, cost, START, destination.position);
             }
         }
         if to.cluster == index {
@@ -120,32 +121,28 @@ impl FarSearch {
         }
     }
 
-    fn reach(
-        &mut self,
-        hierarchy: &Hierarchy,
-        side: u32,
-        cost: f32,
-        parent: u32,
-        destination: NearestPolygon,
-    ) {
-        if cost == f32::INFINITY {
-            return;
-        }
-        let node = &mut self.nodes[side as usize];
+    /// Reaches the twin of a side.
+    #[inline]
+    fn reach(&mut self, hierarchy: &Hierarchy, side: &Side, cost: f32, parent: u32, to: Vec3) {
+        let cost = cost + side.cross;
+        let node = &mut self.nodes[side.twin as usize];
         let is_known = node.stamp == self.stamp;
-        if is_known && (node.is_closed || node.cost <= cost) {
+        if cost == f32::INFINITY || is_known && (node.is_closed || node.cost <= cost) {
             return;
         }
         let rest = if is_known {
             node.rest
         } else {
-            let point = hierarchy.sides[side as usize].point;
-            point.distance(destination.position) * self.least
+            // Only jumps have another end.
+            let is_jump = side.cross > 0.0;
+            let point =
+                if is_jump { hierarchy.sides[side.twin as usize].point } else { side.point };
+            point.distance(to) * self.least
         };
         *node = FarNode { stamp: self.stamp, is_closed: false, parent, cost, rest };
-        self.heap.push(Reverse(key(cost + rest * GREED, side)));
+        self.heap.push(Reverse(key(cost + rest * GREED, side.twin)));
         if rest < self.best.0 {
-            self.best = (rest, side);
+            self.best = (rest, side.twin);
         }
     }
 
@@ -188,7 +185,7 @@ impl FarSearch {
             *budget -= 1;
             let side = hierarchy.sides[at as usize];
             let index = side.cluster as usize;
-            visited.push(hierarchy.clusters[index].polygons[usize::from(side.local)]);
+            visited.push(side.polygon);
             let (first, sides) = (hierarchy.first_side[index], hierarchy.sides_of(side.cluster));
             let row = (at - first) as usize * sides.len();
             if side.cluster == to.cluster {
@@ -197,7 +194,7 @@ impl FarSearch {
             }
             let costs = &hierarchy.tables[index].costs[row..row + sides.len()];
             for (side, within) in sides.iter().zip(costs) {
-                self.reach(hierarchy, side.twin, cost + within + side.cross, at, destination);
+                self.reach(hierarchy, side, cost + within, at, destination.position);
             }
         }
     }
@@ -207,8 +204,8 @@ impl FarSearch {
         let Some(start) = self.start else { return };
         // The way is as long in the other direction.
         let cost = self.cost_within(mesh, at, start);
-        let side = mesh.hierarchy.sides[at as usize];
-        self.reach(&mesh.hierarchy, side.twin, cost + side.cross, START, destination);
+        let side = &mesh.hierarchy.sides[at as usize];
+        self.reach(&mesh.hierarchy, side, cost, START, destination.position);
     }
 
     /// Returns the cost of the way from a side to a point in the same cluster.
@@ -220,7 +217,7 @@ impl FarSearch {
             return f32::INFINITY;
         }
         let from = mesh.hierarchy.sides[side as usize];
-        let mut polygon = cluster.polygons[usize::from(from.local)];
+        let mut polygon = from.polygon;
         let mut cone = Cone::at(from.point, 0.0);
         for link in self.chain.iter().rev() {
             let link = &mesh.links[*link as usize];
@@ -249,8 +246,7 @@ impl FarSearch {
         let first = hierarchy.first_side[member.cluster as usize];
         (first..).zip(hierarchy.sides_of(member.cluster)).any(|(side, _)| {
             let node = &self.nodes[side as usize];
-            node.stamp == self.stamp
-                && parents_of(hierarchy, side)[local] != NO_PARENT
+            node.stamp == self.stamp && parents_of(hierarchy, side)[local] != NO_PARENT
         })
     }
 
@@ -273,7 +269,7 @@ impl FarSearch {
         for &next in self.sides.iter().rev() {
             let exit = hierarchy.sides[hierarchy.sides[next as usize].twin as usize];
             let cluster = &hierarchy.clusters[exit.cluster as usize];
-            let polygon = cluster.polygons[usize::from(exit.local)];
+            let polygon = exit.polygon;
             if entered == START && !self.has_tree {
                 let to = hierarchy.members[start.polygon as usize];
                 let side = hierarchy.sides[next as usize].twin;
