@@ -27,6 +27,9 @@ const SWIRL_SECONDS: f32 = 0.2;
 /// radius.
 const PROGRESS_SECONDS: f32 = 0.1;
 const PROGRESS_RADII: f32 = 0.5;
+/// Distance that counts as a detour, in radii, and the seconds for which a detour may last.
+const DETOUR_RADII: f32 = 1.0;
+const DETOUR_SECONDS: f32 = 3.0;
 /// Distance from others at which an agent has arrived although they are on its target, in radii.
 const CROWDED_RADII: f32 = 6.0;
 /// Seconds without progress after which it has arrived near its target, and next to an agent that
@@ -150,12 +153,15 @@ pub struct Agent {
     /// Version of the mesh that the path was searched on.
     pub(super) version: u32,
     pub(super) request: Option<Request>,
-    /// Seconds in which neither it nor the line in which it waits has made progress.
+    /// Seconds in which neither it nor those for whom it waits have made progress, and in which it
+    /// has not walked around others either.
     pub stuck_seconds: f32,
     /// Seconds without progress of its own.
     pub still_seconds: f32,
     /// Way toward the destination since the last progress; below 0 if it was pushed back.
     pub(super) advance: f32,
+    /// Position at its last progress, or at its last step around others.
+    pub(super) anchor: Vec2,
     /// Seconds of `stuck_seconds` after which it asks for a new path.
     pub(super) repair_seconds: f32,
     /// Part of its speed that others take from it, 0 to 1, as a moving average.
@@ -192,6 +198,7 @@ impl Agent {
             stuck_seconds: 0.0,
             still_seconds: 0.0,
             advance: 0.0,
+            anchor: at.position.truncate(),
             repair_seconds: STUCK_SECONDS,
             blocked: 0.0,
             swirl: 0.0,
@@ -227,6 +234,7 @@ impl Agent {
         self.stuck_seconds = 0.0;
         self.still_seconds = 0.0;
         self.advance = 0.0;
+        self.anchor = self.at.position.truncate();
         self.repair_seconds = STUCK_SECONDS;
     }
 
@@ -335,6 +343,14 @@ impl Agent {
             return;
         }
         self.still_seconds += step;
+        // An agent that walks around others is not stuck, unless it comes no nearer in that time.
+        let position = self.at.position.truncate();
+        if position.distance(self.anchor) > radius * DETOUR_RADII {
+            self.anchor = position;
+            if self.still_seconds < DETOUR_SECONDS {
+                self.stuck_seconds = 0.0;
+            }
+        }
         self.stuck_seconds = self.stuck_seconds.min(result.line_seconds) + step;
     }
 
@@ -411,7 +427,7 @@ impl Agent {
         let destination = self.destination.unwrap_or(self.at);
         let part = self.traversal.map_or(-1.0, |traversal| traversal.part);
         let points = [self.at.position, destination.position, self.end].map(|at| at.to_array());
-        let directions = [self.velocity, self.desired, self.wanted, self.forward];
+        let directions = [self.velocity, self.desired, self.wanted, self.forward, self.anchor];
         let directions = directions.map(|at| at.to_array());
         let settings = [radius, speed, acceleration];
         let times = [self.stuck_seconds, self.still_seconds, self.repair_seconds];

@@ -155,16 +155,33 @@ impl NavigationMesh {
             if parent == NO_PARENT || links.len() > parents.len() {
                 return false;
             }
-            let target = cluster.polygons[usize::from(at)];
+            let below = at;
             at = parent >> ORDINAL_BITS;
-            let from = cluster.polygons[usize::from(at)];
             let mut ordinal = usize::from(parent & ANY_ORDINAL);
             if ordinal == usize::from(ANY_ORDINAL) {
+                let target = cluster.polygons[usize::from(below)];
+                let from = cluster.polygons[usize::from(at)];
                 let found = self.links(from).iter().position(|link| link.target == target);
                 ordinal = found.expect("the tree follows links");
             }
-            links.push(self.polygons[from as usize].first_link + ordinal as u32);
+            links.push(cluster.first_links[usize::from(at)] + ordinal as u32);
         }
+    }
+
+    /// Turns a way in a tree around, from its first polygon to its last one: its links lead through
+    /// the same edges in the other direction. The list begins with the end of the way, as before.
+    pub(super) fn turn_around(&self, links: &mut [u32], (first, last): (u32, u32)) {
+        let mut from = last;
+        for at in 0..links.len() {
+            let before = match links.get(at + 1) {
+                Some(next) => self.links[*next as usize].target,
+                None => first,
+            };
+            let back = self.way_back(before, &self.links[links[at] as usize]);
+            links[at] = self.polygons[from as usize].first_link + u32::from(back);
+            from = before;
+        }
+        links.reverse();
     }
 
     /// Returns a hash of all that the ways within a cluster depend on.

@@ -2,7 +2,7 @@
 //! too many. The blocks of a mesh stay the same, so that a tile that was built again changes the
 //! clusters of its block only.
 
-use super::mesh::{NavigationMesh, area};
+use super::mesh::{Link, NavigationMesh, area};
 use engine_foundation::Vec3;
 
 /// Maximum number of polygons of a cluster.
@@ -27,6 +27,8 @@ pub(super) struct Member {
 pub(super) struct Cluster {
     /// Polygons by their number within the cluster.
     pub polygons: Vec<u32>,
+    /// First link of each of them.
+    pub first_links: Vec<u32>,
     /// Parts of the open ground that are joined within the cluster, by polygon; [`CLOSED`] for
     /// closed polygons.
     pub components: Vec<u16>,
@@ -37,6 +39,8 @@ pub(super) struct Cluster {
     pub open_area: f64,
     /// Areas of its polygons, one bit each.
     pub areas: u64,
+    /// True if a jump leads from one of its polygons: then ways cannot be turned around.
+    pub has_jumps: bool,
 }
 
 impl NavigationMesh {
@@ -99,12 +103,15 @@ impl NavigationMesh {
     pub(super) fn examine(&self, cluster: &mut Cluster, index: u32, members: &[Member]) {
         (cluster.low, cluster.high) = (Vec3::MAX, Vec3::MIN);
         (cluster.areas, cluster.open_area, cluster.num_components) = (0, 0.0, 0);
+        cluster.has_jumps = false;
+        cluster.first_links.clear();
         cluster.components.clear();
         cluster.components.resize(cluster.polygons.len(), CLOSED);
         let mut stack = Vec::new();
         for local in 0..cluster.polygons.len() {
             let polygon = cluster.polygons[local];
             let of = &self.polygons[polygon as usize];
+            cluster.first_links.push(of.first_link);
             cluster.low = cluster.low.min(of.low);
             cluster.high = cluster.high.max(of.high);
             cluster.areas |= 1 << of.area;
@@ -112,6 +119,7 @@ impl NavigationMesh {
                 continue;
             }
             cluster.open_area += f64::from(area(self.corners(polygon)));
+            cluster.has_jumps |= self.links(polygon).iter().any(Link::is_jump);
             if cluster.components[local] != CLOSED {
                 continue;
             }

@@ -2,13 +2,14 @@
 //! entered. The ways within the clusters are known from their tables, so that the result is a path
 //! of polygons without another search.
 
-use super::cluster_table::Tree;
+use super::cluster_table::{NO_PARENT, Tree};
 use super::clusters::{Cluster, Member};
 use super::cone::Cone;
-use super::hierarchy::Hierarchy;
+use super::hierarchy::{Hierarchy, Side};
 use super::mesh::{NavigationMesh, NearestPolygon};
 use super::path::PolygonPath;
 use super::portals::NO_WAY;
+use engine_foundation::Vec3;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
@@ -19,6 +20,9 @@ const GREED: f32 = 1.1;
 const START: u32 = u32::MAX;
 /// Entry of the open list for the destination.
 const DESTINATION: u32 = u32::MAX;
+/// Marks entries of sides of the start's cluster whose cost is an estimate: the straight way. The
+/// cost is computed when the search comes to them, which is the case for a few of them.
+const ESTIMATE: u32 = 1 << 31;
 
 #[derive(Clone, Copy, Debug, Default)]
 struct FarNode {
@@ -47,11 +51,12 @@ pub(super) struct FarSearch {
     nodes: Vec<FarNode>,
     stamp: u32,
     heap: BinaryHeap<Reverse<u64>>,
-    /// Ways in the cluster of the start.
+    /// Ways in the cluster of the start, if those of its sides cannot be turned around.
     tree: Tree,
+    has_tree: bool,
     chain: Vec<u32>,
     sides: Vec<u32>,
-    start: u32,
+    start: Option<NearestPolygon>,
     destination: Option<NearestPolygon>,
     least: f32,
     /// Cost of the best way to the destination, and the side before it.
@@ -85,50 +90,59 @@ impl FarSearch {
         }
         self.stamp += 1;
         self.heap.clear();
-        (self.start, self.destination, self.least) = (start.polygon, Some(destination), least);
+        (self.start, self.destination, self.least) = (Some(start), Some(destination), least);
         (self.end, self.best) = ((f32::INFINITY, START), (f32::INFINITY, START));
         let (index, cluster) = hierarchy.cluster_of(start.polygon);
+        let to = hierarchy.members[destination.polygon as usize];
+        let sides = || (hierarchy.first_side[index as usize]..).zip(hierarchy.sides_of(index));
+        let is_one_way = |side: &Side| hierarchy.sides[side.twin as usize].ordinal == NO_WAY;
+        self.has_tree = cluster.has_jumps
+            || to.cluster == index
+            || hierarchy.sides_of(index).iter().any(is_one_way);
+        if !self.has_tree {
+            for (at, side) in sides() {
+                let way = start.position.distance(side.point) * least + side.cross;
+                let rest = side.point.distance(destination.position) * least;
+                self.heap.push(Reverse(key(way + rest * GREED, at | ESTIMATE)));
+            }
+            return;
+        }
         let local = hierarchy.members[start.polygon as usize].local;
         self.tree.grow(mesh, &hierarchy.members, (index, cluster), (local, start.position));
-        for side in hierarchy.sides_of(index) {
+        for (_, side) in sides() {
             if side.ordinal != NO_WAY {
                 let cost = self.tree.cost(mesh, cluster, side.local, side.point);
-                self.reach(hierarchy, side.twin, cost + side.cross, START, destination);
+                self.reach(hierarchy, side, cost, START, destination.position);
             }
         }
-        let to = hierarchy.members[destination.polygon as usize];
         if to.cluster == index {
             let cost = self.tree.cost(mesh, cluster, to.local, destination.position);
             self.reach_destination(cost, START);
         }
     }
 
-    fn reach(
-        &mut self,
-        hierarchy: &Hierarchy,
-        side: u32,
-        cost: f32,
-        parent: u32,
-        destination: NearestPolygon,
-    ) {
-        if cost == f32::INFINITY {
-            return;
-        }
-        let node = &mut self.nodes[side as usize];
+    /// Reaches the twin of a side.
+    #[inline]
+    fn reach(&mut self, hierarchy: &Hierarchy, side: &Side, cost: f32, parent: u32, to: Vec3) {
+        let cost = cost + side.cross;
+        let node = &mut self.nodes[side.twin as usize];
         let is_known = node.stamp == self.stamp;
-        if is_known && (node.is_closed || node.cost <= cost) {
+        if cost == f32::INFINITY || is_known && (node.is_closed || node.cost <= cost) {
             return;
         }
         let rest = if is_known {
             node.rest
         } else {
-            let point = hierarchy.sides[side as usize].point;
-            point.distance(destination.position) * self.least
+            // Only jumps have another end.
+            let is_jump = side.cross > 0.0;
+            let point =
+                if is_jump { hierarchy.sides[side.twin as usize].point } else { side.point };
+            point.distance(to) * self.least
         };
         *node = FarNode { stamp: self.stamp, is_closed: false, parent, cost, rest };
-        self.heap.push(Reverse(key(cost + rest * GREED, side)));
+        self.heap.push(Reverse(key(cost + rest * GREED, side.twin)));
         if rest < self.best.0 {
-            self.best = (rest, side);
+            self.best = (rest, side.twin);
         }
     }
 
@@ -158,6 +172,11 @@ impl FarSearch {
             if at == DESTINATION {
                 return FarProgress::Found;
             }
+            if at & ESTIMATE != 0 {
+                self.leave_start(mesh, at & !ESTIMATE, destination);
+                *budget -= 1;
+                continue;
+            }
             let node = &mut self.nodes[at as usize];
             if std::mem::replace(&mut node.is_closed, true) {
                 continue;
@@ -166,59 +185,68 @@ impl FarSearch {
             *budget -= 1;
             let side = hierarchy.sides[at as usize];
             let index = side.cluster as usize;
-            visited.push(hierarchy.clusters[index].polygons[usize::from(side.local)]);
+            visited.push(side.polygon);
             let (first, sides) = (hierarchy.first_side[index], hierarchy.sides_of(side.cluster));
             let row = (at - first) as usize * sides.len();
             if side.cluster == to.cluster {
-                let rest = self.cost_to_end(mesh, at, to, destination);
+                let rest = self.cost_within(mesh, at, destination);
                 self.reach_destination(cost + rest, at);
             }
             let costs = &hierarchy.tables[index].costs[row..row + sides.len()];
             for (side, within) in sides.iter().zip(costs) {
-                self.reach(hierarchy, side.twin, cost + within + side.cross, at, destination);
+                self.reach(hierarchy, side, cost + within, at, destination.position);
             }
         }
     }
 
-    /// Returns the cost of the way from a side to a destination in the same cluster.
-    fn cost_to_end(
-        &mut self,
-        mesh: &NavigationMesh,
-        side: u32,
-        to: Member,
-        destination: NearestPolygon,
-    ) -> f32 {
+    /// Reaches the twin of a side of the start's cluster.
+    fn leave_start(&mut self, mesh: &NavigationMesh, at: u32, destination: NearestPolygon) {
+        let Some(start) = self.start else { return };
+        // The way is as long in the other direction.
+        let cost = self.cost_within(mesh, at, start);
+        let side = &mesh.hierarchy.sides[at as usize];
+        self.reach(&mesh.hierarchy, side, cost, START, destination.position);
+    }
+
+    /// Returns the cost of the way from a side to a point in the same cluster.
+    fn cost_within(&mut self, mesh: &NavigationMesh, side: u32, point: NearestPolygon) -> f32 {
+        let to = mesh.hierarchy.members[point.polygon as usize];
         let parents = parents_of(&mesh.hierarchy, side);
         let cluster = &mesh.hierarchy.clusters[to.cluster as usize];
         if !mesh.chain(cluster, parents, to.local, &mut self.chain) {
             return f32::INFINITY;
         }
         let from = mesh.hierarchy.sides[side as usize];
-        let mut polygon = cluster.polygons[usize::from(from.local)];
+        let mut polygon = from.polygon;
         let mut cone = Cone::at(from.point, 0.0);
         for link in self.chain.iter().rev() {
             let link = &mesh.links[*link as usize];
-            cone = mesh.step(&cone, polygon, link, Some(destination.position)).cone;
+            cone = mesh.step(&cone, polygon, link, Some(point.position)).cone;
             polygon = link.target;
         }
-        cone.cost + cone.distance_to(destination.position) * mesh.rate(polygon)
+        cone.cost + cone.distance_to(point.position) * mesh.rate(polygon)
     }
 
     /// Returns true if the search has found a way to a polygon.
     pub fn has_reached(&self, mesh: &NavigationMesh, member: Member) -> bool {
         let hierarchy = &mesh.hierarchy;
-        let start = hierarchy.members[self.start as usize];
+        let Some(start) = self.start else { return false };
+        let start = hierarchy.members[start.polygon as usize];
         let local = usize::from(member.local);
-        if start.cluster == member.cluster
-            && self.tree.parents[local] != super::cluster_table::NO_PARENT
-        {
-            return true;
+        if start.cluster == member.cluster {
+            let parts = &hierarchy.clusters[start.cluster as usize].components;
+            let is_joined = match self.has_tree {
+                true => self.tree.parents[local] != NO_PARENT,
+                false => parts[local] == parts[usize::from(start.local)],
+            };
+            if is_joined {
+                return true;
+            }
         }
         let first = hierarchy.first_side[member.cluster as usize];
         (first..).zip(hierarchy.sides_of(member.cluster)).any(|(side, _)| {
             let node = &self.nodes[side as usize];
-            node.stamp == self.stamp
-                && parents_of(hierarchy, side)[local] != super::cluster_table::NO_PARENT
+            node.stamp == self.stamp && parents_of(hierarchy, side)[local] != NO_PARENT
         })
     }
 
@@ -227,7 +255,8 @@ impl FarSearch {
         let hierarchy = &mesh.hierarchy;
         path.polygons.clear();
         path.links.clear();
-        path.polygons.push(self.start);
+        let Some(start) = self.start else { return };
+        path.polygons.push(start.polygon);
         let last = if is_found { self.end.1 } else { self.best.1 };
         self.sides.clear();
         let mut at = last;
@@ -240,9 +269,15 @@ impl FarSearch {
         for &next in self.sides.iter().rev() {
             let exit = hierarchy.sides[hierarchy.sides[next as usize].twin as usize];
             let cluster = &hierarchy.clusters[exit.cluster as usize];
-            let parents = self.parents(hierarchy, entered);
-            mesh.chain(cluster, parents, exit.local, &mut chain);
-            let polygon = cluster.polygons[usize::from(exit.local)];
+            let polygon = exit.polygon;
+            if entered == START && !self.has_tree {
+                let to = hierarchy.members[start.polygon as usize];
+                let side = hierarchy.sides[next as usize].twin;
+                mesh.chain(cluster, parents_of(hierarchy, side), to.local, &mut chain);
+                mesh.turn_around(&mut chain, (polygon, start.polygon));
+            } else {
+                mesh.chain(cluster, self.parents(hierarchy, entered), exit.local, &mut chain);
+            }
             let first = mesh.polygons[polygon as usize].first_link;
             chain.insert(0, first + u32::from(exit.ordinal));
             path.extend(mesh, chain.iter().rev());

@@ -25,6 +25,8 @@ pub(super) struct Side {
     pub twin: u32,
     pub cross: f32,
     pub cluster: u32,
+    pub polygon: u32,
+    /// Number of the polygon within the cluster.
     pub local: u16,
     /// Link of the polygon by which one leaves the cluster.
     pub ordinal: u16,
@@ -263,6 +265,7 @@ impl Hierarchy {
             twin: 0,
             cross: f32::INFINITY,
             cluster: 0,
+            polygon: 0,
             local: 0,
             ordinal: NO_WAY,
         };
@@ -280,6 +283,7 @@ impl Hierarchy {
                     twin: at[1 - side],
                     cross: if can_leave { portal.cost } else { f32::INFINITY },
                     cluster: end.cluster,
+                    polygon: self.clusters[end.cluster as usize].polygons[usize::from(end.local)],
                     local: end.local,
                     ordinal: end.ordinal,
                 };
@@ -362,7 +366,7 @@ impl NavigationMesh {
     pub fn hierarchy_bytes(&self) -> usize {
         let hierarchy = &self.hierarchy;
         let of_table = |table: &Table| table.costs.len() * 4 + table.parents.len() * 2;
-        let of_cluster = |cluster: &Cluster| size_of::<Cluster>() + cluster.polygons.len() * 6;
+        let of_cluster = |cluster: &Cluster| size_of::<Cluster>() + cluster.polygons.len() * 10;
         hierarchy.tables.iter().map(of_table).sum::<usize>()
             + hierarchy.clusters.iter().map(of_cluster).sum::<usize>()
             + hierarchy.members.len() * size_of::<Member>()

@@ -22,6 +22,12 @@ const RIGHT_OF_WAY: f32 = 0.3;
 const JAM_WAY: f32 = 0.4;
 /// Lead below which two agents walk side by side, as a part of the distance at which they touch.
 const SIDE_BY_SIDE: f32 = 0.3;
+/// Seconds without progress after which an agent is urgent, and in which it becomes so completely:
+/// then others make way for the velocity that it would like to have.
+const URGENT_SECONDS: f32 = 0.2;
+const URGENCY_SECONDS: f32 = 0.3;
+/// Seconds without progress that count as one: those who have waited longer have the right of way.
+const AGE_SECONDS: f32 = 0.25;
 /// Part of the velocity that others would like to have in the one that is assumed for them.
 const INTENT: f32 = 0.3;
 
@@ -80,6 +86,16 @@ impl Other {
         }
     }
 
+    /// Returns how urgent it is that others make way for it: from 0, when it is hardly stuck, to 1.
+    fn urgency(&self) -> f32 {
+        ((self.stuck_seconds - URGENT_SECONDS) / URGENCY_SECONDS).clamp(0.0, 1.0)
+    }
+
+    /// Returns the right of way that it has earned by waiting.
+    fn age(&self) -> u32 {
+        (self.stuck_seconds / AGE_SECONDS) as u32
+    }
+
     fn does_avoid(&self, other: &Other) -> bool {
         self.avoids && self.ignored_groups & 1 << other.group == 0
     }
@@ -109,21 +125,27 @@ impl Other {
         // and the other makes way for the velocity that it would like to have.
         let has_way = self.has_way(other, comes_first);
         let jam = self.blocked.max(other.blocked);
-        let way = if has_way { -JAM_WAY } else { JAM_WAY };
+        let urgency = self.urgency().max(other.urgency());
+        let jam = jam.max(urgency);
+        let way = JAM_WAY + (0.5 - JAM_WAY) * urgency;
+        let way = if has_way { -way } else { way };
         let free = match self.heading.dot(other.heading) > TOGETHER {
             true => RIGHT_OF_WAY * self.ahead(other).clamp(-1.0, 1.0),
             false => 0.0,
         };
         let assumed = match has_way {
             true => velocity,
-            false => velocity + (other.wanted - velocity) * (other.blocked * INTENT),
+            false => {
+                let intent = (other.blocked * INTENT).max(other.urgency());
+                velocity + (other.wanted - velocity) * intent
+            }
         };
         (0.5 + free + (way - free) * jam, assumed)
     }
 
     /// Returns true if this agent has the right of way over another where they block each other:
     /// those who walk over those who rest, those who go through a passage over those who wait for
-    /// it, the first ones of a line.
+    /// it, the first ones of a line, and those who have waited longer.
     pub fn has_way(&self, other: &Other, comes_first: bool) -> bool {
         let is_walking = |of: &Other| of.state == AgentState::Moving;
         match is_walking(self).cmp(&is_walking(other)) {
@@ -135,6 +157,9 @@ impl Other {
         }
         if self.line != 0 && self.line == other.line && self.rank != other.rank {
             return self.rank < other.rank;
+        }
+        if self.age() != other.age() {
+            return self.age() > other.age();
         }
         if self.heading.dot(other.heading) > TOGETHER {
             let ahead = self.ahead(other);
@@ -226,7 +251,9 @@ impl Snapshot {
                 let body = &self.others[other as usize];
                 let distance = own.body.position.distance_squared(body.body.position);
                 let is_near = distance < reach * reach && (own.height - body.height).abs() < STOREY;
-                if other as usize == at || !is_near {
+                // Agents on links are not on the ground.
+                let is_linking = body.state == AgentState::Linking;
+                if other as usize == at || !is_near || is_linking {
                     continue;
                 }
                 let entry = (distance, other);

@@ -103,7 +103,7 @@ impl NavigationMesh {
     }
 
     /// Returns the link of a link's target that leads back through the same edge.
-    fn way_back(&self, polygon: u32, link: &Link) -> u16 {
+    pub(super) fn way_back(&self, polygon: u32, link: &Link) -> u16 {
         let middle = (link.left + link.right) * 0.5;
         let back = self.links(link.target).iter().enumerate();
         let back = back.filter(|(_, back)| back.target == polygon && !back.is_jump());

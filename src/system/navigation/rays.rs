@@ -11,6 +11,9 @@ const CORNER_POLYGONS_MAX: usize = 32;
 const SLIDES_MAX: usize = 3;
 /// Distance that is kept from walls, in metres.
 const WALL_DISTANCE: f32 = 1e-3;
+/// Rest of a step, in metres, that is not worth a slide. An agent with a slow drift along a wall
+/// has to move, too: by a tenth of a millimetre in an update.
+const SLIDE_MIN: f32 = 1e-5;
 /// Distance behind an edge, in metres, at which a ray still ends on it.
 const GRAZE: f32 = 1e-4;
 /// Distance between two exits of a polygon, in metres, that count as one: a corner.
@@ -123,7 +126,7 @@ impl NavigationMesh {
             at.position = self.constrain(at.polygon, away);
             let rest = by - moved;
             by = rest - wall * rest.dot(wall).min(0.0);
-            if by.length_squared() < WALL_DISTANCE * WALL_DISTANCE {
+            if by.length_squared() < SLIDE_MIN * SLIDE_MIN {
                 break;
             }
         }

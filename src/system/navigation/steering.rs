@@ -6,6 +6,7 @@ use super::jumps::NO_JUMP;
 use super::mesh::{NavigationMesh, nearest_on_segment};
 use super::neighbors::{NEIGHBORS_MAX, Other, Snapshot, TOGETHER};
 use super::passages::Turn;
+use super::straighten::is_same;
 use super::velocity::{Body, HALF_PLANES_MAX, HalfPlane, avoid, solve, wall};
 use engine_foundation::deterministic_math::sin_cos;
 use engine_foundation::{Vec2, Vec3};
@@ -53,6 +54,18 @@ const LINE_SPACING: f32 = 3.0;
 const HOLD_RADII: f32 = 5.0;
 const LANE_RADII: f32 = 2.5;
 const LANE_LENGTH_RADII: f32 = 10.0;
+/// Seconds without progress after which an agent goes to the next corner exactly.
+const HELD_UP_SECONDS: f32 = 0.1;
+/// Room to its right that an agent needs to keep to the right, in radii.
+const ROOM_RADII: f32 = 3.0;
+/// Seconds without progress after which it goes straight, because others make way for it.
+const DETERMINED_SECONDS: f32 = 0.4;
+/// Gap to those who cross the way of an agent within which it waits for them, in radii.
+const CROSSING_RADII: f32 = 2.0;
+/// Distance from a corner on its left at which an agent passes it among others, in radii, and the
+/// links of its path in which the corner is searched.
+const CORNER_RADII: f32 = 4.0;
+const CORNER_LINKS: usize = 16;
 /// Part of its speed with which an agent makes way.
 const LEAVE_SPEED: f32 = 0.6;
 
@@ -145,7 +158,10 @@ impl Surroundings {
                 found.opposing += (1.0 - gap / MEET_DISTANCE).clamp(0.0, 1.0);
             }
             let touches = gap < radius * TOUCH_RADII;
-            if touches && !own.has_way(other, at < *number as usize) {
+            // It also waits for those with the right of way who are about to cross its way.
+            let aside = heading.perp_dot(other.body.position - own.body.position).abs();
+            let crosses = gap < radius * CROSSING_RADII && aside < radius + other.body.radius;
+            if (touches || crosses) && !own.has_way(other, at < *number as usize) {
                 found.line_seconds = found.line_seconds.min(other.stuck_seconds);
             }
             if together >= TOGETHER && gap < radius * LINE_RADII {
@@ -182,12 +198,16 @@ pub(super) fn steer(
     if agent.state == AgentState::Linking {
         return Steering::default();
     }
-    let (desired, is_last_corner) = direction(mesh, agent, at, step);
     let own = &snapshot.others[at];
     let mut planes = [HalfPlane { point: Vec2::ZERO, direction: Vec2::X }; HALF_PLANES_MAX];
     let mut found = [(0.0, 0); NEIGHBORS_MAX];
     let near = snapshot.nearest(at, &mut found);
     let near = &found[..near];
+    let is_among = near.iter().any(|(_, number)| {
+        let other = &snapshot.others[*number as usize];
+        other.heading != Vec2::ZERO && !own.is_companion(other)
+    });
+    let (desired, is_last_corner) = direction(mesh, agent, at, step, is_among);
     let is_still = desired == Vec2::ZERO && own.body.velocity.length_squared() < 1e-6;
     if near.is_empty() && is_still {
         return Steering { is_last_corner, ..Steering::default() };
@@ -243,12 +263,14 @@ pub(super) fn steer(
 
 /// Returns the velocity that an agent wants among others.
 fn adapted(mesh: &NavigationMesh, agent: &Agent, around: &Surroundings, desired: Vec2) -> Vec2 {
-    if agent.swirl > SWIRL_MIN {
-        // To the right, or to the left along a wall.
-        let right = Vec2::new(desired.y, -desired.x).normalize_or_zero() * agent.settings.radius;
+    if agent.swirl > SWIRL_MIN && agent.stuck_seconds < DETERMINED_SECONDS {
+        // To the right if there is room. Between walls, it waits instead.
+        let right = Vec2::new(desired.y, -desired.x).normalize_or_zero();
+        let right = right * (agent.settings.radius * ROOM_RADII);
         let slid = mesh.slide(agent.at, right).position - agent.at.position;
-        let is_free = slid.truncate().dot(right) > right.length_squared() * 0.5;
-        return turned(desired, if is_free { -agent.swirl } else { agent.swirl });
+        if slid.truncate().dot(right) > right.length_squared() * 0.5 {
+            return turned(desired, -agent.swirl);
+        }
     }
     desired.clamp_length_max(around.free_speed)
 }
@@ -298,8 +320,15 @@ fn spread(at: usize) -> Vec2 {
     Vec2::new(x, y).normalize_or_zero()
 }
 
-/// Returns the velocity along the path, and true if its end is visible.
-fn direction(mesh: &NavigationMesh, agent: &Agent, at: usize, step: f32) -> (Vec2, bool) {
+/// Returns the velocity along the path, and true if its end is visible. `is_among` is true if
+/// others walk near it.
+fn direction(
+    mesh: &NavigationMesh,
+    agent: &Agent,
+    at: usize,
+    step: f32,
+    is_among: bool,
+) -> (Vec2, bool) {
     if agent.state != AgentState::Moving {
         return (Vec2::ZERO, false);
     }
@@ -310,7 +339,9 @@ fn direction(mesh: &NavigationMesh, agent: &Agent, at: usize, step: f32) -> (Vec
         return (Vec2::ZERO, false);
     }
     let position = agent.at.position;
-    let reached = agent.settings.radius * 0.1;
+    // A touched corner can still be in the way: then the agent goes to it exactly.
+    let is_held_up = agent.still_seconds > HELD_UP_SECONDS;
+    let reached = if is_held_up { 1e-4 } else { agent.settings.radius * 0.1 };
     let (mut target, mut is_last): (Option<Vec3>, bool) = (None, false);
     let mut number = 0;
     let end = agent.end;
@@ -322,6 +353,7 @@ fn direction(mesh: &NavigationMesh, agent: &Agent, at: usize, step: f32) -> (Vec
         point.truncate().distance(position.truncate()) <= reached && !is_last && number < 4
     });
     let Some(target) = target else { return (Vec2::ZERO, false) };
+    let target = if is_last || !is_among { target } else { past_corner(mesh, agent, target) };
     let way = (target - position).truncate();
     let distance = way.length();
     if distance <= 1e-4 {
@@ -339,6 +371,26 @@ fn direction(mesh: &NavigationMesh, agent: &Agent, at: usize, step: f32) -> (Vec
     let unit = way / distance;
     let turned = unit + Vec2::new(-unit.y, unit.x) * turn;
     (turned * speed, is_last)
+}
+
+/// Returns the point at which an agent passes a corner: on its left, at a distance, so that those
+/// who come towards it, on whose right the corner is, have room.
+fn past_corner(mesh: &NavigationMesh, agent: &Agent, corner: Vec3) -> Vec3 {
+    let mut found = None;
+    for link in agent.path.links.iter().take(CORNER_LINKS) {
+        let link = &mesh.links[*link as usize];
+        if is_same(link.left, corner) && link.jump == NO_JUMP {
+            let width = link.left.distance(link.right);
+            if found.is_none_or(|(known, _)| width < known) {
+                found = Some((width, link.right));
+            }
+        } else if found.is_some() {
+            break;
+        }
+    }
+    let Some((width, right)) = found else { return corner };
+    let by = (agent.settings.radius * CORNER_RADII).min(width * 0.5);
+    corner + (right - corner) * (by / width.max(1e-3))
 }
 
 /// Adds the walls around an agent. Returns their number.

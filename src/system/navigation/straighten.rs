@@ -10,6 +10,8 @@ use engine_foundation::{Vec2, Vec3};
 const FAN_MAX: usize = 32;
 /// Number of times that a path is looked at again after it has changed.
 const ROUNDS: usize = 8;
+/// Links that are looked at for each one of a path, above which it is not changed any more.
+const LOOKS_MAX: usize = 64;
 /// Squared distance below which two corners are the same.
 const SAME: f32 = 1e-6;
 
@@ -22,10 +24,18 @@ pub(super) struct Bend {
     pub is_left: bool,
 }
 
+/// Corner that stays, and the last link on which that depends.
+#[derive(Clone, Copy, Debug)]
+struct Kept {
+    point: Vec3,
+    portal: usize,
+    until: usize,
+}
+
 /// Memory for changes of paths.
 #[derive(Debug, Default)]
 pub(super) struct Straightener {
-    bends: Vec<Bend>,
+    kept: Vec<Kept>,
     /// Position in the path of each polygon; outdated for those that are not in it.
     positions: Vec<u32>,
     fan: Vec<(u32, u32)>,
@@ -42,29 +52,80 @@ impl Straightener {
     ) {
         self.cut_loops(mesh, path);
         for _ in 0..ROUNDS {
-            self.bends.clear();
-            path.bends(mesh, start, destination, &mut self.bends);
-            let mut has_changed = false;
-            let mut changed_from = usize::MAX;
-            while let Some(bend) = self.bends.pop() {
-                if bend.at < changed_from
-                    && let Some((first, end)) = self.extent(mesh, path, bend)
-                    && end < changed_from
-                    && self.find_fan(mesh, path, bend, (first, end))
-                {
-                    let fan = &self.fan;
-                    path.links.splice(first..=end, fan.iter().map(|(link, _)| *link));
-                    let between = &fan[..fan.len() - 1];
-                    path.polygons
-                        .splice(first + 1..=end, between.iter().map(|(_, polygon)| *polygon));
-                    (has_changed, changed_from) = (true, first);
-                }
-            }
-            if !has_changed {
+            if !self.change(mesh, path, start, destination) || !self.cut_loops(mesh, path) {
                 return;
             }
-            self.cut_loops(mesh, path);
         }
+    }
+
+    /// Goes along a path, and changes it. Returns true if something has changed.
+    fn change(
+        &mut self,
+        mesh: &NavigationMesh,
+        path: &mut PolygonPath,
+        start: Vec3,
+        destination: Vec3,
+    ) -> bool {
+        let (mut first, mut start, mut has_changed) = (0, start, false);
+        loop {
+            let jumps = path.links[first..].iter();
+            let jump = jumps.enumerate().find_map(|(at, link)| {
+                mesh.jump(&mesh.links[*link as usize]).map(|jump| (at, jump))
+            });
+            let (count, end) = match jump {
+                Some((at, jump)) => (at, jump.start),
+                None => (path.links.len() - first, destination),
+            };
+            let changed = self.change_part(mesh, path, first..first + count, (start, end));
+            has_changed |= changed.is_some();
+            let Some((_, jump)) = jump else { return has_changed };
+            (first, start) = (first + changed.unwrap_or(count) + 1, jump.end);
+        }
+    }
+
+    /// Changes a part of a path without jumps. Returns its new number of links if it has changed.
+    fn change_part(
+        &mut self,
+        mesh: &NavigationMesh,
+        path: &mut PolygonPath,
+        part: std::ops::Range<usize>,
+        (start, end): (Vec3, Vec3),
+    ) -> Option<usize> {
+        let (first, mut count) = (part.start, part.len());
+        let (mut has_changed, mut looks) = (false, part.len() * LOOKS_MAX);
+        let mut funnel = Funnel::at(start, 0);
+        self.kept.clear();
+        loop {
+            let from = funnel.at;
+            let links = &path.links[first..first + count];
+            let Some(corner) = funnel.next(mesh, links, end) else { break };
+            looks = looks.saturating_sub(corner.decided_at + 1 - from);
+            if corner.portal == 0 || corner.portal > count {
+                continue;
+            }
+            let Corner { point, portal, is_left, decided_at } = corner;
+            let bend = Bend { point, at: first + portal - 1, is_left };
+            let extent = self.extent(mesh, path, bend);
+            if let Some((from, to)) = extent
+                && looks > 0
+                && self.find_fan(mesh, path, bend, (from, to))
+            {
+                let fan = &self.fan;
+                path.links.splice(from..=to, fan.iter().map(|(link, _)| *link));
+                let between = &fan[..fan.len() - 1];
+                path.polygons.splice(from + 1..=to, between.iter().map(|(_, polygon)| *polygon));
+                count = count + fan.len() - (to + 1 - from);
+                has_changed = true;
+                // Back to the last corner that does not depend on the links that have changed.
+                while self.kept.pop_if(|kept| kept.until >= from).is_some() {}
+                let last = self.kept.last().map_or((start, 0), |kept| (kept.point, kept.portal));
+                funnel = Funnel::at(last.0, last.1);
+                continue;
+            }
+            let until = (first + decided_at).max(extent.map_or(0, |(_, to)| to));
+            self.kept.push(Kept { point, portal, until });
+        }
+        has_changed.then_some(count)
     }
 
     /// Returns the first and the last link of a path that end in a corner.
@@ -129,8 +190,9 @@ impl Straightener {
         false
     }
 
-    /// Removes the parts of a path between two visits of the same polygon.
-    fn cut_loops(&mut self, mesh: &NavigationMesh, path: &mut PolygonPath) {
+    /// Removes the parts of a path between two visits of the same polygon. Returns true if there
+    /// are some.
+    fn cut_loops(&mut self, mesh: &NavigationMesh, path: &mut PolygonPath) -> bool {
         if self.positions.len() < mesh.polygons.len() {
             self.positions.resize(mesh.polygons.len(), 0);
         }
@@ -149,8 +211,10 @@ impl Straightener {
             self.positions[polygon as usize] = count as u32;
             count += 1;
         }
+        let has_loops = count < path.polygons.len();
         path.polygons.truncate(count);
         path.links.truncate(count - 1);
+        has_loops
     }
 }
 
@@ -167,23 +231,6 @@ impl PolygonPath {
         }
     }
 
-    /// Lists the corners of the shortest way through the polygons.
-    fn bends(&self, mesh: &NavigationMesh, start: Vec3, destination: Vec3, bends: &mut Vec<Bend>) {
-        let (mut first, mut start) = (0, start);
-        for (at, link) in self.links.iter().enumerate() {
-            let Some(jump) = mesh.jump(&mesh.links[*link as usize]) else { continue };
-            self.funnel_corners(mesh, first..at, (start, jump.start), |bend| {
-                bends.push(bend);
-                true
-            });
-            (first, start) = (at + 1, jump.end);
-        }
-        self.funnel_corners(mesh, first..self.links.len(), (start, destination), |bend| {
-            bends.push(bend);
-            true
-        });
-    }
-
     /// Calls `each` with the corners of the part of a path without jumps, without its ends: the
     /// funnel algorithm (D. T. Lee and F. P. Preparata, "Euclidean Shortest Paths in the Presence
     /// of Rectilinear Barriers", 1984). `part` has its links, as indices. Returns false if `each`
@@ -197,46 +244,83 @@ impl PolygonPath {
     ) -> bool {
         let (first, count) = (part.start, part.len());
         let links = &self.links[part];
-        let portal = |at: usize| match links.get(at) {
-            Some(link) => {
-                let link = &mesh.links[*link as usize];
-                (link.left, link.right)
-            }
-            None => (destination, destination),
-        };
-        let (mut apex, mut left, mut right) = (start, start, start);
-        let (mut left_at, mut right_at) = (0, 0);
-        let mut at = 0;
-        while at <= count {
-            let (next_left, next_right) = portal(at);
-            let mut corner = None;
-            if turn(apex, right, next_right) >= 0.0 {
-                if is_same(apex, right) || turn(apex, left, next_right) < 0.0 {
-                    (right, right_at) = (next_right, at + 1);
-                } else {
-                    corner = Some((left, left_at, true));
-                }
-            }
-            if corner.is_none() && turn(apex, left, next_left) <= 0.0 {
-                if is_same(apex, left) || turn(apex, right, next_left) > 0.0 {
-                    (left, left_at) = (next_left, at + 1);
-                } else {
-                    corner = Some((right, right_at, false));
-                }
-            }
-            at += 1;
-            if let Some((point, portal, is_left)) = corner {
-                // The corner of portal 0 is the start, and the last one is the destination.
-                let is_between = portal > 0 && portal <= count;
-                if is_between && !each(Bend { point, at: first + portal - 1, is_left }) {
-                    return false;
-                }
-                (apex, left, right) = (point, point, point);
-                (left_at, right_at) = (portal, portal);
-                at = portal;
+        let mut funnel = Funnel::at(start, 0);
+        while let Some(Corner { point, portal, is_left, .. }) =
+            funnel.next(mesh, links, destination)
+        {
+            // The corner of portal 0 is the start, and the last one is the destination.
+            let is_between = portal > 0 && portal <= count;
+            if is_between && !each(Bend { point, at: first + portal - 1, is_left }) {
+                return false;
             }
         }
         true
+    }
+}
+
+/// Corner of a funnel.
+#[derive(Clone, Copy, Debug)]
+struct Corner {
+    point: Vec3,
+    /// Number of links up to it.
+    portal: usize,
+    is_left: bool,
+    /// The link that showed that it is one.
+    decided_at: usize,
+}
+
+/// Funnel that goes through portals.
+#[derive(Clone, Copy, Debug)]
+struct Funnel {
+    apex: Vec3,
+    left: Vec3,
+    right: Vec3,
+    left_at: usize,
+    right_at: usize,
+    at: usize,
+}
+
+impl Funnel {
+    /// Returns the funnel behind a corner, or at the start.
+    fn at(apex: Vec3, portal: usize) -> Funnel {
+        let (left, right) = (apex, apex);
+        Funnel { apex, left, right, left_at: portal, right_at: portal, at: portal }
+    }
+
+    /// Returns the next corner, and goes on behind it.
+    #[inline]
+    fn next(&mut self, mesh: &NavigationMesh, links: &[u32], destination: Vec3) -> Option<Corner> {
+        while self.at <= links.len() {
+            let (next_left, next_right) = match links.get(self.at) {
+                Some(link) => {
+                    let link = &mesh.links[*link as usize];
+                    (link.left, link.right)
+                }
+                None => (destination, destination),
+            };
+            let mut corner = None;
+            if turn(self.apex, self.right, next_right) >= 0.0 {
+                if is_same(self.apex, self.right) || turn(self.apex, self.left, next_right) < 0.0 {
+                    (self.right, self.right_at) = (next_right, self.at + 1);
+                } else {
+                    corner = Some((self.left, self.left_at, true));
+                }
+            }
+            if corner.is_none() && turn(self.apex, self.left, next_left) <= 0.0 {
+                if is_same(self.apex, self.left) || turn(self.apex, self.right, next_left) > 0.0 {
+                    (self.left, self.left_at) = (next_left, self.at + 1);
+                } else {
+                    corner = Some((self.right, self.right_at, false));
+                }
+            }
+            let decided_at = self.at;
+            self.at += 1;
+            if let Some((point, portal, is_left)) = corner {
+                *self = Funnel::at(point, portal);
+                return Some(Corner { point, portal, is_left, decided_at });
+            }
+        }
+        None
     }
 }
 
