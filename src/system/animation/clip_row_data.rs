@@ -5,13 +5,17 @@ use super::bit_stream::PADDING;
 use super::clip::{Clip, LAST_TICK};
 use super::clip_data::{PROPERTIES, VALUE_MAX, damaged, write_float};
 use super::constant_track::{ConstantTrack, Constants};
-use super::row_track::{ROWS_MAX, RowTrack, Rows, STEP_CODE_MAX};
+use super::row_track::{MEAN_STEP, ROWS_MAX, RowTrack, Rows, STEP_CODE_MAX};
 use super::source::TrackProperty;
 use engine_foundation::blob::{BlobReader, BlobWriter};
 use engine_foundation::{Error, Vec3, Vec4, error};
 
 /// Flag of a track whose real part is stored, beside the index of its property.
 const HAS_REAL: u8 = 1 << 7;
+/// Flag of a track whose bone is the next one after that of the track before it.
+const NEXT_BONE: u8 = 1 << 6;
+/// Flag of a mean rotation whose numbers have 8 bits: they are multiples of [`MEAN_STEP`].
+const SHORT_MEAN: u8 = 1 << 5;
 
 /// Rows before their states are computed.
 pub struct RowParts {
@@ -59,10 +63,18 @@ pub fn write_regular(writer: &mut BlobWriter, clip: &Clip) {
     });
     let rows = &clip.rows;
     writer.u32(rows.count);
+    let mut next = 0;
     writer.list(&rows.tracks, |writer, track| {
-        write_bone(writer, track.bone);
-        let flag = if track.has_real { HAS_REAL } else { 0 };
-        writer.u8(property_index(track.property) | flag);
+        let is_short = track.mean.iter().all(|part| part % MEAN_STEP == 0);
+        let flag = |flag: u8, is_set: bool| if is_set { flag } else { 0 };
+        let flags = flag(HAS_REAL, track.has_real)
+            | flag(NEXT_BONE, track.bone == next)
+            | flag(SHORT_MEAN, is_short);
+        writer.u8(property_index(track.property) | flags);
+        if track.bone != next {
+            write_bone(writer, track.bone);
+        }
+        next = track.bone.wrapping_add(1);
         if track.property != TrackProperty::Rotation {
             write_vector(writer, track.origin);
             write_vector(writer, track.step);
@@ -70,7 +82,10 @@ pub fn write_regular(writer: &mut BlobWriter, clip: &Clip) {
         }
         track.step_codes.into_iter().for_each(|code| writer.u8(code));
         for part in track.mean {
-            write_bone(writer, part as u16);
+            match is_short {
+                true => writer.u8((part / MEAN_STEP) as u8),
+                false => write_bone(writer, part as u16),
+            }
         }
     });
     writer.bytes(&rows.stream[..rows.stream.len().saturating_sub(PADDING)]);
@@ -81,7 +96,10 @@ fn read_word(reader: &mut BlobReader) -> Result<u16, Error> {
 }
 
 fn read_bone(reader: &mut BlobReader, bones: u16) -> Result<u16, Error> {
-    let bone = read_word(reader)?;
+    check_bone(read_word(reader)?, bones)
+}
+
+fn check_bone(bone: u16, bones: u16) -> Result<u16, Error> {
     match bone < bones {
         true => Ok(bone),
         false => Err(error!("it is damaged: a track of the clip names bone {bone} of {bones}")),
@@ -131,7 +149,12 @@ pub fn read_regular(
     if count > 0 && !(count as f32 / seconds).is_finite() {
         return Err(damaged("the number of rows"));
     }
-    let tracks = reader.list(|reader| read_row_track(reader, bones))?;
+    let mut next = 0;
+    let tracks = reader.list(|reader| {
+        let track = read_row_track(reader, bones, next)?;
+        next = track.bone.wrapping_add(1);
+        Ok(track)
+    })?;
     let mut stream = reader.bytes()?.to_vec();
     if count > 0 {
         stream.extend([0; PADDING]);
@@ -139,11 +162,15 @@ pub fn read_regular(
     Ok((Constants::new(constants), RowParts { count, tracks, stream }))
 }
 
-fn read_row_track(reader: &mut BlobReader, bones: u16) -> Result<RowTrack, Error> {
-    let bone = read_bone(reader, bones)?;
+/// `next` is the bone after that of the track before it.
+fn read_row_track(reader: &mut BlobReader, bones: u16, next: u16) -> Result<RowTrack, Error> {
     let byte = reader.u8()?;
-    let property = read_property(byte & !HAS_REAL)?;
+    let property = read_property(byte & !(HAS_REAL | NEXT_BONE | SHORT_MEAN))?;
     let has_real = byte & HAS_REAL != 0;
+    let bone = match byte & NEXT_BONE != 0 {
+        true => check_bone(next, bones)?,
+        false => read_bone(reader, bones)?,
+    };
     let mut track = RowTrack {
         bone,
         property,
@@ -161,7 +188,10 @@ fn read_row_track(reader: &mut BlobReader, bones: u16) -> Result<RowTrack, Error
         }
         track.set_step_codes(codes);
         for part in &mut track.mean {
-            *part = read_word(reader)? as i16;
+            *part = match byte & SHORT_MEAN != 0 {
+                true => i16::from(reader.u8()? as i8) * MEAN_STEP,
+                false => read_word(reader)? as i16,
+            };
         }
         let mean = Vec4::from(track.mean_rotation()).length_squared();
         (0.9..1.1).contains(&mean)

@@ -18,7 +18,7 @@ use super::pose::Pose;
 use super::quantization::{KeyBits, TrackRange};
 use super::root_motion::{RootMotion, extract};
 use super::row_fit::RowCurve;
-use super::row_plan::{Plan, plan};
+use super::row_plan::{ESTIMATE_PART, Plan, plan};
 use super::skeleton::{BoneTransform, Skeleton};
 use super::source::{SourceClip, SourceInterpolation, SourceTrack, TrackProperty};
 use super::source_range::cut;
@@ -31,6 +31,9 @@ pub(super) const SAMPLES_PER_SECOND: f32 = 60.0;
 const ROUNDS_MAX: usize = 24;
 /// Rounds in which the tolerance of tracks also grows.
 const SEARCH_ROUNDS: usize = 8;
+/// Parts of the tolerance up to which the steps of single tracks grow at last: the first one with
+/// which the clip is within its tolerance.
+const GROWTH_LIMITS: [f32; 3] = [0.995, 0.98, 0.95];
 
 /// Ratio of an error to its tolerance above which tracks are compiled without rows, and above which
 /// a clip has a warning. Below it, the shortest arc between rows can differ a little.
@@ -191,33 +194,42 @@ fn search(
     settings: &ClipSettings,
     keyed_bones: &[bool],
 ) -> Result<CompiledClip, Error> {
+    let (first, factor) = search_with(input, settings, (keyed_bones, ESTIMATE_PART))?;
+    // Errors of keys are not corrected along chains of bones, so that their tolerance is often far
+    // below the estimate.
+    if first.compiled.clip.tracks.is_empty() || factor > ESTIMATE_PART * 0.5 {
+        return Ok(first.compiled);
+    }
+    let (second, _) = search_with(input, settings, (keyed_bones, factor))?;
+    Ok(if second.is_better_than(&first) { second.compiled } else { first.compiled })
+}
+
+/// Searches with an estimate of the tolerance of keys, as a part of the whole. Returns the clip
+/// and the tolerance that its keys have.
+fn search_with(
+    input: &Input,
+    settings: &ClipSettings,
+    (keyed_bones, estimate): (&[bool], f32),
+) -> Result<(Found, f32), Error> {
     let mut tracks = Vec::new();
     for track in &input.source.tracks {
         tracks.extend(sample_track(track, input));
     }
     tracks.sort_by_key(|keys| (keys.track.property, keys.track.bone));
-    let mut plan = plan(input, tracks, keyed_bones)?;
+    let mut plan = plan(input, tracks, (keyed_bones, estimate))?;
     let rows = plan.fit.curves.first().map_or(0, RowCurve::row_count);
     let measure = Measure::new(input, settings.shell, rows as f32 / input.source.seconds);
     // Errors of parents add to those of their children, so that the tolerance of a track is
     // smaller than that of the clip.
     let mut factor = 0.5;
-    let mut best: Option<(usize, CompiledClip)> = None;
+    let mut best: Option<Found> = None;
     for round in 0..ROUNDS_MAX {
         plan.keyed.iter_mut().for_each(|keys| keys.choose(factor));
         plan.fit.quantize();
-        let mut clip = assemble(input, &plan, settings.jump_seconds)?;
-        let (error, ratios) = measure.clip(&clip);
-        let error_ratio = ratios.iter().copied().fold(0.0, f32::max);
-        // Differences that are too large to measure are the largest number.
-        clip.features.error = error.min(f32::MAX);
-        let bytes = clip.stream.len() + clip.rows.stream.len();
-        let is_better = best.as_ref().is_none_or(|(least, best)| match error_ratio <= 1.0 {
-            true => best.error_ratio > 1.0 || bytes < *least,
-            false => error_ratio < best.error_ratio,
-        });
-        if is_better {
-            best = Some((bytes, CompiledClip { clip, error, error_ratio, warning: None }));
+        let found = measured(input, settings, &plan, (&measure, factor))?;
+        let (error_ratio, ratios) = (found.compiled.error_ratio, found.ratios.clone());
+        if best.as_ref().is_none_or(|best| found.is_better_than(best)) {
+            best = Some(found);
         }
         let is_last = error_ratio <= 1.0 && round >= SEARCH_ROUNDS;
         if is_last || (error_ratio <= 1.0 && plan.fit.curves.is_empty()) {
@@ -228,7 +240,60 @@ fn search(
         }
         plan.fit.adjust(&ratios, round < SEARCH_ROUNDS);
     }
-    Ok(best.expect("there is at least one round").1)
+    let mut best = best.expect("there is at least one round");
+    // Errors between rows are measured only here, so that the first limits can be too wide.
+    for most in if best.compiled.error_ratio <= 1.0 { &GROWTH_LIMITS[..] } else { &[] } {
+        plan.keyed.iter_mut().for_each(|keys| keys.choose(best.factor));
+        plan.fit.set_shares(&best.shares);
+        plan.fit.quantize();
+        plan.fit.grow(*most);
+        let found = measured(input, settings, &plan, (&measure, best.factor))?;
+        if found.is_better_than(&best) {
+            best = found;
+            break;
+        }
+    }
+    let factor = best.factor;
+    Ok((best, factor))
+}
+
+/// Result of a round of the search.
+struct Found {
+    compiled: CompiledClip,
+    bytes: usize,
+    /// Largest ratio of an error to its tolerance, for each bone.
+    ratios: Vec<f32>,
+    /// Parts of the tolerance of the curves of rows, and of the other tracks.
+    shares: Vec<f32>,
+    factor: f32,
+}
+
+impl Found {
+    fn is_better_than(&self, other: &Found) -> bool {
+        let (ratio, best) = (self.compiled.error_ratio, other.compiled.error_ratio);
+        match ratio <= 1.0 {
+            true => best > 1.0 || self.bytes < other.bytes,
+            false => ratio < best,
+        }
+    }
+}
+
+/// Creates the clip of a plan, and measures it.
+fn measured(
+    input: &Input,
+    settings: &ClipSettings,
+    plan: &Plan,
+    (measure, factor): (&Measure, f32),
+) -> Result<Found, Error> {
+    let mut clip = assemble(input, plan, settings.jump_seconds)?;
+    let (error, ratios) = measure.clip(&clip);
+    let error_ratio = ratios.iter().copied().fold(0.0, f32::max);
+    // Differences that are too large to measure are the largest number.
+    clip.features.error = error.min(f32::MAX);
+    let bytes = clip.byte_count();
+    let shares = plan.fit.shares();
+    let compiled = CompiledClip { clip, error, error_ratio, warning: None };
+    Ok(Found { compiled, bytes, ratios, shares, factor })
 }
 
 /// Applies the settings to the source.

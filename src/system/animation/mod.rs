@@ -41,6 +41,7 @@ mod row_fit;
 mod row_group;
 mod row_layout;
 mod row_plan;
+mod row_search;
 mod row_state;
 #[cfg(test)]
 mod row_tests;
