@@ -12,13 +12,14 @@ use super::clip_data::{JUMP_TICKS_MIN, VALUE_MAX, append_key};
 use super::clip_events::{ClipEvent, sort_and_check};
 use super::clip_row_data::state_rows;
 use super::compile_measure::Measure;
+use super::compile_search::search;
 use super::constant_track::Constants;
 use super::key_reduction::{MORPH_REACH, TrackSample, displacement, keys};
 use super::pose::Pose;
 use super::quantization::{KeyBits, TrackRange};
 use super::root_motion::{RootMotion, extract};
 use super::row_fit::RowCurve;
-use super::row_plan::{ESTIMATE_PART, Plan, plan};
+use super::row_plan::Plan;
 use super::skeleton::{BoneTransform, Skeleton};
 use super::source::{SourceClip, SourceInterpolation, SourceTrack, TrackProperty};
 use super::source_range::cut;
@@ -27,14 +28,6 @@ use engine_foundation::{Error, Quat, Vec4, error};
 
 /// Samples per second of curves between their keys.
 pub(super) const SAMPLES_PER_SECOND: f32 = 60.0;
-/// Rounds in which the tolerance of tracks is adjusted until the clip is within its tolerance.
-const ROUNDS_MAX: usize = 24;
-/// Rounds in which the tolerance of tracks also grows.
-const SEARCH_ROUNDS: usize = 8;
-/// Parts of the tolerance up to which the steps of single tracks grow at last: the first one with
-/// which the clip is within its tolerance.
-const GROWTH_LIMITS: [f32; 3] = [0.995, 0.98, 0.95];
-
 /// Ratio of an error to its tolerance above which tracks are compiled without rows, and above which
 /// a clip has a warning. Below it, the shortest arc between rows can differ a little.
 const RATIO_MAX: f32 = 10.0;
@@ -185,115 +178,6 @@ fn exceeding(ratios: &[f32], skeleton: &Skeleton) -> Vec<bool> {
         }
     }
     exceeds
-}
-
-/// Searches for the smallest clip within the tolerance. The tracks of the bones of `keyed_bones`
-/// are not stored as rows.
-fn search(
-    input: &Input,
-    settings: &ClipSettings,
-    keyed_bones: &[bool],
-) -> Result<CompiledClip, Error> {
-    let (first, factor) = search_with(input, settings, (keyed_bones, ESTIMATE_PART))?;
-    // Errors of keys are not corrected along chains of bones, so that their tolerance is often far
-    // below the estimate.
-    if first.compiled.clip.tracks.is_empty() || factor > ESTIMATE_PART * 0.5 {
-        return Ok(first.compiled);
-    }
-    let (second, _) = search_with(input, settings, (keyed_bones, factor))?;
-    Ok(if second.is_better_than(&first) { second.compiled } else { first.compiled })
-}
-
-/// Searches with an estimate of the tolerance of keys, as a part of the whole. Returns the clip
-/// and the tolerance that its keys have.
-fn search_with(
-    input: &Input,
-    settings: &ClipSettings,
-    (keyed_bones, estimate): (&[bool], f32),
-) -> Result<(Found, f32), Error> {
-    let mut tracks = Vec::new();
-    for track in &input.source.tracks {
-        tracks.extend(sample_track(track, input));
-    }
-    tracks.sort_by_key(|keys| (keys.track.property, keys.track.bone));
-    let mut plan = plan(input, tracks, (keyed_bones, estimate))?;
-    let rows = plan.fit.curves.first().map_or(0, RowCurve::row_count);
-    let measure = Measure::new(input, settings.shell, rows as f32 / input.source.seconds);
-    // Errors of parents add to those of their children, so that the tolerance of a track is
-    // smaller than that of the clip.
-    let mut factor = 0.5;
-    let mut best: Option<Found> = None;
-    for round in 0..ROUNDS_MAX {
-        plan.keyed.iter_mut().for_each(|keys| keys.choose(factor));
-        plan.fit.quantize();
-        let found = measured(input, settings, &plan, (&measure, factor))?;
-        let (error_ratio, ratios) = (found.compiled.error_ratio, found.ratios.clone());
-        if best.as_ref().is_none_or(|best| found.is_better_than(best)) {
-            best = Some(found);
-        }
-        let is_last = error_ratio <= 1.0 && round >= SEARCH_ROUNDS;
-        if is_last || (error_ratio <= 1.0 && plan.fit.curves.is_empty()) {
-            break;
-        }
-        if error_ratio > 1.0 {
-            factor *= (0.9 / error_ratio).clamp(0.1, 0.9);
-        }
-        plan.fit.adjust(&ratios, round < SEARCH_ROUNDS);
-    }
-    let mut best = best.expect("there is at least one round");
-    // Errors between rows are measured only here, so that the first limits can be too wide.
-    for most in if best.compiled.error_ratio <= 1.0 { &GROWTH_LIMITS[..] } else { &[] } {
-        plan.keyed.iter_mut().for_each(|keys| keys.choose(best.factor));
-        plan.fit.set_shares(&best.shares);
-        plan.fit.quantize();
-        plan.fit.grow(*most);
-        let found = measured(input, settings, &plan, (&measure, best.factor))?;
-        if found.is_better_than(&best) {
-            best = found;
-            break;
-        }
-    }
-    let factor = best.factor;
-    Ok((best, factor))
-}
-
-/// Result of a round of the search.
-struct Found {
-    compiled: CompiledClip,
-    bytes: usize,
-    /// Largest ratio of an error to its tolerance, for each bone.
-    ratios: Vec<f32>,
-    /// Parts of the tolerance of the curves of rows, and of the other tracks.
-    shares: Vec<f32>,
-    factor: f32,
-}
-
-impl Found {
-    fn is_better_than(&self, other: &Found) -> bool {
-        let (ratio, best) = (self.compiled.error_ratio, other.compiled.error_ratio);
-        match ratio <= 1.0 {
-            true => best > 1.0 || self.bytes < other.bytes,
-            false => ratio < best,
-        }
-    }
-}
-
-/// Creates the clip of a plan, and measures it.
-fn measured(
-    input: &Input,
-    settings: &ClipSettings,
-    plan: &Plan,
-    (measure, factor): (&Measure, f32),
-) -> Result<Found, Error> {
-    let mut clip = assemble(input, plan, settings.jump_seconds)?;
-    let (error, ratios) = measure.clip(&clip);
-    let error_ratio = ratios.iter().copied().fold(0.0, f32::max);
-    // Differences that are too large to measure are the largest number.
-    clip.features.error = error.min(f32::MAX);
-    let bytes = clip.byte_count();
-    let shares = plan.fit.shares();
-    let compiled = CompiledClip { clip, error, error_ratio, warning: None };
-    Ok(Found { compiled, bytes, ratios, shares, factor })
 }
 
 /// Applies the settings to the source.
@@ -450,7 +334,7 @@ fn tick_of(time: f32, seconds: f32) -> u16 {
 
 /// Samples a track at regular intervals and at its keys. Returns `None` if the bone keeps its rest
 /// transform.
-fn sample_track<'a>(source: &'a SourceTrack, input: &Input) -> Option<TrackKeys<'a>> {
+pub(super) fn sample_track<'a>(source: &'a SourceTrack, input: &Input) -> Option<TrackKeys<'a>> {
     let seconds = input.source.seconds;
     let step = source.interpolation == SourceInterpolation::Step;
     let ticks = sample_ticks(&source.times, seconds, !step);
@@ -557,7 +441,7 @@ impl TrackKeys<'_> {
 
 /// Sorts the keys of all tracks by the time at which they are needed, and adds the rows and the
 /// saved states.
-fn assemble(input: &Input, plan: &Plan, jump_seconds: f32) -> Result<Clip, Error> {
+pub(super) fn assemble(input: &Input, plan: &Plan, jump_seconds: f32) -> Result<Clip, Error> {
     let seconds = input.source.seconds;
     let tracks = &plan.keyed;
     let most = f32::from(LAST_TICK);

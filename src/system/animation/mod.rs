@@ -20,6 +20,7 @@ mod clip_row_data;
 mod clip_settings;
 mod compile;
 mod compile_measure;
+mod compile_search;
 mod constant_track;
 pub mod constraints;
 mod dispatch;

@@ -11,12 +11,14 @@ use engine_foundation::{Error, Mat3, Quat, Vec3, Vec4};
 /// Weight of the displacements of a bone's children, to which their own errors are added, beside
 /// the displacements of the bone's shell.
 const CHILD_WEIGHT: f32 = 1.4;
-/// Growth of the steps of single tracks, one round each: powers of two of 4/8, 3/8, 2/8 and 1/8.
-const GROWTHS: [f32; 5] = [1.414_213_5, 1.296_839_6, 1.189_207_1, 1.090_507_7, 1.090_507_7];
+/// Growth of the steps of single tracks, one round each: powers of two of 8/8, 6/8, 4/8, 3/8, 2/8
+/// and twice 1/8.
+const GROWTHS: [f32; 7] =
+    [2.0, 1.681_792_9, 1.414_213_5, 1.296_839_6, 1.189_207_1, 1.090_507_7, 1.090_507_7];
 /// How often the rotation of a bone in a row is replaced, because one below it has no good one.
 const RETRIES_MAX: usize = 32;
 /// Maximum number of bones in rows that are computed for the growth of single steps.
-const GROWTH_BONES_MAX: usize = 1 << 24;
+const GROWTH_BONES_MAX: usize = 1 << 23;
 
 /// Rotation and position of a bone, in metres.
 #[derive(Clone, Copy)]
@@ -85,8 +87,6 @@ struct RowSearch {
     row: usize,
     shown: Vec<ExactBone>,
     found: Vec<Found>,
-    /// How many of [`RETRIES_MAX`] are left.
-    retries: usize,
 }
 
 impl Found {
@@ -150,60 +150,77 @@ impl<'a> RowFit<'a> {
             }
         }
         let all: Vec<usize> = (0..self.children.len()).collect();
-        if let Some(placed) = self.place(&all, f32::INFINITY, &mut usize::MAX.clone()) {
+        let rows = 0..self.exact.len() / self.children.len();
+        if let Ok(placed) = self.place(&all, rows, f32::INFINITY, &mut { usize::MAX }) {
             self.keep(&all, placed);
         }
     }
 
-    /// Chooses the numbers of bones in all rows: of a bone with all of its descendants, or of all
-    /// bones. Returns `None` if the displacement of one of them is above a part of its tolerance,
-    /// or if `budget`, which decreases by one for each bone in each row, is used up.
-    fn place(&self, bones: &[usize], most: f32, budget: &mut usize) -> Option<Placed> {
+    /// Chooses the numbers of bones in some rows: of a bone with all of its descendants, or of all
+    /// bones. Fails with the row in which the displacement of one of them is above a part of its
+    /// tolerance, or in which `budget`, which decreases by one for each bone, is used up.
+    fn place(
+        &self,
+        bones: &[usize],
+        rows: impl Iterator<Item = usize>,
+        most: f32,
+        budget: &mut usize,
+    ) -> Result<Placed, usize> {
         let count = self.children.len();
         let mut placed = Placed::default();
         let above = bones.first().and_then(|bone| self.skeleton.parents[*bone]);
-        let mut row = RowSearch {
+        let mut search = RowSearch {
             row: 0,
             shown: vec![ORIGIN; count],
             found: vec![Found::default(); bones.len()],
-            retries: 0,
         };
-        for number in 0..self.exact.len() / count {
-            (row.row, row.retries) = (number, if most.is_finite() { RETRIES_MAX } else { 0 });
+        for row in rows {
+            search.row = row;
             if let Some(above) = above {
-                row.shown[usize::from(above)] = self.shown[number * count + usize::from(above)];
+                search.shown[usize::from(above)] = self.shown[row * count + usize::from(above)];
             }
-            let mut at = 0;
-            while at < bones.len() {
-                *budget = budget.checked_sub(1)?;
-                let before = (number > 0).then(|| &placed.values[(number - 1) * bones.len() + at]);
-                if !row.found[at].is_begun {
-                    let mut next = std::mem::take(&mut row.found[at].next);
-                    next.clear();
-                    self.candidates(bones[at], &row, before, &mut next);
-                    (row.found[at].next, row.found[at].is_begun) = (next, true);
-                }
-                at = match row.found[at].take(most) {
-                    Some(candidate) => {
-                        row.shown[bones[at]] = candidate.shown;
-                        row.found[at].value = candidate.value;
-                        at + 1
-                    }
-                    // The bone above takes another rotation, with which all is chosen again.
-                    None => {
-                        row.retries = row.retries.checked_sub(1)?;
-                        let above = usize::from(self.skeleton.parents[bones[at]]?);
-                        let above = bones.binary_search(&above).ok()?;
-                        row.found[above + 1..=at].iter_mut().for_each(|it| it.is_begun = false);
-                        above
-                    }
-                };
-            }
-            placed.values.extend(row.found.iter().map(|it| it.value));
-            placed.shown.extend(bones.iter().map(|bone| row.shown[*bone]));
-            row.found.iter_mut().for_each(|it| it.is_begun = false);
+            let before = placed.values.len().checked_sub(bones.len());
+            let before = before.map_or(&[][..], |start| &placed.values[start..]);
+            self.place_row(bones, &mut search, before, (most, budget)).ok_or(row)?;
+            placed.values.extend(search.found.iter().map(|it| it.value));
+            placed.shown.extend(bones.iter().map(|bone| search.shown[*bone]));
         }
-        Some(placed)
+        Ok(placed)
+    }
+
+    /// Chooses the numbers of bones in one row. `before` has those of the row before it.
+    fn place_row(
+        &self,
+        bones: &[usize],
+        search: &mut RowSearch,
+        before: &[RowValue],
+        (most, budget): (f32, &mut usize),
+    ) -> Option<()> {
+        let mut retries = RETRIES_MAX;
+        search.found.iter_mut().for_each(|it| it.is_begun = false);
+        let mut at = 0;
+        while at < bones.len() {
+            *budget = budget.checked_sub(1)?;
+            if !search.found[at].is_begun {
+                let mut next = std::mem::take(&mut search.found[at].next);
+                next.clear();
+                self.candidates(bones[at], search, before.get(at), &mut next);
+                (search.found[at].next, search.found[at].is_begun) = (next, true);
+            }
+            if let Some(candidate) = search.found[at].take(most) {
+                search.shown[bones[at]] = candidate.shown;
+                search.found[at].value = candidate.value;
+                at += 1;
+                continue;
+            }
+            // The bone above takes another rotation, with which all is chosen again.
+            retries = retries.checked_sub(1)?;
+            let above = usize::from(self.skeleton.parents[bones[at]]?);
+            let above = bones.binary_search(&above).ok()?;
+            search.found[above + 1..=at].iter_mut().for_each(|it| it.is_begun = false);
+            at = above;
+        }
+        Some(())
     }
 
     /// Takes over new numbers and transforms of bones.
@@ -304,8 +321,11 @@ impl<'a> RowFit<'a> {
         if self.exact.is_empty() {
             return;
         }
+        let rows = self.exact.len() / self.children.len();
         let below: Vec<Vec<usize>> =
             (0..self.children.len()).map(|it| self.with_below(it)).collect();
+        // The rows in which larger steps of each bone failed are the first to be tried again.
+        let mut failed: Vec<Vec<usize>> = vec![Vec::new(); below.len()];
         let mut budget = GROWTH_BONES_MAX;
         for growth in GROWTHS {
             for bone in 0..below.len() {
@@ -313,9 +333,17 @@ impl<'a> RowFit<'a> {
                     let curve = &mut self.curves[index];
                     let before = (curve.share, curve.track);
                     curve.set_share(curve.share * growth);
-                    match self.place(&below[bone], most, &mut budget) {
-                        Some(placed) => self.keep(&below[bone], placed),
-                        None => self.curves[index].restore(before),
+                    let tried = failed[bone].iter().rev().copied();
+                    let placed = self.place(&below[bone], tried, most, &mut budget);
+                    let placed =
+                        placed.and_then(|_| self.place(&below[bone], 0..rows, most, &mut budget));
+                    match placed {
+                        Ok(placed) => self.keep(&below[bone], placed),
+                        Err(row) => {
+                            self.curves[index].restore(before);
+                            failed[bone].retain(|it| *it != row);
+                            failed[bone].push(row);
+                        }
                     }
                 }
             }

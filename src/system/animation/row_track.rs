@@ -15,7 +15,7 @@ use engine_foundation::{Error, Quat, Vec3, error};
 use std::sync::Arc;
 
 /// Rows of a block: the bits of the differences and the kind of extrapolation are the same in it.
-pub const BLOCK_ROWS: u32 = 8;
+pub const BLOCK_ROWS: u32 = 6;
 /// Maximum number of rows of a clip: 600 seconds at 109 rows a second.
 pub const ROWS_MAX: u32 = 1 << 16;
 /// Maximum number of saved states of a clip. Their number is also limited by `jump_rows`.
