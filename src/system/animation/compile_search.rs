@@ -1,5 +1,5 @@
-//! Search for the smallest compiled clip within its tolerance: rounds in which the tolerances of all
-//! tracks are adjusted to the errors that were measured, and then the growth of single ones.
+//! Search for the smallest compiled clip within its tolerance: rounds in which the tolerances of
+//! all tracks are adjusted to the errors that were measured, and then the growth of single ones.
 
 use super::compile::{ClipSettings, CompiledClip, Input, assemble, sample_track};
 use super::compile_measure::Measure;
