@@ -17,7 +17,7 @@ use engine_foundation::blob::{BlobReader, BlobWriter, unframe};
 use engine_foundation::{Error, Quat, Vec3, error};
 
 /// Version of the compiled form. A change of this number recompiles every clip.
-pub const VERSION: u32 = 7;
+pub const VERSION: u32 = 8;
 const MAGIC: [u8; 4] = *b"CLIP";
 /// Minimum number of ticks between jump frames.
 pub const JUMP_TICKS_MIN: u16 = 64;
@@ -27,6 +27,16 @@ pub const VALUE_MAX: f32 = 1e6;
 /// Settings of the repetition of a clip, by their numbers in the compiled form.
 const LOOPS: [Option<bool>; 3] = [None, Some(false), Some(true)];
 
+/// Flags of the parts of a clip that are not empty. The other parts are not stored.
+pub const HAS_CONSTANTS: u8 = 1;
+pub const HAS_ROWS: u8 = 1 << 1;
+const HAS_KEYS: u8 = 1 << 2;
+const HAS_ROOT: u8 = 1 << 3;
+const HAS_BEATS: u8 = 1 << 4;
+const HAS_EVENTS: u8 = 1 << 5;
+const IS_ADDITIVE: u8 = 1 << 6;
+const PARTS: u8 = (1 << 7) - 1;
+
 pub(super) const PROPERTIES: [TrackProperty; 4] =
     [TrackProperty::Rotation, TrackProperty::Position, TrackProperty::Scale, TrackProperty::Weight];
 
@@ -35,8 +45,34 @@ impl Clip {
     pub fn write(&self) -> Vec<u8> {
         let mut writer = BlobWriter::default();
         write_float(&mut writer, &self.seconds);
-        writer.u32(u32::from(self.bones));
+        write_word(&mut writer, self.bones);
+        writer.u8(self.parts());
         write_regular(&mut writer, self);
+        write_word(&mut writer, self.jump_ticks);
+        self.features.write(&mut writer);
+        if !self.tracks.is_empty() {
+            self.write_keyed(&mut writer);
+        }
+        writer.into_frame(MAGIC, VERSION)
+    }
+
+    /// Returns the flags of the parts that are not empty.
+    fn parts(&self) -> u8 {
+        let ClipFeatures { additive, root, beats, events, .. } = &self.features;
+        let flags = [
+            (HAS_CONSTANTS, !self.constants.tracks.is_empty()),
+            (HAS_ROWS, self.rows.count > 0),
+            (HAS_KEYS, !self.tracks.is_empty()),
+            (HAS_ROOT, root.is_some()),
+            (HAS_BEATS, !beats.is_empty()),
+            (HAS_EVENTS, !events.is_empty()),
+            (IS_ADDITIVE, *additive),
+        ];
+        flags.into_iter().filter(|flag| flag.1).fold(0, |parts, flag| parts | flag.0)
+    }
+
+    /// Writes the tracks with keys at times of their own.
+    fn write_keyed(&self, writer: &mut BlobWriter) {
         writer.list(&self.tracks, |writer, track| {
             writer.u32(u32::from(track.bone));
             writer.u8(PROPERTIES.iter().position(|it| *it == track.property).unwrap_or(0) as u8);
@@ -53,10 +89,15 @@ impl Clip {
             append_key(&mut keys, &self.tracks[usize::from(key.track)], *key);
         }
         writer.bytes(&keys);
-        writer.u32(u32::from(self.jump_ticks));
-        self.features.write(&mut writer);
-        writer.into_frame(MAGIC, VERSION)
     }
+}
+
+pub(super) fn write_word(writer: &mut BlobWriter, word: u16) {
+    word.to_le_bytes().into_iter().for_each(|byte| writer.u8(byte));
+}
+
+pub(super) fn read_word(reader: &mut BlobReader) -> Result<u16, Error> {
+    Ok(u16::from_le_bytes([reader.u8()?, reader.u8()?]))
 }
 
 pub(super) fn write_float(writer: &mut BlobWriter, value: &f32) {
@@ -66,8 +107,6 @@ pub(super) fn write_float(writer: &mut BlobWriter, value: &f32) {
 impl ClipFeatures {
     fn write(&self, writer: &mut BlobWriter) {
         writer.u8(LOOPS.iter().position(|it| *it == self.looping).unwrap_or(0) as u8);
-        writer.u8(u8::from(self.additive));
-        writer.u8(u8::from(self.root.is_some()));
         if let Some(RootTrack { positions, rotations }) = &self.root {
             writer.list(positions, |writer, (tick, position)| {
                 writer.u32(u32::from(*tick));
@@ -78,24 +117,34 @@ impl ClipFeatures {
                 rotation.to_array().iter().for_each(|value| write_float(writer, value));
             });
         }
-        writer.list(&self.beats, write_float);
-        writer.list(&self.events, |writer, ClipEvent { name, time, cue }| {
-            writer.text(name);
-            write_float(writer, time);
-            cue.write(writer);
-        });
+        if !self.beats.is_empty() {
+            writer.list(&self.beats, write_float);
+        }
+        if !self.events.is_empty() {
+            writer.list(&self.events, |writer, ClipEvent { name, time, cue }| {
+                writer.text(name);
+                write_float(writer, time);
+                cue.write(writer);
+            });
+        }
         write_float(writer, &self.error);
         writer.u32(self.source_keys);
     }
 
-    fn read(reader: &mut BlobReader, seconds: f32) -> Result<ClipFeatures, Error> {
-        let (looping, additive) = (reader.choice(&LOOPS)?, reader.flag()?);
-        let root = if reader.flag()? { Some(read_root(reader)?) } else { None };
-        let mut beats = reader.list_at_most((BEATS_MAX, "BEATS_MAX"), BlobReader::finite)?;
-        let mut events = reader.list_at_most((EVENTS_MAX, "EVENTS_MAX"), |reader| {
-            let (name, time) = (reader.text()?.to_string(), reader.finite()?);
-            Ok(ClipEvent { name, time, cue: EventCue::read(reader)? })
-        })?;
+    fn read(reader: &mut BlobReader, parts: u8, seconds: f32) -> Result<ClipFeatures, Error> {
+        let looping = reader.choice(&LOOPS)?;
+        let additive = parts & IS_ADDITIVE != 0;
+        let root = if parts & HAS_ROOT != 0 { Some(read_root(reader)?) } else { None };
+        let (mut beats, mut events) = (Vec::new(), Vec::new());
+        if parts & HAS_BEATS != 0 {
+            beats = reader.list_at_most((BEATS_MAX, "BEATS_MAX"), BlobReader::finite)?;
+        }
+        if parts & HAS_EVENTS != 0 {
+            events = reader.list_at_most((EVENTS_MAX, "EVENTS_MAX"), |reader| {
+                let (name, time) = (reader.text()?.to_string(), reader.finite()?);
+                Ok(ClipEvent { name, time, cue: EventCue::read(reader)? })
+            })?;
+        }
         sort_and_check(seconds, &mut beats, &mut events)
             .map_err(|error| error!("it is damaged: {}", error.message))?;
         let (error, source_keys) = (reader.finite()?, reader.u32()?);
@@ -153,29 +202,32 @@ pub fn read(bytes: &[u8]) -> Result<Clip, Error> {
     if !(0.0..=CLIP_SECONDS_MAX).contains(&seconds) {
         return Err(error!("it is damaged: the clip has {seconds} seconds"));
     }
-    let bones = reader.u32()?;
-    if bones == 0 || bones as usize > BONES_MAX {
+    let bones = read_word(&mut reader)?;
+    if bones == 0 || usize::from(bones) > BONES_MAX {
         return Err(error!("it is damaged: the clip has {bones} bones"));
     }
-    let bones = bones as u16;
-    let (constants, row_parts) = read_regular(&mut reader, bones, seconds)?;
-    let tracks = reader.list(|reader| read_track(reader, bones))?;
-    let sorted =
-        |pair: &[Track]| (pair[0].property, pair[0].bone) < (pair[1].property, pair[1].bone);
-    if !tracks.windows(2).all(sorted) {
-        return Err(error!("it is damaged: the tracks of the clip are not sorted"));
+    let parts = reader.u8()?;
+    if parts & !PARTS != 0 {
+        return Err(damaged("the list of its parts"));
     }
-    let stream = reader.bytes()?.to_vec();
-    let first = reader.bytes()?.to_vec();
-    let jump_ticks = read_tick(&mut reader)?.max(JUMP_TICKS_MIN);
-    let (features, rows) = (ClipFeatures::default(), row_parts.into_rows(jump_ticks)?);
-    let jump_frames = Vec::new();
-    let mut clip =
-        Clip { seconds, bones, features, constants, rows, tracks, stream, jump_ticks, jump_frames };
-    let keys = first_keys(&clip, first)?;
+    let (constants, row_parts) = read_regular(&mut reader, parts, (bones, seconds))?;
+    let jump_ticks = read_word(&mut reader)?.max(JUMP_TICKS_MIN);
+    let features = ClipFeatures::read(&mut reader, parts, seconds)?;
+    let rows = row_parts.into_rows(jump_ticks)?;
+    let mut clip = Clip { seconds, features, constants, rows, jump_ticks, ..Clip::empty(bones) };
+    let mut keys = Vec::new();
+    if parts & HAS_KEYS != 0 {
+        clip.tracks = reader.list(|reader| read_track(reader, bones))?;
+        let sorted =
+            |pair: &[Track]| (pair[0].property, pair[0].bone) < (pair[1].property, pair[1].bone);
+        if !clip.tracks.windows(2).all(sorted) {
+            return Err(error!("it is damaged: the tracks of the clip are not sorted"));
+        }
+        clip.stream = reader.bytes()?.to_vec();
+        keys = first_keys(&clip, reader.bytes()?.to_vec())?;
+    }
     clip.save_jump_frames(keys)?;
     check_properties(&clip)?;
-    clip.features = ClipFeatures::read(&mut reader, seconds)?;
     match reader.is_done() {
         true => Ok(clip),
         false => Err(damaged("the size of the clip")),

@@ -3,15 +3,22 @@
 
 use super::bit_stream::PADDING;
 use super::clip::{Clip, LAST_TICK};
-use super::clip_data::{PROPERTIES, VALUE_MAX, damaged, write_float};
+use super::clip_data::{
+    HAS_CONSTANTS, HAS_ROWS, PROPERTIES, VALUE_MAX, damaged, read_word, write_float, write_word,
+};
 use super::constant_track::{ConstantTrack, Constants};
-use super::row_track::{ROWS_MAX, RowTrack, Rows, STEP_CODE_MAX};
+use super::row_track::{MEAN_STEP, ROWS_MAX, RowTrack, Rows, STEP_CODE_MAX};
 use super::source::TrackProperty;
 use engine_foundation::blob::{BlobReader, BlobWriter};
 use engine_foundation::{Error, Vec3, Vec4, error};
 
 /// Flag of a track whose real part is stored, beside the index of its property.
 const HAS_REAL: u8 = 1 << 7;
+/// Flag of a track whose bone is the next one after that of the track before it.
+const NEXT_BONE: u8 = 1 << 6;
+/// Flag of a track in its shorter form: the numbers of the mean rotation have 8 bits, because they
+/// are multiples of [`MEAN_STEP`]; or the steps of all components are equal.
+const IS_SHORT: u8 = 1 << 5;
 
 /// Rows before their states are computed.
 pub struct RowParts {
@@ -45,43 +52,64 @@ fn write_vector(writer: &mut BlobWriter, vector: Vec3) {
     vector.to_array().iter().for_each(|value| write_float(writer, value));
 }
 
-fn write_bone(writer: &mut BlobWriter, bone: u16) {
-    bone.to_le_bytes().into_iter().for_each(|byte| writer.u8(byte));
-}
-
 /// Writes the constant tracks and the rows of a clip.
 pub fn write_regular(writer: &mut BlobWriter, clip: &Clip) {
-    writer.list(&clip.constants.tracks, |writer, track| {
-        write_bone(writer, track.bone);
+    if !clip.constants.tracks.is_empty() {
+        write_constants(writer, &clip.constants.tracks);
+    }
+    if clip.rows.count > 0 {
+        write_rows(writer, &clip.rows);
+    }
+}
+
+fn write_constants(writer: &mut BlobWriter, tracks: &[ConstantTrack]) {
+    writer.list(tracks, |writer, track| {
+        write_word(writer, track.bone);
         writer.u8(property_index(track.property));
         let numbers = if track.property == TrackProperty::Rotation { 4 } else { 3 };
         track.value.to_array()[..numbers].iter().for_each(|value| write_float(writer, value));
     });
-    let rows = &clip.rows;
+}
+
+fn write_rows(writer: &mut BlobWriter, rows: &Rows) {
     writer.u32(rows.count);
+    let mut next = 0;
     writer.list(&rows.tracks, |writer, track| {
-        write_bone(writer, track.bone);
-        let flag = if track.has_real { HAS_REAL } else { 0 };
-        writer.u8(property_index(track.property) | flag);
+        let is_short = match track.property {
+            TrackProperty::Rotation => track.mean.iter().all(|part| part % MEAN_STEP == 0),
+            _ => track.step == Vec3::splat(track.step.x),
+        };
+        let flag = |flag: u8, is_set: bool| if is_set { flag } else { 0 };
+        let flags = flag(HAS_REAL, track.has_real)
+            | flag(NEXT_BONE, track.bone == next)
+            | flag(IS_SHORT, is_short);
+        writer.u8(property_index(track.property) | flags);
+        if track.bone != next {
+            write_word(writer, track.bone);
+        }
+        next = track.bone.wrapping_add(1);
         if track.property != TrackProperty::Rotation {
             write_vector(writer, track.origin);
-            write_vector(writer, track.step);
+            let steps = track.step.to_array();
+            steps[..if is_short { 1 } else { 3 }].iter().for_each(|step| write_float(writer, step));
             return;
         }
         track.step_codes.into_iter().for_each(|code| writer.u8(code));
         for part in track.mean {
-            write_bone(writer, part as u16);
+            match is_short {
+                true => writer.u8((part / MEAN_STEP) as u8),
+                false => write_word(writer, part as u16),
+            }
         }
     });
     writer.bytes(&rows.stream[..rows.stream.len().saturating_sub(PADDING)]);
 }
 
-fn read_word(reader: &mut BlobReader) -> Result<u16, Error> {
-    Ok(u16::from_le_bytes([reader.u8()?, reader.u8()?]))
+fn read_bone(reader: &mut BlobReader, bones: u16) -> Result<u16, Error> {
+    check_bone(read_word(reader)?, bones)
 }
 
-fn read_bone(reader: &mut BlobReader, bones: u16) -> Result<u16, Error> {
-    let bone = read_word(reader)?;
+fn check_bone(bone: u16, bones: u16) -> Result<u16, Error> {
     match bone < bones {
         true => Ok(bone),
         false => Err(error!("it is damaged: a track of the clip names bone {bone} of {bones}")),
@@ -100,16 +128,28 @@ fn read_vector(reader: &mut BlobReader) -> Result<Vec3, Error> {
     Ok(Vec3::new(reader.finite()?, reader.finite()?, reader.finite()?))
 }
 
-/// Reads what [`write_regular`] wrote.
+/// Reads what [`write_regular`] wrote: the parts whose flags are in `parts`.
 ///
 /// # Errors
 /// Fails if a track is damaged.
 pub fn read_regular(
     reader: &mut BlobReader,
-    bones: u16,
-    seconds: f32,
+    parts: u8,
+    (bones, seconds): (u16, f32),
 ) -> Result<(Constants, RowParts), Error> {
-    let constants = reader.list(|reader| {
+    let mut constants = Vec::new();
+    if parts & HAS_CONSTANTS != 0 {
+        constants = read_constants(reader, bones)?;
+    }
+    let mut rows = RowParts { count: 0, tracks: Vec::new(), stream: Vec::new() };
+    if parts & HAS_ROWS != 0 {
+        rows = read_rows(reader, bones, seconds)?;
+    }
+    Ok((Constants::new(constants), rows))
+}
+
+fn read_constants(reader: &mut BlobReader, bones: u16) -> Result<Vec<ConstantTrack>, Error> {
+    reader.list(|reader| {
         let bone = read_bone(reader, bones)?;
         let property = read_property(reader.u8()?)?;
         let value = read_vector(reader)?;
@@ -123,7 +163,10 @@ pub fn read_regular(
             true => Ok(ConstantTrack { bone, property, value }),
             false => Err(damaged("the value of a constant track")),
         }
-    })?;
+    })
+}
+
+fn read_rows(reader: &mut BlobReader, bones: u16, seconds: f32) -> Result<RowParts, Error> {
     let count = reader.u32()?;
     if count > ROWS_MAX {
         return Err(error!("it is damaged: the clip has {count} rows"));
@@ -131,19 +174,28 @@ pub fn read_regular(
     if count > 0 && !(count as f32 / seconds).is_finite() {
         return Err(damaged("the number of rows"));
     }
-    let tracks = reader.list(|reader| read_row_track(reader, bones))?;
+    let mut next = 0;
+    let tracks = reader.list(|reader| {
+        let track = read_row_track(reader, bones, next)?;
+        next = track.bone.wrapping_add(1);
+        Ok(track)
+    })?;
     let mut stream = reader.bytes()?.to_vec();
     if count > 0 {
         stream.extend([0; PADDING]);
     }
-    Ok((Constants::new(constants), RowParts { count, tracks, stream }))
+    Ok(RowParts { count, tracks, stream })
 }
 
-fn read_row_track(reader: &mut BlobReader, bones: u16) -> Result<RowTrack, Error> {
-    let bone = read_bone(reader, bones)?;
+/// `next` is the bone after that of the track before it.
+fn read_row_track(reader: &mut BlobReader, bones: u16, next: u16) -> Result<RowTrack, Error> {
     let byte = reader.u8()?;
-    let property = read_property(byte & !HAS_REAL)?;
+    let property = read_property(byte & !(HAS_REAL | NEXT_BONE | IS_SHORT))?;
     let has_real = byte & HAS_REAL != 0;
+    let bone = match byte & NEXT_BONE != 0 {
+        true => check_bone(next, bones)?,
+        false => read_bone(reader, bones)?,
+    };
     let mut track = RowTrack {
         bone,
         property,
@@ -161,12 +213,19 @@ fn read_row_track(reader: &mut BlobReader, bones: u16) -> Result<RowTrack, Error
         }
         track.set_step_codes(codes);
         for part in &mut track.mean {
-            *part = read_word(reader)? as i16;
+            *part = match byte & IS_SHORT != 0 {
+                true => i16::from(reader.u8()? as i8) * MEAN_STEP,
+                false => read_word(reader)? as i16,
+            };
         }
         let mean = Vec4::from(track.mean_rotation()).length_squared();
         (0.9..1.1).contains(&mean)
     } else {
-        (track.origin, track.step) = (read_vector(reader)?, read_vector(reader)?);
+        track.origin = read_vector(reader)?;
+        track.step = match byte & IS_SHORT != 0 {
+            true => Vec3::splat(reader.finite()?),
+            false => read_vector(reader)?,
+        };
         !has_real && track.is_within_reach()
     };
     match valid {

@@ -12,13 +12,14 @@ use super::clip_data::{JUMP_TICKS_MIN, VALUE_MAX, append_key};
 use super::clip_events::{ClipEvent, sort_and_check};
 use super::clip_row_data::state_rows;
 use super::compile_measure::Measure;
+use super::compile_search::search;
 use super::constant_track::Constants;
 use super::key_reduction::{MORPH_REACH, TrackSample, displacement, keys};
 use super::pose::Pose;
 use super::quantization::{KeyBits, TrackRange};
 use super::root_motion::{RootMotion, extract};
 use super::row_fit::RowCurve;
-use super::row_plan::{Plan, plan};
+use super::row_plan::Plan;
 use super::skeleton::{BoneTransform, Skeleton};
 use super::source::{SourceClip, SourceInterpolation, SourceTrack, TrackProperty};
 use super::source_range::cut;
@@ -27,11 +28,6 @@ use engine_foundation::{Error, Quat, Vec4, error};
 
 /// Samples per second of curves between their keys.
 pub(super) const SAMPLES_PER_SECOND: f32 = 60.0;
-/// Rounds in which the tolerance of tracks is adjusted until the clip is within its tolerance.
-const ROUNDS_MAX: usize = 24;
-/// Rounds in which the tolerance of tracks also grows.
-const SEARCH_ROUNDS: usize = 8;
-
 /// Ratio of an error to its tolerance above which tracks are compiled without rows, and above which
 /// a clip has a warning. Below it, the shortest arc between rows can differ a little.
 const RATIO_MAX: f32 = 10.0;
@@ -182,53 +178,6 @@ fn exceeding(ratios: &[f32], skeleton: &Skeleton) -> Vec<bool> {
         }
     }
     exceeds
-}
-
-/// Searches for the smallest clip within the tolerance. The tracks of the bones of `keyed_bones`
-/// are not stored as rows.
-fn search(
-    input: &Input,
-    settings: &ClipSettings,
-    keyed_bones: &[bool],
-) -> Result<CompiledClip, Error> {
-    let mut tracks = Vec::new();
-    for track in &input.source.tracks {
-        tracks.extend(sample_track(track, input));
-    }
-    tracks.sort_by_key(|keys| (keys.track.property, keys.track.bone));
-    let mut plan = plan(input, tracks, keyed_bones)?;
-    let rows = plan.fit.curves.first().map_or(0, RowCurve::row_count);
-    let measure = Measure::new(input, settings.shell, rows as f32 / input.source.seconds);
-    // Errors of parents add to those of their children, so that the tolerance of a track is
-    // smaller than that of the clip.
-    let mut factor = 0.5;
-    let mut best: Option<(usize, CompiledClip)> = None;
-    for round in 0..ROUNDS_MAX {
-        plan.keyed.iter_mut().for_each(|keys| keys.choose(factor));
-        plan.fit.quantize();
-        let mut clip = assemble(input, &plan, settings.jump_seconds)?;
-        let (error, ratios) = measure.clip(&clip);
-        let error_ratio = ratios.iter().copied().fold(0.0, f32::max);
-        // Differences that are too large to measure are the largest number.
-        clip.features.error = error.min(f32::MAX);
-        let bytes = clip.stream.len() + clip.rows.stream.len();
-        let is_better = best.as_ref().is_none_or(|(least, best)| match error_ratio <= 1.0 {
-            true => best.error_ratio > 1.0 || bytes < *least,
-            false => error_ratio < best.error_ratio,
-        });
-        if is_better {
-            best = Some((bytes, CompiledClip { clip, error, error_ratio, warning: None }));
-        }
-        let is_last = error_ratio <= 1.0 && round >= SEARCH_ROUNDS;
-        if is_last || (error_ratio <= 1.0 && plan.fit.curves.is_empty()) {
-            break;
-        }
-        if error_ratio > 1.0 {
-            factor *= (0.9 / error_ratio).clamp(0.1, 0.9);
-        }
-        plan.fit.adjust(&ratios, round < SEARCH_ROUNDS);
-    }
-    Ok(best.expect("there is at least one round").1)
 }
 
 /// Applies the settings to the source.
@@ -385,7 +334,7 @@ fn tick_of(time: f32, seconds: f32) -> u16 {
 
 /// Samples a track at regular intervals and at its keys. Returns `None` if the bone keeps its rest
 /// transform.
-fn sample_track<'a>(source: &'a SourceTrack, input: &Input) -> Option<TrackKeys<'a>> {
+pub(super) fn sample_track<'a>(source: &'a SourceTrack, input: &Input) -> Option<TrackKeys<'a>> {
     let seconds = input.source.seconds;
     let step = source.interpolation == SourceInterpolation::Step;
     let ticks = sample_ticks(&source.times, seconds, !step);
@@ -492,7 +441,7 @@ impl TrackKeys<'_> {
 
 /// Sorts the keys of all tracks by the time at which they are needed, and adds the rows and the
 /// saved states.
-fn assemble(input: &Input, plan: &Plan, jump_seconds: f32) -> Result<Clip, Error> {
+pub(super) fn assemble(input: &Input, plan: &Plan, jump_seconds: f32) -> Result<Clip, Error> {
     let seconds = input.source.seconds;
     let tracks = &plan.keyed;
     let most = f32::from(LAST_TICK);

@@ -20,6 +20,7 @@ mod clip_row_data;
 mod clip_settings;
 mod compile;
 mod compile_measure;
+mod compile_search;
 mod constant_track;
 pub mod constraints;
 mod dispatch;
@@ -41,6 +42,7 @@ mod row_fit;
 mod row_group;
 mod row_layout;
 mod row_plan;
+mod row_search;
 mod row_state;
 #[cfg(test)]
 mod row_tests;

@@ -1,16 +1,14 @@
-//! Fitting of curves to rows: the number of rows, the step of each track, and the numbers. A bone
-//! corrects the rotation errors of its parents, and points at the exact origins of its children
-//! from its own displaced origin, so that errors do not grow along chains of bones.
+//! Curves that become tracks of rows: the step of each track, and the numbers of its values.
 
 use super::quantization::{conjugate_product, rotation_product};
 use super::row_track::{ROW_REACH_MAX, RowTrack, RowValue, Rows, STEPS_MAX};
 use super::source::TrackProperty;
-use engine_foundation::{Error, Quat, Vec3, Vec4};
+use engine_foundation::{Quat, Vec3, Vec4};
 
 /// Least real part, relative to the mean, of rotations whose real part is not stored.
 const REAL_MIN: f32 = 0.35;
 /// Limits of the part of the tolerance that the error of one track takes.
-const SHARE: (f32, f32) = (0.02, 8.0);
+pub const SHARE: (f32, f32) = (0.02, 8.0);
 /// Part of the tolerance of the first round.
 const FIRST_SHARE: f32 = 0.5;
 
@@ -25,7 +23,7 @@ pub struct RowCurve {
     /// the farthest child from each axis, because children correct the error.
     reach: Vec3,
     /// Part of the tolerance that is spent on the error of this track.
-    share: f32,
+    pub share: f32,
     pub values: Vec<RowValue>,
 }
 
@@ -48,7 +46,7 @@ impl RowCurve {
         if property == TrackProperty::Rotation {
             let mut sum = Vec4::ZERO;
             exact.iter().for_each(|value| sum += *value);
-            track.set_mean(Quat::from_vec4(sum.normalize_or(Vec4::W)));
+            track.set_short_mean(Quat::from_vec4(sum.normalize_or(Vec4::W)));
             let mean = track.mean_rotation();
             // A real part that changes its sign between two rows is as bad as a small one.
             let real = |value: &Vec4| conjugate_product(mean, *value).w;
@@ -71,7 +69,7 @@ impl RowCurve {
     }
 
     /// Sets the size of a step from the share.
-    fn choose_step(&mut self) {
+    pub fn choose_step(&mut self) {
         let error = self.tolerance * self.share;
         let steps = error / self.reach;
         if self.track.property == TrackProperty::Rotation {
@@ -88,50 +86,70 @@ impl RowCurve {
         self.track.step = steps.min(most / STEPS_MAX as f32).max(least);
     }
 
+    /// Sets the share and the size of a step. Rotations keep their numbers for the time being.
+    pub fn set_share(&mut self, share: f32) {
+        self.share = share.clamp(SHARE.0, SHARE.1);
+        self.choose_step();
+        if self.track.property != TrackProperty::Rotation {
+            self.quantize_exact();
+        }
+    }
+
+    /// Takes back [`RowCurve::set_share`].
+    pub fn restore(&mut self, (share, track): (f32, RowTrack)) {
+        (self.share, self.track) = (share, track);
+        if self.track.property != TrackProperty::Rotation {
+            self.quantize_exact();
+        }
+    }
+
     /// Quantizes the values without a correction.
     pub fn quantize_exact(&mut self) {
         self.values.clear();
         for row in 0..self.exact.len() {
-            self.quantize(self.exact[row]);
+            let value = match self.track.property {
+                TrackProperty::Rotation => self.nearest(self.exact[row], self.values.last()).0,
+                _ => {
+                    let part = (self.exact[row].truncate() - self.track.origin) / self.track.step;
+                    [whole(part.x), whole(part.y), whole(part.z), 0]
+                }
+            };
+            self.values.push(value);
         }
     }
 
-    /// Appends a value in whole steps, and returns it as it is restored.
-    fn quantize(&mut self, value: Vec4) -> Vec4 {
-        let limit = STEPS_MAX as f32;
-        let whole = |number: f32| number.round().clamp(-limit, limit) as i32;
-        let step = self.track.step;
-        if self.track.property != TrackProperty::Rotation {
-            let steps = (value.truncate() - self.track.origin) / step;
-            self.values.push([whole(steps.x), whole(steps.y), whole(steps.z), 0]);
-            return self.restored(self.values.len() - 1);
-        }
-        let step = step.extend(step.x);
-        let mean = self.track.mean_rotation();
-        let mut relative = conjugate_product(mean, value).normalize_or(Vec4::W);
-        let previous =
-            self.values.last().map_or(Vec4::W, |last| Vec4::from_array(last.map(|it| it as f32)));
-        let flips = match self.track.has_real {
-            true => relative.dot(previous) < 0.0,
-            false => relative.w < 0.0,
-        };
-        if flips {
-            relative = -relative;
-        }
+    /// Returns the nearest numbers of a rotation, and the rotation as it is restored.
+    pub fn nearest(&self, value: Vec4, previous: Option<&RowValue>) -> (RowValue, Quat) {
+        let step = self.track.step.extend(self.track.step.x);
+        let relative = self.relative(value, previous);
         let mut steps = (relative / step).to_array().map(whole);
         let mut restored = Vec4::from_array(steps.map(|it| it as f32)) * step;
         if !self.track.has_real {
             steps[3] = 0;
-            restored.w = (1.0 - restored.truncate().length_squared()).max(0.0).sqrt();
+            restored.w = real_part(restored.truncate());
         }
-        self.values.push(steps);
-        rotation_product(mean, restored).normalize_or(Vec4::W)
+        let restored = rotation_product(self.track.mean_rotation(), restored);
+        (steps, Quat::from_vec4(restored.normalize_or(Vec4::W)))
+    }
+
+    /// Returns a rotation relative to the mean, with the sign that its numbers have.
+    pub fn relative(&self, value: Vec4, previous: Option<&RowValue>) -> Vec4 {
+        let relative = conjugate_product(self.track.mean_rotation(), value).normalize_or(Vec4::W);
+        let flips = match self.track.has_real {
+            true => {
+                let previous =
+                    previous.map_or(Vec4::W, |it| Vec4::from_array(it.map(|it| it as f32)));
+                relative.dot(previous) < 0.0
+            }
+            false => relative.w < 0.0,
+        };
+        if flips { -relative } else { relative }
     }
 
     /// Returns the value of a row of a track that is no rotation, as it is restored.
-    fn restored(&self, row: usize) -> Vec4 {
+    pub fn restored(&self, row: usize) -> Vec3 {
         let [x, y, z, _] = self.values[row].map(|number| number as f32);
-        (self.track.origin + self.track.step * Vec3::new(x, y, z)).extend(0.0)
+        self.track.origin + self.track.step * Vec3::new(x, y, z)
     }
 
     /// Returns the bytes that the track takes, about.
@@ -141,178 +159,14 @@ impl RowCurve {
     }
 }
 
-/// Exact local transform of a bone in a row: the rotation, and the position in metres.
-#[derive(Clone, Copy)]
-pub struct ExactBone {
-    pub rotation: Quat,
-    pub position: Vec3,
+/// Returns the nearest whole number that can be stored.
+pub fn whole(number: f32) -> i32 {
+    number.round().clamp(-STEPS_MAX as f32, STEPS_MAX as f32) as i32
 }
 
-/// Curves that become rows, and the poses of all bones.
-pub struct RowFit<'a> {
-    pub curves: Vec<RowCurve>,
-    pub parents: &'a [Option<u16>],
-    /// Metres for each unit of the space of each bone's parent.
-    pub scales: &'a [f32],
-    /// Exact local transforms in each row. Empty if errors are not corrected.
-    pub exact: Vec<Vec<ExactBone>>,
-    /// Rotations of bones that play another value than the exact one.
-    pub played: Vec<Option<Quat>>,
-    /// Distance in metres from each bone at which errors are measured.
-    pub shell: f32,
-}
-
-/// A bone in model space, exactly and as it is shown.
-#[derive(Clone, Copy)]
-struct PlacedBone {
-    wanted: ExactBone,
-    shown: ExactBone,
-}
-
-impl RowFit<'_> {
-    /// Quantizes all curves.
-    pub fn quantize(&mut self) {
-        let count = self.parents.len();
-        let (mut rotations, mut positions) = (vec![None; count], vec![None; count]);
-        for (index, curve) in self.curves.iter_mut().enumerate() {
-            curve.choose_step();
-            curve.values.clear();
-            let bone = usize::from(curve.track.bone);
-            match curve.track.property {
-                TrackProperty::Rotation if !self.exact.is_empty() => rotations[bone] = Some(index),
-                TrackProperty::Position => {
-                    positions[bone] = Some(index);
-                    curve.quantize_exact();
-                }
-                _ => curve.quantize_exact(),
-            }
-        }
-        let mut children = vec![Vec::new(); count];
-        for (bone, parent) in self.parents.iter().enumerate() {
-            if let Some(parent) = parent {
-                children[usize::from(*parent)].push(bone);
-            }
-        }
-        let none = ExactBone { rotation: Quat::IDENTITY, position: Vec3::ZERO };
-        let mut placed = vec![PlacedBone { wanted: none, shown: none }; count];
-        for row in 0..self.exact.len() {
-            for bone in 0..count {
-                let exact = self.exact[row][bone];
-                let above = self.parents[bone].map(|parent| placed[usize::from(parent)]);
-                let PlacedBone { wanted, shown } =
-                    above.unwrap_or(PlacedBone { wanted: none, shown: none });
-                let position = positions[bone].map_or(exact.position, |index: usize| {
-                    self.curves[index].restored(row).truncate() * self.scales[bone]
-                });
-                let wanted_bone = wanted.child(exact.rotation, exact.position);
-                let origin = shown.position + shown.rotation * position;
-                let local = match rotations[bone] {
-                    Some(index) => {
-                        let displaced = wanted_bone.position - origin;
-                        let turn = self.correction(row, &children[bone], &wanted_bone, displaced);
-                        let target = (turn * wanted_bone.rotation).normalize();
-                        let corrected = shown.rotation.conjugate() * target;
-                        Quat::from_vec4(self.curves[index].quantize(Vec4::from(corrected)))
-                    }
-                    None => self.played[bone].unwrap_or(exact.rotation),
-                };
-                placed[bone] =
-                    PlacedBone { wanted: wanted_bone, shown: shown.child(local, position) };
-            }
-        }
-    }
-
-    /// Returns the small rotation that moves the origins of children by a distance, as well as
-    /// possible: the least sum of the squares of what remains, and of the movement of points of
-    /// the shell.
-    fn correction(&self, row: usize, children: &[usize], bone: &ExactBone, by: Vec3) -> Quat {
-        let mut sums = [Vec3::ZERO; 3];
-        let mut moment = Vec3::ZERO;
-        for child in children {
-            let arm = bone.rotation * self.exact[row][*child].position;
-            let square = arm.length_squared();
-            for (axis, sum) in sums.iter_mut().enumerate() {
-                *sum -= arm * arm[axis];
-                sum[axis] += square;
-            }
-            moment += arm.cross(by);
-        }
-        let shell = self.shell * self.shell;
-        for (axis, sum) in sums.iter_mut().enumerate() {
-            sum[axis] += shell;
-        }
-        let [a, b, c] = sums;
-        let volume = a.dot(b.cross(c));
-        if volume.is_nan() || volume <= 0.0 {
-            return Quat::IDENTITY;
-        }
-        // Cramer's rule for a symmetric matrix.
-        let turn =
-            Vec3::new(moment.dot(b.cross(c)), moment.dot(c.cross(a)), moment.dot(a.cross(b)))
-                / volume;
-        let half = turn.clamp_length_max(0.01) * 0.5;
-        Quat::from_xyzw(half.x, half.y, half.z, 1.0).normalize()
-    }
-
-    /// Creates the rows.
-    ///
-    /// # Errors
-    /// Fails if the numbers are too large.
-    pub fn rows(&self, state_rows: u32) -> Result<Rows, Error> {
-        let tracks = self.curves.iter().map(|curve| curve.track).collect();
-        let values: Vec<&[RowValue]> = self.curves.iter().map(|curve| &curve.values[..]).collect();
-        Rows::encode(tracks, &values, state_rows)
-    }
-
-    /// Adjusts the steps to the measured errors: `ratios` has the largest ratio of an error to the
-    /// tolerance for each bone. Steps get larger only if `grows` is true.
-    pub fn adjust(&mut self, ratios: &[f32], grows: bool) {
-        let all = self.worst(ratios, false);
-        // Errors that reach further than to the children are reduced in the rounds without growth.
-        let near = if grows { self.worst(ratios, true) } else { all.clone() };
-        for curve in &mut self.curves {
-            let bone = usize::from(curve.track.bone);
-            let is_rotation = curve.track.property == TrackProperty::Rotation;
-            let ratio = if is_rotation { near[bone] } else { all[bone] };
-            let change = match (ratio > 1.0, grows) {
-                (false, false) => 1.0,
-                (true, false) => 0.95 / ratio,
-                (_, true) => (0.99 / ratio.max(1e-3)).min(1.5),
-            };
-            curve.share = (curve.share * change.max(0.25)).clamp(SHARE.0, SHARE.1);
-        }
-    }
-
-    /// Returns the largest ratio among each bone and the bones that its errors reach: all of its
-    /// descendants, or, with `corrected`, those up to the first ones that correct them.
-    fn worst(&self, ratios: &[f32], corrected: bool) -> Vec<f32> {
-        let mut corrects = vec![false; ratios.len()];
-        if corrected && !self.exact.is_empty() {
-            for curve in &self.curves {
-                let is_rotation = curve.track.property == TrackProperty::Rotation;
-                corrects[usize::from(curve.track.bone)] |= is_rotation;
-            }
-        }
-        let mut worst = ratios.to_vec();
-        for bone in (0..worst.len()).rev() {
-            if let Some(parent) = self.parents[bone] {
-                let reached = if corrects[bone] { ratios[bone] } else { worst[bone] };
-                let parent = usize::from(parent);
-                worst[parent] = worst[parent].max(reached);
-            }
-        }
-        worst
-    }
-}
-
-impl ExactBone {
-    /// Returns a bone with a local rotation and position, in the space of this bone's parent.
-    fn child(&self, rotation: Quat, position: Vec3) -> ExactBone {
-        ExactBone {
-            rotation: (self.rotation * rotation).normalize(),
-            position: self.position + self.rotation * position,
-        }
-    }
+/// Returns the real part of a rotation with this imaginary part.
+pub fn real_part(part: Vec3) -> f32 {
+    (1.0 - part.length_squared()).max(0.0).sqrt()
 }
 
 impl RowTrack {

@@ -5,7 +5,8 @@ use super::clip::{LAST_TICK, Track};
 use super::compile::{Input, SAMPLES_PER_SECOND, TrackKeys};
 use super::constant_track::ConstantTrack;
 use super::key_reduction::displacement;
-use super::row_fit::{ExactBone, RowCurve, RowFit};
+use super::row_fit::RowCurve;
+use super::row_search::{ExactBone, FIT_BYTES, FitSkeleton, RowFit};
 use super::row_track::{ROWS_MAX, RowValue};
 use super::skeleton::BoneTransform;
 use super::source::{SourceInterpolation, SourceTrack, TrackProperty};
@@ -23,8 +24,8 @@ const DIVISORS: [u32; 4] = [1, 2, 3, 4];
 const INTERPOLATION_PART: f32 = 0.4;
 /// Part of the tolerance that a constant value takes at most.
 const CONSTANT_PART: f32 = 0.1;
-/// Part of the tolerance for the estimate of the sizes of keys.
-const ESTIMATE_PART: f32 = 0.5;
+/// Part of the tolerance for the first estimate of the sizes of keys.
+pub const ESTIMATE_PART: f32 = 0.5;
 /// Bytes of a row of a curve while it is compiled: its exact value and its numbers.
 const ROW_BYTES: usize = size_of::<Vec4>() + size_of::<RowValue>();
 /// Bytes of a track with keys of its own, without its keys beyond the first two.
@@ -38,14 +39,14 @@ pub struct Plan<'a> {
 }
 
 /// Chooses the forms of tracks, which are sorted by property and bone. Those of the bones of
-/// `keyed_bones` have keys of their own.
+/// `keyed_bones` have keys of their own. `estimate` is the part of the tolerance that keys take.
 ///
 /// # Errors
 /// Fails if there is no memory for the values of the rows.
 pub fn plan<'a>(
     input: &'a Input,
     mut tracks: Vec<TrackKeys<'a>>,
-    keyed_bones: &[bool],
+    (keyed_bones, estimate): (&[bool], f32),
 ) -> Result<Plan<'a>, Error> {
     let mut constants = Vec::new();
     tracks.retain(|keys| match keys.constant() {
@@ -59,7 +60,7 @@ pub fn plan<'a>(
     let keyed_bytes: Vec<usize> = tracks
         .iter_mut()
         .map(|keys| {
-            keys.choose(ESTIMATE_PART);
+            keys.choose(estimate);
             KEYED_HEAD + keys.kept.len() * keys.track.key_bytes()
         })
         .collect();
@@ -201,7 +202,7 @@ fn row_fit<'a>(
     }
     let is_track =
         |track: &Track, bone| is_rotation(track.property) && usize::from(track.bone) == bone;
-    let mut exact: Vec<Vec<ExactBone>> = Vec::new();
+    let mut exact: Vec<ExactBone> = Vec::new();
     // Differences are added to other poses, so that their errors cannot be corrected.
     if !input.features.additive {
         let count = curves.first().map_or(0, |curve| curve.row_count());
@@ -210,13 +211,13 @@ fn row_fit<'a>(
             position: base.position * *scale,
         };
         let scales = &input.scales.parents;
-        let bones = parents.len() * size_of::<ExactBone>() + size_of::<Vec<ExactBone>>();
-        check_room(bones * count as usize)?;
-        exact = vec![input.base.iter().zip(scales).map(rest).collect(); count as usize];
+        check_room(FIT_BYTES * parents.len() * count as usize)?;
+        let row: Vec<ExactBone> = input.base.iter().zip(scales).map(rest).collect();
+        exact = row.repeat(count as usize);
         for track in &input.source.tracks {
             let bone = usize::from(track.bone);
             let values = values_at_rows(track, input.source.seconds, count);
-            for (exact, value) in exact.iter_mut().zip(values) {
+            for (exact, value) in exact.chunks_exact_mut(parents.len()).zip(values) {
                 match track.property {
                     TrackProperty::Rotation => exact[bone].rotation = Quat::from_vec4(value),
                     TrackProperty::Position => {
@@ -234,14 +235,13 @@ fn row_fit<'a>(
             }
         }
     }
-    Ok(RowFit {
-        curves,
+    let skeleton = FitSkeleton {
         parents,
         scales: &input.scales.parents,
-        exact,
-        played,
+        tolerances: &input.tolerances,
         shell: input.scales.shell,
-    })
+    };
+    Ok(RowFit::new(curves, skeleton, exact, played))
 }
 
 impl TrackKeys<'_> {

@@ -15,7 +15,7 @@ use engine_foundation::{Error, Quat, Vec3, error};
 use std::sync::Arc;
 
 /// Rows of a block: the bits of the differences and the kind of extrapolation are the same in it.
-pub const BLOCK_ROWS: u32 = 8;
+pub const BLOCK_ROWS: u32 = 6;
 /// Maximum number of rows of a clip: 600 seconds at 109 rows a second.
 pub const ROWS_MAX: u32 = 1 << 16;
 /// Maximum number of saved states of a clip. Their number is also limited by `jump_rows`.
@@ -44,6 +44,10 @@ const STEP_PARTS: [f32; 8] = [
 const SLOPES: [f32; 4] = [1.0, 0.5, 0.0, -0.5];
 /// Unit of the stored mean of a rotation.
 const MEAN_UNIT: f32 = 1.0 / 32767.0;
+/// Units between the means that the compiler chooses, which need fewer bytes.
+pub const MEAN_STEP: i16 = 256;
+/// Bits of a number of bits.
+const WIDTH_BITS: u32 = 5;
 /// Maximum change of the bits of a number between two blocks.
 const WIDTH_CHANGE_MAX: u32 = 2 * BITS_MAX;
 
@@ -116,6 +120,17 @@ impl RowTrack {
         let mean = mean.normalize();
         let mean = if mean.w < 0.0 { -mean } else { mean };
         self.mean = [mean.x, mean.y, mean.z].map(|part| (part / MEAN_UNIT).round() as i16);
+    }
+
+    /// Sets the mean rotation, rounded to a multiple of [`MEAN_STEP`]: numbers that are computed
+    /// afterwards are relative to it, so that it need not be exact.
+    pub fn set_short_mean(&mut self, mean: Quat) {
+        self.set_mean(mean);
+        let least = i16::MIN / MEAN_STEP;
+        let rounded = |part: i16| f32::from(part) / f32::from(MEAN_STEP);
+        self.mean = self
+            .mean
+            .map(|part| (rounded(part).round() as i16).clamp(least, -least - 1) * MEAN_STEP);
     }
 }
 
@@ -297,14 +312,24 @@ impl Rows {
         }
         let mut writer = BitWriter::default();
         for (track, values) in tracks.iter().zip(&values) {
-            let start = &values[0][..track.components()];
-            let bits = start.iter().map(|value| width(fold(*value))).max().unwrap_or(0);
-            writer.write(bits, 5);
-            start.iter().for_each(|value| writer.write(fold(*value), bits));
+            let numbers = &values[0][..track.components()];
+            writer.write(width_of(numbers), WIDTH_BITS);
+            numbers.iter().for_each(|number| writer.write(fold(*number), width_of(numbers)));
+        }
+        let changes: Vec<Vec<i32>> = tracks
+            .iter()
+            .zip(&values)
+            .map(|(track, values)| {
+                (0..track.components()).map(|axis| values[1][axis] - values[0][axis]).collect()
+            })
+            .collect();
+        changes.iter().for_each(|changes| writer.write(width_of(changes), WIDTH_BITS));
+        for changes in &changes {
+            changes.iter().for_each(|change| writer.write(fold(*change), width_of(changes)));
         }
         let mut widths = vec![[0; 4]; tracks.len()];
         let mut chosen = vec![TrackBlock::default(); tracks.len()];
-        for block in 0..=block_of(count - 1) {
+        for block in 1..=block_of(count - 1) {
             let rows = block_start(block)..block_start(block + 1).min(count);
             for (number, values) in values.iter().enumerate() {
                 let components = tracks[number].components();
@@ -312,7 +337,10 @@ impl Rows {
                 writer.write(chosen[number].slope, 2);
                 let new = &chosen[number].widths[..components];
                 for (bits, width) in new.iter().zip(&mut widths[number]) {
-                    writer.write_count(fold(*bits as i32 - *width as i32));
+                    match block {
+                        1 => writer.write(*bits, WIDTH_BITS),
+                        _ => writer.write_count(fold(*bits as i32 - *width as i32)),
+                    }
                     *width = *bits;
                 }
             }
@@ -335,7 +363,7 @@ impl Rows {
         if count < 2 {
             return 0;
         }
-        let blocks = 0..=block_of(count - 1);
+        let blocks = 1..=block_of(count - 1);
         let bits = blocks.map(|block| {
             let rows = block_start(block)..block_start(block + 1).min(count);
             let chosen = TrackBlock::choose(values, components, rows.clone());
@@ -343,7 +371,8 @@ impl Rows {
             // The header has about 2 bits for each component.
             rows.len() * row as usize + 2 + 2 * components
         });
-        bits.sum()
+        // The first two rows have about 10 bits for each component, and their widths.
+        2 * (WIDTH_BITS as usize + 10 * components) + bits.sum::<usize>()
     }
 }
 
@@ -390,6 +419,11 @@ fn extrapolate(before: f32, earlier: f32, slope: f32) -> f32 {
     (before + (before - earlier) * slope) + ROUND - ROUND
 }
 
+/// Returns how many bits the largest of some numbers has.
+fn width_of(numbers: &[i32]) -> u32 {
+    numbers.iter().map(|number| width(fold(*number))).max().unwrap_or(0)
+}
+
 /// Numbers of the first row, for each group.
 type Start = Vec<[[f32; 4]; 4]>;
 
@@ -406,7 +440,7 @@ fn read_blocks(
     let mut reader = BitReader::new(stream);
     let mut start = vec![[[0.0; 4]; 4]; layout.group_count()];
     for (track, (group, lane)) in tracks.iter().zip(layout.slots()) {
-        let bits = reader.read(5).filter(|bits| *bits <= BITS_MAX)?;
+        let bits = reader.read(WIDTH_BITS).filter(|bits| *bits <= BITS_MAX)?;
         for numbers in start[group].iter_mut().take(track.components()) {
             numbers[lane] = unfold(reader.read(bits)?) as f32;
         }
@@ -417,10 +451,17 @@ fn read_blocks(
     for block in 0..=block_of(count - 1) {
         for (track, (group, lane)) in tracks.iter().zip(layout.slots()) {
             let it = &mut groups[group];
-            it.slopes[lane] = SLOPES[reader.read(2)? as usize];
+            // The second row has as many bits for each component, and no extrapolation.
+            let equal = if block == 0 { Some(reader.read(WIDTH_BITS)?) } else { None };
+            if block > 0 {
+                it.slopes[lane] = SLOPES[reader.read(2)? as usize];
+            }
             for widths in it.widths.iter_mut().take(track.components()) {
-                let change = unfold(reader.read_count(WIDTH_CHANGE_MAX)?);
-                let bits = i32::from(widths[lane]) + change;
+                let bits = match (equal, block) {
+                    (Some(bits), _) => bits as i32,
+                    (None, 1) => reader.read(WIDTH_BITS)? as i32,
+                    _ => i32::from(widths[lane]) + unfold(reader.read_count(WIDTH_CHANGE_MAX)?),
+                };
                 widths[lane] = u8::try_from(bits).ok().filter(|it| u32::from(*it) <= BITS_MAX)?;
             }
         }

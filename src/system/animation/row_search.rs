@@ -1,0 +1,443 @@
+//! Choice of the numbers of all rows of a skeleton. A bone corrects the rotation errors of its
+//! parents, and points at the exact origins of its children from its own displaced origin, so that
+//! errors do not grow along chains of bones. Of the numbers around the corrected rotation, those
+//! with the least displacements are chosen. Rows do not depend on each other.
+
+use super::row_fit::{RowCurve, SHARE, real_part, whole};
+use super::row_track::{RowValue, Rows};
+use super::source::TrackProperty;
+use engine_foundation::{Error, Mat3, Quat, Vec3, Vec4};
+
+/// Weight of the displacements of a bone's children, to which their own errors are added, beside
+/// the displacements of the bone's shell.
+const CHILD_WEIGHT: f32 = 1.4;
+/// Growth of the steps of single tracks, one round each: powers of two of 8/8, 6/8, 4/8, 3/8, 2/8
+/// and twice 1/8.
+const GROWTHS: [f32; 7] =
+    [2.0, 1.681_792_9, 1.414_213_5, 1.296_839_6, 1.189_207_1, 1.090_507_7, 1.090_507_7];
+/// How often the rotation of a bone in a row is replaced, because one below it has no good one.
+const RETRIES_MAX: usize = 32;
+/// Maximum number of bones in rows that are computed for the growth of single steps.
+const GROWTH_BONES_MAX: usize = 1 << 23;
+
+/// Rotation and position of a bone, in metres.
+#[derive(Clone, Copy)]
+pub struct ExactBone {
+    pub rotation: Quat,
+    pub position: Vec3,
+}
+
+/// Curves that become rows, and the poses of all bones.
+pub struct RowFit<'a> {
+    pub curves: Vec<RowCurve>,
+    pub skeleton: FitSkeleton<'a>,
+    /// Exact local transforms of the bones in each row. Empty if errors are not corrected.
+    exact: Vec<ExactBone>,
+    /// The same in the space of the model.
+    wanted: Vec<ExactBone>,
+    /// What the numbers show, in the space of the model.
+    shown: Vec<ExactBone>,
+    /// Rotations of bones that play another value than the exact one.
+    played: Vec<Option<Quat>>,
+    /// Indices of the curves of each bone.
+    rotations: Vec<Option<usize>>,
+    positions: Vec<Option<usize>>,
+    children: Vec<Vec<usize>>,
+}
+
+/// Skeleton of a fit.
+pub struct FitSkeleton<'a> {
+    pub parents: &'a [Option<u16>],
+    /// Metres for each unit of the space of each bone's parent.
+    pub scales: &'a [f32],
+    /// Largest displacement of each bone in metres.
+    pub tolerances: &'a [f32],
+    /// Distance in metres from each bone at which errors are measured.
+    pub shell: f32,
+}
+
+/// New numbers and transforms of some bones: those of the first row, then those of the second.
+#[derive(Default)]
+struct Placed {
+    values: Vec<RowValue>,
+    shown: Vec<ExactBone>,
+}
+
+/// Rotation that a bone can have in a row, in the space of the model.
+#[derive(Clone, Copy)]
+struct Candidate {
+    value: RowValue,
+    shown: ExactBone,
+    /// Displacement of the bone's shell as a part of its tolerance.
+    own: f32,
+    /// The largest displacement of the shell, and of the children.
+    worst: f32,
+}
+
+/// The candidates of a bone that were not tried, and the numbers of the one that was taken.
+#[derive(Clone, Default)]
+struct Found {
+    value: RowValue,
+    next: Vec<Candidate>,
+    is_begun: bool,
+}
+
+/// Choice of the rotations of a row, with those that were taken so far.
+struct RowSearch {
+    row: usize,
+    shown: Vec<ExactBone>,
+    found: Vec<Found>,
+}
+
+impl Found {
+    /// Takes the best candidate of those whose own displacement is not above `most`.
+    fn take(&mut self, most: f32) -> Option<Candidate> {
+        let fits = |it: &(usize, &Candidate)| most.is_infinite() || it.1.own <= most;
+        let candidates = self.next.iter().enumerate().filter(fits);
+        let best = candidates.min_by(|a, b| a.1.worst.total_cmp(&b.1.worst));
+        best.map(|it| it.0).map(|index| self.next.swap_remove(index))
+    }
+}
+
+/// Bytes for each bone in a row while rows are fitted.
+pub const FIT_BYTES: usize = 4 * size_of::<ExactBone>() + size_of::<RowValue>();
+
+const ORIGIN: ExactBone = ExactBone { rotation: Quat::IDENTITY, position: Vec3::ZERO };
+
+impl<'a> RowFit<'a> {
+    /// `exact` has the local transforms of the bones in each row. Without them, errors are not
+    /// corrected.
+    pub fn new(
+        curves: Vec<RowCurve>,
+        skeleton: FitSkeleton<'a>,
+        exact: Vec<ExactBone>,
+        played: Vec<Option<Quat>>,
+    ) -> RowFit<'a> {
+        let count = skeleton.parents.len();
+        let (mut rotations, mut positions) = (vec![None; count], vec![None; count]);
+        for (index, curve) in curves.iter().enumerate() {
+            let bone = usize::from(curve.track.bone);
+            match curve.track.property {
+                TrackProperty::Rotation if !exact.is_empty() => rotations[bone] = Some(index),
+                TrackProperty::Position => positions[bone] = Some(index),
+                _ => {}
+            }
+        }
+        let mut children = vec![Vec::new(); count];
+        for (bone, parent) in skeleton.parents.iter().enumerate() {
+            if let Some(parent) = parent {
+                children[usize::from(*parent)].push(bone);
+            }
+        }
+        let mut wanted: Vec<ExactBone> = Vec::with_capacity(exact.len());
+        for row in exact.chunks_exact(count) {
+            let start = wanted.len();
+            for (exact, parent) in row.iter().zip(skeleton.parents) {
+                let above = parent.map_or(ORIGIN, |parent| wanted[start + usize::from(parent)]);
+                wanted.push(above.child(exact.rotation, exact.position));
+            }
+        }
+        let shown = wanted.clone();
+        RowFit { curves, skeleton, exact, wanted, shown, played, rotations, positions, children }
+    }
+
+    /// Quantizes all curves.
+    pub fn quantize(&mut self) {
+        for (index, curve) in self.curves.iter_mut().enumerate() {
+            curve.choose_step();
+            if self.rotations[usize::from(curve.track.bone)] != Some(index) {
+                curve.quantize_exact();
+            }
+        }
+        let all: Vec<usize> = (0..self.children.len()).collect();
+        let rows = 0..self.exact.len() / self.children.len();
+        if let Ok(placed) = self.place(&all, rows, f32::INFINITY, &mut { usize::MAX }) {
+            self.keep(&all, placed);
+        }
+    }
+
+    /// Chooses the numbers of bones in some rows: of a bone with all of its descendants, or of all
+    /// bones. Fails with the row in which the displacement of one of them is above a part of its
+    /// tolerance, or in which `budget`, which decreases by one for each bone, is used up.
+    fn place(
+        &self,
+        bones: &[usize],
+        rows: impl Iterator<Item = usize>,
+        most: f32,
+        budget: &mut usize,
+    ) -> Result<Placed, usize> {
+        let count = self.children.len();
+        let mut placed = Placed::default();
+        let above = bones.first().and_then(|bone| self.skeleton.parents[*bone]);
+        let mut search = RowSearch {
+            row: 0,
+            shown: vec![ORIGIN; count],
+            found: vec![Found::default(); bones.len()],
+        };
+        for row in rows {
+            search.row = row;
+            if let Some(above) = above {
+                search.shown[usize::from(above)] = self.shown[row * count + usize::from(above)];
+            }
+            let before = placed.values.len().checked_sub(bones.len());
+            let before = before.map_or(&[][..], |start| &placed.values[start..]);
+            self.place_row(bones, &mut search, before, (most, budget)).ok_or(row)?;
+            placed.values.extend(search.found.iter().map(|it| it.value));
+            placed.shown.extend(bones.iter().map(|bone| search.shown[*bone]));
+        }
+        Ok(placed)
+    }
+
+    /// Chooses the numbers of bones in one row. `before` has those of the row before it.
+    fn place_row(
+        &self,
+        bones: &[usize],
+        search: &mut RowSearch,
+        before: &[RowValue],
+        (most, budget): (f32, &mut usize),
+    ) -> Option<()> {
+        let mut retries = RETRIES_MAX;
+        search.found.iter_mut().for_each(|it| it.is_begun = false);
+        let mut at = 0;
+        while at < bones.len() {
+            *budget = budget.checked_sub(1)?;
+            if !search.found[at].is_begun {
+                let mut next = std::mem::take(&mut search.found[at].next);
+                next.clear();
+                self.candidates(bones[at], search, before.get(at), &mut next);
+                (search.found[at].next, search.found[at].is_begun) = (next, true);
+            }
+            if let Some(candidate) = search.found[at].take(most) {
+                search.shown[bones[at]] = candidate.shown;
+                search.found[at].value = candidate.value;
+                at += 1;
+                continue;
+            }
+            // The bone above takes another rotation, with which all is chosen again.
+            retries = retries.checked_sub(1)?;
+            let above = usize::from(self.skeleton.parents[bones[at]]?);
+            let above = bones.binary_search(&above).ok()?;
+            search.found[above + 1..=at].iter_mut().for_each(|it| it.is_begun = false);
+            at = above;
+        }
+        Some(())
+    }
+
+    /// Takes over new numbers and transforms of bones.
+    fn keep(&mut self, bones: &[usize], placed: Placed) {
+        let count = self.children.len();
+        for (at, bone) in bones.iter().enumerate() {
+            let shown = placed.shown.iter().skip(at).step_by(bones.len());
+            for (row, shown) in shown.enumerate() {
+                self.shown[row * count + bone] = *shown;
+            }
+            if let Some(index) = self.rotations[*bone] {
+                let values = placed.values.iter().skip(at).step_by(bones.len());
+                self.curves[index].values.clear();
+                self.curves[index].values.extend(values);
+            }
+        }
+    }
+
+    /// Writes the rotations that a bone can have in a row, where the bones above it have theirs.
+    fn candidates(
+        &self,
+        bone: usize,
+        row: &RowSearch,
+        before: Option<&RowValue>,
+        to: &mut Vec<Candidate>,
+    ) {
+        let FitSkeleton { parents, scales, tolerances, shell } = self.skeleton;
+        let count = self.children.len();
+        let exact = &self.exact[row.row * count..][..count];
+        let wanted = self.wanted[row.row * count + bone];
+        let above = parents[bone].map_or(ORIGIN, |parent| row.shown[usize::from(parent)]);
+        let position = self.positions[bone].map_or(exact[bone].position, |index| {
+            self.curves[index].restored(row.row) * scales[bone]
+        });
+        let origin = above.position + above.rotation * position;
+        let displaced = origin - wanted.position;
+        let exact_turn = Mat3::from_quat(wanted.rotation);
+        let children = &self.children[bone];
+        let candidate = |value: RowValue, rotation: Quat| {
+            let turned = Mat3::from_quat(rotation) - exact_turn;
+            let own = shell_displacement(&turned, displaced, shell) / tolerances[bone];
+            let worst = children.iter().fold(own, |worst, child| {
+                let by = (displaced + turned * exact[*child].position).length();
+                worst.max(by / tolerances[*child] * CHILD_WEIGHT)
+            });
+            let shown = ExactBone { rotation, position: origin };
+            Candidate { value, shown, own, worst }
+        };
+        let Some(index) = self.rotations[bone] else {
+            let local = self.played[bone].unwrap_or(exact[bone].rotation);
+            return to.push(candidate([0; 4], (above.rotation * local).normalize()));
+        };
+        let curve = &self.curves[index];
+        let arms = || children.iter().map(|child| wanted.rotation * exact[*child].position);
+        let turn = correction(arms(), shell, -displaced);
+        let target = above.rotation.conjugate() * (turn * wanted.rotation).normalize();
+        if curve.track.has_real {
+            let (value, local) = curve.nearest(Vec4::from(target), before);
+            return to.push(candidate(value, (above.rotation * local).normalize()));
+        }
+        let mean = above.rotation * curve.track.mean_rotation();
+        let step = curve.track.step;
+        let below = (curve.relative(Vec4::from(target), before).truncate() / step).floor();
+        to.extend((0..8).map(|corner| {
+            let ends =
+                Vec3::new((corner & 1) as f32, (corner >> 1 & 1) as f32, (corner >> 2) as f32);
+            let number = below + ends;
+            let part = number * step;
+            let local = Quat::from_xyzw(part.x, part.y, part.z, real_part(part));
+            let [x, y, z] = number.to_array().map(whole);
+            candidate([x, y, z, 0], (mean * local).normalize())
+        }));
+    }
+
+    /// Creates the rows.
+    ///
+    /// # Errors
+    /// Fails if the numbers are too large.
+    pub fn rows(&self, state_rows: u32) -> Result<Rows, Error> {
+        let tracks = self.curves.iter().map(|curve| curve.track).collect();
+        let values: Vec<&[RowValue]> = self.curves.iter().map(|curve| &curve.values[..]).collect();
+        Rows::encode(tracks, &values, state_rows)
+    }
+
+    /// Returns the part of the tolerance of each curve.
+    pub fn shares(&self) -> Vec<f32> {
+        self.curves.iter().map(|curve| curve.share).collect()
+    }
+
+    /// Sets the parts of the tolerance to those that [`RowFit::shares`] returned.
+    pub fn set_shares(&mut self, shares: &[f32]) {
+        self.curves.iter_mut().zip(shares).for_each(|(curve, share)| curve.share = *share);
+    }
+
+    /// Lets the steps of single tracks grow, one after another, as long as no displacement in a
+    /// row is above `most`, as a part of the tolerance, with the bones below corrected again.
+    pub fn grow(&mut self, most: f32) {
+        if self.exact.is_empty() {
+            return;
+        }
+        let rows = self.exact.len() / self.children.len();
+        let below: Vec<Vec<usize>> =
+            (0..self.children.len()).map(|it| self.with_below(it)).collect();
+        // The rows in which larger steps of each bone failed are the first to be tried again.
+        let mut failed: Vec<Vec<usize>> = vec![Vec::new(); below.len()];
+        let mut budget = GROWTH_BONES_MAX;
+        for growth in GROWTHS {
+            for bone in 0..below.len() {
+                for index in [self.positions[bone], self.rotations[bone]].into_iter().flatten() {
+                    let curve = &mut self.curves[index];
+                    let before = (curve.share, curve.track);
+                    curve.set_share(curve.share * growth);
+                    let tried = failed[bone].iter().rev().copied();
+                    let placed = self.place(&below[bone], tried, most, &mut budget);
+                    let placed =
+                        placed.and_then(|_| self.place(&below[bone], 0..rows, most, &mut budget));
+                    match placed {
+                        Ok(placed) => self.keep(&below[bone], placed),
+                        Err(row) => {
+                            self.curves[index].restore(before);
+                            failed[bone].retain(|it| *it != row);
+                            failed[bone].push(row);
+                        }
+                    }
+                }
+            }
+        }
+    }
+
+    /// Returns a bone and all bones below it, in the order of the bones.
+    fn with_below(&self, bone: usize) -> Vec<usize> {
+        let mut is_below = vec![false; self.children.len()];
+        is_below[bone] = true;
+        for next in bone + 1..is_below.len() {
+            is_below[next] =
+                self.skeleton.parents[next].is_some_and(|parent| is_below[usize::from(parent)]);
+        }
+        (bone..is_below.len()).filter(|bone| is_below[*bone]).collect()
+    }
+
+    /// Adjusts the steps to the measured errors: `ratios` has the largest ratio of an error to the
+    /// tolerance for each bone. Steps get larger only if `grows` is true.
+    pub fn adjust(&mut self, ratios: &[f32], grows: bool) {
+        let all = self.worst(ratios, false);
+        // Errors that reach further than to the children are reduced in the rounds without growth.
+        let near = if grows { self.worst(ratios, true) } else { all.clone() };
+        for curve in &mut self.curves {
+            let bone = usize::from(curve.track.bone);
+            let is_rotation = curve.track.property == TrackProperty::Rotation;
+            let ratio = if is_rotation { near[bone] } else { all[bone] };
+            let change = match (ratio > 1.0, grows) {
+                (false, false) => 1.0,
+                (true, false) => 0.95 / ratio,
+                (_, true) => (0.99 / ratio.max(1e-3)).min(1.5),
+            };
+            curve.share = (curve.share * change.max(0.25)).clamp(SHARE.0, SHARE.1);
+        }
+    }
+
+    /// Returns the largest ratio among each bone and the bones that its errors reach: all of its
+    /// descendants, or, with `corrected`, those up to the first ones that correct them.
+    fn worst(&self, ratios: &[f32], corrected: bool) -> Vec<f32> {
+        let mut worst = ratios.to_vec();
+        for bone in (0..worst.len()).rev() {
+            if let Some(parent) = self.skeleton.parents[bone] {
+                let corrects = corrected && self.rotations[bone].is_some();
+                let reached = if corrects { ratios[bone] } else { worst[bone] };
+                let parent = usize::from(parent);
+                worst[parent] = worst[parent].max(reached);
+            }
+        }
+        worst
+    }
+}
+
+/// Returns the small rotation that moves the origins of children, which are at the ends of `arms`,
+/// by a distance, as well as possible: the least sum of the squares of what remains, and of the
+/// movement of points of the shell.
+fn correction(arms: impl Iterator<Item = Vec3>, shell: f32, by: Vec3) -> Quat {
+    let mut sums = [Vec3::ZERO; 3];
+    let mut moment = Vec3::ZERO;
+    for arm in arms {
+        let square = arm.length_squared();
+        for (axis, sum) in sums.iter_mut().enumerate() {
+            *sum -= arm * arm[axis];
+            sum[axis] += square;
+        }
+        moment += arm.cross(by);
+    }
+    for (axis, sum) in sums.iter_mut().enumerate() {
+        sum[axis] += shell * shell;
+    }
+    let [a, b, c] = sums;
+    let volume = a.dot(b.cross(c));
+    if volume.is_nan() || volume <= 0.0 {
+        return Quat::IDENTITY;
+    }
+    // Cramer's rule for a symmetric matrix.
+    let turn =
+        Vec3::new(moment.dot(b.cross(c)), moment.dot(c.cross(a)), moment.dot(a.cross(b))) / volume;
+    let half = turn.clamp_length_max(0.01) * 0.5;
+    Quat::from_xyzw(half.x, half.y, half.z, 1.0).normalize()
+}
+
+/// Returns the largest displacement of points at a distance along the axes of a bone, which are
+/// displaced and turned.
+fn shell_displacement(turned: &Mat3, displaced: Vec3, shell: f32) -> f32 {
+    let by = |axis: Vec3| (displaced + axis * shell).length_squared();
+    by(turned.x_axis).max(by(turned.y_axis)).max(by(turned.z_axis)).sqrt()
+}
+
+impl ExactBone {
+    /// Returns a bone with a local rotation and position, in the space of this bone's parent.
+    fn child(&self, rotation: Quat, position: Vec3) -> ExactBone {
+        ExactBone {
+            rotation: (self.rotation * rotation).normalize(),
+            position: self.position + self.rotation * position,
+        }
+    }
+}
