@@ -4,13 +4,14 @@
 //!
 //! A bundle is a framed index (header), the data of every resource at multiples of 16 bytes, and a
 //! trailer with the total length. The total length makes it possible to find a bundle from its end,
-//! even if it was appended to an executable. Header and index are checked on opening, the data of a
-//! resource when it is read. A bundle has hashes instead of names; the paths of scripts are kept
-//! for error reports.
+//! even if it was appended to an executable (bundle_end.rs). Header and index are checked on
+//! opening, the data of a resource when it is read. A bundle has hashes instead of names; the paths
+//! of scripts are kept for error reports.
 //!
 //! Checksums detect accidental damage only. An attacker can compute them as well, so every number
 //! in a bundle is untrusted until it is validated.
 
+use super::bundle_end::{self, BundleEnd};
 use super::resource_kind::{ResourceKind, ResourceKinds};
 use super::resource_name::is_inside;
 use engine_foundation::Error;
@@ -34,6 +35,8 @@ pub const VERSION: u32 = 3;
 /// Remedy shown to the user for a bundle with data that no compile wrote.
 pub const REMEDY: &str = "the bundle is damaged or was made by other software: make it again with \
                           `engine compile --bundle`";
+/// Message for a bundle without its end.
+const CUT_SHORT: &str = "it is cut short: its end is missing. Copy it again";
 pub(super) const MAGIC: [u8; 4] = *b"EBDL";
 /// The data of every resource starts at a multiple of this, measured from the start of the bundle.
 pub(super) const ALIGNMENT: usize = 16;
@@ -124,21 +127,6 @@ pub(super) fn trailer(bytes: u64) -> [u8; TRAILER_BYTES] {
     out
 }
 
-/// Finds a bundle that is the whole file or is at its end. Returns its start and its length in
-/// bytes.
-fn find_bundle(file: &mut File) -> std::io::Result<Option<(u64, u64)>> {
-    let file_bytes = file.metadata()?.len();
-    if file_bytes < TRAILER_BYTES as u64 {
-        return Ok(None);
-    }
-    let mut end = [0; TRAILER_BYTES];
-    file.seek(SeekFrom::End(-(TRAILER_BYTES as i64)))?;
-    file.read_exact(&mut end)?;
-    let bytes = u64::from_le_bytes(end[8..16].try_into().expect("eight bytes"));
-    let found = end == trailer(bytes) && (TRAILER_BYTES as u64..=file_bytes).contains(&bytes);
-    Ok(found.then(|| (file_bytes - bytes, bytes)))
-}
-
 /// Returns true if a file is meant as a bundle, judged by its name, its beginning or its end. A
 /// file that cannot be read is not a bundle.
 pub fn looks_like_bundle(path: &Path) -> bool {
@@ -151,7 +139,7 @@ pub fn looks_like_bundle(path: &Path) -> bool {
     let mut start = [0; 4];
     named
         || (file.read_exact(&mut start).is_ok() && start == MAGIC)
-        || find_bundle(&mut file).is_ok_and(|found| found.is_some())
+        || bundle_end::find(&mut file).is_ok_and(|found| found != BundleEnd::Absent)
 }
 
 impl Bundle {
@@ -162,20 +150,38 @@ impl Bundle {
             |message: String| error!("the bundle '{display_path}' cannot be played: {message}");
         let mut file =
             file_access::open_named(path).map_err(|reason| play_error(reason.to_string()))?;
-        match find_bundle(&mut file).map_err(|reason| play_error(reason.to_string()))? {
-            Some(range) => Bundle::map(&file, range, kinds, platform)
+        match bundle_end::find(&mut file).map_err(|reason| play_error(reason.to_string()))? {
+            BundleEnd::Found(start, bytes) => Bundle::map(&file, (start, bytes), kinds, platform)
                 .map_err(|message| play_error(message.message)),
-            None => Err(play_error(invalid_bundle_message(&mut file))),
+            BundleEnd::CutShort => Err(play_error(CUT_SHORT.to_string())),
+            BundleEnd::Absent => Err(play_error(invalid_bundle_message(&mut file))),
         }
     }
 
-    /// Opens the bundle at the end of the running executable, if there is one.
+    /// Opens the bundle of the running executable, if there is one: at its end, or in the folder of
+    /// its application on macOS.
     pub fn from_executable(kinds: &ResourceKinds, platform: &str) -> Option<Result<Bundle, Error>> {
-        // An executable that cannot be opened for reading has no bundle.
-        let mut file = file_access::open_named(&std::env::current_exe().ok()?).ok()?;
-        let range = find_bundle(&mut file).ok()??;
+        Bundle::of_executable(&std::env::current_exe().ok()?, kinds, platform)
+    }
+
+    fn of_executable(
+        path: &Path,
+        kinds: &ResourceKinds,
+        platform: &str,
+    ) -> Option<Result<Bundle, Error>> {
         let play_error = |error: Error| error!("this game cannot be played: {}", error.message);
-        Some(Bundle::map(&file, range, kinds, platform).map_err(play_error))
+        // An executable that cannot be opened for reading has no bundle.
+        let mut file = file_access::open_named(path).ok()?;
+        match bundle_end::find(&mut file).ok()? {
+            BundleEnd::Found(start, bytes) => {
+                Some(Bundle::map(&file, (start, bytes), kinds, platform).map_err(play_error))
+            }
+            BundleEnd::CutShort => Some(Err(play_error(error!("{CUT_SHORT}")))),
+            BundleEnd::Absent => {
+                let bundle = bundle_end::application_bundle(path)?;
+                Some(Bundle::open(&bundle, kinds, platform))
+            }
+        }
     }
 
     fn map(
@@ -332,7 +338,7 @@ fn invalid_bundle_message(file: &mut File) -> String {
     match read {
         Err(reason) => format!("it cannot be read: {reason}"),
         Ok(0) => "the file is empty".to_string(),
-        Ok(_) if start == MAGIC => "it is cut short: its end is missing. Copy it again".to_string(),
+        Ok(_) if start == MAGIC => CUT_SHORT.to_string(),
         Ok(_) => "it is something else: bundles are made with `engine compile FOLDER --bundle \
                   --out FILE`, and a game's folder is played as it is"
             .to_string(),

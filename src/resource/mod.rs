@@ -2,12 +2,14 @@
 //! stores, watches and bundles its resources.
 
 pub mod bundle;
+pub mod bundle_end;
 pub mod bundle_writer;
 pub mod compile;
 pub mod data_resources;
 #[cfg(all(test, debug_assertions))]
 mod disk_failure_tests;
 pub mod engine_stamp;
+pub mod executable_file;
 mod folder_data;
 pub mod folder_scan;
 pub mod glob;
