@@ -299,7 +299,8 @@ export class FlowEditor {
   }
 
   // Takes over the new names of pins that were renamed in a subgraph or in a node of the game: once
-  // until pins change again, so that it can be undone. `source` is the source with these names, if it uses old ones.
+  // until pins change again, so that it can be undone. `source` is the source with these names, if
+  // it uses old ones.
   follow(source) {
     if (source === null || this.hasFollowed) return;
     this.hasFollowed = true;

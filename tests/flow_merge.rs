@@ -180,9 +180,9 @@ fn merges_that_leave_foreign_ids_are_named() {
     let text = BASE.replace("  t1 =", "  a1 = { type = \"event.spawned\" }\n  t1 =");
     repository.0.write(GRAPH, &text);
     let checked = repository.check();
-    assert!(checked.contains("graphs/door.flow:9: ") && checked.contains("'a1'"), "{checked}");
+    assert!(checked.contains("graphs/door.flow:9:") && checked.contains("'a1'"), "{checked}");
     let text = BASE.replace("  t1 =", "<<<<<<< HEAD\n  t1 =");
     repository.0.write(GRAPH, &text);
     let checked = repository.check();
-    assert!(checked.contains("graphs/door.flow:9: "), "{checked}");
+    assert!(checked.contains("graphs/door.flow:9:"), "{checked}");
 }

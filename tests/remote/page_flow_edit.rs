@@ -476,6 +476,8 @@ fn fingers_edit_values_drag_wires_and_choose_events() {
     touch(&mut browser, "touchStart", &[(x, y)]);
     for step in 1..6 {
         touch(&mut browser, "touchMove", &[(x - 10.0, y + 30.0 * f64::from(step))]);
+        // A tap after a fast movement would only end it, as in lists that scroll on.
+        std::thread::sleep(std::time::Duration::from_millis(60));
     }
     touch(&mut browser, "touchEnd", &[]);
     search(&mut browser, "greater or equal");
@@ -490,6 +492,10 @@ fn fingers_edit_values_drag_wires_and_choose_events() {
     tap(&mut browser, "[aria-label=\"Show the panel\"]");
     tap(&mut browser, "[data-page=Live]");
     browser.wait_for("document.querySelector('.flow-side select')?.value === '0'");
+    // Events are recorded once the values of pins are shown.
+    browser.wait_for(
+        "[...document.querySelectorAll('.flow-node .last')].some(it => it.textContent !== '')",
+    );
     tap(&mut browser, "[aria-label=\"Name of a custom event\"]");
     browser.write("hit");
     browser.press("Enter", "Enter", 0.0, "\r");
