@@ -149,7 +149,7 @@ impl Worlds {
         };
         let location = format!("unit \"{}\", component '{}'", of.name, component.name);
         let level = self.navigation.levels.iter().find(|level| level.has_mesh(mesh));
-        let areas = level.map_or(&[][..], |level| &level.areas[..]);
+        let areas = level.map(|level| level.areas.as_slice()).unwrap_or_default();
         for (name, cost) in &component.costs {
             let Some(number) = level.and_then(|level| level.area(name)) else {
                 let hint = suggest::hint(name, areas.iter().map(String::as_str));
