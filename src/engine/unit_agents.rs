@@ -134,8 +134,8 @@ impl Worlds {
         log::data_warning(
             &format!("unit \"{}\", component '{}'", of.name, component.name),
             &format!(
-                "no navigation of its world has agents '{class}'{hint}: the unit gets no agent \
-                 before a level with this class is spawned"
+                "the unit gets no agent before a level with its class is spawned: no navigation of \
+                 its world has agents '{class}'{hint}"
             ),
         );
         self.agents.of.get_mut(&row).expect("it was listed").was_reported = true;
