@@ -134,8 +134,8 @@ impl Worlds {
         log::data_warning(
             &format!("unit \"{}\", component '{}'", of.name, component.name),
             &format!(
-                "no navigation of its world has agents '{class}'{hint}: the unit gets no agent \
-                 before a level with this class is spawned"
+                "the unit gets no agent before a level with its class is spawned: no navigation of \
+                 its world has agents '{class}'{hint}"
             ),
         );
         self.agents.of.get_mut(&row).expect("it was listed").was_reported = true;
@@ -149,7 +149,7 @@ impl Worlds {
         };
         let location = format!("unit \"{}\", component '{}'", of.name, component.name);
         let level = self.navigation.levels.iter().find(|level| level.has_mesh(mesh));
-        let areas = level.map_or(&[][..], |level| &level.areas[..]);
+        let areas = level.map(|level| level.areas.as_slice()).unwrap_or_default();
         for (name, cost) in &component.costs {
             let Some(number) = level.and_then(|level| level.area(name)) else {
                 let hint = suggest::hint(name, areas.iter().map(String::as_str));

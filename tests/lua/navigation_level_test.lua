@@ -216,7 +216,9 @@ describe("navigation of levels", function()
     local level = World.spawn_level(world, "levels/navigation/leaps")
     local mesh = Level.navigation_mesh(level)
     local edits = {}
-    for _, edit in ipairs(Level.navigation_edits(level)) do edits[edit.name] = edit end
+    for _, class in ipairs({ "walker", "giant" }) do
+      for _, edit in ipairs(Level.navigation_edits(level, class)) do edits[edit.name] = edit end
+    end
     assert.matches("^adds %d+ links, %d+ of them two%-way$", edits.leap.message)
     assert.equals("jumps", edits.leap.kind)
     assert.is_true(edits.leap.has_effect)

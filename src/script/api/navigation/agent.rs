@@ -186,8 +186,7 @@ Agent.destroy(agent)"#,
                 volumes::AREA_ARG,
                 (
                     "cost",
-                    "0.01 to 1000; 0 or `math.huge` closes the area for it, nil takes the cost of \
-                     the mesh again",
+                    "0.01 to 1000; 0 closes the area for it, nil takes the cost of the mesh again",
                 ),
             ],
             "Sets what a metre of an area costs one agent, in place of \

@@ -151,11 +151,7 @@ NavigationMesh.destroy(mesh)"#,
         func(
             "set_area_cost",
             volumes::set_area_cost,
-            &[
-                MESH_ARG,
-                volumes::AREA_ARG,
-                ("cost", "0.01 to 1000; 1 by default, 0 or `math.huge` closes it"),
-            ],
+            &[MESH_ARG, volumes::AREA_ARG, ("cost", "0.01 to 1000; 1 by default, 0 closes it")],
             "Sets the cost of a metre of an area. Paths lead around expensive areas if the way \
              around them costs less.",
         ),

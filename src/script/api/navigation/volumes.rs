@@ -31,13 +31,12 @@ pub(super) fn area(number: Integer, least: u8) -> Result<u8, Error> {
     Ok(number.0 as u8)
 }
 
-/// Returns the cost of an area. An infinite one closes it, as 0 does.
+/// Returns the cost of an area; 0 closes it.
 pub(super) fn cost(cost: f64) -> Result<f32, Error> {
-    let number = if cost == f64::INFINITY { 0.0 } else { cost as f32 };
+    let number = cost as f32;
     if number != 0.0 && !(AREA_COST_MIN..=AREA_COST_MAX).contains(&number) {
         return Err(error!(
-            "argument #3 'cost' must be 0, math.huge, or {AREA_COST_MIN} to {AREA_COST_MAX}, got \
-             {cost}"
+            "argument #3 'cost' must be 0, or {AREA_COST_MIN} to {AREA_COST_MAX}, got {cost}"
         ));
     }
     Ok(number)
