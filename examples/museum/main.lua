@@ -1,4 +1,4 @@
--- A museum with two floors and sixty visitors, who walk from exhibit to exhibit. The player
+-- A museum with two floors and 300 visitors, who walk from exhibit to exhibit. The player
 -- opens and closes its doors. The engine calls init() once, then update(dt) and render() in every
 -- frame. Metres, z up, y north.
 local Doors = require "doors"

@@ -1,4 +1,4 @@
--- Sixty visitors. Each has a round of errands: some exhibits on both floors, then out of the
+-- Three hundred visitors. Each has a round of errands: some exhibits on both floors, then out of the
 -- museum, and in again. The agents of the navigation mesh find the ways and walk around each other.
 local Lift = require "lift"
 
@@ -9,7 +9,7 @@ local Lift = require "lift"
 ---@field stuck number the longest time that somebody had no progress, in seconds
 local Visitors = { all = {}, seen = 0, inside = 0, stuck = 0 }
 
-local COUNT = 60
+local COUNT = 300
 local COATS = { "rust", "teal", "plum", "sand", "navy", "moss", "rose", "slate" }
 local HAIR = { "brown", "black", "fair", "grey" }
 local ERRANDS = 6 -- exhibits in a round
@@ -65,7 +65,7 @@ local function next_exhibit(z)
   local stays = Math.random() < STAY
   while true do
     local exhibit = EXHIBITS[Math.random(1, #EXHIBITS)]
-    if not stays or math.abs(exhibit.z - z) < 1 then return exhibit end
+    if not stays or (exhibit.z > UPPER / 2) == (z > UPPER / 2) then return exhibit end
   end
 end
 

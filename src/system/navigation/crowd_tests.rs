@@ -47,7 +47,7 @@ fn agents_on_a_small_circle_change_sides() {
     for count in [15, 20, 25, 30, 35, 40] {
         let bounds = Bounds {
             seconds: 20.0,
-            stuck: 1.5,
+            stuck: 1.0,
             still: 5.0,
             overlap_seconds: 1.0,
             deepest: 0.2,
@@ -74,7 +74,7 @@ fn a_hundred_agents_on_a_circle_change_sides() {
 fn two_hundred_agents_walk_through_a_door_in_one_direction() {
     let bounds = Bounds {
         seconds: 130.0,
-        stuck: 1.25,
+        stuck: 1.0,
         still: 30.0,
         overlap_seconds: 1.0,
         deepest: 0.2,
@@ -87,7 +87,7 @@ fn two_hundred_agents_walk_through_a_door_in_one_direction() {
 fn two_hundred_agents_walk_through_a_door_in_both_directions() {
     let bounds = Bounds {
         seconds: 170.0,
-        stuck: 8.0,
+        stuck: 1.0,
         still: 40.0,
         overlap_seconds: 150.0,
         deepest: 0.6,
@@ -105,7 +105,7 @@ fn streams_cross() {
     }
     let bounds = Bounds {
         seconds: 30.0,
-        stuck: 1.5,
+        stuck: 1.0,
         still: 5.0,
         overlap_seconds: 3.0,
         deepest: 0.3,
@@ -122,7 +122,7 @@ fn a_crowd_stops_around_one_point() {
     }
     let bounds = Bounds {
         seconds: 20.0,
-        stuck: 1.1,
+        stuck: 1.0,
         still: 2.0,
         overlap_seconds: 30.0,
         deepest: 0.3,
@@ -144,7 +144,7 @@ fn agents_meet_on_stairs() {
     // Where two streams press against each other between walls, agents overlap.
     let bounds = Bounds {
         seconds: 50.0,
-        stuck: 3.0,
+        stuck: 1.0,
         still: 20.0,
         overlap_seconds: 400.0,
         deepest: 2.0,

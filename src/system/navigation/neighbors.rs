@@ -24,7 +24,7 @@ const JAM_WAY: f32 = 0.4;
 const SIDE_BY_SIDE: f32 = 0.3;
 /// Seconds without progress after which an agent is urgent, and in which it becomes so completely:
 /// then others make way for the velocity that it would like to have.
-const URGENT_SECONDS: f32 = 0.2;
+const URGENT_SECONDS: f32 = 0.1;
 const URGENCY_SECONDS: f32 = 0.3;
 /// Seconds without progress that count as one: those who have waited longer have the right of way.
 const AGE_SECONDS: f32 = 0.25;

@@ -30,6 +30,8 @@ const LOOKAHEAD: usize = 8;
 const ASK_RADII: f32 = 10.0;
 /// Seconds for which a direction may be used while others wait.
 const DIRECTION_SECONDS: f32 = 4.0;
+/// Seconds after which those who wait go in, because those inside do not get out.
+const GIVE_UP_SECONDS: f32 = 8.0;
 /// Not measured, and not narrow.
 const UNKNOWN: u32 = 0;
 const WIDE: u32 = 1;
@@ -44,6 +46,8 @@ pub(super) struct Approach {
     passage: Option<u32>,
     side: usize,
     is_inside: bool,
+    /// True if it asks for the passage.
+    is_asking: bool,
     /// Number of agents before it in the line.
     pub rank: u32,
     pub entry: Vec2,
@@ -198,7 +202,8 @@ impl Passages {
         let inward = (exit - entry).normalize_or_zero();
         let side = usize::from(inward.dot(self.passages[passage as usize].axis) >= 0.0);
         let rank = 0;
-        Approach { key, passage: Some(passage), side, is_inside, rank, entry, inward }
+        let is_asking = false;
+        Approach { key, passage: Some(passage), side, is_inside, is_asking, rank, entry, inward }
     }
 
     /// Decides which direction has the way in each passage.
@@ -224,6 +229,9 @@ impl Passages {
             return Turn::Free;
         };
         let passage = &self.passages[number as usize];
+        if passage.waited_seconds > GIVE_UP_SECONDS {
+            return Turn::Free;
+        }
         let stuck = match passage.stuck_seconds {
             f32::MAX => 0.0,
             seconds => seconds,
@@ -296,6 +304,7 @@ impl Agents {
             } else if distance < agent.settings.radius * ASK_RADII {
                 passage.asking[side] += 1;
             }
+            agent.approach.is_asking = !is_inside && distance < agent.settings.radius * ASK_RADII;
             let order = if is_inside { 0 } else { distance.to_bits() };
             self.line.push(((number as u64) << 1 | side as u64, order, *row));
         }
@@ -308,7 +317,12 @@ impl Agents {
                 continue;
             }
             let passage = &mut passages.passages[number as usize];
-            if side == passage.side {
+            // Those inside decide; if there are none, those who come.
+            let counts = match passage.inside[side] {
+                0 => agent.approach.is_asking,
+                _ => agent.approach.is_inside,
+            };
+            if side == passage.side && counts {
                 passage.stuck_seconds = passage.stuck_seconds.min(agent.stuck_seconds);
             }
         }

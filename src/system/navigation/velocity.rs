@@ -82,7 +82,8 @@ pub(super) fn wall(a: Vec2, b: Vec2, horizon: f32, desired: Vec2) -> Option<Half
     let inward = Vec2::new(-along.y, along.x);
     let before = -a.dot(inward);
     let nearest = nearest_on_segment(a, b, Vec2::ZERO);
-    let is_end = nearest == a || nearest == b;
+    // An agent at the tip of a corner is behind both of its walls.
+    let is_end = nearest.distance(a).min(nearest.distance(b)) <= WALL_SLACK;
     if before < -WALL_SLACK || is_end && before <= WALL_SLACK {
         return None;
     }
