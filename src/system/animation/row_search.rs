@@ -16,9 +16,11 @@ const CHILD_WEIGHT: f32 = 1.4;
 const GROWTHS: [f32; 7] =
     [2.0, 1.681_792_9, 1.414_213_5, 1.296_839_6, 1.189_207_1, 1.090_507_7, 1.090_507_7];
 /// How often the rotation of a bone in a row is replaced, because one below it has no good one.
-const RETRIES_MAX: usize = 32;
-/// Maximum number of bones in rows that are computed for the growth of single steps.
-const GROWTH_BONES_MAX: usize = 1 << 23;
+const RETRIES_MAX: usize = 16;
+/// How often each bone in each row is computed for the growth of single steps, in the mean.
+const GROWTH_WORK: usize = 12;
+/// Maximum number of bones in rows that are computed for it.
+const GROWTH_BONES_MAX: usize = 1 << 22;
 
 /// Rotation and position of a bone, in metres.
 #[derive(Clone, Copy)]
@@ -326,7 +328,7 @@ impl<'a> RowFit<'a> {
             (0..self.children.len()).map(|it| self.with_below(it)).collect();
         // The rows in which larger steps of each bone failed are the first to be tried again.
         let mut failed: Vec<Vec<usize>> = vec![Vec::new(); below.len()];
-        let mut budget = GROWTH_BONES_MAX;
+        let mut budget = self.exact.len().saturating_mul(GROWTH_WORK).min(GROWTH_BONES_MAX);
         for growth in GROWTHS {
             for bone in 0..below.len() {
                 for index in [self.positions[bone], self.rotations[bone]].into_iter().flatten() {
