@@ -8,7 +8,7 @@ use super::row_track::{RowValue, Rows};
 use super::source::TrackProperty;
 use engine_foundation::{Error, Mat3, Quat, Vec3, Vec4};
 
-/// Weight of the displacements of a bone's children, to which their own errors are added, beside
+/// Weight of the displacements of a bone's children, to which their own errors are added, next to
 /// the displacements of the bone's shell.
 const CHILD_WEIGHT: f32 = 1.4;
 /// Growth of the steps of single tracks, one round each: powers of two of 8/8, 6/8, 4/8, 3/8, 2/8
@@ -37,7 +37,7 @@ pub struct RowFit<'a> {
     exact: Vec<ExactBone>,
     /// The same in the space of the model.
     wanted: Vec<ExactBone>,
-    /// What the numbers show, in the space of the model.
+    /// Transforms that the numbers show, in the space of the model.
     shown: Vec<ExactBone>,
     /// Rotations of bones that play another value than the exact one.
     played: Vec<Option<Quat>>,
@@ -62,7 +62,7 @@ pub struct FitSkeleton<'a> {
 
 /// New numbers and transforms of some bones: those of the first row, then those of the second.
 #[derive(Default)]
-struct Placed {
+struct FittedRows {
     values: Vec<RowValue>,
     shown: Vec<ExactBone>,
 }
@@ -169,23 +169,23 @@ impl<'a> RowFit<'a> {
         }
         let all: Vec<usize> = (0..self.children.len()).collect();
         let rows = 0..self.exact.len() / self.children.len();
-        if let Ok(placed) = self.place(&all, rows, f32::INFINITY, &mut { usize::MAX }) {
-            self.keep(&all, placed);
+        if let Ok(fitted) = self.fit_rows(&all, rows, f32::INFINITY, &mut { usize::MAX }) {
+            self.keep(&all, fitted);
         }
     }
 
     /// Chooses the numbers of bones in some rows: of a bone with all of its descendants, or of all
     /// bones. Fails with the row in which the displacement of one of them is above a part of its
     /// tolerance, or in which `budget`, which decreases by one for each bone, is used up.
-    fn place(
+    fn fit_rows(
         &self,
         bones: &[usize],
         rows: impl Iterator<Item = usize>,
         most: f32,
         budget: &mut usize,
-    ) -> Result<Placed, usize> {
+    ) -> Result<FittedRows, usize> {
         let count = self.children.len();
-        let mut placed = Placed::default();
+        let mut fitted = FittedRows::default();
         let above = bones.first().and_then(|bone| self.skeleton.parents[*bone]);
         let mut search = RowSearch {
             row: 0,
@@ -197,17 +197,17 @@ impl<'a> RowFit<'a> {
             if let Some(above) = above {
                 search.shown[usize::from(above)] = self.shown[row * count + usize::from(above)];
             }
-            let before = placed.values.len().checked_sub(bones.len());
-            let before = before.map_or(&[][..], |start| &placed.values[start..]);
-            self.place_row(bones, &mut search, before, (most, budget)).ok_or(row)?;
-            placed.values.extend(search.found.iter().map(|it| it.value));
-            placed.shown.extend(bones.iter().map(|bone| search.shown[*bone]));
+            let before = fitted.values.len().checked_sub(bones.len());
+            let before = before.map_or(&[][..], |start| &fitted.values[start..]);
+            self.fit_row(bones, &mut search, before, (most, budget)).ok_or(row)?;
+            fitted.values.extend(search.found.iter().map(|it| it.value));
+            fitted.shown.extend(bones.iter().map(|bone| search.shown[*bone]));
         }
-        Ok(placed)
+        Ok(fitted)
     }
 
     /// Chooses the numbers of bones in one row. `before` has those of the row before it.
-    fn place_row(
+    fn fit_row(
         &self,
         bones: &[usize],
         search: &mut RowSearch,
@@ -244,15 +244,15 @@ impl<'a> RowFit<'a> {
     }
 
     /// Takes over new numbers and transforms of bones.
-    fn keep(&mut self, bones: &[usize], placed: Placed) {
+    fn keep(&mut self, bones: &[usize], fitted: FittedRows) {
         let count = self.children.len();
         for (at, bone) in bones.iter().enumerate() {
-            let shown = placed.shown.iter().skip(at).step_by(bones.len());
+            let shown = fitted.shown.iter().skip(at).step_by(bones.len());
             for (row, shown) in shown.enumerate() {
                 self.shown[row * count + bone] = *shown;
             }
             if let Some(index) = self.rotations[*bone] {
-                let values = placed.values.iter().skip(at).step_by(bones.len());
+                let values = fitted.values.iter().skip(at).step_by(bones.len());
                 self.curves[index].values.clear();
                 self.curves[index].values.extend(values);
             }
@@ -370,11 +370,11 @@ impl<'a> RowFit<'a> {
                     let before = (curve.share, curve.track);
                     curve.set_share(curve.share * growth);
                     let tried = failed[bone].iter().rev().copied();
-                    let placed = self.place(&below[bone], tried, most, &mut budget);
-                    let placed =
-                        placed.and_then(|_| self.place(&below[bone], 0..rows, most, &mut budget));
-                    match placed {
-                        Ok(placed) => self.keep(&below[bone], placed),
+                    let fitted = self.fit_rows(&below[bone], tried, most, &mut budget);
+                    let fitted = fitted
+                        .and_then(|_| self.fit_rows(&below[bone], 0..rows, most, &mut budget));
+                    match fitted {
+                        Ok(fitted) => self.keep(&below[bone], fitted),
                         Err(row) => {
                             self.curves[index].restore(before);
                             failed[bone].retain(|it| *it != row);
