@@ -8,6 +8,7 @@
 //! clip and each character has its own memory, so that the data is not in the cache by accident.
 
 mod rigs;
+mod world;
 
 use crate::run::Run;
 use crate::table::{Group, Row, median, named, row};
@@ -51,6 +52,28 @@ pub fn run(run: &mut Run) {
         title: "events and variables of a state machine",
         workload: "1,000 characters in turn; natively, without the call from Lua.",
         rows: calls(),
+    });
+    run.part("world", || Group {
+        name: "animation world",
+        title: "characters with state machines in the world of a game",
+        workload: "As above, but of glTF files, in World.update of a game without meshes, with \
+                   variables and events from Lua. Levels of detail begin at 5 metres of a square \
+                   of 32 metres; characters in the same state share a pose.",
+        rows: world::worlds(),
+    });
+    run.part("lua", || Group {
+        name: "animation lua",
+        title: "events and variables from Lua",
+        workload: "100 calls for each of 1,000 characters; the same loop without a call is \
+                   subtracted. The calls allocate nothing, or the benchmark fails.",
+        rows: world::calls(),
+    });
+    run.part("skeletons", || Group {
+        name: "animation skeletons",
+        title: "2D skeletons",
+        workload: "The puppet of examples/puppet: 17 bones, a mesh of a grid, a state machine; one \
+                   half walks, the other stands. World.update on one thread.",
+        rows: world::skeletons(),
     });
     run.part("size", || Group {
         name: "animation size",

@@ -66,11 +66,21 @@ fn number(random: &mut Random) -> f32 {
     random.range_i64(-1000, 1000) as f32 / 1000.0
 }
 
-pub fn rigs() -> Vec<Rig> {
-    (0..SKELETONS as u64).map(rig).collect()
+/// A skeleton with its motions before they are compiled.
+pub struct SourceRig {
+    pub skeleton: Skeleton,
+    pub motions: Vec<SourceClip>,
 }
 
-fn rig(seed: u64) -> Rig {
+pub fn rigs() -> Vec<Rig> {
+    source_rigs().into_iter().map(compiled).collect()
+}
+
+pub fn source_rigs() -> Vec<SourceRig> {
+    (0..SKELETONS as u64).map(source_rig).collect()
+}
+
+fn source_rig(seed: u64) -> SourceRig {
     let mut random = Random::seed(seed + 100);
     let bone = |index: usize| {
         let (parent, length, _) = LIMBS[index];
@@ -83,21 +93,28 @@ fn rig(seed: u64) -> Rig {
         (format!("bone_{index}"), (index > 0).then_some(parent), rest)
     };
     let skeleton = Skeleton::new((0..BONES).map(bone).collect()).expect("the skeleton is valid");
+    let motion =
+        |index: usize| motion(&skeleton, seed * 10 + index as u64, 1.0 + 0.7 * index as f32);
+    let motions = (0..CLIPS).map(motion).collect();
+    SourceRig { skeleton, motions }
+}
+
+fn compiled(source: SourceRig) -> Rig {
+    let SourceRig { skeleton, motions } = source;
     let mut error: f32 = 0.0;
-    let clip = |index: usize| {
-        let source = motion(&skeleton, seed * 10 + index as u64, 1.0 + 0.7 * index as f32);
+    let clip = |(index, motion): (usize, &SourceClip)| {
         let settings = ClipSettings {
             looping: Some(index < 3),
             root_motion: RootMotion::Xy,
-            beats: vec![0.0, source.seconds * 0.5],
+            beats: vec![0.0, motion.seconds * 0.5],
             ..ClipSettings::DEFAULT
         };
-        let compiled = compile(&source, &skeleton, &settings);
+        let compiled = compile(motion, &skeleton, &settings);
         let compiled = compiled.unwrap_or_else(|error| panic!("{}", error.message));
         error = error.max(compiled.error);
         compiled.clip
     };
-    let clips: Vec<Clip> = (0..CLIPS).map(clip).collect();
+    let clips: Vec<Clip> = motions.iter().enumerate().map(clip).collect();
     let info = |clip: &Clip| ClipInfo {
         seconds: clip.seconds,
         loops: clip.is_looping(),

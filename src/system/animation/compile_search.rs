@@ -26,22 +26,35 @@ pub fn search(
     settings: &ClipSettings,
     keyed_bones: &[bool],
 ) -> Result<CompiledClip, Error> {
-    let first = search_with(input, settings, (keyed_bones, ESTIMATE_PART))?;
+    let mut found = rounds(input, settings, (keyed_bones, ESTIMATE_PART))?;
     // Errors of keys are not corrected along chains of bones, so that their tolerance is often far
     // below the estimate.
-    if first.compiled.clip.tracks.is_empty() || first.factor > ESTIMATE_PART * 0.5 {
-        return Ok(first.compiled);
+    let factor = found.best.factor;
+    if !found.plan.keyed.is_empty() && factor < ESTIMATE_PART * 0.5 {
+        let other = rounds(input, settings, (keyed_bones, factor))?;
+        if other.best.is_better_than(&found.best) {
+            found = other;
+        }
     }
-    let second = search_with(input, settings, (keyed_bones, first.factor))?;
-    Ok(if second.is_better_than(&first) { second.compiled } else { first.compiled })
+    match found.best.compiled.error_ratio <= 1.0 && !found.plan.fit.curves.is_empty() {
+        true => with_growth(input, settings, found),
+        false => Ok(found.best.compiled),
+    }
+}
+
+/// The plan of a clip, and the best round with it.
+struct Rounds<'a> {
+    plan: Plan<'a>,
+    measure: Measure<'a>,
+    best: Found,
 }
 
 /// Searches with an estimate of the tolerance of keys, as a part of the whole.
-fn search_with(
-    input: &Input,
+fn rounds<'a>(
+    input: &'a Input,
     settings: &ClipSettings,
     (keyed_bones, estimate): (&[bool], f32),
-) -> Result<Found, Error> {
+) -> Result<Rounds<'a>, Error> {
     let mut tracks = Vec::new();
     for track in &input.source.tracks {
         tracks.extend(sample_track(track, input));
@@ -71,11 +84,7 @@ fn search_with(
         }
         plan.fit.adjust(&ratios, round < SEARCH_ROUNDS);
     }
-    let best = best.expect("there is at least one round");
-    match best.compiled.error_ratio <= 1.0 && !plan.fit.curves.is_empty() {
-        true => with_growth(input, settings, (&mut plan, &measure), best),
-        false => Ok(best),
-    }
+    Ok(Rounds { plan, measure, best: best.expect("there is at least one round") })
 }
 
 /// Lets the steps of single tracks grow from the best round, from smaller steps, and from equal
@@ -83,9 +92,9 @@ fn search_with(
 fn with_growth(
     input: &Input,
     settings: &ClipSettings,
-    (plan, measure): (&mut Plan, &Measure),
-    mut best: Found,
-) -> Result<Found, Error> {
+    found: Rounds,
+) -> Result<CompiledClip, Error> {
+    let Rounds { mut plan, measure, mut best } = found;
     let smaller = best.shares.iter().map(|share| share * SMALLER).collect();
     for shares in [best.shares.clone(), smaller, vec![EVEN_SHARE; best.shares.len()]] {
         for most in GROWTH_LIMITS {
@@ -93,7 +102,7 @@ fn with_growth(
             plan.fit.set_shares(&shares);
             plan.fit.quantize();
             plan.fit.grow(most);
-            let found = measured(input, settings, plan, (measure, best.factor))?;
+            let found = measured(input, settings, &plan, (&measure, best.factor))?;
             let is_within = found.compiled.error_ratio <= 1.0;
             if found.is_better_than(&best) {
                 best = found;
@@ -103,7 +112,7 @@ fn with_growth(
             }
         }
     }
-    Ok(best)
+    Ok(best.compiled)
 }
 
 /// Result of a round of the search.

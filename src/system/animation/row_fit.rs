@@ -160,7 +160,7 @@ impl RowCurve {
 }
 
 /// Returns the nearest whole number that can be stored.
-pub fn whole(number: f32) -> i32 {
+fn whole(number: f32) -> i32 {
     number.round().clamp(-STEPS_MAX as f32, STEPS_MAX as f32) as i32
 }
 

@@ -3,12 +3,12 @@
 //! errors do not grow along chains of bones. Of the numbers around the corrected rotation, those
 //! with the least displacements are chosen. Rows do not depend on each other.
 
-use super::row_fit::{RowCurve, SHARE, real_part, whole};
+use super::row_fit::{RowCurve, SHARE, real_part};
 use super::row_track::{RowValue, Rows};
 use super::source::TrackProperty;
 use engine_foundation::{Error, Mat3, Quat, Vec3, Vec4};
 
-/// Weight of the displacements of a bone's children, to which their own errors are added, beside
+/// Weight of the displacements of a bone's children, to which their own errors are added, next to
 /// the displacements of the bone's shell.
 const CHILD_WEIGHT: f32 = 1.4;
 /// Growth of the steps of single tracks, one round each: powers of two of 8/8, 6/8, 4/8, 3/8, 2/8
@@ -17,8 +17,10 @@ const GROWTHS: [f32; 7] =
     [2.0, 1.681_792_9, 1.414_213_5, 1.296_839_6, 1.189_207_1, 1.090_507_7, 1.090_507_7];
 /// How often the rotation of a bone in a row is replaced, because one below it has no good one.
 const RETRIES_MAX: usize = 32;
-/// Maximum number of bones in rows that are computed for the growth of single steps.
-const GROWTH_BONES_MAX: usize = 1 << 23;
+/// How often each bone in each row is computed for the growth of single steps, in the mean.
+const GROWTH_WORK: usize = 20;
+/// Maximum number of bones in rows that are computed for it.
+const GROWTH_BONES_MAX: usize = 1 << 22;
 
 /// Rotation and position of a bone, in metres.
 #[derive(Clone, Copy)]
@@ -35,7 +37,7 @@ pub struct RowFit<'a> {
     exact: Vec<ExactBone>,
     /// The same in the space of the model.
     wanted: Vec<ExactBone>,
-    /// What the numbers show, in the space of the model.
+    /// Transforms that the numbers show, in the space of the model.
     shown: Vec<ExactBone>,
     /// Rotations of bones that play another value than the exact one.
     played: Vec<Option<Quat>>,
@@ -43,6 +45,8 @@ pub struct RowFit<'a> {
     rotations: Vec<Option<usize>>,
     positions: Vec<Option<usize>>,
     children: Vec<Vec<usize>>,
+    /// 1 / tolerance², for each bone.
+    precisions: Vec<f32>,
 }
 
 /// Skeleton of a fit.
@@ -58,19 +62,20 @@ pub struct FitSkeleton<'a> {
 
 /// New numbers and transforms of some bones: those of the first row, then those of the second.
 #[derive(Default)]
-struct Placed {
+struct FittedRows {
     values: Vec<RowValue>,
     shown: Vec<ExactBone>,
 }
 
-/// Rotation that a bone can have in a row, in the space of the model.
+/// Rotation that a bone can have in a row.
 #[derive(Clone, Copy)]
 struct Candidate {
     value: RowValue,
-    shown: ExactBone,
-    /// Displacement of the bone's shell as a part of its tolerance.
+    /// Rotation after the wanted one, in the space of the model.
+    turn: Vec4,
+    /// Displacement of the bone's shell as a part of its tolerance, squared.
     own: f32,
-    /// The largest displacement of the shell, and of the children.
+    /// The largest displacement of the shell, and of the children, squared.
     worst: f32,
 }
 
@@ -78,6 +83,7 @@ struct Candidate {
 #[derive(Clone, Default)]
 struct Found {
     value: RowValue,
+    position: Vec3,
     next: Vec<Candidate>,
     is_begun: bool,
 }
@@ -92,7 +98,7 @@ struct RowSearch {
 impl Found {
     /// Takes the best candidate of those whose own displacement is not above `most`.
     fn take(&mut self, most: f32) -> Option<Candidate> {
-        let fits = |it: &(usize, &Candidate)| most.is_infinite() || it.1.own <= most;
+        let fits = |it: &(usize, &Candidate)| most.is_infinite() || it.1.own <= most * most;
         let candidates = self.next.iter().enumerate().filter(fits);
         let best = candidates.min_by(|a, b| a.1.worst.total_cmp(&b.1.worst));
         best.map(|it| it.0).map(|index| self.next.swap_remove(index))
@@ -138,7 +144,19 @@ impl<'a> RowFit<'a> {
             }
         }
         let shown = wanted.clone();
-        RowFit { curves, skeleton, exact, wanted, shown, played, rotations, positions, children }
+        let precisions = skeleton.tolerances.iter().map(|it| 1.0 / (it * it)).collect();
+        RowFit {
+            curves,
+            skeleton,
+            exact,
+            wanted,
+            shown,
+            played,
+            rotations,
+            positions,
+            children,
+            precisions,
+        }
     }
 
     /// Quantizes all curves.
@@ -151,23 +169,23 @@ impl<'a> RowFit<'a> {
         }
         let all: Vec<usize> = (0..self.children.len()).collect();
         let rows = 0..self.exact.len() / self.children.len();
-        if let Ok(placed) = self.place(&all, rows, f32::INFINITY, &mut { usize::MAX }) {
-            self.keep(&all, placed);
+        if let Ok(fitted) = self.fit_rows(&all, rows, f32::INFINITY, &mut { usize::MAX }) {
+            self.keep(&all, fitted);
         }
     }
 
     /// Chooses the numbers of bones in some rows: of a bone with all of its descendants, or of all
     /// bones. Fails with the row in which the displacement of one of them is above a part of its
     /// tolerance, or in which `budget`, which decreases by one for each bone, is used up.
-    fn place(
+    fn fit_rows(
         &self,
         bones: &[usize],
         rows: impl Iterator<Item = usize>,
         most: f32,
         budget: &mut usize,
-    ) -> Result<Placed, usize> {
+    ) -> Result<FittedRows, usize> {
         let count = self.children.len();
-        let mut placed = Placed::default();
+        let mut fitted = FittedRows::default();
         let above = bones.first().and_then(|bone| self.skeleton.parents[*bone]);
         let mut search = RowSearch {
             row: 0,
@@ -179,17 +197,17 @@ impl<'a> RowFit<'a> {
             if let Some(above) = above {
                 search.shown[usize::from(above)] = self.shown[row * count + usize::from(above)];
             }
-            let before = placed.values.len().checked_sub(bones.len());
-            let before = before.map_or(&[][..], |start| &placed.values[start..]);
-            self.place_row(bones, &mut search, before, (most, budget)).ok_or(row)?;
-            placed.values.extend(search.found.iter().map(|it| it.value));
-            placed.shown.extend(bones.iter().map(|bone| search.shown[*bone]));
+            let before = fitted.values.len().checked_sub(bones.len());
+            let before = before.map_or(&[][..], |start| &fitted.values[start..]);
+            self.fit_row(bones, &mut search, before, (most, budget)).ok_or(row)?;
+            fitted.values.extend(search.found.iter().map(|it| it.value));
+            fitted.shown.extend(bones.iter().map(|bone| search.shown[*bone]));
         }
-        Ok(placed)
+        Ok(fitted)
     }
 
     /// Chooses the numbers of bones in one row. `before` has those of the row before it.
-    fn place_row(
+    fn fit_row(
         &self,
         bones: &[usize],
         search: &mut RowSearch,
@@ -203,12 +221,14 @@ impl<'a> RowFit<'a> {
             *budget = budget.checked_sub(1)?;
             if !search.found[at].is_begun {
                 let mut next = std::mem::take(&mut search.found[at].next);
-                next.clear();
-                self.candidates(bones[at], search, before.get(at), &mut next);
-                (search.found[at].next, search.found[at].is_begun) = (next, true);
+                let position = self.candidates(bones[at], search, before.get(at), &mut next);
+                search.found[at] = Found { position, next, is_begun: true, value: [0; 4] };
             }
             if let Some(candidate) = search.found[at].take(most) {
-                search.shown[bones[at]] = candidate.shown;
+                let wanted = self.wanted[search.row * self.children.len() + bones[at]].rotation;
+                let rotation = (Quat::from_vec4(candidate.turn) * wanted).normalize();
+                search.shown[bones[at]] =
+                    ExactBone { rotation, position: search.found[at].position };
                 search.found[at].value = candidate.value;
                 at += 1;
                 continue;
@@ -224,15 +244,15 @@ impl<'a> RowFit<'a> {
     }
 
     /// Takes over new numbers and transforms of bones.
-    fn keep(&mut self, bones: &[usize], placed: Placed) {
+    fn keep(&mut self, bones: &[usize], fitted: FittedRows) {
         let count = self.children.len();
         for (at, bone) in bones.iter().enumerate() {
-            let shown = placed.shown.iter().skip(at).step_by(bones.len());
+            let shown = fitted.shown.iter().skip(at).step_by(bones.len());
             for (row, shown) in shown.enumerate() {
                 self.shown[row * count + bone] = *shown;
             }
             if let Some(index) = self.rotations[*bone] {
-                let values = placed.values.iter().skip(at).step_by(bones.len());
+                let values = fitted.values.iter().skip(at).step_by(bones.len());
                 self.curves[index].values.clear();
                 self.curves[index].values.extend(values);
             }
@@ -240,59 +260,75 @@ impl<'a> RowFit<'a> {
     }
 
     /// Writes the rotations that a bone can have in a row, where the bones above it have theirs.
+    /// Returns the position of the bone.
     fn candidates(
         &self,
         bone: usize,
         row: &RowSearch,
         before: Option<&RowValue>,
         to: &mut Vec<Candidate>,
-    ) {
-        let FitSkeleton { parents, scales, tolerances, shell } = self.skeleton;
+    ) -> Vec3 {
+        let FitSkeleton { parents, scales, shell, .. } = self.skeleton;
         let count = self.children.len();
         let exact = &self.exact[row.row * count..][..count];
-        let wanted = self.wanted[row.row * count + bone];
+        let all = &self.wanted[row.row * count..][..count];
+        let wanted = all[bone];
         let above = parents[bone].map_or(ORIGIN, |parent| row.shown[usize::from(parent)]);
         let position = self.positions[bone].map_or(exact[bone].position, |index| {
             self.curves[index].restored(row.row) * scales[bone]
         });
         let origin = above.position + above.rotation * position;
         let displaced = origin - wanted.position;
-        let exact_turn = Mat3::from_quat(wanted.rotation);
+        let back = wanted.rotation.conjugate();
+        let axes = Mat3::from_quat(wanted.rotation) * shell;
         let children = &self.children[bone];
-        let candidate = |value: RowValue, rotation: Quat| {
-            let turned = Mat3::from_quat(rotation) - exact_turn;
-            let own = shell_displacement(&turned, displaced, shell) / tolerances[bone];
-            let worst = children.iter().fold(own, |worst, child| {
-                let by = (displaced + turned * exact[*child].position).length();
-                worst.max(by / tolerances[*child] * CHILD_WEIGHT)
+        let arms = || children.iter().map(|child| all[*child].position - wanted.position);
+        let candidate = |value: RowValue, turn: Vec4| {
+            let (part, real) = (turn.truncate() * 2.0, turn.w);
+            // What a rotation adds to an arm, squared after the displacement of the bone.
+            let by = |arm: Vec3| {
+                let across = part.cross(arm);
+                (displaced + across * real + part.cross(across) * 0.5).length_squared()
+            };
+            let own = by(axes.x_axis).max(by(axes.y_axis)).max(by(axes.z_axis));
+            let own = own * self.precisions[bone];
+            let worst = children.iter().zip(arms()).fold(own, |worst, (child, arm)| {
+                worst.max(by(arm) * self.precisions[*child] * (CHILD_WEIGHT * CHILD_WEIGHT))
             });
-            let shown = ExactBone { rotation, position: origin };
-            Candidate { value, shown, own, worst }
+            Candidate { value, turn, own, worst }
         };
+        to.clear();
         let Some(index) = self.rotations[bone] else {
             let local = self.played[bone].unwrap_or(exact[bone].rotation);
-            return to.push(candidate([0; 4], (above.rotation * local).normalize()));
+            let turn = (above.rotation * local * back).normalize();
+            to.push(candidate([0; 4], Vec4::from(turn)));
+            return origin;
         };
         let curve = &self.curves[index];
-        let arms = || children.iter().map(|child| wanted.rotation * exact[*child].position);
         let turn = correction(arms(), shell, -displaced);
         let target = above.rotation.conjugate() * (turn * wanted.rotation).normalize();
         if curve.track.has_real {
             let (value, local) = curve.nearest(Vec4::from(target), before);
-            return to.push(candidate(value, (above.rotation * local).normalize()));
+            let turn = (above.rotation * local * back).normalize();
+            to.push(candidate(value, Vec4::from(turn)));
+            return origin;
         }
-        let mean = above.rotation * curve.track.mean_rotation();
+        let mean = (above.rotation * curve.track.mean_rotation()).normalize();
         let step = curve.track.step;
         let below = (curve.relative(Vec4::from(target), before).truncate() / step).floor();
+        // The difference from the wanted rotation is a sum of these, one for each part.
+        let [x, y, z, w] = [Vec4::X, Vec4::Y, Vec4::Z, Vec4::W]
+            .map(|unit| Vec4::from(mean * Quat::from_vec4(unit) * back));
         to.extend((0..8).map(|corner| {
             let ends =
                 Vec3::new((corner & 1) as f32, (corner >> 1 & 1) as f32, (corner >> 2) as f32);
             let number = below + ends;
             let part = number * step;
-            let local = Quat::from_xyzw(part.x, part.y, part.z, real_part(part));
-            let [x, y, z] = number.to_array().map(whole);
-            candidate([x, y, z, 0], (mean * local).normalize())
+            let turn = x * part.x + y * part.y + z * part.z + w * real_part(part);
+            let [x, y, z] = number.to_array().map(|it| it as i32);
+            candidate([x, y, z, 0], turn)
         }));
+        origin
     }
 
     /// Creates the rows.
@@ -326,7 +362,7 @@ impl<'a> RowFit<'a> {
             (0..self.children.len()).map(|it| self.with_below(it)).collect();
         // The rows in which larger steps of each bone failed are the first to be tried again.
         let mut failed: Vec<Vec<usize>> = vec![Vec::new(); below.len()];
-        let mut budget = GROWTH_BONES_MAX;
+        let mut budget = self.exact.len().saturating_mul(GROWTH_WORK).min(GROWTH_BONES_MAX);
         for growth in GROWTHS {
             for bone in 0..below.len() {
                 for index in [self.positions[bone], self.rotations[bone]].into_iter().flatten() {
@@ -334,11 +370,11 @@ impl<'a> RowFit<'a> {
                     let before = (curve.share, curve.track);
                     curve.set_share(curve.share * growth);
                     let tried = failed[bone].iter().rev().copied();
-                    let placed = self.place(&below[bone], tried, most, &mut budget);
-                    let placed =
-                        placed.and_then(|_| self.place(&below[bone], 0..rows, most, &mut budget));
-                    match placed {
-                        Ok(placed) => self.keep(&below[bone], placed),
+                    let fitted = self.fit_rows(&below[bone], tried, most, &mut budget);
+                    let fitted = fitted
+                        .and_then(|_| self.fit_rows(&below[bone], 0..rows, most, &mut budget));
+                    match fitted {
+                        Ok(fitted) => self.keep(&below[bone], fitted),
                         Err(row) => {
                             self.curves[index].restore(before);
                             failed[bone].retain(|it| *it != row);
@@ -423,13 +459,6 @@ fn correction(arms: impl Iterator<Item = Vec3>, shell: f32, by: Vec3) -> Quat {
         Vec3::new(moment.dot(b.cross(c)), moment.dot(c.cross(a)), moment.dot(a.cross(b))) / volume;
     let half = turn.clamp_length_max(0.01) * 0.5;
     Quat::from_xyzw(half.x, half.y, half.z, 1.0).normalize()
-}
-
-/// Returns the largest displacement of points at a distance along the axes of a bone, which are
-/// displaced and turned.
-fn shell_displacement(turned: &Mat3, displaced: Vec3, shell: f32) -> f32 {
-    let by = |axis: Vec3| (displaced + axis * shell).length_squared();
-    by(turned.x_axis).max(by(turned.y_axis)).max(by(turned.z_axis)).sqrt()
 }
 
 impl ExactBone {
