@@ -332,9 +332,7 @@ impl GameRun {
     fn play_frames(&mut self) -> Result<(), Box<ErrorReport>> {
         let frame_input = self.display.poll(self.app.vm().engine());
         self.app.begin(self.session.initial_input(frame_input));
-        if self.options.waits_for_debugger {
-            self.wait_for_debugger(debugging::DEBUGGER_WAIT);
-        }
+        self.wait_for_first_debugger();
         if let Err(report) = self.with_shared_display(App::start) {
             self.record_failure(None, &report);
             self.enter_error_state(report, false)?;
@@ -372,11 +370,7 @@ impl GameRun {
                 break;
             };
             self.app.add_input(frame_input.clone());
-            let outcome = self.with_shared_display(|app| app.frame(measured));
-            if self.after_stops() {
-                last = Instant::now();
-            }
-            if let Err(report) = outcome {
+            if let Err(report) = self.play_frame(measured, &mut last) {
                 self.record_failure(Some((measured, frame_input)), &report);
                 self.enter_error_state(report, true)?;
                 continue;

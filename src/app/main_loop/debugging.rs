@@ -5,14 +5,36 @@ use super::{GameRun, PAUSED_SLEEP};
 use crate::App;
 use crate::display::Display;
 use engine_platform as platform;
+use engine_script::ErrorReport;
 use std::time::{Duration, Instant};
 
 /// Time that a run waits for the debugger before it starts without one.
-pub(super) const DEBUGGER_WAIT: Duration = Duration::from_secs(60);
+const DEBUGGER_WAIT: Duration = Duration::from_secs(60);
 /// Time that a restarted game waits for the debugger, which has to set its breakpoints again.
 pub(super) const RESTART_WAIT: Duration = Duration::from_secs(2);
 
 impl GameRun {
+    /// Waits for a tool that debugs the scripts, if the run's options ask for that.
+    pub(super) fn wait_for_first_debugger(&mut self) {
+        if self.options.waits_for_debugger {
+            self.wait_for_debugger(DEBUGGER_WAIT);
+        }
+    }
+
+    /// Plays a frame, which the debugger may stop. `last` is the time at which the next frame is
+    /// measured from: that of a stop does not count.
+    pub(super) fn play_frame(
+        &mut self,
+        measured: f64,
+        last: &mut Instant,
+    ) -> Result<(), Box<ErrorReport>> {
+        let outcome = self.with_shared_display(|app| app.frame(measured));
+        if self.after_stops() {
+            *last = Instant::now();
+        }
+        outcome
+    }
+
     /// Waits until a tool has set its breakpoints, for at most `most`.
     pub(super) fn wait_for_debugger(&mut self, most: Duration) {
         let end = Instant::now() + most;
@@ -42,7 +64,7 @@ impl GameRun {
 
     /// Takes over the input that arrived while the debugger stopped scripts. Returns true if it
     /// stopped any: the time of the stop does not count as that of a frame.
-    pub(super) fn after_stops(&mut self) -> bool {
+    fn after_stops(&mut self) -> bool {
         let Some(link) = self.app.pause_link() else { return false };
         let (input, stopped) = link.take_input();
         self.held_input.append_limited(input);
