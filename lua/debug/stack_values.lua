@@ -22,6 +22,7 @@ local ITEMS_SHOWN = 5 -- entries of a table in one line
 local VARIABLES_MAX = 255 -- variables of one function, Lua's own limit
 local KEYS_MAX = 5000 -- named fields of one table that are sorted and listed
 local NO_REFERENCE = "there is no such reference: it is valid while the script is stopped"
+local LONG_LIST = 100000 -- items from which on the named fields are searched after the items
 local REFERENCES_MAX = 100000 -- tables that a tool has opened while the script is stopped
 
 local values = {}
@@ -283,7 +284,8 @@ end
 -- Returns the keys of a table that are not in its list, sorted, and true if there are more.
 local function named_keys(value, count)
   local keys = {}
-  for key in next, value do
+  -- LuaJIT visits the items of a list first.
+  for key in next, value, count > LONG_LIST and count or nil do
     if not (type(key) == "number" and key >= 1 and key <= count and key % 1 == 0) then
       if #keys == KEYS_MAX then return keys, true end
       keys[#keys + 1] = key
