@@ -4,7 +4,7 @@
 use crate::game_folder::GameFolder;
 use engine::foundation::json;
 use engine::foundation::sjson::SjsonTree;
-use std::io::{BufRead, BufReader, Read, Write};
+use std::io::{BufRead, BufReader, Write};
 use std::path::PathBuf;
 use std::process::{Child, ChildStdin, Stdio};
 use std::sync::mpsc::{Receiver, channel};

@@ -66,17 +66,17 @@ end
 
 -- Tells native code at which lines running functions have to be stopped.
 local function follow()
-  local lines, running = {}, {}
+  local lines, targets, has_old_code = {}, {}, false
   for chunk, file in next, files do
+    local group = file.text and file.groups[file.text]
+    if #file.points > 0 and group and group.target then targets[#targets + 1] = group.target end
+    has_old_code = has_old_code or is_followed(file)
     for i = 1, #file.points do
       local point = file.points[i]
       if point.line then lines[#lines + 1], lines[#lines + 2] = chunk, point.line end
     end
-    for i = 1, is_followed(file) and #file.running or 0 do
-      running[#running + 1] = file.running[i]
-    end
   end
-  core.debug_follow(lines, running)
+  core.debug_follow(lines, targets, has_old_code)
   update_jit()
 end
 

@@ -269,21 +269,39 @@ unsafe fn exchange(
                     })
                 })
             });
-            // Main functions stay: those of `versions` say which code belongs together.
-            let index = index.filter(|index| *index > 0);
-            let Some(new) = index.and_then(|index| target.get(index)).copied() else { return };
-            if own == new || !own.is_exchangeable(new) {
+            let new = index.and_then(|index| target.get(index)).copied();
+            let Some(new) = new.filter(|new| own != *new && own.is_exchangeable(*new)) else {
                 return;
-            }
+            };
             if running.contains(&function) {
                 result.running.push(function);
-            } else {
+            } else if index != Some(0) {
+                // Main functions stay: those of `versions` say which code belongs together.
                 (*function.cast_mut()).code = new.code();
                 result.exchanged += 1;
             }
         });
     }
     result
+}
+
+/// Adds the addresses of the code of all functions of a version, whose main function is at `i`.
+///
+/// # Safety
+/// `l` is a live state, and a Lua function at `i`.
+pub unsafe fn collect_code(l: *mut lua_State, i: c_int, found: &mut HashSet<usize>) {
+    // SAFETY: as the caller promised.
+    let functions = unsafe { functions_of(l, i) };
+    found.extend(functions.iter().map(|function| function.code().addr()));
+}
+
+/// Returns the address of the code of the Lua function at `i`.
+///
+/// # Safety
+/// As for [`collect_code`].
+pub unsafe fn code_address(l: *mut lua_State, i: c_int) -> usize {
+    // SAFETY: as the caller promised.
+    unsafe { (*lua_topointer(l, i).cast::<RawFunction>()).code.addr() }
 }
 
 /// `debug_exchange(chunk, versions, target)`: gives every function of the chunk its code in

@@ -11,8 +11,9 @@
 //! breakpoint of a file is removed, its functions get the code of the unchanged text.
 //!
 //! **Running functions keep their code**: the instruction that they return to is in it. Their lines
-//! with breakpoints are found by the line hook, with the JIT compiler off, until they have
-//! returned. lua/debug/breakpoints.lua tries again in each frame.
+//! with breakpoints, and those of the functions that they create, are found by the line hook, with
+//! the JIT compiler off, until they have returned. lua/debug/breakpoints.lua tries again in each
+//! frame.
 //!
 //! **Steps use the line hook**, too. Only interrupt.rs sets it. LuaJIT runs no hook inside of a
 //! hook, so a stop in the hook clears that mark: otherwise nothing could stop a line that a tool
@@ -63,8 +64,10 @@ pub struct DebuggerState {
     step: Option<Step>,
     /// Lines with inserted calls, by chunk.
     lines: HashMap<Vec<u8>, HashSet<c_int>>,
-    /// Addresses of running functions without the inserted calls of their lines.
-    running: HashSet<usize>,
+    /// Addresses of the code with these calls.
+    current: HashSet<usize>,
+    /// True if functions may run whose code does not have them.
+    has_old_code: bool,
     /// The coroutine and the line at which the script has continued, until it reaches another line.
     /// Its breakpoint does not stop it again.
     resumed: Option<(usize, c_int)>,
@@ -81,7 +84,8 @@ impl DebuggerState {
             suspended: None,
             step: None,
             lines: HashMap::new(),
-            running: HashSet::new(),
+            current: HashSet::new(),
+            has_old_code: false,
             resumed: None,
             step_ended: false,
             stops_at_errors: false,
@@ -185,7 +189,7 @@ unsafe extern "C-unwind" fn end_pause(l: *mut lua_State) -> c_int {
             debugger.resumed = Some((l.addr(), line));
             debugger.step =
                 mode.map(|mode| Step::new(l, mode, depth, (source.into_bytes(), line), turn));
-            let follows = debugger.step.is_some() || !debugger.running.is_empty();
+            let follows = debugger.step.is_some() || debugger.has_old_code;
             interrupt.debug_lines(l, follows);
         }
     }
@@ -310,30 +314,33 @@ unsafe extern "C-unwind" fn take_step(l: *mut lua_State) -> c_int {
     1
 }
 
-/// `debug_follow(lines, functions)`: sets the lines with inserted calls, a list of chunks and
-/// lines, and the running functions that do not have these calls.
+/// `debug_follow(lines, targets, has_old_code)`: sets the lines with inserted calls, a list of
+/// chunks and lines; the main functions of the texts with these calls; and true if functions may
+/// run that have the code of another text.
 unsafe extern "C-unwind" fn follow(l: *mut lua_State) -> c_int {
-    // SAFETY: the prelude passes a list of strings and numbers, and a list of functions.
+    // SAFETY: the prelude passes a list of strings and numbers, a list of functions, and a boolean.
     unsafe {
         let cx = ScriptContext::of(l);
-        let (mut lines, mut running) = (HashMap::new(), HashSet::new());
+        lua_settop(l, 3);
+        let (mut lines, mut current) = (HashMap::new(), HashSet::new());
         for i in (1..=lua_objlen(l, 1) as lua_Integer).step_by(2) {
             lua_rawgeti(l, 1, i);
             lua_rawgeti(l, 1, i + 1);
             let chunk = report::error_text(l, -2, cx).into_bytes();
             let of_chunk: &mut HashSet<c_int> = lines.entry(chunk).or_default();
             of_chunk.insert(lua_tonumber(l, -1) as c_int);
-            lua_settop(l, 2);
+            lua_settop(l, 3);
         }
         for i in 1..=lua_objlen(l, 2) as lua_Integer {
             lua_rawgeti(l, 2, i);
-            running.insert(lua_topointer(l, -1).addr());
-            lua_settop(l, 2);
+            code_swap::collect_code(l, -1, &mut current);
+            lua_settop(l, 3);
         }
         let interrupt = cx.interrupt.clone();
         if let Some(debugger) = &mut cx.debugger {
-            (debugger.lines, debugger.running) = (lines, running);
-            let follows = debugger.step.is_some() || !debugger.running.is_empty();
+            (debugger.lines, debugger.current) = (lines, current);
+            debugger.has_old_code = lua_toboolean(l, 3) != 0;
+            let follows = debugger.step.is_some() || debugger.has_old_code;
             if !debugger.is_paused() {
                 interrupt.debug_lines(l, follows);
             }

@@ -1,6 +1,6 @@
 //! Steps: decides at each executed line if the script stops there.
 
-use super::DebuggerState;
+use super::{DebuggerState, code_swap};
 use mlua::ffi::*;
 use std::ffi::{CStr, c_int};
 use std::mem::MaybeUninit;
@@ -112,7 +112,7 @@ pub enum LineEvent {
     Passes,
     /// A step ends here.
     Stops,
-    /// A running function that does not have the inserted call of this line has reached it.
+    /// A function that does not have the inserted call of this line has reached it.
     HasBreakpoint,
 }
 
@@ -134,17 +134,17 @@ pub unsafe fn classify(
         let (source, line) = (CStr::from_ptr((*ar).source).to_bytes(), (*ar).currentline);
         let Some(chunk) = source.strip_prefix(b"@") else { return LineEvent::Passes };
         let listed = debugger.lines.get(chunk).is_some_and(|lines| lines.contains(&line));
-        let mut is_running = false;
-        if listed && !debugger.running.is_empty() {
+        let mut is_old = false;
+        if listed && debugger.has_old_code {
             lua_getinfo(l, c"f".as_ptr(), ar);
-            is_running = debugger.running.contains(&lua_topointer(l, -1).addr());
+            is_old = !debugger.current.contains(&code_swap::code_address(l, -1));
             lua_settop(l, -2);
         }
         let is_resumed = debugger.resumed == Some((l.addr(), line));
         if !is_resumed {
             debugger.resumed = None;
         }
-        if is_running && !is_resumed {
+        if is_old && !is_resumed {
             return LineEvent::HasBreakpoint;
         }
         let ends = match &mut debugger.step {
