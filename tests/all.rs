@@ -9,6 +9,7 @@ mod check;
 #[cfg(target_os = "linux")]
 mod confinement;
 mod content;
+mod debugger;
 mod examples;
 mod explain;
 mod flow;

@@ -397,9 +397,21 @@ function reload.keep(record)
   list[index] = record
 end
 
+-- Compiles a script, with the calls of its breakpoints while a tool debugs the game. Returns the
+-- same as `reload.compile_text`.
+function reload.compile(script, env)
+  if not reload.instrument then
+    return reload.compile_text(script, env)
+  end
+  local text = reload.instrument(script.chunk, script.text)
+  local chunk, written = reload.compile_text({ chunk = script.chunk, text = text }, env)
+  reload.compiled(script.chunk, script.text, chunk)
+  return chunk, written
+end
+
 -- Compiles a script, with its calls of `capture` if they fit. Also returns the paths that the
 -- script writes to. Raises the message of a syntax error.
-function reload.compile(script, env)
+function reload.compile_text(script, env)
   local outline = core.outline(script.text)
   local written = outline and outline.written or {}
   written.harmless = outline ~= nil and not outline.dynamic and reload.is_harmless(outline.calls)

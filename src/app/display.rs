@@ -102,22 +102,17 @@ const SCREENSHOT_JPEG_QUALITY: u8 = 90;
 const SCREENSHOT: u64 = 1 << 40;
 
 impl Display {
-    /// Opens the display by its options. If no display exists, also returns the desktop's error. In
-    /// that case only a renderer for images is opened, if any adapter exists.
-    pub fn open(
-        policy: DisplayPolicy,
-        opening: &WindowOptions,
-    ) -> Result<(Display, Option<DesktopError>), Error> {
-        let (desktop, problem) = match policy.window.then(|| Desktop::open(opening)) {
-            Some(Ok(desktop)) => (Some(desktop), None),
-            Some(Err(problem)) => (None, Some(problem)),
-            None => (None, None),
-        };
+    /// Returns a display without a window and a renderer, in place of one that is lent.
+    pub fn unopened() -> Display {
+        Display::with(DisplayPolicy::NONE, None, &WindowOptions::default())
+    }
+
+    fn with(policy: DisplayPolicy, desktop: Option<Desktop>, opening: &WindowOptions) -> Display {
         let wanted = policy
             .screenshot
             .as_ref()
             .map_or(ScreenshotState::Nothing, |_| ScreenshotState::Waiting);
-        let mut display = Display {
+        Display {
             desktop,
             secondary_windows: SecondaryWindowDriver::default(),
             foreign_window: None,
@@ -133,7 +128,21 @@ impl Display {
             newest_input: 0.0,
             screenshot: wanted,
             policy,
+        }
+    }
+
+    /// Opens the display by its options. If no display exists, also returns the desktop's error. In
+    /// that case only a renderer for images is opened, if any adapter exists.
+    pub fn open(
+        policy: DisplayPolicy,
+        opening: &WindowOptions,
+    ) -> Result<(Display, Option<DesktopError>), Error> {
+        let (desktop, problem) = match policy.window.then(|| Desktop::open(opening)) {
+            Some(Ok(desktop)) => (Some(desktop), None),
+            Some(Err(problem)) => (None, Some(problem)),
+            None => (None, None),
         };
+        let mut display = Display::with(policy, desktop, opening);
         let drawn = display.desktop.is_some()
             || display.screenshot != ScreenshotState::Nothing
             || display.policy.renderer.is_some();

@@ -3,8 +3,11 @@
 use engine_foundation::Error;
 use engine_foundation::blob::{BlobReader, BlobWriter};
 use engine_input::button_names::DeviceClass;
-use engine_input::{EventKind, InputEvent, KEYBOARD, PRESSED_AT};
+use engine_input::{EventKind, InputEvent, KEYBOARD, PRESSED_AT, TouchPhase};
 use engine_window::WindowChange;
+
+/// Maximum number of input events that are kept during a pause.
+const PAUSED_EVENTS_MAX: usize = 1024;
 
 /// Input of one frame.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -18,6 +21,31 @@ impl FrameInput {
     pub fn append(&mut self, later: FrameInput) {
         self.events.extend(later.events);
         self.changes.extend(later.changes);
+    }
+
+    /// Adds later input that arrived while the game was paused, within a limit.
+    pub fn append_limited(&mut self, later: FrameInput) {
+        let room = PAUSED_EVENTS_MAX.saturating_sub(self.events.len());
+        self.events.extend(later.events.into_iter().take(room));
+        self.changes.extend(later.changes);
+    }
+
+    /// Returns the part of the input that a paused game keeps for its next frame: releases of
+    /// buttons and touches, and presses of the key that restarts the game. All other input to
+    /// devices is discarded.
+    pub fn during_pause(mut self, restart_key: Option<u16>) -> FrameInput {
+        self.events.retain(|event| match &event.kind {
+            EventKind::Button { button, .. } if Some(*button) == restart_key => true,
+            EventKind::Button { value, .. } => *value == 0.0,
+            EventKind::Touch { phase, .. } => {
+                matches!(phase, TouchPhase::Ended | TouchPhase::Cancelled)
+            }
+            EventKind::Axis { .. } | EventKind::Motion { .. } => false,
+            EventKind::Text(_) | EventKind::Compose { .. } => false,
+            EventKind::Label { .. } | EventKind::Connected { .. } => true,
+            EventKind::Disconnected | EventKind::Reset => true,
+        });
+        self
     }
 
     /// Returns true if the player wants to end a stopped game: Escape was pressed, or the window is

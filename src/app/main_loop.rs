@@ -1,5 +1,6 @@
 //! Plays a game from its start to its end: the main loop, and the messages at the end of the run.
 
+mod debugging;
 mod error_state;
 mod launch;
 mod restart;
@@ -14,7 +15,6 @@ use super::{App, Game, GameLaunch, ProfileOutputs, VariantChoice, crash_report, 
 use engine_foundation::log_file::LogFile;
 use engine_foundation::scope;
 use engine_foundation::{Error, log, panic, profile, terminal};
-use engine_input::{EventKind, InputEvent, TouchPhase};
 use engine_platform as platform;
 use engine_render::has_abandoned_thread;
 use engine_runtime::RestartOnSave;
@@ -83,6 +83,8 @@ pub struct RunOptions {
     pub profile_outputs: ProfileOutputs,
     /// Access of remote tools. Tools can never inspect a bundle.
     pub tools: RemoteAccess,
+    /// Wait for a tool that debugs the scripts, before any of them is loaded.
+    pub waits_for_debugger: bool,
     /// Behavior if a window is wanted but no display exists.
     pub without_display: WithoutDisplay,
     /// Confine the process, if the operating system can.
@@ -224,8 +226,6 @@ struct GameRun {
 /// Sleep between two polls while a remote tool pauses the game. Shorter, because tools wait for
 /// answers.
 const PAUSED_SLEEP: Duration = Duration::from_millis(3);
-/// Maximum number of input events kept during such a pause.
-const PAUSED_EVENTS_MAX: usize = 1024;
 
 impl GameRun {
     /// Opens the connection for remote tools, if the options allow it.
@@ -332,7 +332,8 @@ impl GameRun {
     fn play_frames(&mut self) -> Result<(), Box<ErrorReport>> {
         let frame_input = self.display.poll(self.app.vm().engine());
         self.app.begin(self.session.initial_input(frame_input));
-        if let Err(report) = self.app.start() {
+        self.wait_for_first_debugger();
+        if let Err(report) = self.with_shared_display(App::start) {
             self.record_failure(None, &report);
             self.enter_error_state(report, false)?;
         }
@@ -369,7 +370,7 @@ impl GameRun {
                 break;
             };
             self.app.add_input(frame_input.clone());
-            if let Err(report) = self.app.frame(measured) {
+            if let Err(report) = self.play_frame(measured, &mut last) {
                 self.record_failure(Some((measured, frame_input)), &report);
                 self.enter_error_state(report, true)?;
                 continue;
@@ -459,24 +460,11 @@ impl GameRun {
         if frame_input.has_press_of(restart_key) {
             self.app.play_one_step();
         }
-        let is_kept = |event: &InputEvent| match &event.kind {
-            EventKind::Button { button, .. } if Some(*button) == restart_key => true,
-            EventKind::Button { value, .. } => *value == 0.0,
-            EventKind::Touch { phase, .. } => {
-                matches!(phase, TouchPhase::Ended | TouchPhase::Cancelled)
-            }
-            EventKind::Axis { .. } | EventKind::Motion { .. } => false,
-            EventKind::Text(_) | EventKind::Compose { .. } => false,
-            EventKind::Label { .. } | EventKind::Connected { .. } => true,
-            EventKind::Disconnected | EventKind::Reset => true,
-        };
         if frame_input.changes.iter().any(needs_redraw) {
             self.app.vm().engine().devices.begin_windows(&frame_input.changes);
             self.app.request_redraw();
         }
-        let room = PAUSED_EVENTS_MAX.saturating_sub(self.held_input.events.len());
-        let events = frame_input.events.into_iter().filter(is_kept).take(room).collect();
-        self.held_input.append(FrameInput { events, changes: frame_input.changes });
+        self.held_input.append_limited(frame_input.during_pause(restart_key));
         self.display.handle_events(self.app.vm().engine());
         self.app.answer_tools(false);
         if self.app.take_redraw() {

@@ -6,6 +6,7 @@ pub mod compile;
 pub mod confinement_flag;
 pub mod console;
 pub mod content_change;
+pub mod dap;
 pub mod deps;
 pub mod diff;
 pub mod docs;

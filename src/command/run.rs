@@ -78,6 +78,9 @@ pub struct Args {
     /// Do not let tools connect to the game
     #[arg(long)]
     no_tools: bool,
+    /// Let tools connect, and wait for a debugger before any script is loaded (engine dap)
+    #[arg(long, conflicts_with_all = ["no_tools", "record", "replay"])]
+    debug: bool,
     /// Do not print how many frames were played, at the end of a run without a window;
     /// ENGINE_QUIET=1 in the environment does the same
     #[arg(long)]
@@ -263,7 +266,7 @@ pub fn main(args: Args) -> i32 {
         load_only_software_drivers();
     }
     let sound = destination(&args, window);
-    let tools = match (args.tools, args.no_tools) {
+    let tools = match (args.tools || args.debug, args.no_tools) {
         (true, _) => RemoteAccess::Always,
         (false, true) => RemoteAccess::Never,
         (false, false) => RemoteAccess::WithWindow,
@@ -292,6 +295,7 @@ pub fn main(args: Args) -> i32 {
             screenshot: args.screenshot,
         },
         tools,
+        waits_for_debugger: args.debug,
         profile_outputs: args.profile.into_outputs(),
         without_display: WithoutDisplay::Play(FRAMES_WITHOUT_DISPLAY),
         confined: args.confine.is_enabled(),
@@ -339,6 +343,7 @@ pub fn appended() -> Option<i32> {
         sound: AudioDestination::Device(String::new()),
         display: DisplayPolicy { window: true, ..DisplayPolicy::NONE },
         tools: RemoteAccess::Never,
+        waits_for_debugger: false,
         profile_outputs: ProfileOutputs::default(),
         // A player has no use for frames that nobody sees.
         without_display: WithoutDisplay::Refuse,

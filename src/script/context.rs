@@ -3,6 +3,7 @@
 
 use super::api_row::FunctionRow;
 use super::ctypes::ValueTypeIds;
+use super::debugger::DebuggerState;
 use super::describe_value;
 use super::heap::MarkTable;
 use super::interrupt::Interrupt;
@@ -84,6 +85,8 @@ pub struct ScriptContext {
     pub lines: Option<Box<LineHits>>,
     /// Script locations collected by the sampler while sampling is on.
     pub samples: Option<Box<ScriptSamples>>,
+    /// The debugger, while a tool debugs the game.
+    pub debugger: Option<Box<DebuggerState>>,
     /// True if this VM runs a worker.
     pub worker: bool,
 }

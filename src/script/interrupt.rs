@@ -6,7 +6,10 @@
 //! instruction until the callback has ended, so that no `pcall` of the script can swallow the
 //! error.
 
+mod suspension;
+
 use super::context::ScriptContext;
+use super::debugger;
 use super::describe_value::ENGINE_CHUNK;
 use super::report::{self, ErrorReport};
 use engine_foundation::{log, panic};
@@ -20,6 +23,8 @@ use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU32, AtomicU64, Ordering::S
 use std::sync::{Arc, Mutex};
 use std::thread::{self, Builder, Thread};
 use std::time::Duration;
+
+pub use suspension::SuspendedBudget;
 
 /// Interval between two checks of the watchdog.
 const WATCH_PERIOD: Duration = Duration::from_millis(20);
@@ -72,6 +77,8 @@ pub struct Interrupt {
     closing: AtomicBool,
     /// True if executed lines are counted.
     lines: AtomicBool,
+    /// True if the debugger follows executed lines.
+    debugged: AtomicBool,
     /// True if the script must end in any case.
     cancelled: AtomicBool,
     watcher: Mutex<Option<Thread>>,
@@ -135,6 +142,7 @@ impl Interrupt {
             next: AtomicPtr::new(null_mut()),
             closing: AtomicBool::new(false),
             lines: AtomicBool::new(false),
+            debugged: AtomicBool::new(false),
             cancelled: AtomicBool::new(false),
             watcher: Mutex::new(None),
             on_hang: Mutex::new(None),
@@ -249,7 +257,7 @@ impl Interrupt {
 
     fn unhook_when_done(&self, state: *mut lua_State) {
         if self.reasons.load(SeqCst) == 0 {
-            let lines = self.lines.load(SeqCst);
+            let lines = self.follows_lines();
             self.hooking.store(true, SeqCst);
             // SAFETY: called on the thread that runs this state.
             unsafe {
@@ -268,7 +276,7 @@ impl Interrupt {
         if state.is_null() {
             return;
         }
-        let lines = if self.lines.load(SeqCst) { LUA_MASKLINE } else { 0 };
+        let lines = if self.follows_lines() { LUA_MASKLINE } else { 0 };
         self.hooking.store(true, SeqCst);
         // SAFETY: the state is open: `close` clears it first, on this thread. LuaJIT's hook may be
         // set at any time, by a signal handler too (LUA_MASKCOUNT is checked in compiled loops by
@@ -282,6 +290,10 @@ impl Interrupt {
     pub fn count_lines(&self, state: *mut lua_State) {
         self.lines.store(true, SeqCst);
         self.unhook_when_done(state);
+    }
+
+    fn follows_lines(&self) -> bool {
+        self.lines.load(SeqCst) || self.debugged.load(SeqCst)
     }
 
     /// Performs one check of the watchdog, `asked` seconds after the end of the process was
@@ -397,8 +409,12 @@ impl Interrupt {
 unsafe extern "C" fn script_interrupted(l: *mut lua_State, ar: *mut lua_Debug) -> c_int {
     // SAFETY: as above; the calls below are allowed in a hook.
     unsafe {
+        if (*ar).event == LUA_HOOKLINE && ScriptContext::of(l).debugger.is_some() {
+            debugger::line_reached(l, ar);
+        }
         let cx = ScriptContext::of(l);
-        if note_location(l, ar, cx) && cx.interrupt.reasons.load(SeqCst) == 0 {
+        let debugs = cx.debugger.is_some() && (*ar).event == LUA_HOOKLINE;
+        if (note_location(l, ar, cx) || debugs) && cx.interrupt.reasons.load(SeqCst) == 0 {
             return 0;
         }
         cx.interrupt.struck.store(true, SeqCst);

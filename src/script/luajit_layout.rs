@@ -167,6 +167,73 @@ unsafe fn find_string_number(l: *mut lua_State) -> Option<usize> {
     }
 }
 
+/// Returns the first object of the collector's list, which has all objects but strings. Each begins
+/// with the address of the next one.
+///
+/// # Safety
+/// `l` is a live state.
+pub(super) unsafe fn first_object(l: *mut lua_State) -> *const c_void {
+    // SAFETY: as the caller promised.
+    unsafe { (*(*l.cast::<RawState>()).global).root }
+}
+
+/// Pushes a function that is alive.
+///
+/// # Safety
+/// `l` is a live state with room on its stack.
+pub(super) unsafe fn push_function(l: *mut lua_State, function: *const c_void) {
+    const FUNCTION: u64 = !8 & 0x1_ffff;
+    // SAFETY: as the caller promised.
+    unsafe { push_slot(l, FUNCTION << 47 | function.expose_provenance() as u64) }
+}
+
+/// The bit of the hook's mask that is set while the hook runs. No hook runs inside of a hook.
+const HOOK_RUNS: u8 = 0x10;
+
+/// Sets if LuaJIT takes the hook for running. Returns the value before, or `None` if this LuaJIT
+/// does not have the mask where it was found in a separate state.
+///
+/// # Safety
+/// `l` is a live state.
+pub(super) unsafe fn set_hook_runs(l: *mut lua_State, on: bool) -> Option<bool> {
+    static OFFSET: OnceLock<Option<usize>> = OnceLock::new();
+    // SAFETY: the state is used here only and nothing runs in it; the offset belongs to this
+    // LuaJIT.
+    unsafe {
+        let offset = (*OFFSET.get_or_init(|| {
+            let probe = luaL_newstate();
+            assert!(!probe.is_null(), "there is no memory for a Lua state");
+            let offset = find_hook_mask(probe);
+            lua_close(probe);
+            offset
+        }))?;
+        let mask = (*l.cast::<RawState>()).global.cast_mut().cast::<u8>().add(offset);
+        let before = *mask & HOOK_RUNS != 0;
+        *mask = if on { *mask | HOOK_RUNS } else { *mask & !HOOK_RUNS };
+        Some(before)
+    }
+}
+
+/// Returns the byte offset of the hook's mask in `global_State`, by setting several masks.
+unsafe fn find_hook_mask(l: *mut lua_State) -> Option<usize> {
+    unsafe extern "C-unwind" fn hook(_: *mut lua_State, _: *mut lua_Debug) {}
+    // SAFETY: as the caller promised; `global_State` is longer than the range that is read.
+    unsafe {
+        let bytes = (*l.cast::<RawState>()).global.cast::<u8>();
+        let mut candidates: Vec<usize> = (0..GLOBAL_U32S * 4).collect();
+        for mask in [LUA_MASKLINE, LUA_MASKCOUNT, LUA_MASKLINE | LUA_MASKCOUNT, LUA_MASKRET] {
+            lua_sethook(l, Some(hook), mask, 1);
+            candidates.retain(|at| i32::from(*bytes.add(*at)) == mask);
+        }
+        lua_sethook(l, None, 0, 0);
+        candidates.retain(|at| *bytes.add(*at) == 0);
+        match candidates.as_slice() {
+            [at] => Some(*at),
+            _ => None,
+        }
+    }
+}
+
 /// Returns LuaJIT's string id (`GCstr.sid`) of the string on top of the stack.
 ///
 /// # Safety

@@ -12,6 +12,7 @@ pub mod callbacks;
 mod collector;
 mod context;
 mod ctypes;
+mod debugger;
 mod describe_handle;
 mod describe_value;
 pub mod docgen;
@@ -70,6 +71,7 @@ pub fn pattern_fits(text: &str, pattern: &str) -> Option<bool> {
 const STEPS_MAX: u64 = 1_000_000;
 
 pub use context::script_location;
+pub use debugger::{DebugRequest, DebuggerHost};
 pub use interrupt::{HangCause, Interrupt};
 pub use report::{ErrorReport, SourceLocation, StackFrame};
 pub use serialize::check_save;

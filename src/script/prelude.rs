@@ -138,6 +138,9 @@ pub const FILES: &[PreludeFile] = files![
     "debug/debug_ui_widgets",
     "debug/debug_ui_tables",
     "debug/tools",
+    "debug/stack_values",
+    "debug/breakpoints",
+    "debug/debugger",
     "world/camera",
     "boot/frame",
 ];

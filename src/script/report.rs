@@ -4,7 +4,7 @@
 
 use super::context::{ErrorContexts, ScriptContext};
 use super::describe_value::{bytes, describe, literal};
-use super::{error_hints, stack_trace};
+use super::{debugger, error_hints, stack_trace};
 use engine_foundation::context;
 use mlua::ffi::*;
 use std::ffi::c_int;
@@ -90,6 +90,9 @@ pub unsafe extern "C-unwind" fn handler(l: *mut lua_State) -> c_int {
             cx.report = Some(Box::new(report));
         }
         cx.memory.end_lenient();
+        if !known {
+            debugger::error_raised(l, &message);
+        }
         1
     }
 }

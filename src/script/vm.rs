@@ -13,8 +13,8 @@ use super::report::{ErrorReport, handler};
 use super::sampler::{self, ScriptSamples};
 use super::value::{ScriptValue, push_value, read_value};
 use super::{
-    api, bytecode, error_hints, extra_arguments, ffi_wrappers, heap, heap_snapshot, prelude,
-    prelude_check, reload_dry_run,
+    api, bytecode, debugger, error_hints, extra_arguments, ffi_wrappers, heap, heap_snapshot,
+    prelude, prelude_check, reload_dry_run,
 };
 use engine_foundation::Error;
 use engine_foundation::memory::{limit, number_of as memory_of};
@@ -150,6 +150,7 @@ impl Vm {
             message: String::new(),
             lines: config.lines.then(Default::default),
             samples: None,
+            debugger: None,
             worker: config.worker,
         }));
         memory.context.set(cx);
@@ -188,7 +189,7 @@ impl Vm {
         Ok(vm)
     }
 
-    fn cx(&mut self) -> &mut ScriptContext {
+    pub(super) fn cx(&mut self) -> &mut ScriptContext {
         // SAFETY: alive until `Drop`, and not borrowed elsewhere while no Lua runs.
         unsafe { &mut *self.cx }
     }
@@ -264,6 +265,7 @@ impl Vm {
                 error_hints::NATIVES,
                 reload_dry_run::NATIVES,
                 heap_snapshot::NATIVES,
+                debugger::NATIVES,
             ];
             let measuring = [api::profiler::NATIVES, api::stats::NATIVES];
             for (name, function) in [natives.concat(), measuring.concat()].concat() {

@@ -129,6 +129,11 @@ const ALLOWED: &[Allowed] = &[
         "makes the folder .engine, which must not be a link",
     ),
     (
+        "src/command/dap/paths.rs",
+        &["fs::canonicalize(", ".is_dir(", ".is_file("],
+        "the folder that an editor names, and which of its files are scripts of the game",
+    ),
+    (
         "src/command/deps.rs",
         &[".is_dir(", ".exists()"],
         "tells a folder that a person names from a resource",

@@ -26,6 +26,7 @@ impl RunOptions {
             display: DisplayPolicy::NONE,
             profile_outputs: ProfileOutputs::default(),
             tools: RemoteAccess::Never,
+            waits_for_debugger: false,
             without_display: WithoutDisplay::Refuse,
             confined: true,
             restart_on_save: RestartOnSave::Never,

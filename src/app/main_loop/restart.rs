@@ -1,6 +1,8 @@
 //! Restart of the game in a run: after a frame in which it was asked for, or from the error state.
 
 use super::GameRun;
+use super::debugging::RESTART_WAIT;
+use crate::App;
 use crate::crash_report;
 use engine_foundation::{Error, log};
 use engine_runtime::BuildMode;
@@ -21,11 +23,15 @@ impl GameRun {
     /// Opens the game again, and starts it in the existing window.
     pub(super) fn restart(&mut self) -> Result<(), Box<ErrorReport>> {
         let to_report = |error: Error| Box::new(ErrorReport::from_message(error.to_string()));
+        let was_debugged = self.app.pause_link().is_some();
         self.reopen().map_err(to_report)?;
         if self.app.vm().engine().game.build == BuildMode::Development {
             engine_foundation::error_line!("engine: the game was restarted");
         }
-        self.app.start()
+        if was_debugged {
+            self.wait_for_debugger(RESTART_WAIT);
+        }
+        self.with_shared_display(App::start)
     }
 
     /// Opens the game again. If this fails, the old one may still be open.

@@ -2,9 +2,9 @@
 //! it, and every message is checked against it before it is handled.
 
 use super::{
-    IncomingCall, Refusal, animation, content_messages, data_messages, eval, flow_messages,
-    foreign_window, inspect, profiler, resources, screenshots, simulated_devices, stats,
-    subscriptions, units,
+    IncomingCall, Refusal, animation, content_messages, data_messages, debug_messages, eval,
+    flow_messages, foreign_window, inspect, profiler, resources, screenshots, simulated_devices,
+    stats, subscriptions, units,
 };
 use engine_foundation::json;
 use engine_foundation::sjson::SjsonTree;
@@ -95,7 +95,12 @@ const SECONDS: FieldType = FieldType::Number(0.01, 60.0);
 
 /// Returns all messages.
 fn messages() -> impl Iterator<Item = &'static MessageRow> {
-    let others = [flow_messages::MESSAGES, data_messages::MESSAGES, content_messages::MESSAGES];
+    let others = [
+        flow_messages::MESSAGES,
+        data_messages::MESSAGES,
+        content_messages::MESSAGES,
+        debug_messages::MESSAGES,
+    ];
     MESSAGES.iter().chain(others.into_iter().flatten())
 }
 

@@ -8,6 +8,8 @@ mod content_messages;
 mod content_worker;
 mod data;
 mod data_messages;
+mod debug_messages;
+mod debugger;
 mod eval;
 mod flow;
 mod flow_messages;
@@ -30,6 +32,7 @@ mod versions;
 use super::App;
 use content_worker::ContentWorker;
 use data::OpenSources;
+use debugger::{DebuggingTool, PauseLink};
 use engine_foundation::counter;
 use engine_foundation::sjson::SjsonTree;
 use engine_foundation::{Error, json};
@@ -41,6 +44,7 @@ use log_stream::LogStamps;
 use profiler::ProfileStream;
 use screenshots::ScreenshotQueue;
 use std::path::{Path, PathBuf};
+use std::rc::Rc;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use subscriptions::{StepSamples, Subscriptions};
@@ -143,7 +147,10 @@ impl From<String> for Refusal {
 
 /// State of a run's remote tools, without the clients.
 struct RemoteState {
-    server: RemoteServer,
+    /// The connection, and what a stopped script shares with the main loop.
+    link: Rc<PauseLink>,
+    /// The client that debugs the scripts.
+    debugger: Option<DebuggingTool>,
     /// The game's folder.
     folder: PathBuf,
     samples: StepSamples,
@@ -208,7 +215,8 @@ impl RemoteTools {
         may_redraw: bool,
     ) -> Result<RemoteTools, Error> {
         let state = RemoteState {
-            server: RemoteServer::open(folder.clone(), state_folder)?,
+            link: Rc::new(PauseLink::new(RemoteServer::open(folder.clone(), state_folder)?)),
+            debugger: None,
             folder,
             samples: StepSamples::default(),
             pictures: ScreenshotQueue::default(),
@@ -239,7 +247,7 @@ impl RemoteTools {
     /// Handles the clients' events until none is left or the time limit is reached.
     fn handle_events(&mut self, app: &mut App) {
         let end = Instant::now() + Duration::from_secs_f64(ANSWER_SECONDS);
-        while let Some(ClientEvent { peer, kind }) = self.state.server.take() {
+        while let Some(ClientEvent { peer, kind }) = self.state.link.take() {
             match kind {
                 ClientEventKind::Joined => {
                     eval::prepare();
@@ -254,6 +262,7 @@ impl RemoteTools {
                 ClientEventKind::Left => {
                     self.clients.retain(|client| client.peer.number != peer.number);
                     self.state.data.remove_client(peer.number);
+                    self.end_debugger(app, peer.number);
                 }
                 ClientEventKind::Message(message, _) => self.handle(app, &peer, message),
             }
@@ -342,7 +351,7 @@ impl App {
     ) -> Result<String, Error> {
         let state_folder = self.vm.engine().game.save_folder.clone();
         let tools = RemoteTools::open(folder, state_folder.as_deref(), may_redraw)?;
-        let address = tools.state.server.address();
+        let address = tools.state.link.server.address();
         self.tools = Some(tools);
         Ok(address)
     }
@@ -352,6 +361,7 @@ impl App {
         self.tools = old.tools.take();
         if let Some(tools) = &mut self.tools {
             tools.state.pictures.restart();
+            tools.forget_debugger();
             for client in &mut tools.clients {
                 client.streams.restart();
             }
@@ -414,6 +424,7 @@ impl App {
             tools.answer_waiting();
         }
         tools.handle_events(self);
+        tools.update_debugger(self);
         tools.state.data.send(&tools.clients);
         if self.vm.engine().worlds.flow.get().stopped_node().is_some() {
             // The events of graphs wait at a breakpoint.
@@ -436,6 +447,8 @@ impl App {
     /// Sends the last log lines, among them the reason of the game's end, and closes the
     /// connection.
     pub(super) fn end_tools(&mut self) {
+        // The debugger shares the connection.
+        self.vm.set_debugger(None);
         if let Some(mut tools) = self.tools.take() {
             tools.send_game_messages(self);
             tools.send_log(self.vm.engine().frame.index);
@@ -497,7 +510,7 @@ fn status(call: &mut IncomingCall) -> Result<Option<SjsonTree>, Refusal> {
         ("worlds", json::count(engine.worlds.slots.len())),
         ("units", json::count(engine.worlds.units.slots.len())),
         ("clients", json::count(call.clients)),
-        ("refused", SjsonTree::Number(call.state.server.refused() as f64)),
+        ("refused", SjsonTree::Number(call.state.link.server.refused() as f64)),
         ("dropped", SjsonTree::Number(call.dropped as f64)),
     ]);
     Ok(Some(tree))

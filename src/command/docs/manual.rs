@@ -20,6 +20,7 @@ pub const DOCUMENTS: &[(&str, &[u8])] = files![
     "docs/compatibility.md",
     "docs/content_tools.md",
     "docs/debug_ui.md",
+    "docs/debugging.md",
     "docs/errors.md",
     "docs/faq.md",
     "docs/first_game.md",

@@ -22,6 +22,12 @@ use std::collections::{HashMap, HashSet};
 
 pub use resource_names::{CreatedResources, ResourceCreators};
 
+/// Returns the byte offsets of the statements of a script, in the order of the text and without
+/// labels. Returns `None` for a script that the parser does not understand.
+pub fn statements(text: &str) -> Option<Vec<usize>> {
+    parser::parse(text).map(|script| script.statements)
+}
+
 /// A script of a game.
 pub struct LintScript<'a> {
     /// Path in the game's folder: `actors/hero.lua`.

@@ -24,6 +24,8 @@ pub struct ParsedScript<'a> {
     pub returned_table: Option<Vec<&'a str>>,
     /// True if the top level can also return before its end.
     pub returns_early: bool,
+    /// Byte offsets of the statements, in the order of the text. Labels are left out.
+    pub statements: Vec<usize>,
 }
 
 /// The value that a local is declared with.
@@ -239,6 +241,9 @@ impl<'a> Parser<'a> {
     }
 
     fn statement(&mut self) -> Option<()> {
+        if !self.is("::") {
+            self.script.statements.push(self.tokens.get(self.at)?.start);
+        }
         let is_statement = match self.text(0) {
             "continue" => {
                 self.tokens.get(self.at + 1).is_none()

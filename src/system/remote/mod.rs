@@ -195,19 +195,28 @@ impl RemoteServer {
 
     /// Returns the next event of a client, if there is one. Never waits.
     pub fn take(&self) -> Option<ClientEvent> {
-        let incoming = self.incoming.try_recv().ok()?;
-        if let ClientEventKind::Message(_, bytes) = incoming.kind {
-            incoming.peer.note_received(bytes);
-            counter!("tools/messages_received") += 1;
-            counter!("tools/bytes_received") += bytes;
-        }
-        Some(incoming)
+        self.incoming.try_recv().ok().map(counted)
+    }
+
+    /// Returns the next event of a client, or `None` if there is none within this time.
+    pub fn wait(&self, most: Duration) -> Option<ClientEvent> {
+        self.incoming.recv_timeout(most).ok().map(counted)
     }
 
     /// Returns the number of connections that were refused because of a limit.
     pub fn refused(&self) -> u64 {
         self.shared.refused.load(Ordering::Relaxed)
     }
+}
+
+/// Counts an event that the game has taken.
+fn counted(incoming: ClientEvent) -> ClientEvent {
+    if let ClientEventKind::Message(_, bytes) = incoming.kind {
+        incoming.peer.note_received(bytes);
+        counter!("tools/messages_received") += 1;
+        counter!("tools/bytes_received") += bytes;
+    }
+    incoming
 }
 
 impl Drop for RemoteServer {

@@ -1,0 +1,73 @@
+//! The parts of the main loop that the debugger changes: the wait for a tool before the start, and
+//! the display that a stopped script polls.
+
+use super::{GameRun, PAUSED_SLEEP};
+use crate::App;
+use crate::display::Display;
+use engine_platform as platform;
+use engine_script::ErrorReport;
+use std::time::{Duration, Instant};
+
+/// Time that a run waits for the debugger before it starts without one.
+const DEBUGGER_WAIT: Duration = Duration::from_secs(60);
+/// Time that a restarted game waits for the debugger, which has to set its breakpoints again.
+pub(super) const RESTART_WAIT: Duration = Duration::from_secs(2);
+
+impl GameRun {
+    /// Waits for a tool that debugs the scripts, if the run's options ask for that.
+    pub(super) fn wait_for_first_debugger(&mut self) {
+        if self.options.waits_for_debugger {
+            self.wait_for_debugger(DEBUGGER_WAIT);
+        }
+    }
+
+    /// Plays a frame, which the debugger may stop. `last` is the time at which the next frame is
+    /// measured from: that of a stop does not count.
+    pub(super) fn play_frame(
+        &mut self,
+        measured: f64,
+        last: &mut Instant,
+    ) -> Result<(), Box<ErrorReport>> {
+        let outcome = self.with_shared_display(|app| app.frame(measured));
+        if self.after_stops() {
+            *last = Instant::now();
+        }
+        outcome
+    }
+
+    /// Waits until a tool has set its breakpoints, for at most `most`.
+    pub(super) fn wait_for_debugger(&mut self, most: Duration) {
+        let end = Instant::now() + most;
+        while !self.app.is_debugger_ready()
+            && platform::end_requested().is_none()
+            && self.app.quit().is_none()
+            && Instant::now() < end
+        {
+            let input = self.poll();
+            self.held_input.append_limited(input.during_pause(None));
+            self.app.answer_tools(false);
+            std::thread::sleep(PAUSED_SLEEP);
+        }
+    }
+
+    /// Calls scripts, which the debugger may stop: it polls the display meanwhile.
+    pub(super) fn with_shared_display<T>(&mut self, call: impl FnOnce(&mut App) -> T) -> T {
+        let Some(link) = self.app.pause_link() else { return call(&mut self.app) };
+        let display = std::mem::replace(&mut self.display, Display::unopened());
+        link.lend(display);
+        let result = call(&mut self.app);
+        if let Some(display) = link.take_display() {
+            self.display = display;
+        }
+        result
+    }
+
+    /// Takes over the input that arrived while the debugger stopped scripts. Returns true if it
+    /// stopped any: the time of the stop does not count as that of a frame.
+    fn after_stops(&mut self) -> bool {
+        let Some(link) = self.app.pause_link() else { return false };
+        let (input, stopped) = link.take_input();
+        self.held_input.append_limited(input);
+        stopped
+    }
+}

@@ -1,0 +1,166 @@
+//! The rows of the table of messages with which a tool debugs scripts.
+
+use super::debugger;
+use super::message_table::{FieldType, HANDLE, MessageField, MessageRow, optional, required};
+
+/// The most breakpoints of a file in a message.
+const BREAKPOINTS_MAX: usize = 1000;
+/// The largest line.
+const LINE_MAX: u64 = 1 << 31;
+
+const FILE: MessageField = required("file", FieldType::Text, "in the game's folder: units/orc.lua");
+const LINE: FieldType = FieldType::Integer(0, LINE_MAX);
+const FRAME: MessageField = optional(
+    "frame",
+    FieldType::Integer(0, LINE_MAX),
+    "number of a function of the stack, 0 is the innermost [0]",
+);
+const REFERENCE: MessageField = required("reference", HANDLE, "of a scope or a table");
+const FIRST: MessageField =
+    optional("first", FieldType::Integer(0, LINE_MAX), "number of the first one [0]");
+const MAX: MessageField = optional("max", FieldType::Integer(0, 1000), "at most this many [1000]");
+
+/// All messages of the debugger.
+pub static MESSAGES: &[MessageRow] = &[
+    MessageRow {
+        name: "debug_attach",
+        doc: "Begins to debug the scripts, until the client leaves.",
+        fields: &[],
+        answer: "nothing",
+        run: debugger::attach,
+    },
+    MessageRow {
+        name: "debug_ready",
+        doc: "Starts a game that was run with --debug, after its breakpoints are set.",
+        fields: &[],
+        answer: "nothing",
+        run: debugger::ready,
+    },
+    MessageRow {
+        name: "debug_detach",
+        doc: "Removes all breakpoints, and lets a stopped script continue.",
+        fields: &[],
+        answer: "nothing",
+        run: debugger::detach,
+    },
+    MessageRow {
+        name: "debug_breakpoints",
+        doc: "Sets all breakpoints of a script, in place of those before.",
+        fields: &[
+            FILE,
+            required("lines", FieldType::Numbers(BREAKPOINTS_MAX), "lines, from 1"),
+            optional("conditions", FieldType::Texts, "Lua for each line, or an empty text"),
+            optional(
+                "hits",
+                FieldType::Texts,
+                "the hits that stop, for each line: 5, >= 5, % 5, or an empty text",
+            ),
+            optional(
+                "logs",
+                FieldType::Texts,
+                "for each line, a text to log in place of a stop, with Lua in {}; or an empty text",
+            ),
+        ],
+        answer: "breakpoints (id, line, verified, message)",
+        run: debugger::request,
+    },
+    MessageRow {
+        name: "debug_locations",
+        doc: "Lists the lines of a script on which a breakpoint can be.",
+        fields: &[
+            FILE,
+            required("line", LINE, "the first line"),
+            optional("last", LINE, "the last line [line]"),
+        ],
+        answer: "lines",
+        run: debugger::request,
+    },
+    MessageRow {
+        name: "debug_errors",
+        doc: "Sets if an error that the game does not catch stops its script, before the stack is \
+              unwound.",
+        fields: &[required("on", FieldType::Boolean, "true if it does")],
+        answer: "nothing",
+        run: debugger::request,
+    },
+    MessageRow {
+        name: "debug_source",
+        doc: "Returns the text of a script as it was loaded.",
+        fields: &[FILE],
+        answer: "text",
+        run: debugger::request,
+    },
+    MessageRow {
+        name: "debug_pause",
+        doc: "Stops the scripts at their next line.",
+        fields: &[],
+        answer: "nothing",
+        run: debugger::pause,
+    },
+    MessageRow {
+        name: "debug_continue",
+        doc: "Lets a stopped script continue.",
+        fields: &[],
+        answer: "nothing",
+        run: debugger::request,
+    },
+    MessageRow {
+        name: "debug_step",
+        doc: "Lets a stopped script continue to another line: mode in, over or out.",
+        fields: &[required("mode", FieldType::Text, "in, over or out of functions")],
+        answer: "nothing",
+        run: debugger::request,
+    },
+    MessageRow {
+        name: "debug_stack",
+        doc: "Returns functions of the stack of a stopped script, the innermost first.",
+        fields: &[FIRST, MAX],
+        answer: "frames (frame, name, file and line, or engine), count",
+        run: debugger::request,
+    },
+    MessageRow {
+        name: "debug_scopes",
+        doc: "Returns the scopes of a function of the stack.",
+        fields: &[FRAME],
+        answer: "scopes (name, reference)",
+        run: debugger::request,
+    },
+    MessageRow {
+        name: "debug_variables",
+        doc: "Returns the variables of a scope, or the fields of a table. References are valid \
+              until the script continues.",
+        fields: &[REFERENCE, FIRST, MAX],
+        answer: "variables (name, value, kind, reference, which is 0 for anything but tables)",
+        run: debugger::request,
+    },
+    MessageRow {
+        name: "debug_set",
+        doc: "Gives a variable, or a field that exists, the value of a line of Lua.",
+        fields: &[
+            REFERENCE,
+            FRAME,
+            required("name", FieldType::Text, "as in debug_variables"),
+            required("text", FieldType::Text, "Lua"),
+        ],
+        answer: "name, value, kind, reference",
+        run: debugger::request,
+    },
+    MessageRow {
+        name: "debug_evaluate",
+        doc: "Runs Lua that sees the variables of a function of the stack.",
+        fields: &[
+            required("text", FieldType::Text, "Lua"),
+            FRAME,
+            optional("seconds", FieldType::Number(0.01, 60.0), "time limit [0.5]"),
+        ],
+        answer: "value, kind, reference",
+        run: debugger::request,
+    },
+    MessageRow {
+        name: "debug_error",
+        doc: "Returns the error at which the script is stopped.",
+        fields: &[],
+        answer: "message, report",
+        run: debugger::request,
+    },
+];

@@ -1,0 +1,377 @@
+//! The debugger of a running game, for one tool: its requests while the game runs, and the wait for
+//! requests while a script is stopped. The script is stopped inside of a callback then, in the
+//! middle of a frame: the main loop does not run, and other messages wait. The requests are
+//! answered by the prelude (lua/debug/debugger.lua).
+
+use super::message_table::{check, find};
+use super::{IncomingCall, PendingReply, Refusal, RemoteTools, eval};
+use crate::App;
+use crate::display::Display;
+use crate::frame_input::FrameInput;
+use engine_foundation::sjson::SjsonTree;
+use engine_foundation::{json, log};
+use engine_platform as platform;
+use engine_remote::{ClientEvent, ClientEventKind, RemoteConnection, RemoteServer};
+use engine_runtime::Engine;
+use engine_script::{DebugRequest, DebuggerHost, ScriptValue};
+use engine_window::WindowChange;
+use std::cell::{Cell, RefCell};
+use std::collections::VecDeque;
+use std::rc::Rc;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// CPU time of a request while no script is stopped, in seconds. The files with breakpoints are
+/// compiled again, and all objects are walked.
+const REQUEST_SECONDS: f64 = 5.0;
+/// Wait for a message of a tool between two polls of the window.
+const WAIT: Duration = Duration::from_millis(10);
+/// Maximum number of messages that wait for the script to continue. More are refused.
+const DEFERRED_MAX: usize = 1024;
+
+/// The connection of tools and the display, as a stopped script and the main loop share them.
+pub struct PauseLink {
+    pub server: RemoteServer,
+    /// Events that arrived while a script was stopped, and were not for the debugger.
+    deferred: RefCell<VecDeque<ClientEvent>>,
+    /// The display, while a callback runs that the debugger may stop.
+    display: RefCell<Option<Display>>,
+    /// Input that arrived while a script was stopped.
+    input: RefCell<FrameInput>,
+    /// True if a script was stopped since the last question.
+    was_stopped: Cell<bool>,
+}
+
+impl PauseLink {
+    pub fn new(server: RemoteServer) -> PauseLink {
+        PauseLink {
+            server,
+            deferred: RefCell::default(),
+            display: RefCell::default(),
+            input: RefCell::default(),
+            was_stopped: Cell::new(false),
+        }
+    }
+
+    /// Returns the next event of a client, if there is one.
+    pub fn take(&self) -> Option<ClientEvent> {
+        self.deferred.borrow_mut().pop_front().or_else(|| self.server.take())
+    }
+
+    /// Lends the display to scripts that the debugger stops.
+    pub fn lend(&self, display: Display) {
+        *self.display.borrow_mut() = Some(display);
+    }
+
+    /// Returns the lent display.
+    pub fn take_display(&self) -> Option<Display> {
+        self.display.borrow_mut().take()
+    }
+
+    /// Returns the input that arrived while scripts were stopped since the last call, and true if
+    /// any script was.
+    pub fn take_input(&self) -> (FrameInput, bool) {
+        (std::mem::take(&mut *self.input.borrow_mut()), self.was_stopped.take())
+    }
+
+    /// Keeps an event for the time after the stop. Returns it if too many are waiting.
+    fn defer(&self, event: ClientEvent) -> Option<ClientEvent> {
+        let mut deferred = self.deferred.borrow_mut();
+        if deferred.len() >= DEFERRED_MAX && matches!(event.kind, ClientEventKind::Message(..)) {
+            return Some(event);
+        }
+        deferred.push_back(event);
+        None
+    }
+
+    /// Polls the window, so that the desktop does not take it for hung. Returns true if the player
+    /// wants to close it.
+    fn poll_window(&self, engine: &mut Engine) -> bool {
+        let mut display = self.display.borrow_mut();
+        let Some(display) = &mut *display else { return false };
+        let arrived = display.poll(engine).during_pause(None);
+        display.handle_events(engine);
+        let closes =
+            |change: &WindowChange| matches!(change, WindowChange::Close | WindowChange::Removed);
+        let is_closed = arrived.changes.iter().any(closes);
+        self.input.borrow_mut().append_limited(arrived);
+        is_closed
+    }
+}
+
+/// The tool that debugs a game.
+#[derive(Clone)]
+pub struct DebuggingTool {
+    pub peer: Arc<RemoteConnection>,
+    /// True if the tool has set its breakpoints, so that a game that waits for it can start.
+    pub is_ready: bool,
+}
+
+impl DebuggingTool {
+    /// Sends an event to the tool.
+    pub fn send(&self, name: &str, fields: SjsonTree) {
+        send_event(&self.peer, name, fields);
+    }
+}
+
+fn send_event(peer: &RemoteConnection, name: &str, fields: SjsonTree) {
+    let mut entries = vec![("type".to_string(), json::text(name))];
+    if let SjsonTree::Object(fields) = fields {
+        entries.extend(fields);
+    }
+    peer.answer(json::write(&SjsonTree::Object(entries)));
+}
+
+/// The requests of a tool to a stopped script.
+struct StoppedScript {
+    link: Rc<PauseLink>,
+    peer: Arc<RemoteConnection>,
+    /// The request that is being answered.
+    reply: Option<PendingReply>,
+    /// True if the script must continue, and stop no more.
+    ends: bool,
+}
+
+impl StoppedScript {
+    /// Handles an event: returns a request, or keeps the event until the script continues.
+    fn accept(&mut self, event: ClientEvent, engine: &mut Engine) -> Option<DebugRequest> {
+        let ClientEvent { peer, kind } = event;
+        let is_own = peer.number == self.peer.number;
+        let ClientEventKind::Message(message, bytes) = kind else {
+            self.ends |= is_own && kind == ClientEventKind::Left;
+            self.link.defer(ClientEvent { peer, kind });
+            return None;
+        };
+        let row = message.as_ref().ok().and_then(|tree| find(tree).ok());
+        let (Some(row), Ok(fields)) = (row, &message) else {
+            return self.defer(peer, message, bytes);
+        };
+        let id = fields.get("id").cloned().unwrap_or(SjsonTree::Null);
+        let reply = PendingReply { peer: peer.clone(), kind: row.name, id };
+        let is_request = row.name.starts_with("debug_");
+        if row.name == "quit" {
+            engine.frame.quit.get_or_insert(crate::exit::SUCCESS);
+            reply.answer(json::object([]));
+            self.ends = true;
+            return None;
+        }
+        if row.name != "eval" && (!is_request || row.name == "debug_detach") {
+            self.ends |= is_own && is_request;
+            return self.defer(peer, message, bytes);
+        }
+        let problem = match check(row, fields) {
+            Err(message) => Some(message),
+            Ok(()) if is_request && !is_own => Some(BUSY.to_string()),
+            Ok(()) if ["debug_attach", "debug_ready"].contains(&row.name) => {
+                reply.answer(json::object([]));
+                return None;
+            }
+            Ok(()) => None,
+        };
+        if let Some(message) = problem {
+            reply.refuse(Refusal::of(message));
+            return None;
+        }
+        let name = if is_request { row.name } else { "debug_evaluate" }.to_string();
+        let fields = ScriptValue::from_tree(fields);
+        self.reply = Some(reply);
+        Some(DebugRequest { name, fields })
+    }
+
+    fn defer(
+        &self,
+        peer: Arc<RemoteConnection>,
+        message: Result<SjsonTree, String>,
+        bytes: usize,
+    ) -> Option<DebugRequest> {
+        let kind = ClientEventKind::Message(message, bytes);
+        if let Some(ClientEvent { peer, .. }) = self.link.defer(ClientEvent { peer, kind }) {
+            let reply = PendingReply { peer, kind: "", id: SjsonTree::Null };
+            reply.refuse(Refusal::of(
+                "the debugger has stopped the game, and too many messages wait (DEFERRED_MAX)",
+            ));
+        }
+        None
+    }
+}
+
+const BUSY: &str = "another tool debugs the game: end its session first";
+
+impl DebuggerHost for StoppedScript {
+    fn next(&mut self, engine: &mut Engine) -> Option<DebugRequest> {
+        self.link.was_stopped.set(true);
+        loop {
+            if self.ends || platform::end_requested().is_some() || self.link.poll_window(engine) {
+                return None;
+            }
+            if let Some(event) = self.link.server.wait(WAIT)
+                && let Some(request) = self.accept(event, engine)
+            {
+                return Some(request);
+            }
+        }
+    }
+
+    fn answer(&mut self, answer: Result<ScriptValue, String>) {
+        let Some(reply) = self.reply.take() else { return };
+        match answer {
+            Ok(answer) if reply.kind == "eval" => reply.answer(as_eval(&answer)),
+            Ok(answer) => reply.answer(to_tree(&answer)),
+            Err(message) => reply.refuse(Refusal::of(message)),
+        }
+    }
+
+    fn send(&mut self, name: &str, fields: ScriptValue) {
+        send_event(&self.peer, name, to_tree(&fields));
+    }
+}
+
+/// Returns the answer to `eval` from that to `debug_evaluate`.
+fn as_eval(answer: &ScriptValue) -> SjsonTree {
+    let value = answer.to_tree().get("value").cloned();
+    let values = SjsonTree::Array(value.into_iter().collect());
+    json::object([("values", values), ("logged", SjsonTree::Array(Vec::new()))])
+}
+
+/// Converts an answer of the prelude. An empty Lua table becomes an empty list for keys that hold
+/// lists.
+fn to_tree(answer: &ScriptValue) -> SjsonTree {
+    const LISTS: [&str; 5] = ["breakpoints", "frames", "lines", "scopes", "variables"];
+    let mut tree = answer.to_tree();
+    if let SjsonTree::Object(entries) = &mut tree {
+        for (key, value) in entries {
+            if LISTS.contains(&key.as_str()) && *value == SjsonTree::Object(Vec::new()) {
+                *value = SjsonTree::Array(Vec::new());
+            }
+        }
+    }
+    tree
+}
+
+/// Begins to debug the game.
+pub fn attach(call: &mut IncomingCall) -> Result<Option<SjsonTree>, Refusal> {
+    if let Some(tool) = &call.state.debugger {
+        return match tool.peer.number == call.reply.peer.number {
+            true => Ok(Some(json::object([]))),
+            false => Err(Refusal::of(BUSY)),
+        };
+    }
+    let peer = call.reply.peer.clone();
+    let (link, reply) = (call.state.link.clone(), None);
+    let host = StoppedScript { link, peer: peer.clone(), reply, ends: false };
+    let vm = &mut call.app.vm;
+    vm.set_debugger(Some(Box::new(host)));
+    let begun = vm.call_core("debugger_begin", &[], eval::INSPECT_SECONDS);
+    let problem = match begun {
+        Ok(ScriptValue::Nil) => None,
+        Ok(ScriptValue::Text(problem)) => Some(Refusal::of(problem)),
+        Ok(_) => None,
+        Err(report) => Some(eval::refusal(&report)),
+    };
+    if let Some(problem) = problem {
+        vm.set_debugger(None);
+        return Err(problem);
+    }
+    call.state.debugger = Some(DebuggingTool { peer, is_ready: false });
+    Ok(Some(json::object([])))
+}
+
+/// Returns a refusal if another tool, or none, debugs the game.
+fn check_tool(call: &IncomingCall) -> Result<(), Refusal> {
+    match &call.state.debugger {
+        Some(tool) if tool.peer.number == call.reply.peer.number => Ok(()),
+        Some(_) => Err(Refusal::of(BUSY)),
+        None => Err(Refusal::of("the game is not debugged: send 'debug_attach' first")),
+    }
+}
+
+/// Lets a game start that waits for the debugger.
+pub fn ready(call: &mut IncomingCall) -> Result<Option<SjsonTree>, Refusal> {
+    check_tool(call)?;
+    if let Some(tool) = &mut call.state.debugger {
+        tool.is_ready = true;
+    }
+    Ok(Some(json::object([])))
+}
+
+pub fn detach(call: &mut IncomingCall) -> Result<Option<SjsonTree>, Refusal> {
+    check_tool(call)?;
+    call.state.debugger = None;
+    end(call.app).map_err(|report| eval::refusal(&report))?;
+    Ok(Some(json::object([])))
+}
+
+/// Removes all breakpoints and ends the debugger.
+fn end(app: &mut App) -> Result<(), Box<engine_script::ErrorReport>> {
+    let ended = app.vm.call_core("debugger_finish", &[], REQUEST_SECONDS).map(drop);
+    app.vm.set_debugger(None);
+    ended
+}
+
+/// Stops the script at its next line.
+pub fn pause(call: &mut IncomingCall) -> Result<Option<SjsonTree>, Refusal> {
+    check_tool(call)?;
+    let paused = call.app.vm.call_core("debugger_pause", &[], eval::INSPECT_SECONDS);
+    paused.map(|_| Some(json::object([]))).map_err(|report| eval::refusal(&report))
+}
+
+/// Answers any other request while no script is stopped.
+pub fn request(call: &mut IncomingCall) -> Result<Option<SjsonTree>, Refusal> {
+    check_tool(call)?;
+    let arguments =
+        [ScriptValue::Text(call.reply.kind.to_string()), ScriptValue::from_tree(call.fields)];
+    match call.app.vm.call_core("debugger_request", &arguments, REQUEST_SECONDS) {
+        Ok(ScriptValue::Table(entries)) => {
+            let field = |name: &str| {
+                entries.iter().find(|(key, _)| key == name).map(|(_, value)| value.clone())
+            };
+            match (field("answer"), field("problem")) {
+                (_, Some(ScriptValue::Text(problem))) => Err(Refusal::of(problem)),
+                (answer, _) => Ok(Some(to_tree(&answer.unwrap_or(ScriptValue::Table(Vec::new()))))),
+            }
+        }
+        Ok(_) => Ok(Some(json::object([]))),
+        Err(report) => Err(eval::refusal(&report)),
+    }
+}
+
+impl RemoteTools {
+    /// Ends the debugger if this client was its tool.
+    pub(super) fn end_debugger(&mut self, app: &mut App, client: u64) {
+        if self.state.debugger.take_if(|tool| tool.peer.number == client).is_some()
+            && let Err(report) = end(app)
+        {
+            log::error(&report.to_string());
+        }
+    }
+
+    /// Lets the debugger reach functions that were running when their breakpoints were set.
+    pub(super) fn update_debugger(&mut self, app: &mut App) {
+        if self.state.debugger.is_some()
+            && let Err(report) = app.vm.call_core("debugger_update", &[], REQUEST_SECONDS)
+        {
+            log::error(&report.to_string());
+        }
+    }
+
+    /// Tells the tool that the game was restarted, and is not debugged any more.
+    pub(super) fn forget_debugger(&mut self) {
+        if let Some(tool) = self.state.debugger.take() {
+            tool.send("debug_restarted", json::object([]));
+        }
+    }
+}
+
+impl App {
+    /// Returns true if a tool debugs the game, and has set its breakpoints.
+    pub(crate) fn is_debugger_ready(&self) -> bool {
+        let debugger = self.tools.as_ref().and_then(|tools| tools.state.debugger.as_ref());
+        debugger.is_some_and(|tool| tool.is_ready)
+    }
+
+    /// Returns what a stopped script shares with the main loop, while a tool debugs the game.
+    pub(crate) fn pause_link(&self) -> Option<Rc<PauseLink>> {
+        let state = self.tools.as_ref().map(|tools| &tools.state)?;
+        state.debugger.as_ref().map(|_| state.link.clone())
+    }
+}

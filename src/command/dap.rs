@@ -1,0 +1,240 @@
+//! `engine dap`: a debugger for editors that speak the Debug Adapter Protocol
+//! (microsoft.github.io/debug-adapter-protocol), on standard input and output. It starts a game or
+//! finds a running one, and translates between the protocol and the messages of the tool
+//! connection (docs/tools.md). It knows no Lua.
+
+#[path = "dap/framing.rs"]
+mod framing;
+#[path = "dap/game.rs"]
+mod game;
+#[path = "dap/paths.rs"]
+mod paths;
+#[path = "dap/requests.rs"]
+mod requests;
+#[path = "dap/responses.rs"]
+mod responses;
+
+use engine_app::exit;
+use engine_foundation::sjson::SjsonTree;
+use engine_foundation::{json, panic, terminal};
+use engine_remote::client::ClientMessage;
+use framing::{InputMessage, read_messages};
+use game::DebuggedGame;
+use paths::GamePaths;
+use responses::{Context, Pending};
+use std::collections::HashMap;
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
+use std::time::Duration;
+
+/// Debug a game from an editor, with the Debug Adapter Protocol on standard input and output
+#[derive(clap::Args)]
+pub struct Args {}
+
+/// Wait for a message of the game, and for one of the editor if there is no game.
+const GAME_WAIT: Duration = Duration::from_millis(2);
+const EDITOR_WAIT: Duration = Duration::from_millis(50);
+
+/// Something that a thread of the adapter has read.
+enum Arrival {
+    Editor(InputMessage),
+    /// A line that the game has printed: the category, and the text.
+    Printed(&'static str, String),
+}
+
+/// The session with an editor.
+struct Adapter {
+    arrivals: Receiver<Arrival>,
+    sender: Sender<Arrival>,
+    last_number: u64,
+    game: Option<DebuggedGame>,
+    paths: Option<GamePaths>,
+    /// Requests of the editor that the game has not answered, by the id of the tool's message.
+    pending: HashMap<u64, Pending>,
+    /// The breakpoints of each script, for a game that is restarted.
+    breakpoints: HashMap<String, Vec<(&'static str, SjsonTree)>>,
+    stops_at_errors: bool,
+    /// The reason of the next stop that no breakpoint causes: "entry", "pause" or "step".
+    stop_reason: &'static str,
+    /// Scripts without a file, by the number by which the editor asks for them, less 1.
+    sources: Vec<String>,
+    /// The function of the stack in which the editor last asked for variables.
+    last_frame: f64,
+    /// True if the editor has ended the session.
+    is_done: bool,
+}
+
+pub fn main(_: Args) -> i32 {
+    let (sender, arrivals) = channel();
+    let editor = sender.clone();
+    let read = move || {
+        read_messages(&mut std::io::stdin().lock(), &mut |message| {
+            editor.send(Arrival::Editor(message)).is_ok()
+        });
+    };
+    if let Err(reason) = panic::spawn("dap-input", read) {
+        engine_foundation::error_line!(
+            "error: no thread is left to read from the editor: {reason}"
+        );
+        return exit::FAILED;
+    }
+    let mut adapter = Adapter {
+        arrivals,
+        sender,
+        last_number: 0,
+        game: None,
+        paths: None,
+        pending: HashMap::new(),
+        breakpoints: HashMap::new(),
+        stops_at_errors: false,
+        stop_reason: "step",
+        sources: Vec::new(),
+        last_frame: 0.0,
+        is_done: false,
+    };
+    adapter.run();
+    exit::SUCCESS
+}
+
+impl Adapter {
+    fn run(&mut self) {
+        while !self.is_done && terminal::output_error().is_none() {
+            let wait = if self.game.is_some() { None } else { Some(EDITOR_WAIT) };
+            while let Some(arrival) = self.next_arrival(wait) {
+                self.arrived(arrival);
+                if self.is_done || wait.is_some() {
+                    break;
+                }
+            }
+            self.poll_game();
+        }
+        if let Some(game) = self.game.take() {
+            game.end();
+        }
+    }
+
+    fn next_arrival(&self, wait: Option<Duration>) -> Option<Arrival> {
+        match wait {
+            None => self.arrivals.try_recv().ok(),
+            Some(wait) => match self.arrivals.recv_timeout(wait) {
+                Ok(arrival) => Some(arrival),
+                Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected) => None,
+            },
+        }
+    }
+
+    fn arrived(&mut self, arrival: Arrival) {
+        match arrival {
+            Arrival::Editor(InputMessage::Message(tree)) => self.handle_request(&tree),
+            Arrival::Editor(InputMessage::Problem(problem)) => {
+                self.output("stderr", &format!("engine dap: {problem}\n"));
+            }
+            Arrival::Editor(InputMessage::End) => self.is_done = true,
+            Arrival::Printed(category, line) => self.output(category, &(line + "\n")),
+        }
+    }
+
+    /// Handles the messages of the game, and its end.
+    fn poll_game(&mut self) {
+        let Some(game) = &mut self.game else { return };
+        match game.client.receive(GAME_WAIT) {
+            ClientMessage::Message(tree) => self.handle_game_message(&tree),
+            ClientMessage::Bytes(_) | ClientMessage::Nothing => {}
+            ClientMessage::Ended(reason) => self.game_ended(&reason),
+        }
+    }
+
+    /// Reports the end of the game, after the last lines that it has printed.
+    fn game_ended(&mut self, reason: &str) {
+        let Some(game) = self.game.take() else { return };
+        let is_own = game.is_own();
+        let code = game.wait();
+        if code.is_none() && is_own {
+            self.output(
+                "stderr",
+                &format!("engine dap: the connection to the game has ended: {reason}\n"),
+            );
+        }
+        while let Some(arrival) = self.next_arrival(Some(EDITOR_WAIT)) {
+            self.arrived(arrival);
+        }
+        for (_, pending) in std::mem::take(&mut self.pending) {
+            self.refuse(&pending, "the game has ended");
+        }
+        if let Some(code) = code {
+            let code = SjsonTree::Number(f64::from(code));
+            self.event("exited", json::object([("exitCode", code)]));
+        }
+        self.event("terminated", json::object([]));
+    }
+
+    /// Sends a message to the editor.
+    fn send(&mut self, kind: &str, entries: Vec<(&str, SjsonTree)>) {
+        self.last_number += 1;
+        let mut all = vec![
+            ("seq".to_string(), SjsonTree::Number(self.last_number as f64)),
+            ("type".to_string(), json::text(kind)),
+        ];
+        all.extend(entries.into_iter().map(|(key, value)| (key.to_string(), value)));
+        terminal::forward_output(&framing::framed(&json::write(&SjsonTree::Object(all))), false);
+        // The output is flushed by this. The loop ends if the editor has closed it.
+        let _ = terminal::output_error();
+    }
+
+    fn event(&mut self, name: &str, body: SjsonTree) {
+        self.send("event", vec![("event", json::text(name)), ("body", body)]);
+    }
+
+    /// Shows a text in the editor's console.
+    fn output(&mut self, category: &str, text: &str) {
+        let body = [("category", json::text(category)), ("output", json::text(text))];
+        self.event("output", json::object(body));
+    }
+
+    fn respond(&mut self, pending: &Pending, body: SjsonTree) {
+        self.send(
+            "response",
+            vec![
+                ("request_seq", pending.number.clone()),
+                ("success", SjsonTree::Bool(true)),
+                ("command", json::text(&pending.command)),
+                ("body", body),
+            ],
+        );
+    }
+
+    fn refuse(&mut self, pending: &Pending, message: &str) {
+        let error = json::object([
+            ("id", SjsonTree::Number(1.0)),
+            // Braces would be taken for names of variables.
+            ("format", json::text(message.replace('{', "(").replace('}', ")"))),
+            ("showUser", SjsonTree::Bool(true)),
+        ]);
+        self.send(
+            "response",
+            vec![
+                ("request_seq", pending.number.clone()),
+                ("success", SjsonTree::Bool(false)),
+                ("command", json::text(&pending.command)),
+                ("message", json::text(message)),
+                ("body", json::object([("error", error)])),
+            ],
+        );
+    }
+
+    /// Sends a message to the game. Its answer is translated by the context.
+    fn ask_game(
+        &mut self,
+        pending: Pending,
+        message: &'static str,
+        fields: Vec<(&'static str, SjsonTree)>,
+        context: Context,
+    ) {
+        let Some(game) = &mut self.game else {
+            return self.refuse(&pending, "no game is debugged: send launch or attach first");
+        };
+        match game.client.send(message, fields) {
+            Ok(id) => _ = self.pending.insert(id, Pending { context, ..pending }),
+            Err(error) => self.refuse(&pending, &error.message),
+        }
+    }
+}

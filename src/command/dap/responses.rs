@@ -1,0 +1,251 @@
+//! Translation of what the game sends: answers to the requests of the editor, and events.
+
+use super::Adapter;
+use engine_foundation::json;
+use engine_foundation::sjson::SjsonTree;
+use std::path::Path;
+
+/// A request of the editor that waits for the game.
+pub struct Pending {
+    /// The number of the request.
+    pub number: SjsonTree,
+    pub command: String,
+    pub context: Context,
+}
+
+/// How an answer of the game is translated.
+pub enum Context {
+    /// The response has no body.
+    Nothing,
+    /// The response of a request that lets the script continue.
+    Continued,
+    /// Breakpoints of a script, with those of the request.
+    Breakpoints(String),
+    Locations,
+    Stack,
+    Scopes,
+    Variables,
+    /// A value: the response names it `result` or `value`.
+    Value(&'static str),
+    /// The values of a line that runs without a stopped script.
+    Values,
+    Error,
+    Source,
+}
+
+/// Returns the number of a field, or 0.
+pub fn number(tree: &SjsonTree, key: &str) -> f64 {
+    match tree.get(key) {
+        Some(SjsonTree::Number(number)) => *number,
+        _ => 0.0,
+    }
+}
+
+/// Returns the text of a field, or an empty one.
+pub fn text<'a>(tree: &'a SjsonTree, key: &str) -> &'a str {
+    match tree.get(key) {
+        Some(SjsonTree::String(text)) => text,
+        _ => "",
+    }
+}
+
+/// Returns the items of a list in a field.
+pub fn items<'a>(tree: &'a SjsonTree, key: &str) -> &'a [SjsonTree] {
+    match tree.get(key) {
+        Some(SjsonTree::Array(items)) => items,
+        _ => &[],
+    }
+}
+
+fn field(tree: &SjsonTree, key: &str) -> SjsonTree {
+    tree.get(key).cloned().unwrap_or(SjsonTree::Null)
+}
+
+fn value(name: &'static str, tree: &SjsonTree) -> Vec<(String, SjsonTree)> {
+    let entries = [
+        (name, field(tree, "value")),
+        ("type", field(tree, "kind")),
+        ("variablesReference", SjsonTree::Number(number(tree, "reference"))),
+    ];
+    entries.map(|(key, value)| (key.to_string(), value)).to_vec()
+}
+
+impl Adapter {
+    /// Handles a message of the game: an answer, or an event.
+    pub fn handle_game_message(&mut self, tree: &SjsonTree) {
+        if let Some(SjsonTree::Number(id)) = tree.get("id")
+            && let Some(pending) = self.pending.remove(&(*id as u64))
+        {
+            return match text(tree, "type") {
+                "error" => self.refuse(&pending, text(tree, "message")),
+                _ => self.answered(&pending, tree),
+            };
+        }
+        match text(tree, "type") {
+            "debug_stopped" => self.stopped(tree),
+            "debug_breakpoints_changed" => {
+                for point in items(tree, "breakpoints") {
+                    let point = self.breakpoint(text(tree, "file"), point);
+                    let body = [("reason", json::text("changed")), ("breakpoint", point)];
+                    self.event("breakpoint", json::object(body));
+                }
+            }
+            "debug_restarted" => self.set_up_again(),
+            "message" => {
+                let level = text(tree, "level");
+                let category = if level == "info" { "stdout" } else { "stderr" };
+                let prefix = if level == "info" { "" } else { level };
+                let separator = if prefix.is_empty() { "" } else { ": " };
+                let line = format!("{prefix}{separator}{}\n", text(tree, "message"));
+                self.output(category, &line);
+            }
+            _ => {}
+        }
+    }
+
+    fn stopped(&mut self, tree: &SjsonTree) {
+        let reason = match text(tree, "reason") {
+            "breakpoint" => "breakpoint",
+            "error" => "exception",
+            _ => self.stop_reason,
+        };
+        self.stop_reason = "step";
+        self.last_frame = 0.0;
+        let mut body = vec![
+            ("reason".to_string(), json::text(reason)),
+            ("threadId".to_string(), SjsonTree::Number(1.0)),
+            ("allThreadsStopped".to_string(), SjsonTree::Bool(true)),
+        ];
+        if reason == "exception" {
+            body.push(("text".to_string(), field(tree, "message")));
+        }
+        if let Some(ids) = tree.get("breakpoints") {
+            body.push(("hitBreakpointIds".to_string(), ids.clone()));
+        }
+        self.event("stopped", SjsonTree::Object(body));
+    }
+
+    /// Returns a breakpoint as the editor knows it.
+    fn breakpoint(&mut self, script: &str, point: &SjsonTree) -> SjsonTree {
+        let mut entries = vec![
+            ("id".to_string(), field(point, "id")),
+            ("verified".to_string(), field(point, "verified")),
+            ("line".to_string(), field(point, "line")),
+            ("source".to_string(), self.source(script)),
+        ];
+        if let Some(message) = point.get("message") {
+            entries.push(("message".to_string(), message.clone()));
+        }
+        SjsonTree::Object(entries)
+    }
+
+    /// Returns a script as the editor knows it. One without a file has a number.
+    fn source(&mut self, script: &str) -> SjsonTree {
+        let name = Path::new(script).file_name().map_or(script.into(), |it| it.to_string_lossy());
+        let path = self.paths.as_ref().and_then(|paths| paths.path_of(script));
+        if let Some(path) = path {
+            let path = path.to_string_lossy().into_owned();
+            return json::object([("name", json::text(name)), ("path", json::text(path))]);
+        }
+        let known = self.sources.iter().position(|known| known == script);
+        let index = known.unwrap_or_else(|| {
+            self.sources.push(script.to_string());
+            self.sources.len() - 1
+        });
+        let reference = SjsonTree::Number((index + 1) as f64);
+        json::object([("name", json::text(script)), ("sourceReference", reference)])
+    }
+
+    fn frame(&mut self, frame: &SjsonTree) -> SjsonTree {
+        let script = text(frame, "file").to_string();
+        let mut entries = vec![
+            ("id".to_string(), SjsonTree::Number(number(frame, "frame") + 1.0)),
+            ("name".to_string(), field(frame, "name")),
+            ("line".to_string(), SjsonTree::Number(number(frame, "line"))),
+            ("column".to_string(), SjsonTree::Number(if script.is_empty() { 0.0 } else { 1.0 })),
+        ];
+        match script.as_str() {
+            "" => entries.push(("presentationHint".to_string(), json::text("subtle"))),
+            script => entries.push(("source".to_string(), self.source(script))),
+        }
+        SjsonTree::Object(entries)
+    }
+
+    fn answered(&mut self, pending: &Pending, tree: &SjsonTree) {
+        let body = match &pending.context {
+            Context::Nothing => json::object([]),
+            Context::Continued => json::object([("allThreadsContinued", SjsonTree::Bool(true))]),
+            Context::Breakpoints(script) => {
+                let points = items(tree, "breakpoints").iter();
+                let points = points.map(|point| self.breakpoint(script, point)).collect();
+                json::object([("breakpoints", SjsonTree::Array(points))])
+            }
+            Context::Locations => {
+                let line = |line: &SjsonTree| json::object([("line", line.clone())]);
+                let lines = items(tree, "lines").iter().map(line).collect();
+                json::object([("breakpoints", SjsonTree::Array(lines))])
+            }
+            Context::Stack => {
+                let frames = items(tree, "frames").iter().map(|frame| self.frame(frame)).collect();
+                json::object([
+                    ("stackFrames", SjsonTree::Array(frames)),
+                    ("totalFrames", field(tree, "count")),
+                ])
+            }
+            Context::Scopes => {
+                let scopes = items(tree, "scopes").iter().map(scope).collect();
+                json::object([("scopes", SjsonTree::Array(scopes))])
+            }
+            Context::Variables => {
+                let variable = |variable: &SjsonTree| {
+                    let mut entries = value("value", variable);
+                    entries.push(("name".to_string(), field(variable, "name")));
+                    SjsonTree::Object(entries)
+                };
+                let variables = items(tree, "variables").iter().map(variable).collect();
+                json::object([("variables", SjsonTree::Array(variables))])
+            }
+            Context::Value(name) => SjsonTree::Object(value(*name, tree)),
+            Context::Values => {
+                let values = items(tree, "values").iter().filter_map(|value| match value {
+                    SjsonTree::String(text) => Some(text.as_str()),
+                    _ => None,
+                });
+                let result = values.collect::<Vec<_>>().join(", ");
+                let reference = SjsonTree::Number(0.0);
+                json::object([("result", json::text(result)), ("variablesReference", reference)])
+            }
+            Context::Error => {
+                let details = json::object([
+                    ("message", field(tree, "message")),
+                    ("stackTrace", field(tree, "report")),
+                ]);
+                json::object([
+                    ("exceptionId", json::text("error")),
+                    ("description", field(tree, "message")),
+                    ("breakMode", json::text("unhandled")),
+                    ("details", details),
+                ])
+            }
+            Context::Source => json::object([
+                ("content", field(tree, "text")),
+                ("mimeType", json::text("text/x-lua")),
+            ]),
+        };
+        self.respond(pending, body);
+    }
+}
+
+fn scope(scope: &SjsonTree) -> SjsonTree {
+    let (name, hint) = match text(scope, "name") {
+        "locals" => ("Locals", "locals"),
+        "upvalues" => ("Upvalues", "upvalues"),
+        _ => ("Globals", "globals"),
+    };
+    json::object([
+        ("name", json::text(name)),
+        ("presentationHint", json::text(hint)),
+        ("variablesReference", field(scope, "reference")),
+        ("expensive", SjsonTree::Bool(name == "Globals")),
+    ])
+}

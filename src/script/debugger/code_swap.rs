@@ -1,0 +1,374 @@
+//! Exchanges the code of functions in place: every function of a chunk gets the code of its
+//! counterpart in another version of the chunk's text, and stays the same object with the same
+//! upvalues. Functions that are running, also in suspended coroutines, keep their code.
+//!
+//! Two versions differ only by calls that breakpoints insert (lua/debug/breakpoints.lua), so their
+//! functions form the same tree, and each has the same parameters and upvalues in both. This is
+//! compared before anything is changed. LuaJIT's version is pinned by Cargo.lock; `is_known`
+//! compares the layout with values that are known from Lua's C interface.
+
+use super::super::context::ScriptContext;
+use super::super::luajit_layout::{self, STRING_TEXT};
+use mlua::ffi::*;
+use std::collections::{HashMap, HashSet};
+use std::ffi::{CStr, c_int};
+use std::mem::MaybeUninit;
+
+/// Type numbers of objects in the collector's list.
+const THREAD: u8 = 6;
+const PROTOTYPE: u8 = 7;
+const FUNCTION: u8 = 8;
+/// The value that distinguishes a Lua function from a native one.
+const OF_LUA: u8 = 0;
+/// Maximum depth of nested functions, that of LuaJIT's parser.
+const DEPTH_MAX: usize = 200;
+/// Maximum number of stack levels of a coroutine that are searched for running functions: Lua's
+/// stack has no more.
+const LEVELS_MAX: c_int = 200_000;
+/// Flags of a prototype that do not change while it is used: children, varargs, FFI constants.
+const LASTING_FLAGS: u8 = 0x07;
+
+/// The first fields of every object.
+#[repr(C)]
+struct RawObject {
+    next: *const RawObject,
+    marked: u8,
+    kind: u8,
+}
+
+/// The first fields of LuaJIT's `GCfunc`.
+#[repr(C)]
+struct RawFunction {
+    next: *const RawObject,
+    marked: u8,
+    kind: u8,
+    variant: u8,
+    upvalues: u8,
+    environment: *const u8,
+    gray: *const u8,
+    code: *const u32,
+}
+
+/// LuaJIT's `GCproto`. The code follows it.
+#[repr(C)]
+struct RawPrototype {
+    next: *const RawObject,
+    marked: u8,
+    kind: u8,
+    parameters: u8,
+    frame_size: u8,
+    code_size: u32,
+    unused: u32,
+    gray: *const u8,
+    constants: *const u64,
+    upvalues: *const u16,
+    object_constants: u32,
+    number_constants: u32,
+    bytes: u32,
+    upvalue_count: u8,
+    flags: u8,
+    trace: u16,
+    chunk: *const u8,
+    first_line: u32,
+    line_count: u32,
+    debug: [*const u8; 3],
+}
+
+const _: () = {
+    assert!(size_of::<RawPrototype>() == 104);
+    assert!(std::mem::offset_of!(RawPrototype, constants) == 32);
+    assert!(std::mem::offset_of!(RawPrototype, upvalue_count) == 60);
+    assert!(std::mem::offset_of!(RawPrototype, first_line) == 72);
+    assert!(std::mem::offset_of!(RawFunction, code) == 32);
+};
+
+/// A prototype. It is alive as long as a function that leads to it.
+#[derive(Clone, Copy, PartialEq)]
+struct Prototype(*const RawPrototype);
+
+impl Prototype {
+    unsafe fn of_function(function: *const RawFunction) -> Prototype {
+        // SAFETY: a Lua function's code follows its prototype.
+        unsafe { Prototype((*function).code.cast::<RawPrototype>().sub(1)) }
+    }
+
+    fn code(self) -> *const u32 {
+        // The code follows the prototype.
+        self.0.wrapping_add(1).cast()
+    }
+
+    unsafe fn chunk<'a>(self) -> &'a CStr {
+        // SAFETY: the chunk's name is a Lua string with a zero byte.
+        unsafe { CStr::from_ptr((*self.0).chunk.add(STRING_TEXT).cast()) }
+    }
+
+    /// Returns the object constants, the last one first.
+    unsafe fn objects<'a>(self) -> &'a [*const RawObject] {
+        // SAFETY: they are right before the numbers.
+        unsafe {
+            let count = (*self.0).object_constants as usize;
+            let first = (*self.0).constants.cast::<*const RawObject>().sub(count);
+            std::slice::from_raw_parts(first, count)
+        }
+    }
+
+    /// Appends this function and those inside of it, in the order of the text.
+    unsafe fn collect(self, depth: usize, found: &mut Vec<Prototype>) {
+        found.push(self);
+        if depth == DEPTH_MAX {
+            return;
+        }
+        // SAFETY: constants that are prototypes are alive with this one.
+        unsafe {
+            for object in self.objects().iter().rev() {
+                if (**object).kind == PROTOTYPE {
+                    Prototype(object.cast()).collect(depth + 1, found);
+                }
+            }
+        }
+    }
+
+    /// Returns true if functions of both prototypes can exchange their code: the upvalues and the
+    /// parameters are the same.
+    unsafe fn is_exchangeable(self, other: Prototype) -> bool {
+        // SAFETY: both are alive.
+        unsafe {
+            let (a, b) = (&*self.0, &*other.0);
+            let same_upvalues = a.upvalue_count == b.upvalue_count
+                && (0..a.upvalue_count as usize)
+                    .all(|n| a.upvalues.add(n).read() == b.upvalues.add(n).read());
+            same_upvalues
+                && a.parameters == b.parameters
+                && (a.first_line, a.line_count) == (b.first_line, b.line_count)
+                && (a.flags ^ b.flags) & 0x02 == 0
+        }
+    }
+
+    /// Returns true if the two have the same code. Opcodes are not compared, because LuaJIT
+    /// replaces some of them while a function runs.
+    unsafe fn is_same_code(self, other: Prototype) -> bool {
+        // SAFETY: both are alive; sizes are compared before anything of that size is read.
+        unsafe {
+            let (a, b) = (&*self.0, &*other.0);
+            if !self.is_exchangeable(other)
+                || a.code_size != b.code_size
+                || a.frame_size != b.frame_size
+                || a.object_constants != b.object_constants
+                || a.number_constants != b.number_constants
+                || (a.flags ^ b.flags) & LASTING_FLAGS != 0
+            {
+                return false;
+            }
+            let size = a.code_size as usize;
+            // The first instruction is the function's header.
+            let code = (1..size)
+                .all(|i| self.code().add(i).read() >> 8 == other.code().add(i).read() >> 8);
+            let numbers = (0..a.number_constants as usize)
+                .all(|i| a.constants.add(i).read() == b.constants.add(i).read());
+            let objects = self
+                .objects()
+                .iter()
+                .zip(other.objects())
+                .all(|(a, b)| a == b || ((**a).kind == (**b).kind && (**a).kind != STRING));
+            code && numbers && objects
+        }
+    }
+}
+
+/// Type number of a string. Strings with the same text are the same object.
+const STRING: u8 = 4;
+
+/// The result of an exchange.
+#[derive(Default)]
+struct Exchange {
+    exchanged: usize,
+    /// Running functions, which keep their code.
+    running: Vec<*const RawFunction>,
+}
+
+/// The functions of one version of a chunk, in the order of the text, from its main function at
+/// `i`.
+unsafe fn functions_of(l: *mut lua_State, i: c_int) -> Vec<Prototype> {
+    let mut found = Vec::new();
+    // SAFETY: the prelude passes a main function.
+    unsafe {
+        let function = lua_topointer(l, i).cast::<RawFunction>();
+        Prototype::of_function(function).collect(0, &mut found);
+    }
+    found
+}
+
+/// Returns the functions that run in any coroutine.
+unsafe fn running_functions(l: *mut lua_State) -> HashSet<*const RawFunction> {
+    let mut running = HashSet::new();
+    // SAFETY: the list has live objects, because a full collection was finished.
+    unsafe {
+        each_object(l, |object| {
+            if (*object).kind != THREAD {
+                return;
+            }
+            let thread = object.cast::<lua_State>().cast_mut();
+            for level in 0..LEVELS_MAX {
+                let mut ar = MaybeUninit::<lua_Debug>::zeroed();
+                if lua_getstack(thread, level, ar.as_mut_ptr()) == 0 {
+                    break;
+                }
+                lua_getinfo(thread, c"f".as_ptr(), ar.as_mut_ptr());
+                running.insert(lua_topointer(thread, -1).cast());
+                lua_settop(thread, -2);
+            }
+        });
+    }
+    running
+}
+
+unsafe fn each_object(l: *mut lua_State, mut each: impl FnMut(*const RawObject)) {
+    // SAFETY: as the caller promised: the list is not changed meanwhile.
+    unsafe {
+        let mut object = luajit_layout::first_object(l).cast::<RawObject>();
+        while !object.is_null() {
+            each(object);
+            object = (*object).next;
+        }
+    }
+}
+
+/// Gives every function of a chunk its code in the version `target`.
+unsafe fn exchange(
+    l: *mut lua_State,
+    chunk: &CStr,
+    versions: &[Vec<Prototype>],
+    target: &[Prototype],
+) -> Exchange {
+    let mut result = Exchange::default();
+    let mut known = HashMap::new();
+    for version in versions.iter().filter(|version| version.len() == target.len()) {
+        for (i, prototype) in version.iter().enumerate() {
+            known.insert(prototype.0, i);
+        }
+    }
+    // Prototypes of the text as it was loaded, before the debugger compiled it again.
+    let mut found: HashMap<*const RawPrototype, Option<usize>> = HashMap::new();
+    // SAFETY: no object is created or freed meanwhile, and running functions are left alone.
+    unsafe {
+        let running = running_functions(l);
+        each_object(l, |object| {
+            let function = object.cast::<RawFunction>();
+            if (*object).kind != FUNCTION || (*function).variant != OF_LUA {
+                return;
+            }
+            let own = Prototype::of_function(function);
+            if own.chunk() != chunk {
+                return;
+            }
+            let index = known.get(&own.0).copied().or_else(|| {
+                *found.entry(own.0).or_insert_with(|| {
+                    versions.iter().find_map(|version| {
+                        let mut same = (0..version.len()).filter(|i| version[*i].is_same_code(own));
+                        same.next().filter(|_| same.next().is_none())
+                    })
+                })
+            });
+            let new = index.and_then(|index| target.get(index)).copied();
+            let Some(new) = new.filter(|new| own != *new && own.is_exchangeable(*new)) else {
+                return;
+            };
+            if running.contains(&function) {
+                result.running.push(function);
+            } else if index != Some(0) {
+                // Main functions stay: those of `versions` say which code belongs together.
+                (*function.cast_mut()).code = new.code();
+                result.exchanged += 1;
+            }
+        });
+    }
+    result
+}
+
+/// Adds the addresses of the code of all functions of a version, whose main function is at `i`.
+///
+/// # Safety
+/// `l` is a live state, and a Lua function at `i`.
+pub unsafe fn collect_code(l: *mut lua_State, i: c_int, found: &mut HashSet<usize>) {
+    // SAFETY: as the caller promised.
+    let functions = unsafe { functions_of(l, i) };
+    found.extend(functions.iter().map(|function| function.code().addr()));
+}
+
+/// Returns the address of the code of the Lua function at `i`.
+///
+/// # Safety
+/// As for [`collect_code`].
+pub unsafe fn code_address(l: *mut lua_State, i: c_int) -> usize {
+    // SAFETY: as the caller promised.
+    unsafe { (*lua_topointer(l, i).cast::<RawFunction>()).code.addr() }
+}
+
+/// `debug_exchange(chunk, versions, target)`: gives every function of the chunk its code in
+/// `target`, the main function of a version of its text. `versions` has the main functions of all
+/// versions that functions may have their code from, the version without breakpoints first.
+/// Compiled code must have been discarded before. Returns the number of exchanged functions and a
+/// list of running ones, which keep their code.
+pub unsafe extern "C-unwind" fn debug_exchange(l: *mut lua_State) -> c_int {
+    // SAFETY: the prelude passes a string, a list of functions and a function.
+    unsafe {
+        let cx = ScriptContext::of(l);
+        // Between two collections every object has the same color, so that a function may refer to
+        // another prototype without a barrier.
+        cx.collect_now(l);
+        cx.memory.begin_lenient();
+        lua_settop(l, 3);
+        lua_checkstack(l, 20);
+        let mut versions = Vec::new();
+        for i in 1..=lua_objlen(l, 2) as lua_Integer {
+            lua_rawgeti(l, 2, i);
+            versions.push(functions_of(l, -1));
+            lua_settop(l, 3);
+        }
+        let target = functions_of(l, 3);
+        let chunk = CStr::from_ptr(lua_tolstring(l, 1, std::ptr::null_mut()));
+        let result = exchange(l, chunk, &versions, &target);
+        lua_pushnumber(l, result.exchanged as f64);
+        lua_createtable(l, 0, 0);
+        for (i, function) in result.running.iter().enumerate() {
+            luajit_layout::push_function(l, function.cast());
+            lua_rawseti(l, -2, i as lua_Integer + 1);
+        }
+        cx.memory.end_lenient();
+        2
+    }
+}
+
+/// Returns true if functions and prototypes have the layout that this file expects.
+///
+/// # Safety
+/// `l` is a live state.
+pub unsafe fn is_known(l: *mut lua_State) -> bool {
+    const PROBE: &[u8] = b"local a, b = 1, 2\nlocal function f(x, y, z)\n  return a + b\nend\n\
+        return f, function() end";
+    // SAFETY: the chunk leaves a function with two upvalues and three parameters.
+    unsafe {
+        let top = lua_gettop(l);
+        let loaded = luaL_loadbuffer(l, PROBE.as_ptr().cast(), PROBE.len(), c"=probe".as_ptr());
+        if loaded != LUA_OK {
+            lua_settop(l, top);
+            return false;
+        }
+        let tree = functions_of(l, -1);
+        if lua_pcall(l, 0, 1, 0) != LUA_OK {
+            lua_settop(l, top);
+            return false;
+        }
+        let own = Prototype::of_function(lua_topointer(l, -1).cast());
+        let raw = &*own.0;
+        let right = tree.len() == 3
+            && tree[1] == own
+            && (raw.kind, raw.parameters, raw.upvalue_count) == (PROTOTYPE, 3, 2)
+            && (raw.first_line, raw.line_count) == (2, 2)
+            && own.chunk() == c"=probe"
+            && own.is_same_code(own)
+            && !own.is_exchangeable(tree[2]);
+        lua_settop(l, top);
+        right
+    }
+}

@@ -1,0 +1,50 @@
+//! The part of the debugger in the interrupt: the hook for executed lines, and callbacks that are
+//! stopped for a while.
+
+use super::{Interrupt, UNSEEN};
+use mlua::ffi::lua_State;
+use std::sync::atomic::Ordering::SeqCst;
+
+/// The budget of a callback that is interrupted, and its part that is used.
+#[derive(Clone, Copy, Debug)]
+pub struct SuspendedBudget {
+    used_micros: u64,
+    budget_micros: u64,
+}
+
+impl Interrupt {
+    /// Sets if the debugger follows executed lines (debugger/). As for line counts, the JIT
+    /// compiler must be off meanwhile.
+    pub fn debug_lines(&self, state: *mut lua_State, on: bool) {
+        if self.debugged.swap(on, SeqCst) == on {
+            return;
+        }
+        match self.reasons.load(SeqCst) {
+            0 => self.unhook_when_done(state),
+            _ => self.hook(),
+        }
+    }
+
+    /// Interrupts the running callback: it uses no budget until [`Interrupt::resume`]. Callbacks
+    /// may be begun and ended meanwhile.
+    pub fn suspend(&self) -> SuspendedBudget {
+        let (started, now) = (self.started_micros.load(SeqCst), self.cpu_micros());
+        let used_micros = if started == UNSEEN { 0 } else { now.saturating_sub(started) };
+        let budget_micros = self.budget_micros.load(SeqCst);
+        self.turn.fetch_add(1, SeqCst);
+        SuspendedBudget { used_micros, budget_micros }
+    }
+
+    /// Continues the callback that was interrupted, with the rest of its budget.
+    pub fn resume(&self, suspended: SuspendedBudget) {
+        let started = self.cpu_micros().saturating_sub(suspended.used_micros);
+        self.started_micros.store(started, SeqCst);
+        self.budget_micros.store(suspended.budget_micros, SeqCst);
+        self.turn.fetch_add(1, SeqCst);
+    }
+
+    /// Returns a number that differs from callback to callback, and before and after a suspension.
+    pub fn turn(&self) -> u64 {
+        self.turn.load(SeqCst)
+    }
+}
