@@ -285,6 +285,12 @@ const ALLOWED: &[Allowed] = &[
         "the folder that --out names, and a bundle of its own that was copied there",
     ),
     (
+        "src/package/signed_files.rs",
+        &[".metadata(", "create_dir_all", "set_permissions("],
+        "writes an application for a signing tool into a folder of its own",
+    ),
+    ("src/package/signing.rs", &["fs::symlink_metadata("], "whether a signing tool wrote its file"),
+    (
         "src/command/editor_definitions.rs",
         &[
             "fs::metadata(",
