@@ -65,13 +65,43 @@ impl Args {
 }
 
 pub fn main(args: Args) -> i32 {
-    run(&args).unwrap_or_else(|error| {
+    run(&args, args.confine.is_enabled()).unwrap_or_else(|error| {
         engine_foundation::error_line!("error: {error}");
         exit::FAILED
     })
 }
 
-fn run(args: &Args) -> Result<i32, Error> {
+/// Compiles a bundle for a platform into a file. The caller confines the process.
+///
+/// # Errors
+/// Returns an error as `engine compile --bundle` does; findings of the compile and of the check are
+/// printed, and the exit code reports them.
+pub(super) fn make_bundle(options: BundleRequest) -> Result<i32, Error> {
+    let BundleRequest { folder, platform, out, skip_check, reachable } = options;
+    let args = Args {
+        folder: folder.to_path_buf(),
+        out: Some(out.to_path_buf()),
+        bundle: true,
+        platform: Some(platform.to_string()),
+        source_platform: None,
+        skip_check,
+        reachable,
+        cache: None,
+        confine: ConfinementFlag::default(),
+    };
+    run(&args, false)
+}
+
+/// A bundle that another command needs.
+pub(super) struct BundleRequest<'a> {
+    pub folder: &'a Path,
+    pub platform: &'a str,
+    pub out: &'a Path,
+    pub skip_check: bool,
+    pub reachable: bool,
+}
+
+fn run(args: &Args, confined: bool) -> Result<i32, Error> {
     let project = Project::open(&args.folder)?;
     if args.bundle {
         // Checked before minutes of work, not after them.
@@ -94,7 +124,7 @@ fn run(args: &Args) -> Result<i32, Error> {
     if args.bundle {
         report_data_folder(&args.folder, &data);
     }
-    if args.confine.is_enabled() {
+    if confined {
         confine(args, &project, &data)?;
     }
     if !args.bundle {
@@ -244,7 +274,11 @@ fn warn_of_excluded(root: &Path, exclude: &[Glob], index: &ResourceIndex) -> Res
 }
 
 /// Returns the folder of data compiled for a release, which exists.
-fn release_folder(root: &Path, platform: &str, source_platform: &str) -> Result<PathBuf, Error> {
+pub(super) fn release_folder(
+    root: &Path,
+    platform: &str,
+    source_platform: &str,
+) -> Result<PathBuf, Error> {
     let name = match platform == source_platform {
         true => platform.to_string(),
         false => format!("{platform}-of-{source_platform}"),
@@ -329,12 +363,17 @@ fn bundle(
         let _ = std::fs::remove_file(&temporary_file);
     }
     checked?;
-    let size = match bytes {
-        0..1_048_576 => format!("{} KiB", bytes.div_ceil(1024)),
-        _ => format!("{:.1} MiB", bytes as f64 / f64::from(1 << 20)),
-    };
+    let size = size_text(bytes);
     engine_foundation::print_line!("{}: {size} for {platform}", out.display());
     Ok(())
+}
+
+/// Formats a size of an output: `14.2 MiB`.
+pub(super) fn size_text(bytes: u64) -> String {
+    match bytes {
+        0..1_048_576 => format!("{} KiB", bytes.div_ceil(1024)),
+        _ => format!("{:.1} MiB", bytes as f64 / f64::from(1 << 20)),
+    }
 }
 
 fn report_result(compiled: &CompileResult, platform: &str) {

@@ -16,6 +16,7 @@ mod git;
 pub mod merge;
 mod merge_page;
 pub mod new;
+pub mod package;
 pub mod report;
 pub mod run;
 pub mod script;
