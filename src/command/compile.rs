@@ -55,6 +55,9 @@ pub struct Args {
     cache: Option<String>,
     #[command(flatten)]
     confine: ConfinementFlag,
+    /// True if another command needs the bundle. That command confines the process.
+    #[arg(skip)]
+    is_intermediate: bool,
 }
 
 impl Args {
@@ -65,7 +68,7 @@ impl Args {
 }
 
 pub fn main(args: Args) -> i32 {
-    run(&args, args.confine.is_enabled()).unwrap_or_else(|error| {
+    run(&args).unwrap_or_else(|error| {
         engine_foundation::error_line!("error: {error}");
         exit::FAILED
     })
@@ -88,8 +91,9 @@ pub(super) fn make_bundle(options: BundleRequest) -> Result<i32, Error> {
         reachable,
         cache: None,
         confine: ConfinementFlag::default(),
+        is_intermediate: true,
     };
-    run(&args, false)
+    run(&args)
 }
 
 /// A bundle that another command needs.
@@ -101,7 +105,7 @@ pub(super) struct BundleRequest<'a> {
     pub reachable: bool,
 }
 
-fn run(args: &Args, confined: bool) -> Result<i32, Error> {
+fn run(args: &Args) -> Result<i32, Error> {
     let project = Project::open(&args.folder)?;
     if args.bundle {
         // Checked before minutes of work, not after them.
@@ -124,7 +128,7 @@ fn run(args: &Args, confined: bool) -> Result<i32, Error> {
     if args.bundle {
         report_data_folder(&args.folder, &data);
     }
-    if confined {
+    if args.confine.is_enabled() && !args.is_intermediate {
         confine(args, &project, &data)?;
     }
     if !args.bundle {
@@ -363,8 +367,10 @@ fn bundle(
         let _ = std::fs::remove_file(&temporary_file);
     }
     checked?;
-    let size = size_text(bytes);
-    engine_foundation::print_line!("{}: {size} for {platform}", out.display());
+    if !args.is_intermediate {
+        let size = size_text(bytes);
+        engine_foundation::print_line!("{}: {size} for {platform}", out.display());
+    }
     Ok(())
 }
 
