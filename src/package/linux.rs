@@ -54,7 +54,10 @@ pub fn debian(
     if !website.is_empty() {
         control += &format!("Homepage: {website}\n");
     }
-    control += &format!("Description: {summary}\n {description}\n");
+    // The text must not repeat the line above it, and is that line with a dot by default.
+    let repeated = description.trim_end_matches('.') == summary.trim_end_matches('.');
+    let title = if repeated { format!("{}: ", game.settings.title) } else { String::new() };
+    control += &format!("Description: {summary}\n {title}{description}\n");
     (control, files)
 }
 

@@ -194,6 +194,8 @@ fn desktop_files_have_the_settings_of_the_game() {
     let (control, installed) = linux::debian(&game, "amd64", Some((2, 28)));
     assert!(control.contains("\nDepends: libc6 (>= 2.28), libgcc-s1\n"), "{control}");
     assert!(control.contains("\nMaintainer: Émile <help@example.com>\n"), "{control}");
+    let wanted = "\nDescription: Dig\n Émile's Yard & more: Dig.\n";
+    assert!(control.ends_with(wanted), "{control}");
     let entry = text(&installed, "usr/share/applications/com.example.Yard.desktop");
     assert!(entry.contains("\nExec=/usr/games/yard\n"), "{entry}");
     let application =
