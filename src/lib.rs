@@ -8,6 +8,7 @@ pub use engine_content as content;
 pub use engine_foundation as foundation;
 pub use engine_foundation::{counter, doing, error, error_line, insist, owner, print_line, scope};
 pub use engine_frame_packet as frame_packet;
+pub use engine_package as package;
 pub use engine_platform as platform;
 pub use engine_resource as resource;
 pub use engine_runtime as engine;

@@ -24,6 +24,7 @@ mod manual;
 mod manual_search;
 mod navigation;
 mod new;
+mod package;
 mod particles;
 mod porting;
 mod profile;

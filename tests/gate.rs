@@ -34,7 +34,7 @@ const HOMES: &[(&str, &[&str])] = &[
     ("clap", &["src/command/"]),
     ("data_encoding", &["src/system/models/", "src/system/tilemaps/"]),
     ("draco_core", &["src/system/models/gltf/"]),
-    ("flate2", &["src/resource/inflate.rs"]),
+    ("flate2", &["src/resource/inflate.rs", "src/package/archive/"]),
     ("glam", &["src/foundation/"]),
     ("gltf", &["src/system/models/"]),
     ("harfrust", &["src/system/text/"]),

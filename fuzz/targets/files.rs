@@ -8,8 +8,10 @@ use engine::app::resource_kinds::KINDS;
 use engine::foundation::Error;
 use engine::foundation::blob::{BlobReader, FRAME_BYTES};
 use engine::foundation::hash::murmur64a;
+use engine::package::pe_resources::{self, VersionInfo, WindowsResources};
 use engine::platform;
 use engine::resource::bundle::{Bundle, VERSION};
+use engine::resource::executable_file::{self, ExecutableFormat};
 use engine::resource::index::ResourceIndex;
 use engine::resource::resource_name::ResourceName;
 use engine::resource::save::{NewerVersions, SaveSlot, Saves};
@@ -18,6 +20,7 @@ use engine::script::check_save;
 use std::cell::OnceCell;
 use std::collections::BTreeMap;
 use std::fs;
+use std::io::Cursor;
 use std::ops::Range;
 use std::path::Path;
 use std::sync::Arc;
@@ -39,6 +42,7 @@ pub fn targets() -> Vec<Target> {
     };
     vec![
         Target::new("file.bundle", 64 << 10, bundle),
+        Target::new("file.executable", 8 << 10, executable),
         Target::new("file.index", 4 << 10, index),
         Target::new("file.recording", 8 << 10, recording),
         Target::new("file.save", 2 << 10, save),
@@ -54,6 +58,19 @@ pub fn reframed(bytes: &[u8]) -> Vec<u8> {
         head[16..24].copy_from_slice(&murmur64a(body, version.into()).to_le_bytes());
     }
     out
+}
+
+/// Reads the headers of an executable, and writes resources into it, which are read back.
+fn executable(bytes: &[u8]) {
+    let _ = executable_file::inspect(&mut Cursor::new(bytes)).expect("bytes can be read");
+    let icon = [(16, vec![1; 10])];
+    let version = VersionInfo { version: "1.0".to_string(), ..VersionInfo::default() };
+    let resources = WindowsResources { icon: &icon, version: &version };
+    if let Ok(written) = pe_resources::write(bytes, &resources) {
+        let found = executable_file::inspect(&mut Cursor::new(&written));
+        let found = found.expect("bytes can be read").expect("it is still an executable");
+        assert_eq!((found.format, found.signature), (ExecutableFormat::Pe, None));
+    }
 }
 
 fn index(bytes: &[u8]) {

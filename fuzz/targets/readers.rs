@@ -40,5 +40,8 @@ pub const FUZZED: &[(&str, Fuzzed)] = &[
     ("REPORT", Not("it is shown as text, with control characters written out")),
     ("FONT_INPUT", By(&["file.large_font", "source.tga", "source.png"])),
     ("DROPPED", Not("the game gets it as a string of bytes")),
+    ("LICENSE", Not("it is copied as it is")),
+    ("PACKAGE_ICON", By(&["source.png"])),
+    ("ENGINE_EXECUTABLE", By(&["file.executable"])),
     ("PAGE", Not("it is compared as a whole")),
 ];

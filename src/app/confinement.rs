@@ -153,6 +153,22 @@ impl ConfinementPlan {
         plan
     }
 
+    /// Returns the plan to make packages of a game's folder in the folder `out`, with its data in
+    /// the folders `data`. All of them exist. The game is checked for some platforms before.
+    pub fn to_package(
+        folder: &Path,
+        data: &[PathBuf],
+        platforms: &[&str],
+        out: &Path,
+    ) -> ConfinementPlan {
+        let mut plan = ConfinementPlan::of_folder(folder);
+        plan.file_access.write.extend_from_slice(data);
+        let checked = |name: &&str| resource_reload::data_of(folder, name).ok();
+        plan.file_access.write.extend(platforms.iter().filter_map(checked));
+        plan.file_access.write.push(out.to_path_buf());
+        plan
+    }
+
     /// Returns the plan to convert a font into another one.
     pub fn to_convert(input: &Path, output: &Path) -> ConfinementPlan {
         let folder = |file: &Path| match file.parent() {

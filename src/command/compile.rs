@@ -55,6 +55,9 @@ pub struct Args {
     cache: Option<String>,
     #[command(flatten)]
     confine: ConfinementFlag,
+    /// True if another command needs the bundle. That command confines the process.
+    #[arg(skip)]
+    is_intermediate: bool,
 }
 
 impl Args {
@@ -69,6 +72,37 @@ pub fn main(args: Args) -> i32 {
         engine_foundation::error_line!("error: {error}");
         exit::FAILED
     })
+}
+
+/// Compiles a bundle for a platform into a file. The caller confines the process.
+///
+/// # Errors
+/// Returns an error as `engine compile --bundle` does; findings of the compile and of the check are
+/// printed, and the exit code reports them.
+pub(super) fn make_bundle(options: BundleRequest) -> Result<i32, Error> {
+    let BundleRequest { folder, platform, out, skip_check, reachable } = options;
+    let args = Args {
+        folder: folder.to_path_buf(),
+        out: Some(out.to_path_buf()),
+        bundle: true,
+        platform: Some(platform.to_string()),
+        source_platform: None,
+        skip_check,
+        reachable,
+        cache: None,
+        confine: ConfinementFlag::default(),
+        is_intermediate: true,
+    };
+    run(&args)
+}
+
+/// A bundle that another command needs.
+pub(super) struct BundleRequest<'a> {
+    pub folder: &'a Path,
+    pub platform: &'a str,
+    pub out: &'a Path,
+    pub skip_check: bool,
+    pub reachable: bool,
 }
 
 fn run(args: &Args) -> Result<i32, Error> {
@@ -94,7 +128,7 @@ fn run(args: &Args) -> Result<i32, Error> {
     if args.bundle {
         report_data_folder(&args.folder, &data);
     }
-    if args.confine.is_enabled() {
+    if args.confine.is_enabled() && !args.is_intermediate {
         confine(args, &project, &data)?;
     }
     if !args.bundle {
@@ -244,7 +278,11 @@ fn warn_of_excluded(root: &Path, exclude: &[Glob], index: &ResourceIndex) -> Res
 }
 
 /// Returns the folder of data compiled for a release, which exists.
-fn release_folder(root: &Path, platform: &str, source_platform: &str) -> Result<PathBuf, Error> {
+pub(super) fn release_folder(
+    root: &Path,
+    platform: &str,
+    source_platform: &str,
+) -> Result<PathBuf, Error> {
     let name = match platform == source_platform {
         true => platform.to_string(),
         false => format!("{platform}-of-{source_platform}"),
@@ -329,12 +367,19 @@ fn bundle(
         let _ = std::fs::remove_file(&temporary_file);
     }
     checked?;
-    let size = match bytes {
+    if !args.is_intermediate {
+        let size = size_text(bytes);
+        engine_foundation::print_line!("{}: {size} for {platform}", out.display());
+    }
+    Ok(())
+}
+
+/// Formats a size of an output: `14.2 MiB`.
+pub(super) fn size_text(bytes: u64) -> String {
+    match bytes {
         0..1_048_576 => format!("{} KiB", bytes.div_ceil(1024)),
         _ => format!("{:.1} MiB", bytes as f64 / f64::from(1 << 20)),
-    };
-    engine_foundation::print_line!("{}: {size} for {platform}", out.display());
-    Ok(())
+    }
 }
 
 fn report_result(compiled: &CompileResult, platform: &str) {

@@ -18,6 +18,7 @@ mod local_page;
 pub mod merge;
 mod merge_page;
 pub mod new;
+pub mod package;
 pub mod report;
 pub mod run;
 pub mod script;

@@ -12,6 +12,7 @@ pub const LAYERS: &[&[&str]] = &[
     &["platform"],
     &["resource"],
     &["content"],
+    &["package"],
     &["frame_packet"],
     &[
         "gui",

@@ -295,6 +295,17 @@ const ALLOWED: &[Allowed] = &[
         "the folder that --out names, and a bundle of its own that was copied there",
     ),
     (
+        "src/command/package.rs",
+        &[".metadata(", "fs::symlink_metadata(", "create_dir_all", "remove_dir_all("],
+        "looks for engines next to this one, and makes and removes a folder in that of --out",
+    ),
+    (
+        "src/package/signed_files.rs",
+        &[".metadata(", "create_dir_all", "set_permissions("],
+        "writes an application for a signing tool into a folder of its own",
+    ),
+    ("src/package/signing.rs", &["fs::symlink_metadata("], "whether a signing tool wrote its file"),
+    (
         "src/command/editor_definitions.rs",
         &[
             "fs::metadata(",

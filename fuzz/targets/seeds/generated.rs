@@ -265,10 +265,39 @@ fn aseprite(depth: u16) -> Vec<u8> {
     [head, frame(70, &first.concat(), 6), frame(30, &cel(0, 1, &le_bytes(&[0])), 1)].concat()
 }
 
+/// Returns an executable for Windows with one section of 512 bytes, which is loaded at 4096.
+fn program_of_windows() -> Vec<u8> {
+    const OPTIONAL: usize = 88;
+    const SECTION: usize = OPTIONAL + 240;
+    let mut bytes = vec![0; 1024];
+    let fields = [
+        (0x3c, 64u32),
+        (64, u32::from_le_bytes(*b"PE\0\0")),
+        (68, 0x1_8664),
+        (84, 240),
+        (OPTIONAL, 0x20b),
+        (OPTIONAL + 32, 4096),
+        (OPTIONAL + 36, 512),
+        (OPTIONAL + 56, 8192),
+        (OPTIONAL + 60, 512),
+        (OPTIONAL + 108, 16),
+        (SECTION + 8, 100),
+        (SECTION + 12, 4096),
+        (SECTION + 16, 512),
+        (SECTION + 20, 512),
+    ];
+    bytes[..2].copy_from_slice(b"MZ");
+    for (at, word) in fields {
+        bytes[at..at + 4].copy_from_slice(&word.to_le_bytes());
+    }
+    bytes
+}
+
 /// Returns inputs of the targets that read no resources.
 pub fn other_seeds(target: &str) -> Vec<Vec<u8>> {
     let texts: &[&str] = match target {
         "file.bundle" => return vec![bundle()],
+        "file.executable" => return vec![program_of_windows()],
         "file.index" => return vec![CompiledGame::shared().small_index().to_bytes()],
         "file.recording" => return vec![recording()],
         "file.replay" => return replays::recordings(),

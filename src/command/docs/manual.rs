@@ -39,6 +39,7 @@ pub const DOCUMENTS: &[(&str, &[u8])] = files![
     "docs/animation.md",
     "docs/skeletons.md",
     "docs/navigation.md",
+    "docs/packages.md",
     "docs/particles.md",
     "docs/performance.md",
     "docs/physics.md",

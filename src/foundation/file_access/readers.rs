@@ -126,6 +126,15 @@ readers! {
     DROPPED User DROPPED_BYTES_MAX = 256 * MIB,
         "A file that the player drops on the window",
         "drop a smaller file";
+    LICENSE Game LICENSE_BYTES_MAX = MIB,
+        "A licence that `engine package` puts into packages",
+        "shorten it";
+    PACKAGE_ICON Game PACKAGE_ICON_BYTES_MAX = 32 * MIB,
+        "The icon of packages",
+        "make it smaller";
+    ENGINE_EXECUTABLE User ENGINE_EXECUTABLE_BYTES_MAX = GIB,
+        "An executable of the engine, of which `engine package` makes packages",
+        "build it without symbols";
     PAGE User PAGE_BYTES_MAX = 64 * MIB,
         "A page that `engine docs --markdown` replaces",
         "remove it";

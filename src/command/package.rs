@@ -1,0 +1,214 @@
+//! `engine package`: makes packages of a game for players, from prebuilt engines.
+
+use super::compile::{self, BundleRequest, size_text};
+use super::confinement_flag::ConfinementFlag;
+use engine_app::confinement::{self, ConfinementPlan};
+use engine_app::exit;
+use engine_foundation::file_access;
+use engine_foundation::{Error, error};
+use engine_package::{
+    EngineFile, PLATFORMS, PackageJob, PackageOutput, PackageSources, SigningTool,
+};
+use engine_platform as platform;
+use engine_resource::project::Project;
+use std::path::{Path, PathBuf};
+
+/// Make packages of a game for players
+#[derive(clap::Args)]
+pub struct Args {
+    /// The game's folder
+    #[arg(default_value = ".")]
+    folder: PathBuf,
+    /// Platform of the packages [default: this one]
+    #[arg(long, value_parser = ["linux", "windows", "macos", "all"])]
+    platform: Option<String>,
+    /// Executable of the engine for a platform; can be repeated [default: this engine, and
+    /// engine-linux, engine-windows.exe and engine-macos next to it]
+    #[arg(long, value_name = "FILE")]
+    engine: Vec<PathBuf>,
+    /// Output folder, which is made if it is missing
+    #[arg(long, value_name = "FOLDER", default_value = "packages")]
+    out: PathBuf,
+    /// Make packages without the checks of `engine check`
+    #[arg(long)]
+    skip_check: bool,
+    /// Leave resources that nothing uses out of the packages, and list them
+    #[arg(long)]
+    reachable: bool,
+    /// Command that signs the program for Windows, with {in} and {out} for its files
+    #[arg(long, value_name = "COMMAND", value_parser = SigningTool::parse)]
+    sign_windows: Option<SigningTool>,
+    /// Command that signs the application for macOS, with {in} and {out} for its folders
+    #[arg(long, value_name = "COMMAND", value_parser = SigningTool::parse)]
+    sign_macos: Option<SigningTool>,
+    #[command(flatten)]
+    confine: ConfinementFlag,
+}
+
+impl Args {
+    fn platforms(&self) -> Vec<&str> {
+        match self.platform.as_deref() {
+            Some("all") => PLATFORMS.to_vec(),
+            Some(name) => vec![name],
+            None => vec![platform::NAME],
+        }
+    }
+
+    fn signing(&self, platform: &str) -> Option<&SigningTool> {
+        match platform {
+            "windows" => self.sign_windows.as_ref(),
+            "macos" => self.sign_macos.as_ref(),
+            _ => None,
+        }
+    }
+}
+
+pub fn main(args: Args) -> i32 {
+    run(&args).unwrap_or_else(|error| {
+        engine_foundation::error_line!("error: {error}");
+        exit::FAILED
+    })
+}
+
+fn run(args: &Args) -> Result<i32, Error> {
+    let project = Project::open(&args.folder)?;
+    let folder_name = project.folder_name();
+    let platforms = args.platforms();
+    let engines = engines(args, &platforms)?;
+    let scratch = ScratchFolder::new(&args.out)?;
+    confine(args, &platforms)?;
+    // Everything is checked before minutes of work.
+    let sources: Result<Vec<PackageSources>, Error> = platforms
+        .iter()
+        .map(|platform| PackageSources::read(&args.folder, &folder_name, platform))
+        .collect();
+    let mut notes: Vec<String> = Vec::new();
+    for (at, (engine, sources)) in engines.iter().zip(sources?).enumerate() {
+        let bundle = scratch.0.join(format!("{}.bundle", engine.platform));
+        let code = compile::make_bundle(BundleRequest {
+            folder: &args.folder,
+            platform: engine.platform,
+            out: &bundle,
+            // The check is for all platforms.
+            skip_check: args.skip_check || at > 0,
+            reachable: args.reachable,
+        })?;
+        if code != exit::SUCCESS {
+            return Ok(code);
+        }
+        let bundle_bytes = file_access::open_named(&bundle)
+            .map_err(std::io::Error::from)
+            .and_then(|file| file.metadata())
+            .map_err(|reason| error!("{} cannot be read: {reason}", bundle.display()))?
+            .len();
+        let signing = args.signing(engine.platform);
+        let (out, scratch) = (&args.out, &scratch.0);
+        let job = PackageJob { engine, bundle: &bundle, bundle_bytes, out, scratch, signing };
+        for output in engine_package::write_packages(&job, sources)? {
+            report(&output);
+            let new = output.notes.into_iter().filter(|note| !notes.contains(note));
+            let new: Vec<String> = new.collect();
+            notes.extend(new);
+        }
+    }
+    for note in notes {
+        engine_foundation::print_line!("note: {note}");
+    }
+    Ok(exit::SUCCESS)
+}
+
+/// Returns the engines for the platforms, in their order.
+fn engines(args: &Args, platforms: &[&str]) -> Result<Vec<EngineFile>, Error> {
+    let named: Result<Vec<EngineFile>, Error> =
+        args.engine.iter().map(|path| EngineFile::read(path)).collect();
+    let mut named = named?;
+    for (at, engine) in named.iter().enumerate() {
+        let (path, platform) = (engine.path.display(), engine.platform);
+        if !platforms.contains(&platform) {
+            let wanted = platforms.join(", ");
+            return Err(error!(
+                "the engine '{path}' is for {platform}, and the packages are for {wanted}: give \
+                 --platform {platform}, or another engine"
+            ));
+        }
+        if let Some(other) = named[..at].iter().find(|other| other.platform == platform) {
+            let other = other.path.display();
+            return Err(error!("two engines are for {platform}: '{other}' and '{path}'"));
+        }
+    }
+    let own = std::env::current_exe()
+        .map_err(|reason| error!("the engine's own file cannot be found: {reason}"))?;
+    let folder = own.parent().unwrap_or(Path::new("."));
+    let mut found = Vec::new();
+    for name in platforms {
+        if let Some(at) = named.iter().position(|engine| engine.platform == *name) {
+            found.push(named.swap_remove(at));
+            continue;
+        }
+        let path = match *name == platform::NAME {
+            true => own.clone(),
+            false => folder.join(engine_package::file_name(name)),
+        };
+        // A link, a folder or a file without permission is reported when it is read.
+        if std::fs::symlink_metadata(&path).is_err() {
+            return Err(Error::new(engine_package::missing_message(name, folder)));
+        }
+        let engine = EngineFile::read(&path)?;
+        if engine.platform != *name {
+            let (path, found) = (path.display(), engine.platform);
+            return Err(error!("'{path}' is an engine for {found}, not for {name}"));
+        }
+        found.push(engine);
+    }
+    Ok(found)
+}
+
+/// Confines the process to the game's folder and the output. Signing tools need files of their own,
+/// so a run with one is not confined.
+fn confine(args: &Args, platforms: &[&str]) -> Result<(), Error> {
+    let signs = platforms.iter().any(|platform| args.signing(platform).is_some());
+    if signs || !args.confine.is_enabled() {
+        return Ok(());
+    }
+    let data: Result<Vec<PathBuf>, Error> = platforms
+        .iter()
+        .map(|platform| compile::release_folder(&args.folder, platform, platform))
+        .collect();
+    let checked = match args.skip_check {
+        true => Vec::new(),
+        false => engine_app::check::platform_names(&args.folder),
+    };
+    ConfinementPlan::to_package(&args.folder, &data?, &checked, &args.out).begin();
+    confinement::forbid_programs(false);
+    confinement::check_outputs()
+}
+
+fn report(output: &PackageOutput) {
+    let part = |(name, bytes): &(&str, u64)| format!("{name} {}", size_text(*bytes));
+    let parts: Vec<String> = output.parts.iter().map(part).collect();
+    engine_foundation::print_line!(
+        "{}: {}, of {}",
+        output.path.display(),
+        size_text(output.bytes),
+        parts.join(", ")
+    );
+}
+
+/// A folder for unfinished files in the output folder, which is removed in the end.
+struct ScratchFolder(PathBuf);
+
+impl ScratchFolder {
+    fn new(out: &Path) -> Result<ScratchFolder, Error> {
+        let path = out.join(format!(".package-{}", std::process::id()));
+        std::fs::create_dir_all(&path)
+            .map_err(|reason| error!("the folder '{}' cannot be made: {reason}", path.display()))?;
+        Ok(ScratchFolder(path))
+    }
+}
+
+impl Drop for ScratchFolder {
+    fn drop(&mut self) {
+        // A remainder has a name that says that it can be removed.
+        let _ = std::fs::remove_dir_all(&self.0);
+    }
+}

@@ -1,0 +1,115 @@
+//! Names of files in packages, which must be valid on all platforms.
+
+/// Maximum length of a game's file name in bytes.
+pub const FILE_NAME_BYTES_MAX: usize = 60;
+
+/// Names that Windows reserves for devices, with any ending.
+const RESERVED: &[&str] = &[
+    "aux", "com0", "com1", "com2", "com3", "com4", "com5", "com6", "com7", "com8", "com9", "con",
+    "lpt0", "lpt1", "lpt2", "lpt3", "lpt4", "lpt5", "lpt6", "lpt7", "lpt8", "lpt9", "nul", "prn",
+];
+
+/// Returns the name of files for a title: small letters and digits, with `-` between the words.
+/// Returns an empty text if the title has none.
+pub fn slug(title: &str) -> String {
+    let mut name = String::new();
+    for c in title.chars() {
+        match c {
+            c if c.is_ascii_alphanumeric() => name.push(c.to_ascii_lowercase()),
+            '\'' | '’' => {}
+            _ if name.ends_with('-') || name.is_empty() => {}
+            _ => name.push('-'),
+        }
+    }
+    // Only ASCII letters are in it.
+    name.truncate(FILE_NAME_BYTES_MAX);
+    name.trim_end_matches('-').to_string()
+}
+
+/// Checks the base of file names. The error message describes the problem, without the name.
+pub fn check(name: &str) -> Result<(), String> {
+    let is_letter = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
+    if name.len() > FILE_NAME_BYTES_MAX {
+        return Err(format!("is longer than {FILE_NAME_BYTES_MAX} letters (FILE_NAME_BYTES_MAX)"));
+    }
+    if !name.starts_with(|c: char| c.is_ascii_alphanumeric()) || !name.chars().all(is_letter) {
+        return Err(
+            "can have only letters from a to z, digits, - and _, and begins with a letter \
+                    or a digit"
+                .to_string(),
+        );
+    }
+    if is_reserved(name) {
+        return Err("is the name of a device on Windows: set another package.file_name".to_string());
+    }
+    Ok(())
+}
+
+/// Returns true if Windows reserves a name, with or without an ending.
+pub fn is_reserved(name: &str) -> bool {
+    let base = name.split('.').next().unwrap_or_default().trim_end().to_ascii_lowercase();
+    RESERVED.contains(&base.as_str())
+}
+
+/// Returns the name of the folder of an application on macOS, without its ending: the title if it
+/// can be a file's name on every file system, and else `file_name`.
+pub fn application_name<'a>(title: &'a str, file_name: &'a str) -> &'a str {
+    let is_letter = |c: char| c.is_alphanumeric() || " -_'!&()+,".contains(c);
+    let is_valid = title.chars().all(is_letter)
+        && title.starts_with(char::is_alphanumeric)
+        && !title.ends_with(' ')
+        && title.len() <= FILE_NAME_BYTES_MAX
+        && !is_reserved(title);
+    if is_valid { title } else { file_name }
+}
+
+/// Returns the name of a Debian package: small letters, digits and `-`, at least two of them.
+pub fn debian_name(file_name: &str) -> String {
+    let name = file_name.to_ascii_lowercase().replace('_', "-");
+    match name.len() {
+        0 | 1 => format!("{name}-game"),
+        _ => name,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn titles_become_names_of_files() {
+        let check = |title: &str, wanted: &str| assert_eq!(slug(title), wanted, "{title}");
+        check("Yard", "yard");
+        check("My  Great Game!", "my-great-game");
+        check("Don't Stop", "dont-stop");
+        check("🎮 Émile 2", "mile-2");
+        check("🎮", "");
+        check("../../etc", "etc");
+        // A cut in front of a letter leaves no hyphen at the end.
+        check(&"abc ".repeat(100), "abc-".repeat(15).trim_end_matches('-'));
+    }
+
+    #[test]
+    fn names_that_windows_reserves_are_refused() {
+        for name in ["con", "NUL", "Com1", "lpt9", "aux"] {
+            let wanted = "is the name of a device on Windows: set another package.file_name";
+            assert_eq!(check(name).unwrap_err(), wanted, "{name}");
+        }
+        assert!(is_reserved("con.exe") && is_reserved("NUL .txt") && !is_reserved("console"));
+        for name in ["", "-x", "a b", "a/b", "a.b", "é", "..", "a\n"] {
+            assert!(check(name).unwrap_err().starts_with("can have only letters"), "{name}");
+        }
+        assert!(check(&"a".repeat(61)).unwrap_err().starts_with("is longer than 60 letters"));
+        assert!(check("Yard_2-b").is_ok());
+    }
+
+    #[test]
+    fn applications_and_debian_packages_have_valid_names() {
+        assert_eq!(application_name("Émile's Yard", "yard"), "Émile's Yard");
+        for title in ["a/b", "🎮", "", " x", "x ", "con", ".x", "a:b"] {
+            assert_eq!(application_name(title, "yard"), "yard", "{title}");
+        }
+        assert_eq!(debian_name("My_Game"), "my-game");
+        assert_eq!(debian_name("x"), "x-game");
+    }
+}

@@ -1,0 +1,23 @@
+//! Packages: archives of a game for players, made of a prebuilt engine and a bundle. This works on
+//! files only, so packages for all platforms are made on any of them. Knows how archives,
+//! executables, icons and metadata of desktops are written; compiles nothing.
+
+mod archive;
+mod categories;
+mod engine_file;
+mod file_names;
+mod game_files;
+mod icon;
+mod licenses;
+mod linux;
+mod macos;
+pub mod pe_resources;
+mod settings;
+mod signed_files;
+mod signing;
+mod windows;
+mod writer;
+
+pub use engine_file::{EngineFile, PLATFORMS, file_name, missing_message};
+pub use signing::SigningTool;
+pub use writer::{PackageJob, PackageOutput, PackageSources, write_packages};

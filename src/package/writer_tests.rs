@@ -1,0 +1,208 @@
+//! Tests of whole packages, with small executables and a bundle written by hand.
+
+use super::super::engine_file::tests::mark;
+use super::super::icon::tests::half_red;
+use super::super::pe_resources::tests::pe_file;
+use super::*;
+use engine_foundation::hash::murmur64a;
+use engine_resource::bundle;
+use std::fs;
+
+/// A scratch folder with a game, engines and a bundle.
+struct Fixture {
+    root: PathBuf,
+}
+
+impl Fixture {
+    fn new(name: &str, settings: &str) -> Fixture {
+        let root = std::env::temp_dir().join(format!("engine-{}-pack-{name}", std::process::id()));
+        let _ = fs::remove_dir_all(&root);
+        for folder in ["game/art", "out", "scratch"] {
+            fs::create_dir_all(root.join(folder)).unwrap();
+        }
+        fs::write(root.join("game/settings.sjson"), settings).unwrap();
+        fs::write(root.join("game/art/icon.png"), half_red(256)).unwrap();
+        fs::write(root.join("game/art/OFL.txt"), "The font's licence").unwrap();
+        let mark = mark(env!("CARGO_PKG_VERSION"));
+        let mut elf = vec![0; 120];
+        elf[..6].copy_from_slice(b"\x7fELF\x02\x01");
+        elf[18] = 62;
+        let mut mach = vec![0; 32];
+        mach[..8].copy_from_slice(&[0xcf, 0xfa, 0xed, 0xfe, 0x0c, 0, 0, 1]);
+        let glibc = b"\0GLIBC_2.2.5\0GLIBC_2.28\0GLIBC_2.9\0";
+        fs::write(root.join("linux"), [&elf[..], glibc, &mark].concat()).unwrap();
+        fs::write(root.join("windows"), [pe_file(), mark.clone()].concat()).unwrap();
+        fs::write(root.join("macos"), [mach, mark].concat()).unwrap();
+        let mut bytes = b"EBDL and the data of the game".to_vec();
+        let mut end = b"EBDL end".to_vec();
+        end.extend((bytes.len() as u64 + 24).to_le_bytes());
+        let sum = murmur64a(&end, bundle::VERSION.into());
+        end.extend(sum.to_le_bytes());
+        bytes.extend(end);
+        fs::write(root.join("game.bundle"), bytes).unwrap();
+        Fixture { root }
+    }
+
+    fn write(
+        &self,
+        platform: &str,
+        signing: Option<&SigningTool>,
+    ) -> Result<Vec<PackageOutput>, String> {
+        let bundle = self.root.join("game.bundle");
+        let engine = EngineFile::read(&self.root.join(platform)).map_err(|error| error.message)?;
+        let job = PackageJob {
+            engine: &engine,
+            bundle: &bundle,
+            bundle_bytes: fs::metadata(&bundle).unwrap().len(),
+            out: &self.root.join("out"),
+            scratch: &self.root.join("scratch"),
+            signing,
+        };
+        let sources = PackageSources::read(&self.root.join("game"), "game", platform);
+        let written = sources.and_then(|sources| write_packages(&job, sources));
+        written.map_err(|error| error.message)
+    }
+
+    fn outputs(&self) -> Vec<(String, Vec<u8>)> {
+        let entries = fs::read_dir(self.root.join("out")).unwrap().map(|entry| entry.unwrap());
+        let mut found: Vec<_> = entries
+            .map(|it| (it.file_name().into_string().unwrap(), fs::read(it.path()).unwrap()))
+            .collect();
+        found.sort();
+        found
+    }
+}
+
+impl Drop for Fixture {
+    fn drop(&mut self) {
+        let _ = fs::remove_dir_all(&self.root);
+    }
+}
+
+const COMPLETE: &str = r#"
+package = {
+  id = "com.example.Yard", title = "Émile's Yard & more", version = "1.2", file_name = "yard"
+  author = "Émile", email = "help@example.com", website = "https://example.com"
+  summary = "Dig", icon = "art/icon.png", license_files = ["art/OFL.txt"]
+  categories = ["puzzle"], languages = ["en", "pt-BR"]
+}
+"#;
+
+#[test]
+fn two_runs_write_equal_packages_for_all_platforms() {
+    let fixture = Fixture::new("equal", COMPLETE);
+    let write_all = || {
+        for platform in ["linux", "windows", "macos"] {
+            fixture.write(platform, None).unwrap();
+        }
+        fixture.outputs()
+    };
+    let first = write_all();
+    let names: Vec<&str> = first.iter().map(|(name, _)| name.as_str()).collect();
+    let wanted = [
+        "yard-1.2-linux-x86_64.tar.gz",
+        "yard-1.2-macos-aarch64.zip",
+        "yard-1.2-windows-x86_64.zip",
+        "yard_1.2_amd64.deb",
+    ];
+    assert_eq!(names, wanted);
+    assert!(write_all() == first, "the bytes differ");
+}
+
+#[test]
+fn sizes_and_notes_of_packages_are_reported() {
+    let fixture = Fixture::new("notes", "");
+    let outputs = fixture.write("linux", None).unwrap();
+    assert_eq!(outputs.len(), 1, "no .deb without an author");
+    let PackageOutput { path, bytes, parts, notes } = &outputs[0];
+    assert_eq!(*bytes, fs::metadata(path).unwrap().len());
+    assert_eq!(parts[1], ("game", 53));
+    let wanted = [
+        "the engine needs glibc 2.28 or newer",
+        "no .deb: it needs package.author and package.email",
+    ];
+    assert_eq!(notes[notes.len() - 2..], wanted);
+    assert!(notes[0].starts_with("package.id is not set: 'local.game' is used"), "{notes:?}");
+}
+
+#[test]
+fn unsuitable_icons_and_licenses_are_refused_with_a_line() {
+    let check = |name: &str, line: &str, wanted: &str| {
+        let fixture = Fixture::new(name, &format!("package = {{\n{line}\n}}"));
+        fs::write(fixture.root.join("game/art/broken.png"), &half_red(256)[..90]).unwrap();
+        let message = fixture.write("linux", None).unwrap_err();
+        assert!(message.starts_with(&format!("settings.sjson:2: {wanted}")), "{message}");
+        assert_eq!(fixture.outputs().len(), 0);
+    };
+    check("lost", "icon = \"icon.png\"", "'package.icon': ");
+    check("broken", "icon = \"art/broken.png\"", "'package.icon': art/broken.png: ");
+    check("unlicensed", "license_files = [\"art/MIT.txt\"]", "'package.license_files': ");
+}
+
+#[cfg(unix)]
+#[test]
+fn a_failing_signing_tool_leaves_no_package() {
+    let fixture = Fixture::new("sign", COMPLETE);
+    let sign = |platform: &str, command: &str| {
+        fixture.write(platform, Some(&SigningTool::parse(command).unwrap())).unwrap_err()
+    };
+    let message = sign("windows", "false {in} {out}");
+    assert!(message.starts_with("the signing tool 'false' failed"), "{message}");
+    let message = sign("windows", "cp {in} {out}");
+    let wanted = "the signed program cannot be used: the signing tool put no signature into it";
+    assert_eq!(message, wanted);
+    let message = sign("macos", "false {in} {out}");
+    assert!(message.starts_with("the signing tool 'false' failed"), "{message}");
+    assert_eq!(fixture.outputs().len(), 0);
+}
+
+#[cfg(unix)]
+#[test]
+fn files_that_a_tool_adds_to_an_application_are_packed() {
+    let fixture = Fixture::new("app", COMPLETE);
+    fixture.write("macos", None).unwrap();
+    let unsigned = fixture.outputs();
+    // A copy has the same files, modes and bytes.
+    let tool = SigningTool::parse("cp -R {in} {out}").unwrap();
+    fixture.write("macos", Some(&tool)).unwrap();
+    assert!(fixture.outputs() == unsigned, "the bytes differ");
+}
+
+#[test]
+fn desktop_files_have_the_settings_of_the_game() {
+    let fixture = Fixture::new("desktop", COMPLETE);
+    let folder = fixture.root.join("game");
+    let settings = PackageSettings::read(&folder, "linux", "game").unwrap();
+    let licenses = LicenseTexts::read(&folder, "linux", &settings).unwrap();
+    let program = Content::bytes("program");
+    let game = GameFiles { settings, licenses, icon_pictures: Vec::new(), program };
+    let text = |archive: &Archive, path: &str| {
+        let entry = archive.files().find(|(known, _)| *known == path).expect(path).1.clone();
+        let mut bytes = Vec::new();
+        entry.content.write_to(&mut bytes).unwrap();
+        String::from_utf8(bytes).unwrap()
+    };
+    let portable = linux::portable(&game);
+    let desktop = text(&portable, "share/applications/com.example.Yard.desktop");
+    assert!(desktop.contains("\nName=Émile's Yard & more\n"), "{desktop}");
+    assert!(desktop.contains("\nExec=yard\n") && !desktop.contains("Icon="), "{desktop}");
+    assert!(desktop.ends_with("\nCategories=Game;LogicGame;\n"), "{desktop}");
+    let metainfo = text(&portable, "share/metainfo/com.example.Yard.metainfo.xml");
+    assert!(metainfo.contains("<name>Émile's Yard &amp; more</name>"), "{metainfo}");
+    assert!(metainfo.contains("<lang>pt_BR</lang>"), "{metainfo}");
+    assert_eq!(text(&portable, "licenses/game-1-OFL.txt"), "The font's licence");
+    let (control, installed) = linux::debian(&game, "amd64", Some((2, 28)));
+    assert!(control.contains("\nDepends: libc6 (>= 2.28), libgcc-s1\n"), "{control}");
+    assert!(control.contains("\nMaintainer: Émile <help@example.com>\n"), "{control}");
+    let wanted = "\nDescription: Dig\n Émile's Yard & more: Dig.\n";
+    assert!(control.ends_with(wanted), "{control}");
+    let entry = text(&installed, "usr/share/applications/com.example.Yard.desktop");
+    assert!(entry.contains("\nExec=/usr/games/yard\n"), "{entry}");
+    let application =
+        macos::application(&game, Content::bytes("engine"), Content::bytes("bundle"), b"icns");
+    let plist = text(&application, "Émile's Yard & more.app/Contents/Info.plist");
+    assert!(plist.contains("<string>Émile's Yard &amp; more</string>"), "{plist}");
+    let wanted = "<key>LSApplicationCategoryType</key>\n  \
+                  <string>public.app-category.puzzle-games</string>";
+    assert!(plist.contains(wanted), "{plist}");
+}
