@@ -233,10 +233,11 @@ fn old_names_are_explained() {
     let (code, _, errors) = game.engine(&["rm", ".", "textures/wood"]);
     assert!(code == 1 && errors.contains("is an old name of 't/oak.texture'"), "{errors}");
     // Resources of the engine are not missing, and others are.
-    game.write("units/lost.unit", "inherit = \"units/nobody\"\n");
+    let lost = "surface = { base_color_texture = \"textures/nowhere\" }\n";
+    game.write("materials/lost.material", lost);
     game.write("units/ball.unit", "inherit = \"core/units/sphere\"\n");
     let (_, out, _) = game.engine(&["explain", ".", "units/ball"]);
     assert!(out.contains("core/units/sphere.unit (built in)"), "{out}");
-    let (_, out, _) = game.engine(&["explain", ".", "units/lost"]);
-    assert!(out.contains("units/nobody.unit (missing)"), "{out}");
+    let (_, out, _) = game.engine(&["explain", ".", "materials/lost"]);
+    assert!(out.contains("textures/nowhere.texture (missing)"), "{out}");
 }
