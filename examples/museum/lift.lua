@@ -5,7 +5,7 @@ local Lift = { height = 0 }
 local UPPER, SPEED = 3.6, 1.2 -- metres, and metres a second
 local ROOM = 6 -- visitors who fit in
 local WAIT = 1.5 -- seconds with open rails
-local COST = 8 -- as many metres: for most ways, the stairs are shorter
+local COST = 5 -- as many metres: for most ways, the stairs are shorter
 local BELOW, ABOVE = Vector3(0, -2.2, 0), Vector3(0, 3.4, UPPER)
 
 ---@param mesh NavigationMesh

@@ -203,10 +203,8 @@ pub(super) fn steer(
     let mut found = [(0.0, 0); NEIGHBORS_MAX];
     let near = snapshot.nearest(at, &mut found);
     let near = &found[..near];
-    let is_among = near.iter().any(|(_, number)| {
-        let other = &snapshot.others[*number as usize];
-        other.heading != Vec2::ZERO && !own.is_companion(other)
-    });
+    let is_among =
+        near.iter().any(|(_, number)| is_passing(own, &snapshot.others[*number as usize]));
     let (desired, is_last_corner) = direction(mesh, agent, at, step, is_among);
     let is_still = desired == Vec2::ZERO && own.body.velocity.length_squared() < 1e-6;
     if near.is_empty() && is_still {
@@ -259,6 +257,11 @@ pub(super) fn steer(
         line_seconds,
         swirl,
     }
+}
+
+/// Returns true if another agent is under way, and not in the same group.
+fn is_passing(own: &Other, other: &Other) -> bool {
+    other.heading != Vec2::ZERO && !own.is_companion(other)
 }
 
 /// Returns the velocity that an agent wants among others.
