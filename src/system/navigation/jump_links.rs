@@ -16,7 +16,7 @@ use std::collections::HashMap;
 pub const JUMP_TRIES_MAX: usize = 1 << 16;
 /// Work of the searches for links by all rules of a mesh: polygons, triangles and obstacles with
 /// which jumps are compared. As much takes about a second.
-pub const JUMP_WORK_MAX: usize = 1 << 27;
+pub const JUMP_WORK_MAX: usize = 1 << 29;
 /// Work of the search from one point.
 pub const JUMP_POINT_WORK_MAX: usize = 1 << 22;
 /// Points from which jumps are searched at once, before the work that is left is known.
@@ -379,4 +379,30 @@ fn too_much_work(rules: &JumpRules, tried: usize, count: usize) -> Error {
          {tried} of {count} points: increase 'spacing', or reduce 'distance'",
         named(rules)
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{JUMP_WORK_MAX, JumpRules, JumpWork};
+    use crate::tests::scene;
+    use engine_foundation::tasks::TaskPool;
+
+    #[test]
+    fn too_much_work_is_an_error_with_its_limit() {
+        let (mesh, pool, rules) = (scene(48, 1), TaskPool::new(Some(1)), JumpRules::DEFAULT);
+        let rules = JumpRules { spacing: 0.5, distance: 6.0, ..rules };
+        let candidates = mesh.jump_candidates(&rules).unwrap();
+        let search = |left: usize, of_point: usize| {
+            let mut work = JumpWork { left, of_point };
+            let result = mesh.find_ends(&mut candidates.clone(), &rules, &mut work, &pool);
+            result.map_err(|error| error.message)
+        };
+        assert!(candidates.len() > 100, "{}", candidates.len());
+        assert_eq!(search(JUMP_WORK_MAX, JUMP_WORK_MAX), Ok(()));
+        let message = search(JUMP_WORK_MAX, 50).unwrap_err();
+        assert!(message.contains("points: more than 50 "), "{message}");
+        assert!(message.contains("(JUMP_POINT_WORK_MAX)"), "{message}");
+        let message = search(2000, JUMP_WORK_MAX).unwrap_err();
+        assert!(message.contains("(JUMP_WORK_MAX), after 64 of "), "{message}");
+    }
 }

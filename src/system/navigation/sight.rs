@@ -171,7 +171,8 @@ impl NavigationMesh {
                 boxes.iter().any(|body| touches_box(*body, corners))
             },
         );
-        budget.spend(near * parts);
+        // A box is compared with most triangles sooner than a triangle is found.
+        budget.spend(near * parts / 4);
         !is_blocked
     }
 
