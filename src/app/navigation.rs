@@ -138,7 +138,7 @@ fn write_jump(text: &mut String, jump: &JumpEdit) {
     );
     let _ = match cost {
         Some(cost) => write!(text, ", cost {cost}"),
-        None => write!(text, ", cost as long as they are"),
+        None => write!(text, ", cost of their length"),
     };
     if *name != jump.name {
         let _ = write!(text, ", named '{name}'");
