@@ -170,6 +170,19 @@ fn explain_shows_the_navigation_of_a_level() {
     let (text, _, _) = explain(&["yard.navigation"]);
     assert!(text.contains("agents 'walker': radius 0.4, height 2"), "{text}");
     assert!(text.contains("area 'water', cost 4"), "{text}");
+    let jumps = "agents = { walker = {} }\n\
+                 jumps = { hop = {} drop = { distance = 2 up = 0 down = 4 spacing = 5 cost = 6 \
+                 manual = true name = \"ledge\" agents = [\"walker\"] } }\n";
+    folder.write("jumps.navigation", jumps);
+    let (text, errors, _) = explain(&["jumps.navigation"]);
+    for part in [
+        "  jumps 'hop': links over at most 3 m, up 0.5 m, down 2 m, 3 m apart, \
+         cost of their length\n",
+        "  jumps 'drop': links over at most 2 m, up 0 m, down 4 m, 5 m apart, cost 6, \
+         named 'ledge', manual, for the agents 'walker'\n",
+    ] {
+        assert!(text.contains(part), "{part}: {text} {errors}");
+    }
     let (_, errors, is_fine) = explain(&["ground.unit", "--navigation"]);
     assert!(!is_fine && errors.contains("--navigation is for levels"), "{errors}");
 }

@@ -9,7 +9,7 @@ use engine_navigation::jump_links::JumpRules;
 use engine_navigation::mesh::NavigationMesh;
 use engine_runtime::Engine;
 use engine_runtime::level_navigation::{ClassMesh, LevelMeshes};
-use engine_world::navigation_file::{EditShape, LinkEnds, NavigationFile};
+use engine_world::navigation_file::{EditShape, JumpEdit, LinkEnds, NavigationFile};
 use std::fmt::Write;
 use std::path::Path;
 
@@ -128,6 +128,30 @@ fn describe_areas(mesh: &NavigationMesh, names: &[String], text: &mut String) {
     }
 }
 
+fn write_jump(text: &mut String, jump: &JumpEdit) {
+    let JumpRules { name, distance, up, down, spacing, cost, is_manual } = &jump.rules;
+    let _ = write!(
+        text,
+        "  jumps '{}': links over at most {distance} m, up {up} m, down {down} m, \
+         {spacing} m apart",
+        jump.name
+    );
+    let _ = match cost {
+        Some(cost) => write!(text, ", cost {cost}"),
+        None => write!(text, ", cost of their length"),
+    };
+    if *name != jump.name {
+        let _ = write!(text, ", named '{name}'");
+    }
+    if *is_manual {
+        text.push_str(", manual");
+    }
+    if !jump.classes.is_empty() {
+        let _ = write!(text, ", for the agents '{}'", jump.classes.join("', '"));
+    }
+    text.push('\n');
+}
+
 /// Returns the description of a navigation file, from its compiled data.
 ///
 /// # Errors
@@ -172,12 +196,7 @@ pub fn explain_file(name: &str, bytes: &[u8]) -> Result<String, Error> {
         let _ = writeln!(text, "  link '{}' joins {ends}", link.name);
     }
     for jump in &file.jumps {
-        let JumpRules { distance, up, down, .. } = jump.rules;
-        let _ = writeln!(
-            text,
-            "  jumps '{}': links over at most {distance} m, up {up} m, down {down} m",
-            jump.name
-        );
+        write_jump(&mut text, jump);
     }
     let _ = match file.seeds.len() {
         0 => Ok(()),

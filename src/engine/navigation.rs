@@ -300,6 +300,7 @@ impl Engine {
         let meshes = &mut self.worlds.navigation.meshes;
         let of = meshes.get_mut(mesh.0).expect("the handle was checked where it came in");
         of.update_hierarchy(&self.devices.tasks)?;
+        of.renew_jump_work();
         of.find_jumps(rules, &self.devices.tasks)
     }
 

@@ -80,6 +80,18 @@ describe("jump links", function()
     assert.equals("unreachable", path(below, up))
   end)
 
+  it("do not lead through obstacles", function()
+    local fence = NavigationMesh.add_box(mesh, 0, Vector3(11, 5, 1), Vector3(0.2, 14, 4))
+    local function rebuild()
+      repeat NavigationMesh.update(mesh, 0) until NavigationMesh.num_waiting_tiles(mesh) == 0
+    end
+    rebuild()
+    assert.equals(0, #NavigationMesh.add_jump_links(mesh, { distance = 4, down = 0 }))
+    NavigationMesh.remove_volume(mesh, fence)
+    rebuild()
+    assert.is_true(#NavigationMesh.add_jump_links(mesh, { distance = 4, down = 0 }) >= 2)
+  end)
+
   it("refuse what is no jump", function()
     local add = NavigationMesh.add_jump_links
     assert.matches("option 'distance' must be 0.1 to 20 metres", error_of(add, mesh,
@@ -132,6 +144,17 @@ describe("cover", function()
     assert.equals(2, #NavigationMesh.cover_points(mesh, here, 12, Vector3(15, 25, 0),
       { count = 2, spacing = 2 }))
     assert.equals(0, #NavigationMesh.cover_points(mesh, here, 12, threat, { count = 0 }))
+  end)
+
+  it("is not behind a thin post", function()
+    local points, triangles = {}, {}
+    add_floor(points, triangles, 0, 0, 20, 20, 0)
+    add_wall(points, triangles, 9.9, 10.1, 10, 3)
+    local other = NavigationMesh.create_from_triangles(points, triangles, { radius = 0.4 })
+    local found = NavigationMesh.cover_points(other, Vector3(10, 7, 0), 6, Vector3(10, 18, 0),
+      { spacing = 0.1 })
+    NavigationMesh.destroy(other)
+    assert.equals(0, #found)
   end)
 
   it("refuses mistakes", function()

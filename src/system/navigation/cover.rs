@@ -14,6 +14,8 @@ pub const COVER_TRIES_MAX: usize = 8192;
 pub const COVER_TRIANGLES_MAX: usize = 1 << 22;
 /// Heights of a character that must be hidden, as parts of the height of the cover.
 const HIDDEN_PARTS: [f32; 2] = [1.0, 0.5];
+/// Its middle and its sides as the threat sees them, in radii. They must be hidden, too.
+const HIDDEN_SIDES: [f32; 3] = [0.0, -1.0, 1.0];
 
 /// Properties of cover. Lengths are in metres.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -79,9 +81,13 @@ impl Flood {
             if found.iter().any(|known| known.distance(point) < rules.spacing) {
                 continue;
             }
-            let is_hidden = HIDDEN_PARTS.iter().all(|part| {
-                let body = point + Vec3::Z * (rules.height * part);
-                mesh.is_hidden(eyes, body, &mut budget)
+            let away = (point - threat).truncate().normalize_or_zero();
+            let side = Vec3::new(-away.y, away.x, 0.0) * mesh.settings().radius;
+            let is_hidden = HIDDEN_SIDES.iter().all(|turn| {
+                HIDDEN_PARTS.iter().all(|part| {
+                    let body = point + side * *turn + Vec3::Z * (rules.height * part);
+                    mesh.is_hidden(eyes, body, &mut budget)
+                })
             });
             if budget.is_spent() {
                 return Err(too_many("triangles", COVER_TRIANGLES_MAX, "COVER_TRIANGLES_MAX"));

@@ -39,15 +39,15 @@ const GAP: [([f32; 3], [f32; 3]); 3] = [
     ([0.0, 10.0, -1.0], [10.0, 20.0, 2.0]),
 ];
 
-fn found(mesh: &NavigationMesh, rules: JumpRules) -> Vec<JumpSettings> {
+fn found(mesh: &mut NavigationMesh, rules: JumpRules) -> Vec<JumpSettings> {
     mesh.find_jumps(&rules, &pool()).unwrap()
 }
 
 #[test]
 fn gaps_are_jumped_and_ledges_left() {
-    let mesh = boxes(&GAP);
+    let mut mesh = boxes(&GAP);
     let rules = JumpRules { distance: 4.0, up: 0.0, down: 0.0, ..JumpRules::DEFAULT };
-    let links = found(&mesh, rules.clone());
+    let links = found(&mut mesh, rules.clone());
     assert!((2..=5).contains(&links.len()), "{links:?}");
     for link in &links {
         let (low, high) = (link.from.x.min(link.to.x), link.from.x.max(link.to.x));
@@ -56,16 +56,17 @@ fn gaps_are_jumped_and_ledges_left() {
         assert_eq!(link.cost, link.from.distance(link.to));
     }
     // Too wide a gap.
-    assert!(found(&mesh, JumpRules { distance: 2.0, ..rules.clone() }).is_empty());
+    assert!(found(&mut mesh, JumpRules { distance: 2.0, ..rules.clone() }).is_empty());
     // Down from the terrace, but not up.
     let down = JumpRules { distance: 2.0, down: 2.5, ..rules.clone() };
-    let links = found(&mesh, down.clone());
+    let links = found(&mut mesh, down.clone());
     assert!(!links.is_empty());
     for link in &links {
         assert!(link.from.z > 1.9 && link.to.z < 0.3 && !link.is_two_way, "{link:?}");
         assert!(link.from.y > 10.0 && link.to.y < 10.0);
     }
-    let both = found(&mesh, JumpRules { up: 2.5, name: "leap".into(), cost: Some(7.0), ..down });
+    let both =
+        found(&mut mesh, JumpRules { up: 2.5, name: "leap".into(), cost: Some(7.0), ..down });
     assert!(both.iter().all(|link| link.is_two_way && link.cost == 7.0 && link.name == "leap"));
 }
 
@@ -73,8 +74,8 @@ fn gaps_are_jumped_and_ledges_left() {
 fn links_lie_apart_and_are_found_once() {
     let mut mesh = boxes(&GAP);
     let rules = JumpRules { distance: 4.0, down: 0.0, up: 0.0, ..JumpRules::DEFAULT };
-    let wide = found(&mesh, JumpRules { spacing: 9.0, ..rules.clone() });
-    let narrow = found(&mesh, JumpRules { spacing: 1.0, ..rules.clone() });
+    let wide = found(&mut mesh, JumpRules { spacing: 9.0, ..rules.clone() });
+    let narrow = found(&mut mesh, JumpRules { spacing: 1.0, ..rules.clone() });
     assert_eq!(wide.len(), 1);
     assert!(narrow.len() > 5 && narrow.len() < 12, "{}", narrow.len());
     for (at, link) in narrow.iter().enumerate() {
@@ -83,13 +84,13 @@ fn links_lie_apart_and_are_found_once() {
         }
     }
     let threads = mesh.find_jumps(&rules, &TaskPool::new(Some(4))).unwrap();
-    assert_eq!(threads, found(&mesh, rules.clone()));
+    assert_eq!(threads, found(&mut mesh, rules.clone()));
     for link in threads {
         mesh.add_found_link(link).unwrap();
     }
     mesh.rebuild(&pool()).unwrap();
     mesh.update_hierarchy(&pool()).unwrap();
-    assert!(found(&mesh, rules).is_empty(), "those that exist are not found again");
+    assert!(found(&mut mesh, rules).is_empty(), "those that exist are not found again");
     let near = |x: f32| mesh.nearest(Vec3::new(x, 5.0, 0.0), 1.0, 1.0).unwrap();
     assert_eq!(mesh.islands().len(), 2, "the floors are joined, and the terrace is not");
     assert!(mesh.raycast(near(2.0), near(20.0).position).wall.is_some());
@@ -101,15 +102,15 @@ fn no_link_leads_through_walls_or_beside_a_short_way() {
     let mut scene = GAP[..2].to_vec();
     scene.push(([10.8, 0.0, -1.0], [11.2, 10.0, 4.0]));
     let rules = JumpRules { distance: 4.0, up: 0.5, down: 0.5, ..JumpRules::DEFAULT };
-    assert!(found(&boxes(&scene), rules.clone()).is_empty());
+    assert!(found(&mut boxes(&scene), rules.clone()).is_empty());
     // A low ceiling over it.
     let mut scene = GAP[..2].to_vec();
     scene.push(([0.0, 0.0, 2.0], [22.0, 10.0, 2.2]));
-    assert!(found(&boxes(&scene), rules.clone()).is_empty());
+    assert!(found(&mut boxes(&scene), rules.clone()).is_empty());
     // A bridge at one end: the gap is jumped only where the way over the bridge is long.
     let mut scene = GAP[..2].to_vec();
     scene.push(([10.0, 0.0, -1.0], [12.0, 2.0, 0.0]));
-    let links = found(&boxes(&scene), rules);
+    let links = found(&mut boxes(&scene), rules);
     assert!(!links.is_empty() && links.iter().all(|link| link.from.y > 4.0), "{links:?}");
 }
 

@@ -53,6 +53,8 @@ pub(super) struct Jumps {
     pub usable: Vec<Jump>,
     /// Least cost of a link for each metre between its ends, at most 1.
     pub least: f32,
+    /// Work that searches for links have done, see [`NavigationMesh::renew_jump_work`].
+    pub work: usize,
 }
 
 impl Default for Jumps {
@@ -63,6 +65,7 @@ impl Default for Jumps {
             has_changed: false,
             usable: Vec::new(),
             least: 1.0,
+            work: 0,
         }
     }
 }
@@ -74,6 +77,11 @@ impl Jumps {
             let points = link.from.to_array().into_iter().chain(link.to.to_array());
             points.for_each(|number| write(u64::from(number.to_bits())));
             write(u64::from(link.cost.to_bits()) << 1 | u64::from(link.is_manual));
+            write(link.name.len() as u64);
+            for bytes in link.name.as_bytes().chunks(8) {
+                let add = |number: u64, byte: &u8| number << 8 | u64::from(*byte);
+                write(bytes.iter().fold(0, add));
+            }
         }
     }
 
@@ -126,6 +134,19 @@ impl NavigationMesh {
         self.jumps.usable.iter().any(|jump| jump.number == number)
     }
 
+    /// Returns the polygon whose ground is nearest to a position. If it is closed, open ground near
+    /// it at about the same height comes first.
+    fn nearest_open(&self, position: Vec3, side: f32, up: f32) -> Option<NearestPolygon> {
+        let nearest = self.nearest(position, side, up)?;
+        if self.is_open(nearest.polygon) {
+            return Some(nearest);
+        }
+        let beside = Vec3::new(position.x, position.y, nearest.position.z);
+        let up = self.settings().step + self.settings().cell_height;
+        let open = self.nearest_among(beside, side, up, |polygon| self.is_open(polygon));
+        open.or(Some(nearest))
+    }
+
     /// Finds the polygons of all links.
     pub(super) fn resolve_jumps(&mut self) {
         let mut usable = Vec::new();
@@ -133,7 +154,7 @@ impl NavigationMesh {
         let (side, up) =
             (self.settings().radius + self.settings().cell_size, self.settings().height);
         for (number, link) in &self.jumps.links {
-            let ends = [link.from, link.to].map(|end| self.nearest(end, side, up));
+            let ends = [link.from, link.to].map(|end| self.nearest_open(end, side, up));
             let [Some(from), Some(to)] = ends else { continue };
             let JumpSettings { cost, is_manual, .. } = *link;
             least = least.min(cost / from.position.distance(to.position).max(1e-3));

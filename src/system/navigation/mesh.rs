@@ -164,6 +164,14 @@ impl NavigationMesh {
 
     /// Puts the meshes of the tiles together.
     pub(super) fn assemble(&mut self) -> Result<(), Error> {
+        self.assemble_closed(|_| ())
+    }
+
+    /// Puts the meshes of the tiles together. `close` closes polygons before they are linked.
+    pub(super) fn assemble_closed(
+        &mut self,
+        close: impl FnOnce(&mut NavigationMesh),
+    ) -> Result<(), Error> {
         let tiles = std::mem::take(&mut self.tile_meshes);
         let count: usize = tiles.iter().map(|tile| tile.polygons.len()).sum();
         if count > MESH_POLYGONS_MAX {
@@ -187,6 +195,7 @@ impl NavigationMesh {
             self.push_tile(index, tile);
         }
         self.tiles.push(self.polygons.len() as u32);
+        close(self);
         self.resolve_jumps();
         self.link(&tiles);
         self.tile_meshes = tiles;
@@ -440,6 +449,17 @@ impl NavigationMesh {
     /// Returns the polygon whose ground is nearest to a position, within a distance to the side and
     /// a distance up and down.
     pub fn nearest(&self, position: Vec3, side: f32, up: f32) -> Option<NearestPolygon> {
+        self.nearest_among(position, side, up, |_| true)
+    }
+
+    /// Returns the nearest one of the polygons that `accepts` accepts.
+    pub(super) fn nearest_among(
+        &self,
+        position: Vec3,
+        side: f32,
+        up: f32,
+        accepts: impl Fn(u32) -> bool,
+    ) -> Option<NearestPolygon> {
         if !position.is_finite() {
             return None;
         }
@@ -455,7 +475,7 @@ impl NavigationMesh {
                     let apart = of.is_left_out
                         || low.cmpgt(of.high + Vec3::Z * up).any()
                         || high.cmplt(of.low - Vec3::Z * up).any();
-                    if apart {
+                    if apart || !accepts(polygon) {
                         continue;
                     }
                     let point = self.constrain(polygon, position);

@@ -54,6 +54,8 @@ mod jump_links_tests;
 #[cfg(test)]
 mod jump_tests;
 #[cfg(test)]
+mod jump_way_tests;
+#[cfg(test)]
 mod own_costs_tests;
 #[cfg(test)]
 mod path_tests;

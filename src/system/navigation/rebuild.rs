@@ -172,11 +172,14 @@ impl NavigationMesh {
         let closed = self.closed_polygons();
         let before = self.tiles.clone();
         let (changed, failure) = self.replace_tiles(jobs);
-        self.assemble()?;
+        let mut renumbering = Renumbering { before, now: Vec::new(), failure };
+        // Links prefer open ground: what was closed has to be so before they are made.
+        self.assemble_closed(|mesh| {
+            let now = |tile: usize| (!changed[tile]).then_some(mesh.tiles[tile]);
+            renumbering.now = (0..changed.len()).map(now).collect();
+            mesh.close_again(&closed, &renumbering, &changed);
+        })?;
         self.version += 1;
-        let now = (0..changed.len()).map(|tile| (!changed[tile]).then_some(self.tiles[tile]));
-        let renumbering = Renumbering { before, now: now.collect(), failure };
-        self.close_again(&closed, &renumbering, &changed);
         Ok(renumbering)
     }
 

@@ -1,11 +1,15 @@
 //! Straight lines through the triangles that a mesh was baked from: whether something solid is
 //! between two points, and whether a character has room on its way through the air.
 
+use super::bake::{AreaVolume, NULL_AREA};
 use super::mesh::NavigationMesh;
 use engine_foundation::{Vec2, Vec3};
 
-/// Parts into which the way of a jump is divided.
-const PARTS: usize = 8;
+/// Parts into which the way of a jump is divided, about as long as cells.
+const PARTS_MIN: usize = 8;
+const PARTS_MAX: usize = 64;
+/// Width of the body of a character that jumps, as a part of its own.
+const BODY_PART: f32 = 0.7;
 /// Ends of a line at which triangles do not count, as a part of it.
 const END: f32 = 1e-3;
 /// Height of a jump's arc, as a part of its distance.
@@ -19,6 +23,11 @@ impl SightBudget {
     /// Returns true if the budget is used up: then nothing is known.
     pub fn is_spent(&self) -> bool {
         self.0 == 0
+    }
+
+    /// Counts work that is done for something else than triangles.
+    pub fn spend(&mut self, work: usize) {
+        self.0 = self.0.saturating_sub(work);
     }
 }
 
@@ -48,6 +57,26 @@ fn crosses(from: Vec3, way: Vec3, [a, b, c]: [Vec3; 3]) -> bool {
     let v = way.dot(turned) * scale;
     let part = ac.dot(turned) * scale;
     u >= 0.0 && v >= 0.0 && u + v <= 1.0 && part > END && part < 1.0 - END
+}
+
+/// Returns true if a triangle touches a box (T. Akenine-Möller, "Fast 3D triangle-box overlap
+/// testing", 2001).
+fn touches_box((low, high): (Vec3, Vec3), corners: [Vec3; 3]) -> bool {
+    let (middle, half) = ((low + high) * 0.5, (high - low) * 0.5);
+    let corners = corners.map(|corner| corner - middle);
+    let [a, b, c] = corners;
+    if a.min(b).min(c).cmpgt(half).any() || a.max(b).max(c).cmplt(-half).any() {
+        return false;
+    }
+    let is_apart = |axis: Vec3| {
+        let reach = half.dot(axis.abs());
+        let parts = corners.map(|corner| corner.dot(axis));
+        parts.iter().all(|part| *part > reach) || parts.iter().all(|part| *part < -reach)
+    };
+    let edges = [b - a, c - b, a - c];
+    let mut across =
+        edges.iter().flat_map(|edge| [Vec3::X, Vec3::Y, Vec3::Z].map(|axis| axis.cross(*edge)));
+    !is_apart(edges[0].cross(edges[1])) && !across.any(is_apart)
 }
 
 impl NavigationMesh {
@@ -102,35 +131,82 @@ impl NavigationMesh {
         })
     }
 
-    /// Returns true if a character has room on the way of a jump.
+    /// Returns true if a character has room on the way of a jump: no triangle of the level touches
+    /// its body, a box as wide as most of it, anywhere on the way.
     pub(super) fn has_room(&self, start: Vec3, end: Vec3, budget: &mut SightBudget) -> bool {
         let settings = *self.settings();
-        let along = (end - start).truncate().normalize_or_zero();
-        let side = Vec3::new(-along.y, along.x, 0.0) * settings.radius * 0.7;
+        let flat = (end - start).truncate();
+        let along = flat.normalize_or(Vec2::X);
+        let side = settings.radius * BODY_PART;
         let lowest = settings.step.max(settings.cell_height * 2.0).min(settings.height * 0.5);
-        let heights = [lowest, (lowest + settings.height) * 0.5, settings.height];
-        let mut points = [start; PARTS + 1];
-        for (at, point) in points.iter_mut().enumerate() {
-            *point = jump_point(start, end, at as f32 / PARTS as f32);
+        let parts = (flat.length() / settings.cell_size).ceil();
+        let parts = parts.clamp(PARTS_MIN as f32, PARTS_MAX as f32) as usize;
+        // Along the way, to its left, and up.
+        let turned = |point: Vec3| {
+            let by = (point - start).truncate();
+            Vec3::new(along.dot(by), along.perp_dot(by), point.z)
+        };
+        let mut boxes = [(Vec3::ZERO, Vec3::ZERO); PARTS_MAX];
+        let boxes = &mut boxes[..parts];
+        let (mut low, mut high) = (start, start);
+        for (at, body) in boxes.iter_mut().enumerate() {
+            let ends = [at, at + 1].map(|at| jump_point(start, end, at as f32 / parts as f32));
+            (low, high) = (low.min(ends[1]), high.max(ends[1]));
+            let [a, b] = ends.map(turned);
+            *body = (
+                a.min(b) + Vec3::new(0.0, -side, lowest),
+                a.max(b) + Vec3::new(0.0, side, settings.height),
+            );
         }
-        let bounds = |(low, high): (Vec3, Vec3), point: &Vec3| (low.min(*point), high.max(*point));
-        let (low, high) = points.iter().fold((start, start), bounds);
-        let margin = Vec3::new(side.x.abs(), side.y.abs(), 0.0);
+        let margin = Vec3::new(side, side, 0.0);
         let bounds = (low - margin, high + margin + Vec3::Z * settings.height);
-        !self.any_triangle(
+        let mut near = 0;
+        let is_blocked = self.any_triangle(
             bounds,
             |_, _| true,
             budget,
             |corners| {
-                points.windows(2).any(|pair| {
-                    let way = pair[1] - pair[0];
-                    heights.iter().any(|height| {
-                        [-1.0, 0.0, 1.0].iter().any(|turn| {
-                            crosses(pair[0] + Vec3::Z * *height + side * *turn, way, corners)
-                        })
-                    })
-                })
+                near += 1;
+                let corners = corners.map(turned);
+                boxes.iter().any(|body| touches_box(*body, corners))
             },
-        )
+        );
+        // A box is compared with most triangles sooner than a triangle is found.
+        budget.spend(near * parts / 4);
+        !is_blocked
+    }
+
+    /// Returns true if an obstacle is in the way of a jump, or the budget is used up. The shapes of
+    /// obstacles are those that the feet of a character cannot enter.
+    pub(super) fn is_obstacle_between(
+        &self,
+        start: Vec3,
+        end: Vec3,
+        budget: &mut SightBudget,
+    ) -> bool {
+        let flat = start.truncate().distance(end.truncate());
+        let (low, high) = (start.min(end), start.max(end) + Vec3::Z * (flat * ARC_HEIGHT));
+        let length = flat + (end.z - start.z).abs() * 2.0;
+        let parts = (length / (self.settings().cell_size * 0.5)).ceil().clamp(8.0, 4096.0);
+        let of_area = |volume: &&AreaVolume| volume.area == NULL_AREA;
+        for AreaVolume { shape, .. } in self.volumes.volumes.values().filter(of_area) {
+            budget.spend(1);
+            if budget.is_spent() {
+                return true;
+            }
+            let (from, to) = shape.bounds();
+            if low.cmpgt(Vec3::from(to)).any() || high.cmplt(Vec3::from(from)).any() {
+                continue;
+            }
+            budget.spend(parts as usize);
+            let is_inside = |at: usize| {
+                let point = jump_point(start, end, at as f32 / parts);
+                (from[2]..=to[2]).contains(&point.z) && shape.covers([point.x, point.y])
+            };
+            if (0..=parts as usize).any(is_inside) {
+                return true;
+            }
+        }
+        false
     }
 }

@@ -225,9 +225,9 @@ NavigationMesh.destroy(mesh)"#,
             ],
             "Finds places at the edges of the mesh from which a character can jump over a gap, or \
              down from a ledge, and adds links there, as `NavigationMesh.add_link` does. A place \
-             counts if the level leaves room for the jump, and no way on foot is shorter than \
-             three times the jump. Links that exist are not found again. Returns the numbers of \
-             the links as a list.",
+             counts if the level and its obstacles leave room for the jump, no closed ground is \
+             in its way, and no way on foot is shorter than three times the jump. Links that exist \
+             are not found again. Returns the numbers of the links as a list.",
         ),
         func(
             "remove_link",
