@@ -12,7 +12,7 @@ const SLIDES_MAX: usize = 3;
 /// Distance that is kept from walls, in metres.
 const WALL_DISTANCE: f32 = 1e-3;
 /// Rest of a step, in metres, that is not worth a slide. An agent with a slow drift along a wall
-/// has to move, too: by a tenth of a millimetre in an update.
+/// has to move, too: by a hundredth of a millimetre in an update.
 const SLIDE_MIN: f32 = 1e-5;
 /// Distance behind an edge, in metres, at which a ray still ends on it.
 const GRAZE: f32 = 1e-4;

@@ -342,7 +342,8 @@ fn direction(
         return (Vec2::ZERO, false);
     }
     let position = agent.at.position;
-    // A touched corner can still be in the way: then the agent goes to it exactly.
+    // A touched corner can still be in the way: then it guides until the agent is on it. Among
+    // others, it guides to a point at its side.
     let is_held_up = agent.still_seconds > HELD_UP_SECONDS;
     let reached = if is_held_up { 1e-4 } else { agent.settings.radius * 0.1 };
     let (mut target, mut is_last): (Option<Vec3>, bool) = (None, false);
