@@ -43,8 +43,8 @@ pub(super) struct Other {
     pub is_holding: bool,
     /// True if it is on a link, and not on the ground.
     is_in_air: bool,
-    /// Line in front of a passage or a link in which it is, and its place there: the lower ones come
-    /// first.
+    /// Line in front of a passage or a link in which it is, and its place there: the lower ones
+    /// come first.
     pub line: u32,
     rank: u32,
     pub state: AgentState,

@@ -414,7 +414,7 @@ fn push_walls(
         next += 1;
         let (mut open, links) = (0u32, mesh.links(polygon));
         let ways = links.iter().filter(|link| link.jump == NO_JUMP);
-        for link in ways.filter(|link| mesh.is_open(link.target)) {
+        for link in ways.filter(|link| mesh.can_cross(polygon, link.target)) {
             open |= 1 << link.edge;
             let on = nearest_on_segment(link.left.truncate(), link.right.truncate(), position);
             let is_near = on.distance_squared(position) < reach * reach;
