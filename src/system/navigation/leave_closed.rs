@@ -5,7 +5,7 @@ use super::cone::Cone;
 use super::mesh::{NavigationMesh, NearestPolygon};
 use engine_foundation::Vec3;
 use std::cmp::Reverse;
-use std::collections::{BTreeMap, BinaryHeap};
+use std::collections::{BTreeSet, BinaryHeap};
 
 /// Closed polygons that are searched for the way out. An agent that is deeper inside stays there.
 const LEAVE_POLYGONS_MAX: usize = 1024;
@@ -53,13 +53,13 @@ impl NavigationMesh {
         let wanted = self.component_of(destination.polygon);
         let mut reached =
             vec![Reached { polygon: start.polygon, position: start.position, before: 0, link: 0 }];
-        let mut known = BTreeMap::new();
+        let mut known = BTreeSet::new();
         let mut heap = BinaryHeap::from([Reverse((0, 0))]);
         let mut nearest = None;
         let mut count = 0;
         while let Some(Reverse((distance, at))) = heap.pop() {
             let Reached { polygon, position, .. } = reached[at];
-            if known.insert(polygon, at).is_some() {
+            if !known.insert(polygon) {
                 continue;
             }
             if self.is_open(polygon) {
@@ -83,8 +83,8 @@ impl NavigationMesh {
                 let entry = nearest_between(link.left, link.right, position);
                 let way = f32::from_bits(distance) + entry.distance(position);
                 heap.push(Reverse((way.to_bits(), reached.len())));
-                let of = (link.target, entry);
-                reached.push(Reached { polygon: of.0, position: of.1, before: at, link: number });
+                let (polygon, position) = (link.target, entry);
+                reached.push(Reached { polygon, position, before: at, link: number });
             }
         }
         nearest.map(|at| trace(&reached, at))

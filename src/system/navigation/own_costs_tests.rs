@@ -229,3 +229,24 @@ fn the_order_of_sets_follows_from_their_costs() {
     };
     assert!(run([0, 1, 2]) == run([2, 1, 0]));
 }
+
+#[test]
+fn several_costs_at_once_need_one_set_only() {
+    let mut crowd = Crowd::new(pond(), 1);
+    for _ in 0..=COST_SETS_MAX {
+        crowd.send(Vec3::new(4.0, 4.0, 0.4), Vec3::new(8.0, 4.0, 0.4), AgentSettings::DEFAULT);
+    }
+    let set = |crowd: &mut Crowd, at: usize, cost: f32| {
+        crowd.agents.change_costs(crowd.handles[at], |costs| {
+            costs.set(WATER, Some(cost));
+            costs.set(9, Some(cost * 2.0));
+        })
+    };
+    for at in 0..COST_SETS_MAX {
+        set(&mut crowd, at, 2.0 + at as f32).unwrap();
+    }
+    // Another one of a kind that exists, although all places are taken.
+    set(&mut crowd, COST_SETS_MAX, 3.0).unwrap();
+    let agent = crowd.agents.slots.get(crowd.handles[COST_SETS_MAX]).unwrap();
+    assert_eq!([WATER, 9].map(|area| agent.area_cost(&crowd.mesh, area)), [3.0, 6.0]);
+}
