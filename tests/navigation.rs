@@ -119,6 +119,33 @@ fn a_saved_navigation_file_changes_the_mesh_of_a_running_level() {
 }
 
 #[test]
+fn units_get_their_costs_again_when_an_area_comes_back() {
+    let folder = folder("costs");
+    let unit = "components = { agent = { costs = { water = 5 mud = 3 } } }";
+    folder.write("walker.unit", unit);
+    let named = |name: &str| {
+        let mud = format!("areas = {{ mud = {{ cost = 2 }} {name} =");
+        let pond = format!("area = \"{name}\"");
+        NAVIGATION.replace("areas = { water =", &mud).replace("area = \"water\"", &pond)
+    };
+    folder.write("yard.navigation", &named("water"));
+    let launch = GameLaunch::headless(app::Game::Folder(folder.to_path_buf()));
+    let app = start(GameLaunch { watch: true, ..launch });
+    let mut game = Game { folder, app };
+    let costs = |game: &mut Game, expected: [Option<f32>; 2]| {
+        let navigation = &game.app.vm().engine().worlds.navigation;
+        let (_, agent) = navigation.agents.slots.iter().next().unwrap();
+        let cost = |area: u8| agent.own_costs.as_ref().and_then(|own| own.cost(area));
+        [cost(2), cost(3)] == expected
+    };
+    assert!(costs(&mut game, [Some(3.0), Some(5.0)]));
+    game.folder.write("yard.navigation", named("swamp"));
+    game.wait_until("other areas", |game| costs(game, [Some(3.0), None]));
+    game.folder.write("yard.navigation", named("water"));
+    game.wait_until("the old areas", |game| costs(game, [Some(3.0), Some(5.0)]));
+}
+
+#[test]
 fn a_bake_that_fails_leaves_the_old_mesh() {
     let mut game = Game::start("fails");
     let errors = log::error_count();

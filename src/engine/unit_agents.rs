@@ -10,6 +10,7 @@ use engine_navigation::mesh::{NavigationMesh, NearestPolygon};
 use engine_navigation::{AgentId, NavigationMeshId};
 use engine_world::WorldId;
 use engine_world::agent_component::{AgentComponent, AgentDrive, UnitAgent};
+use engine_world::level::LevelId;
 use engine_world::physics::MoverId;
 use engine_world::unit::UnitId;
 
@@ -141,7 +142,23 @@ impl Worlds {
         self.agents.of.get_mut(&row).expect("it was listed").was_reported = true;
     }
 
-    /// Gives the agent of a unit the costs of its component.
+    /// Gives the agents of a level's meshes the costs of their components for areas that have come
+    /// into being.
+    pub(super) fn give_costs_again(&mut self, level: LevelId) {
+        let navigation = &self.navigation;
+        let Some(of) = navigation.levels.iter().find(|known| known.level == level) else { return };
+        let known = self.agents.of.values().filter_map(|entry| {
+            let agent = entry.agent?;
+            let mesh = NavigationMeshId(navigation.agents.slots.get(agent)?.mesh);
+            of.has_mesh(mesh).then_some((entry.unit, agent, mesh))
+        });
+        for (unit, agent, mesh) in known.collect::<Vec<_>>() {
+            self.give_costs(unit, agent, mesh);
+        }
+    }
+
+    /// Gives the agent of a unit the costs of its component, but for areas for which it has costs
+    /// of the game. All at once: each set in between would need a place of its own.
     fn give_costs(&mut self, unit: UnitId, agent: Handle, mesh: NavigationMeshId) {
         let of = &self.units.of(unit).resource;
         let Some(component) = of.template.agent.as_ref().filter(|of| !of.costs.is_empty()) else {
@@ -150,6 +167,7 @@ impl Worlds {
         let location = format!("unit \"{}\", component '{}'", of.name, component.name);
         let level = self.navigation.levels.iter().find(|level| level.has_mesh(mesh));
         let areas = level.map(|level| level.areas.as_slice()).unwrap_or_default();
+        let mut found = Vec::new();
         for (name, cost) in &component.costs {
             let Some(number) = level.and_then(|level| level.area(name)) else {
                 let hint = suggest::hint(name, areas.iter().map(String::as_str));
@@ -162,11 +180,17 @@ impl Worlds {
                 );
                 continue;
             };
-            let set = self.navigation.agents.set_area_cost(agent, number, Some(*cost));
-            if let Err(error) = set {
-                log::data_warning(&location, &error.message);
-                return;
+            found.push((number, *cost));
+        }
+        let result = self.navigation.agents.change_costs(agent, |costs| {
+            for (number, cost) in found {
+                if costs.cost(number).is_none() {
+                    costs.set(number, Some(cost));
+                }
             }
+        });
+        if let Err(error) = result {
+            log::data_warning(&location, &error.message);
         }
     }
 

@@ -81,6 +81,15 @@ describe("costs of agents", function()
     assert.is_true(Agent.position(agent).x < 18.5)
   end)
 
+  it("lead an agent out of ground that closes under it", function()
+    local agent = Agent.create(mesh, Vector3(20, 5, 0))
+    agents[1] = agent
+    Agent.set_area_cost(agent, WATER, 0)
+    assert.is_true(Agent.set_destination(agent, Vector3(35, 5, 0)))
+    for _ = 1, 10 / STEP do NavigationMesh.update(mesh, STEP) end
+    assert.equals("arrived", Agent.state(agent))
+  end)
+
   it("refuse what is no area and no cost", function()
     local agent = add()
     assert.matches("must be a finite number", error_of(Agent.set_area_cost, agent, WATER,

@@ -364,7 +364,10 @@ impl Engine {
         }
         let areas = areas.into_iter().map(|(name, _)| name).collect();
         let of = LevelMeshes { level, world, areas, meshes: Vec::new(), failure: None };
-        self.worlds.navigation.install(of, baked, self.frame.index)
+        let result = self.worlds.navigation.install(of, baked, self.frame.index);
+        // What is new in the file can be areas of which components know.
+        self.worlds.give_costs_again(level);
+        result
     }
 
     fn bake_class(

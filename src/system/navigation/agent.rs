@@ -170,6 +170,9 @@ pub struct Agent {
     pub(super) swirl: f32,
     /// Link that it is on.
     pub(super) traversal: Option<Traversal>,
+    /// Link at whose start it is about to be, and its distance from there in millimetres; 0 if
+    /// there is none.
+    pub(super) queue: (u32, u32),
     pub(super) leader: Option<Leader>,
     /// Narrow passage that comes next on its path, and its turn there.
     pub(super) approach: Approach,
@@ -203,6 +206,7 @@ impl Agent {
             blocked: 0.0,
             swirl: 0.0,
             traversal: None,
+            queue: (0, 0),
             leader: None,
             approach: Approach::default(),
             turn: Turn::Free,
@@ -226,6 +230,7 @@ impl Agent {
         self.request = None;
         self.blocked = 0.0;
         self.swirl = 0.0;
+        self.queue = (0, 0);
         self.turn = Turn::Free;
         self.restart_progress();
     }
@@ -449,6 +454,7 @@ impl Agent {
         write(self.path.polygons.len() as u64);
         self.path.polygons.iter().for_each(|polygon| write(u64::from(*polygon)));
         write(self.link().map_or(0, |link| u64::from(link) + 1));
+        write(u64::from(self.queue.0) | u64::from(self.queue.1) << 32);
         if let Some(leader) = &self.leader {
             leader.write_state(&mut write);
         }

@@ -3,6 +3,7 @@
 
 use super::agents::{AgentSettings, AgentState, Agents};
 use super::bake::{BakeSettings, BakeSource};
+use super::jumps::JumpSettings;
 use super::mesh::NavigationMesh;
 use super::search::PartialReason;
 use super::tests::{push_box, scene};
@@ -281,4 +282,66 @@ fn the_hash_of_an_agent_has_its_destination_and_settings() {
     assert_eq!(hash(3.5, 20.0), hash(3.5, 20.0));
     assert_ne!(hash(3.5, 20.0), hash(4.5, 20.0));
     assert_ne!(hash(3.5, 20.0), hash(3.5, 21.0));
+}
+
+/// Returns a square with a manual link that begins in its middle.
+fn square_with_lift() -> NavigationMesh {
+    let mut mesh = square(20.0);
+    mesh.add_link(JumpSettings {
+        name: "lift".to_string(),
+        from: Vec3::ZERO,
+        to: Vec3::new(0.0, 15.0, 0.0),
+        cost: 1.0,
+        is_two_way: false,
+        is_manual: true,
+    });
+    let pool = TaskPool::new(Some(1));
+    mesh.rebuild(&pool).unwrap();
+    mesh.update_hierarchy(&pool).unwrap();
+    mesh
+}
+
+#[test]
+fn agents_that_wait_on_manual_links_are_walked_around() {
+    let usual = AgentSettings { radius: 0.4, ..AgentSettings::DEFAULT };
+    let mut crowd = Crowd::new(square_with_lift(), 1);
+    crowd.send(Vec3::new(0.0, -1.0, 0.0), Vec3::new(0.0, 16.0, 0.0), usual);
+    (0..120).for_each(|_| crowd.update());
+    let state = |crowd: &Crowd| crowd.agents.slots.get(crowd.handles[0]).unwrap().state;
+    assert_eq!(state(&crowd), AgentState::Linking);
+    crowd.send(Vec3::new(-6.0, 0.05, 0.0), Vec3::new(6.0, 0.0, 0.0), usual);
+    let mut least = f32::MAX;
+    for _ in 0..360 {
+        crowd.update();
+        least = least.min(crowd.position(0).distance(crowd.position(1)));
+    }
+    let passer = crowd.agents.slots.get(crowd.handles[1]).unwrap();
+    assert_eq!((state(&crowd), passer.state), (AgentState::Linking, AgentState::Arrived));
+    assert!(least > 0.75, "{least}");
+}
+
+#[test]
+fn agents_queue_at_a_manual_link() {
+    let usual = AgentSettings { radius: 0.4, ..AgentSettings::DEFAULT };
+    let mut crowd = Crowd::new(square_with_lift(), 1);
+    for at in 0..4 {
+        crowd.send(Vec3::new(0.0, -2.0 - at as f32, 0.0), Vec3::new(0.0, 16.0, 0.0), usual);
+    }
+    for _ in 0..600 {
+        crowd.update();
+    }
+    for a in 0..4 {
+        for b in 0..a {
+            let apart = crowd.position(a).distance(crowd.position(b));
+            assert!(apart > 0.6, "{a} {b}: {apart}");
+        }
+    }
+    // The lift takes one after another.
+    for _ in 0..4 {
+        let agents = &mut crowd.agents.slots;
+        let gone = crowd.handles.iter().filter(|at| agents.get_mut(**at).unwrap().leave_link());
+        assert_eq!(gone.count(), 1);
+        (0..600).for_each(|_| crowd.update());
+    }
+    assert_eq!(crowd.arrived(), 4);
 }

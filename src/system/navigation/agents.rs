@@ -9,7 +9,7 @@ pub use super::requests::UPDATE_NODES;
 use super::agent::{Request, STUCK_SECONDS};
 use super::mesh::{NavigationMesh, NearestPolygon};
 use super::neighbors::Snapshot;
-use super::own_costs::OwnCosts;
+use super::own_costs::{Group, OwnCosts};
 use super::passages::Passages;
 use super::search::{PolygonPath, Searcher};
 use super::steering::{self, Steering};
@@ -173,38 +173,48 @@ impl Agents {
         step: f32,
         pool: &TaskPool,
     ) -> Result<(), Error> {
-        mesh.forget_views();
         let groups = self.list_rows(id);
-        if groups.iter().all(|(own, _)| own.is_none()) {
-            return self.update(id, mesh, step, pool);
-        }
+        self.update_views(mesh, &groups, pool)?;
         self.begin_update(id);
-        let all = std::mem::take(&mut self.rows);
-        let mut first = 0;
-        for (own, end) in &groups {
-            if let Some(own) = own {
-                mesh.update_view(own, pool)?;
-            }
-            self.rows.clear();
-            self.rows.extend_from_slice(&all[first..*end]);
-            let nodes = UPDATE_NODES / groups.len();
-            mesh.seen_with(own.as_ref(), |mesh| self.find_ways(mesh, step, nodes));
-            first = *end;
-        }
-        self.rows = all;
+        self.find_own_ways(mesh, &groups, step);
         self.take_turns(id, mesh, step);
         self.begin_steering();
-        let mut first = 0;
-        for (own, end) in &groups {
-            mesh.seen_with(own.as_ref(), |mesh| self.steer(mesh, first..*end, step, pool))?;
-            first = *end;
+        for Group { own, rows } in &groups {
+            mesh.seen_with(own.as_ref(), |mesh| self.steer(mesh, rows.clone(), step, pool))?;
         }
-        let mut first = 0;
-        for (own, end) in &groups {
-            mesh.seen_with(own.as_ref(), |mesh| self.apply_results(id, mesh, first..*end, step));
-            first = *end;
+        for Group { own, rows } in &groups {
+            let rows = rows.clone();
+            mesh.seen_with(own.as_ref(), |mesh| self.apply_results(id, mesh, rows, step));
         }
         Ok(())
+    }
+
+    /// Finds the ways of the groups of agents that are listed. Those with few requests come first,
+    /// and leave what they do not need of their part of the nodes to the others.
+    fn find_own_ways(&mut self, mesh: &mut NavigationMesh, groups: &[Group], step: f32) {
+        let all = std::mem::take(&mut self.rows);
+        let mut asking = Vec::new();
+        for (number, Group { own, rows }) in groups.iter().enumerate() {
+            self.rows.clear();
+            self.rows.extend_from_slice(&all[rows.clone()]);
+            mesh.seen_with(own.as_ref(), |mesh| self.request_ways(mesh, step));
+            let count = self.count_requests();
+            if count > 0 {
+                asking.push((count, number));
+            }
+        }
+        asking.sort_unstable();
+        let mut left = UPDATE_NODES;
+        for (at, (_, number)) in asking.iter().enumerate() {
+            let Group { own, rows } = &groups[*number];
+            self.rows.clear();
+            self.rows.extend_from_slice(&all[rows.clone()]);
+            // At least one search, also if those before have used up all nodes.
+            let nodes = (left / (asking.len() - at)).max(1);
+            let used = mesh.seen_with(own.as_ref(), |mesh| self.answer_requests(mesh, nodes));
+            left = left.saturating_sub(used);
+        }
+        self.rows = all;
     }
 
     /// Advances the agents of a mesh by `step` seconds, all with the costs of the mesh.
@@ -220,7 +230,8 @@ impl Agents {
     ) -> Result<(), Error> {
         self.list_rows(id);
         self.begin_update(id);
-        self.find_ways(mesh, step, UPDATE_NODES);
+        self.request_ways(mesh, step);
+        self.answer_requests(mesh, UPDATE_NODES);
         self.take_turns(id, mesh, step);
         self.begin_steering();
         let all = 0..self.rows.len();
@@ -234,11 +245,10 @@ impl Agents {
         self.entered.retain(|(mesh, _)| *mesh != id);
     }
 
-    /// Finds the ways of the agents that are listed.
-    fn find_ways(&mut self, mesh: &NavigationMesh, step: f32, nodes: usize) {
+    /// Asks for the ways of the agents that are listed.
+    fn request_ways(&mut self, mesh: &NavigationMesh, step: f32) {
         self.follow_leaders(mesh, step);
         self.request_paths(mesh);
-        self.answer_requests(mesh, nodes);
     }
 
     /// Copies the state of all agents that are listed.

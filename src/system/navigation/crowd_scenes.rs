@@ -5,6 +5,7 @@ use super::agent_tests::Crowd;
 use super::agents::{AgentSettings, AgentState};
 use super::bake::{BakeSettings, BakeSource};
 use super::mesh::NavigationMesh;
+use super::passages::Turn;
 use super::tests::push_box;
 use engine_foundation::deterministic_math::{atan2, sin_cos};
 use engine_foundation::random::Random;
@@ -18,6 +19,9 @@ const OVERLAP_PART: f32 = 0.1;
 /// Speed below which an agent has no direction that could change.
 const SLOW: f32 = 0.2;
 
+/// Distance from all others at which the way of an agent is free, in radii.
+const FREE_RADII: f32 = 4.0;
+
 /// Measures of a run.
 #[derive(Debug, Default, Clone, Copy)]
 pub struct Measures {
@@ -29,6 +33,9 @@ pub struct Measures {
     pub deepest: f32,
     pub longest_stuck: f32,
     pub longest_still: f32,
+    /// Longest time without progress of an agent whose way is free: that waits for no turn, and has
+    /// nobody near it.
+    pub longest_free: f32,
     /// Mean change of the direction of agents that walk, in radians in a second.
     pub jitter: f32,
     turned: f32,
@@ -93,10 +100,12 @@ impl Crowd {
     pub fn measure(&mut self, seconds: f32, mut each: impl FnMut(&mut Crowd, u32)) -> Measures {
         let mut measures = Measures::default();
         let mut before: Vec<Vec2> = vec![Vec2::ZERO; self.handles.len()];
+        let mut free: Vec<f32> = vec![0.0; self.handles.len()];
         for update in 0..(seconds / STEP) as u32 {
             each(self, update);
             self.update();
             self.add_to(&mut measures, &mut before);
+            self.add_free(&mut measures, &mut free);
             measures.seconds += STEP;
             measures.arrived = self.arrived();
             if measures.arrived == self.handles.len() {
@@ -130,6 +139,23 @@ impl Crowd {
                     measures.overlap_seconds += STEP;
                 }
             }
+        }
+    }
+
+    /// Measures the times without progress of those whose way is free. `free` has the seconds for
+    /// which it is.
+    fn add_free(&self, measures: &mut Measures, free: &mut [f32]) {
+        let agents: Vec<_> =
+            self.handles.iter().map(|agent| self.agents.slots.get(*agent).unwrap()).collect();
+        for (a, agent) in agents.iter().enumerate() {
+            let near = agent.settings.radius * FREE_RADII;
+            let is_alone = agents
+                .iter()
+                .enumerate()
+                .all(|(b, other)| a == b || agent.at.position.distance(other.at.position) > near);
+            let is_free = is_alone && agent.turn == Turn::Free && agent.state == AgentState::Moving;
+            free[a] = if is_free { free[a] + STEP } else { 0.0 };
+            measures.longest_free = measures.longest_free.max(free[a].min(agent.still_seconds));
         }
     }
 

@@ -6,6 +6,9 @@ use super::crowd_scenes::{Measures, block, circle, rooms, square, storeys};
 use engine_foundation::random::Random;
 use engine_foundation::{Vec2, Vec3};
 
+/// Longest time without progress of those whose way is free, in seconds.
+const FREE_SECONDS: f32 = 1.0;
+
 const USUAL: AgentSettings = AgentSettings { radius: 0.4, ..AgentSettings::DEFAULT };
 
 /// Largest measures of a scene. All agents have to arrive.
@@ -25,6 +28,7 @@ fn check(name: &str, crowd: &mut Crowd, bounds: &Bounds) {
     assert_eq!(measures.arrived, crowd.handles.len(), "{name}: {measures:?}");
     assert!(longest_stuck <= bounds.stuck, "{name}: {measures:?}");
     assert!(longest_still <= bounds.still, "{name}: {measures:?}");
+    assert!(measures.longest_free <= FREE_SECONDS, "{name}: {measures:?}");
     assert!(overlap_seconds <= bounds.overlap_seconds, "{name}: {measures:?}");
     assert!(deepest <= bounds.deepest && jitter <= bounds.jitter, "{name}: {measures:?}");
 }
@@ -166,6 +170,7 @@ fn agents_with_a_new_destination_each_second_are_not_stuck() {
         }
     });
     assert!(measures.longest_stuck <= 1.0 && measures.longest_still <= 1.0, "{measures:?}");
+    assert!(measures.longest_free <= FREE_SECONDS, "{measures:?}");
     assert!(measures.overlap_seconds < 15.0 && measures.jitter < 3.0, "{measures:?}");
 }
 

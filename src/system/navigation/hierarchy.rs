@@ -17,6 +17,9 @@ const PORTALS_OF_BLOCK: f32 = 3.0;
 /// Distance in blocks up to which destinations are near.
 const NEAR_BLOCKS: f32 = 4.0;
 
+/// Changes for each cluster that are noted before equal ones are removed.
+const CHANGES_OF_CLUSTER: usize = 2;
+
 /// Portal as a cluster sees it. Searches enter a cluster at a side, and leave it at another one.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Side {
@@ -33,7 +36,7 @@ pub(super) struct Side {
 }
 
 /// Hierarchy of a mesh.
-#[derive(Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 pub(super) struct Hierarchy {
     /// Tiles along the side of a block; 0 until the first update.
     block_tiles: usize,
@@ -108,7 +111,18 @@ impl Hierarchy {
             if self.changed.last() != Some(&cluster) {
                 self.changed.push(cluster);
             }
+            // Without updates, doors that open and close must not fill the memory.
+            if self.changed.len() > self.clusters.len() * CHANGES_OF_CLUSTER {
+                self.changed.sort_unstable();
+                self.changed.dedup();
+            }
         }
+    }
+
+    /// Returns the number of changes that are noted.
+    #[cfg(test)]
+    pub fn num_changed(&self) -> usize {
+        self.changed.len()
     }
 
     /// Returns the sides of a cluster.

@@ -91,6 +91,8 @@ pub struct NavigationMesh {
     pub(super) hierarchy: Hierarchy,
     /// The mesh as agents with costs of their own see it.
     pub(super) views: Vec<View>,
+    /// Areas of all polygons, one bit each; 0 until they are counted.
+    pub(super) used_areas: u64,
     pub(super) requests: PathRequests,
 }
 
@@ -154,6 +156,7 @@ impl NavigationMesh {
             seeds: Vec::new(),
             hierarchy: Hierarchy::default(),
             views: Vec::new(),
+            used_areas: 0,
             requests: PathRequests::default(),
         };
         mesh.costs[0] = 0.0;

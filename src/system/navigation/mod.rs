@@ -17,6 +17,7 @@ mod hierarchy;
 pub mod islands;
 pub mod jump_links;
 pub mod jumps;
+mod leave_closed;
 pub mod mesh;
 mod neighbors;
 pub mod outline;

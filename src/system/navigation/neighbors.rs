@@ -41,7 +41,10 @@ pub(super) struct Other {
     pub avoids: bool,
     /// True if it waits at a passage, or makes way for those who come through it.
     pub is_holding: bool,
-    /// Line in front of a passage in which it is, and the number of agents before it.
+    /// True if it is on a link, and not on the ground.
+    is_in_air: bool,
+    /// Line in front of a passage or a link in which it is, and its place there: the lower ones
+    /// come first.
     pub line: u32,
     rank: u32,
     pub state: AgentState,
@@ -65,15 +68,22 @@ impl Other {
             radius: agent.settings.radius,
         };
         let target = agent.destination.unwrap_or(agent.at).position.truncate();
+        // Those who come to the start of a link from all sides go there one after another, too.
+        let (line, rank) = match (agent.approach.line(), agent.queue) {
+            (0, (link, distance)) if link != 0 => (u32::MAX - link, distance),
+            (line, _) => (line, agent.approach.rank),
+        };
         Other {
             body,
             height: agent.at.position.z,
             priority: agent.settings.priority,
             group: agent.settings.group,
-            avoids: agent.settings.avoids,
+            // One that waits on a link stands, and others go around it.
+            avoids: agent.settings.avoids && agent.traversal.is_none(),
             is_holding: matches!(agent.turn, Turn::Hold(_) | Turn::Retreat(_)),
-            line: agent.approach.line(),
-            rank: agent.approach.rank,
+            is_in_air: agent.has_left_ground(),
+            line,
+            rank,
             state: agent.state,
             ignored_groups: agent.settings.ignored_groups,
             heading: agent.desired.normalize_or_zero(),
@@ -251,9 +261,7 @@ impl Snapshot {
                 let body = &self.others[other as usize];
                 let distance = own.body.position.distance_squared(body.body.position);
                 let is_near = distance < reach * reach && (own.height - body.height).abs() < STOREY;
-                // Agents on links are not on the ground.
-                let is_linking = body.state == AgentState::Linking;
-                if other as usize == at || !is_near || is_linking {
+                if other as usize == at || !is_near || body.is_in_air {
                     continue;
                 }
                 let entry = (distance, other);

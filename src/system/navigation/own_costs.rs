@@ -9,7 +9,9 @@ use super::mesh::NavigationMesh;
 use engine_foundation::handle::Handle;
 use engine_foundation::tasks::TaskPool;
 use engine_foundation::{Error, error};
-use std::sync::{Arc, Weak};
+use std::cmp::Ordering;
+use std::ops::Range;
+use std::sync::Arc;
 
 /// Maximum number of different sets of costs that the agents of a mesh have.
 pub const COST_SETS_MAX: usize = 16;
@@ -38,11 +40,10 @@ impl OwnCosts {
         }
     }
 
-    /// Returns the costs of a mesh with these in their place.
-    fn over(&self, costs: &[f32; AREAS_MAX]) -> [f32; AREAS_MAX] {
-        let mut costs = *costs;
-        self.0.iter().for_each(|(area, cost)| costs[usize::from(*area)] = *cost);
-        costs
+    /// Returns the order of sets: by their areas and costs.
+    fn order(&self, other: &OwnCosts) -> Ordering {
+        let number = |(area, cost): &(u8, f32)| (*area, cost.to_bits());
+        self.0.iter().map(number).cmp(other.0.iter().map(number))
     }
 
     pub(super) fn write_state(&self, write: &mut impl FnMut(u64)) {
@@ -57,9 +58,16 @@ impl OwnCosts {
 /// hierarchy of the others.
 #[derive(Debug)]
 pub(super) struct View {
-    own: Weak<OwnCosts>,
     costs: [f32; AREAS_MAX],
     pub hierarchy: Hierarchy,
+}
+
+fn are_equal(a: &[f32; AREAS_MAX], b: &[f32; AREAS_MAX]) -> bool {
+    count_different(a, b) == 0
+}
+
+fn count_different(a: &[f32; AREAS_MAX], b: &[f32; AREAS_MAX]) -> usize {
+    a.iter().zip(b).filter(|(a, b)| a.to_bits() != b.to_bits()).count()
 }
 
 impl NavigationMesh {
@@ -69,23 +77,20 @@ impl NavigationMesh {
         own: Option<&Arc<OwnCosts>>,
         act: impl FnOnce(&NavigationMesh) -> R,
     ) -> R {
-        let Some(own) = own else { return act(self) };
-        let at = self.view_of(own);
-        self.views[at].costs = own.over(&self.costs);
+        let Some(costs) = own.and_then(|own| self.costs_with(own)) else { return act(self) };
+        let known = self.views.iter().position(|view| are_equal(&view.costs, &costs));
+        let at = known.unwrap_or(self.views.len());
+        if known.is_none() {
+            // They have changed since the last update. The next one builds their hierarchy.
+            self.views.push(View { costs, hierarchy: Hierarchy::default() });
+        }
         self.swap_view(at);
         let result = act(self);
         self.swap_view(at);
-        result
-    }
-
-    fn view_of(&mut self, own: &Arc<OwnCosts>) -> usize {
-        let of_own = |view: &View| std::ptr::eq(view.own.as_ptr(), Arc::as_ptr(own));
-        if let Some(at) = self.views.iter().position(of_own) {
-            return at;
+        if known.is_none() {
+            self.views.pop();
         }
-        let hierarchy = Hierarchy::default();
-        self.views.push(View { own: Arc::downgrade(own), costs: self.costs, hierarchy });
-        self.views.len() - 1
+        result
     }
 
     fn swap_view(&mut self, at: usize) {
@@ -94,27 +99,61 @@ impl NavigationMesh {
         std::mem::swap(&mut views[at].hierarchy, hierarchy);
     }
 
-    /// Forgets the views that no agent has any more.
-    pub(super) fn forget_views(&mut self) {
-        self.views.retain(|view| view.own.strong_count() > 0);
+    /// Returns the costs of the mesh for agents with costs of their own; `None` if they change
+    /// nothing on this mesh. Areas that it does not have keep the costs of the mesh, so that sets
+    /// that differ in these only share a view.
+    fn costs_with(&mut self, own: &OwnCosts) -> Option<[f32; AREAS_MAX]> {
+        if self.used_areas == 0 {
+            let areas = self.polygons.iter().map(|polygon| 1 << polygon.area);
+            self.used_areas = areas.fold(0, |all, area: u64| all | area);
+        }
+        let mut costs = self.costs;
+        for (area, cost) in own.0.iter().filter(|(area, _)| self.used_areas & 1 << area != 0) {
+            costs[usize::from(*area)] = *cost;
+        }
+        (!are_equal(&costs, &self.costs)).then_some(costs)
     }
 
-    /// Brings the hierarchy of a view up to date.
-    pub(super) fn update_view(
+    /// Keeps the views that agents with these costs need, and brings them up to date. Others are
+    /// forgotten: nothing would update them.
+    pub(super) fn update_views<'a>(
         &mut self,
-        own: &Arc<OwnCosts>,
+        sets: impl Iterator<Item = &'a OwnCosts>,
         pool: &TaskPool,
     ) -> Result<(), Error> {
-        let at = self.view_of(own);
-        self.views[at].costs = own.over(&self.costs);
-        self.swap_view(at);
-        let result = self.update_hierarchy(pool);
-        self.swap_view(at);
-        result
+        let mut wanted: Vec<[f32; AREAS_MAX]> = Vec::new();
+        for own in sets {
+            let costs = self.costs_with(own);
+            wanted.extend(costs.filter(|costs| !wanted.iter().any(|it| are_equal(it, costs))));
+        }
+        let (kept, mut left): (Vec<View>, Vec<View>) = std::mem::take(&mut self.views)
+            .into_iter()
+            .partition(|view| wanted.iter().any(|costs| are_equal(costs, &view.costs)));
+        wanted.retain(|costs| !kept.iter().any(|view| are_equal(costs, &view.costs)));
+        self.views = kept;
+        for costs in wanted {
+            // The most similar one of those that nobody needs any more has the least to be built
+            // again; otherwise that of the mesh.
+            let similar =
+                (0..left.len()).min_by_key(|at| count_different(&left[*at].costs, &costs));
+            let hierarchy = match similar {
+                Some(at) => left.remove(at).hierarchy,
+                None => self.hierarchy.clone(),
+            };
+            self.views.push(View { costs, hierarchy });
+        }
+        for at in 0..self.views.len() {
+            self.swap_view(at);
+            let result = self.update_hierarchy(pool);
+            self.swap_view(at);
+            result?;
+        }
+        Ok(())
     }
 
     /// Has all hierarchies built again, because polygons have other numbers.
     pub(super) fn outdate_hierarchies(&mut self) {
+        self.used_areas = 0;
         self.hierarchy.outdate();
         self.views.iter_mut().for_each(|view| view.hierarchy.outdate());
     }
@@ -226,31 +265,53 @@ impl Agents {
         }
     }
 
-    /// Lists the agents of a mesh that are on it: those with equal costs one after another.
-    /// Returns the costs of each such group, with the end of its rows.
-    pub(super) fn list_rows(&mut self, id: Handle) -> Vec<(Option<Arc<OwnCosts>>, usize)> {
+    /// Forgets the sets of costs that no agent has any more, and the views of a mesh that no agent
+    /// on it needs. The others are brought up to date.
+    ///
+    /// # Errors
+    /// Returns an error if the system cannot start another thread.
+    pub(super) fn update_views(
+        &mut self,
+        mesh: &mut NavigationMesh,
+        groups: &[Group],
+        pool: &TaskPool,
+    ) -> Result<(), Error> {
+        self.cost_sets.retain(|(_, set)| set.strong_count() > 0);
+        mesh.update_views(groups.iter().filter_map(|group| group.own.as_deref()), pool)
+    }
+
+    /// Lists the agents of a mesh that are on it: those with equal costs one after another. The
+    /// order of these groups follows from their costs, not from when they were set.
+    pub(super) fn list_rows(&mut self, id: Handle) -> Vec<Group> {
         self.rows.clear();
         let of_mesh = self.slots.iter().filter(|(_, agent)| agent.is_on(id));
         self.rows.extend(of_mesh.map(|(handle, _)| handle.index() as u32));
-        if self.cost_sets.is_empty() {
-            return vec![(None, self.rows.len())];
+        let of_mesh = self.cost_sets.iter().filter(|(mesh, _)| *mesh == id);
+        let mut sets: Vec<Arc<OwnCosts>> = of_mesh.filter_map(|(_, set)| set.upgrade()).collect();
+        if sets.is_empty() {
+            return vec![Group { own: None, rows: 0..self.rows.len() }];
         }
+        sets.sort_by(|a, b| a.order(b));
         let slots = &self.slots;
-        let costs = |row: u32| slots.at(row as usize).and_then(|agent| agent.own_costs.as_ref());
-        let sets = &self.cost_sets;
-        let number = |row: u32| {
-            let own = costs(row).map(Arc::as_ptr);
-            own.map(|own| sets.iter().position(|(_, set)| std::ptr::eq(set.as_ptr(), own)))
+        let number = |row: &u32| {
+            let own = slots.at(*row as usize).and_then(|agent| agent.own_costs.as_ref())?;
+            sets.iter().position(|set| Arc::ptr_eq(set, own))
         };
-        self.rows.sort_by_key(|row| number(*row));
-        let groups = self.rows.chunk_by(|a, b| number(*a) == number(*b));
-        let mut end = 0;
-        let groups = groups.map(|rows| {
-            end += rows.len();
-            (costs(rows[0]).cloned(), end)
+        self.rows.sort_by_cached_key(number);
+        let mut first = 0;
+        let groups = self.rows.chunk_by(|a, b| number(a) == number(b)).map(|rows| {
+            let range = first..first + rows.len();
+            first = range.end;
+            Group { own: number(&rows[0]).map(|at| sets[at].clone()), rows: range }
         });
         groups.collect()
     }
+}
+
+/// Agents with equal costs, and their rows in the list of all.
+pub(super) struct Group {
+    pub own: Option<Arc<OwnCosts>>,
+    pub rows: Range<usize>,
 }
 
 impl Agent {

@@ -125,3 +125,128 @@ fn areas_with_other_numbers_keep_the_costs_of_agents() {
     assert_eq!(agent.state, AgentState::Waiting);
     assert_eq!(crowd.mesh.area_cost(NULL_AREA), 0.0);
 }
+
+#[test]
+fn sets_that_look_equal_on_a_mesh_share_a_view() {
+    let mut crowd = Crowd::new(pond(), 1);
+    for _ in 0..6 {
+        crowd.send(Vec3::new(4.0, 4.0, 0.4), Vec3::new(8.0, 4.0, 0.4), AgentSettings::DEFAULT);
+    }
+    // The mesh has no area 9, and water costs 1 on it.
+    for (at, area, cost) in [(0, 9, 5.0), (1, WATER, 1.0), (2, WATER, 4.0), (3, WATER, 4.0)] {
+        crowd.agents.set_area_cost(crowd.handles[at], area, Some(cost)).unwrap();
+    }
+    crowd.agents.set_area_cost(crowd.handles[3], 9, Some(7.0)).unwrap();
+    let advance = |crowd: &mut Crowd| {
+        crowd.mesh.update_hierarchy(&crowd.pool).unwrap();
+        crowd.agents.advance(crowd.id, &mut crowd.mesh, STEP, &crowd.pool).unwrap();
+    };
+    advance(&mut crowd);
+    assert_eq!(crowd.mesh.views.len(), 1);
+    // The hierarchy is as one that was built for the costs of the view.
+    let mut other = pond();
+    other.set_area_cost(WATER, 4.0);
+    other.update_hierarchy(&crowd.pool).unwrap();
+    assert!(crowd.mesh.views[0].hierarchy == other.hierarchy);
+    // Costs of the mesh that become those of a set need no view any more.
+    crowd.mesh.set_area_cost(WATER, 4.0);
+    advance(&mut crowd);
+    assert_eq!(crowd.mesh.views.len(), 1, "for the one to whom water costs 1");
+    crowd.agents.set_area_cost(crowd.handles[1], WATER, None).unwrap();
+    advance(&mut crowd);
+    assert!(crowd.mesh.views.is_empty());
+}
+
+#[test]
+fn views_of_lost_agents_are_forgotten() {
+    let mut crowd = Crowd::new(pond(), 1);
+    for _ in 0..2 {
+        crowd.send(Vec3::new(4.0, 4.0, 0.4), Vec3::new(8.0, 4.0, 0.4), AgentSettings::DEFAULT);
+    }
+    crowd.agents.set_area_cost(crowd.handles[0], WATER, Some(9.0)).unwrap();
+    crowd.agents.advance(crowd.id, &mut crowd.mesh, STEP, &crowd.pool).unwrap();
+    assert_eq!(crowd.mesh.views.len(), 1);
+    crowd.agents.lose_ground(crowd.handles[0]);
+    crowd.agents.advance(crowd.id, &mut crowd.mesh, STEP, &crowd.pool).unwrap();
+    assert!(crowd.mesh.views.is_empty());
+    assert_eq!(crowd.agents.cost_sets.len(), 1, "the agent keeps its costs");
+    crowd.agents.slots.remove(crowd.handles[0], "", 0, "a test");
+    crowd.agents.advance(crowd.id, &mut crowd.mesh, STEP, &crowd.pool).unwrap();
+    assert!(crowd.agents.cost_sets.is_empty());
+    // Doors of a mesh that nobody updates do not fill the memory.
+    let polygons = crowd.mesh.num_polygons() as u32;
+    for at in 0..100_000 {
+        crowd.mesh.set_obstructed(at % 2 * (polygons - 1), at / 2 % 2 == 0);
+    }
+    assert!(crowd.mesh.hierarchy.num_changed() <= polygons as usize);
+}
+
+#[test]
+fn agents_that_ask_for_nothing_leave_their_nodes_to_others() {
+    let frames = |idle: usize| {
+        let mut crowd = Crowd::new(pond(), 1);
+        for at in 0..400 {
+            let y = 4.0 + (at % 60) as f32;
+            let (from, to) = (Vec3::new(4.0, y, 0.4), Vec3::new(68.0, 68.0 - y, 0.4));
+            crowd.send(from, to, AgentSettings::DEFAULT);
+        }
+        let at = crowd.mesh.nearest(Vec3::new(20.0, 20.0, 0.4), 2.0, 2.0).unwrap();
+        for number in 0..idle {
+            let agent = crowd.agents.add(crowd.id, at, AgentSettings::DEFAULT).unwrap();
+            crowd.agents.set_area_cost(agent, WATER, Some(2.0 + number as f32)).unwrap();
+        }
+        let mut frames = 0;
+        loop {
+            frames += 1;
+            crowd.agents.advance(crowd.id, &mut crowd.mesh, STEP, &crowd.pool).unwrap();
+            if crowd.agents.statistics.waiting == 0 {
+                return frames;
+            }
+        }
+    };
+    let alone = frames(0);
+    assert!(alone > 1, "the searches must need more than one update");
+    assert_eq!(frames(15), alone);
+}
+
+#[test]
+fn the_order_of_sets_follows_from_their_costs() {
+    let run = |order: [usize; 3]| {
+        let mut crowd = Crowd::new(pond(), 1);
+        for at in 0..3 {
+            let (x, y) = (4.0 + at as f32, 30.0);
+            crowd.send(Vec3::new(x, y, 0.4), Vec3::new(68.0, y, 0.4), AgentSettings::DEFAULT);
+        }
+        for at in order {
+            let cost = [5.0, 0.0, 20.0][at];
+            crowd.agents.set_area_cost(crowd.handles[at], WATER, Some(cost)).unwrap();
+        }
+        for _ in 0..200 {
+            crowd.agents.advance(crowd.id, &mut crowd.mesh, STEP, &crowd.pool).unwrap();
+        }
+        let rows = crowd.agents.rows.clone();
+        (rows, crowd.hash())
+    };
+    assert!(run([0, 1, 2]) == run([2, 1, 0]));
+}
+
+#[test]
+fn several_costs_at_once_need_one_set_only() {
+    let mut crowd = Crowd::new(pond(), 1);
+    for _ in 0..=COST_SETS_MAX {
+        crowd.send(Vec3::new(4.0, 4.0, 0.4), Vec3::new(8.0, 4.0, 0.4), AgentSettings::DEFAULT);
+    }
+    let set = |crowd: &mut Crowd, at: usize, cost: f32| {
+        crowd.agents.change_costs(crowd.handles[at], |costs| {
+            costs.set(WATER, Some(cost));
+            costs.set(9, Some(cost * 2.0));
+        })
+    };
+    for at in 0..COST_SETS_MAX {
+        set(&mut crowd, at, 2.0 + at as f32).unwrap();
+    }
+    // Another one of a kind that exists, although all places are taken.
+    set(&mut crowd, COST_SETS_MAX, 3.0).unwrap();
+    let agent = crowd.agents.slots.get(crowd.handles[COST_SETS_MAX]).unwrap();
+    assert_eq!([WATER, 9].map(|area| agent.area_cost(&crowd.mesh, area)), [3.0, 6.0]);
+}

@@ -12,7 +12,7 @@ const SLIDES_MAX: usize = 3;
 /// Distance that is kept from walls, in metres.
 const WALL_DISTANCE: f32 = 1e-3;
 /// Rest of a step, in metres, that is not worth a slide. An agent with a slow drift along a wall
-/// has to move, too: by a tenth of a millimetre in an update.
+/// has to move, too: by a hundredth of a millimetre in an update.
 const SLIDE_MIN: f32 = 1e-5;
 /// Distance behind an edge, in metres, at which a ray still ends on it.
 const GRAZE: f32 = 1e-4;
@@ -37,6 +37,8 @@ struct Ray {
     way: Vec2,
     /// Part of the length that counts as no progress.
     slack: f32,
+    /// True if it goes on through closed ground where it begins on such.
+    leaves_closed: bool,
 }
 
 impl Ray {
@@ -74,9 +76,19 @@ impl NavigationMesh {
         to: Vec3,
         polygons_max: usize,
     ) -> RayEnd {
+        self.follow_ray(start, to, polygons_max, false)
+    }
+
+    fn follow_ray(
+        &self,
+        start: NearestPolygon,
+        to: Vec3,
+        polygons_max: usize,
+        leaves_closed: bool,
+    ) -> RayEnd {
         let (from, to) = (start.position.truncate(), to.truncate());
         let slack = CORNER_SLACK / (to - from).length().max(CORNER_SLACK);
-        let ray = Ray { from, way: to - from, slack };
+        let ray = Ray { from, way: to - from, slack, leaves_closed };
         let (mut part, mut polygon) = (0.0, start.polygon);
         for _ in 0..polygons_max {
             // Where polygons meet in a corner, the ray goes on in the one that it points into,
@@ -112,12 +124,13 @@ impl NavigationMesh {
         RayEnd { is_cut: true, ..self.ray_end(polygon, ray.at(part), None) }
     }
 
-    /// Moves a point of a polygon by a distance, and along the walls that it meets.
+    /// Moves a point of a polygon by a distance, and along the walls that it meets. On closed
+    /// ground, it can be moved out of there.
     pub fn slide(&self, start: NearestPolygon, by: Vec2) -> NearestPolygon {
         let (mut at, mut by) = (start, by);
         for _ in 0..SLIDES_MAX {
             let to = at.position + by.extend(0.0);
-            let end = self.raycast(at, to);
+            let end = self.follow_ray(at, to, RAY_POLYGONS_MAX, true);
             let moved = (end.position - at.position).truncate();
             at = NearestPolygon { polygon: end.polygon, position: end.position };
             let Some(wall) = end.wall else { return at };
@@ -169,7 +182,11 @@ impl NavigationMesh {
             }
             let mut is_open = false;
             for link in self.links(polygon).iter().filter(|link| link.edge == edge) {
-                if self.is_open(link.target) && is_on_portal(link, at) {
+                let can_enter = match ray.leaves_closed {
+                    true => self.can_cross(polygon, link.target),
+                    false => self.is_open(link.target),
+                };
+                if can_enter && is_on_portal(link, at) {
                     is_open = true;
                     each(link.target);
                 }

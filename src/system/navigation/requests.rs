@@ -43,8 +43,8 @@ impl Agents {
         }
     }
 
-    /// Answers searches, the oldest ones first, until a budget of nodes is used up.
-    pub(super) fn answer_requests(&mut self, mesh: &NavigationMesh, nodes_max: usize) {
+    /// Lists the searches that wait, and returns their number.
+    pub(super) fn count_requests(&mut self) -> usize {
         self.queue.clear();
         for row in &self.rows {
             let agent = self.slots.at(*row as usize).expect("it was listed");
@@ -54,6 +54,13 @@ impl Agents {
                 self.queue.push((request, *row));
             }
         }
+        self.queue.len()
+    }
+
+    /// Answers searches, the oldest ones first, until a budget of nodes is used up. Returns the
+    /// nodes that they have visited.
+    pub(super) fn answer_requests(&mut self, mesh: &NavigationMesh, nodes_max: usize) -> usize {
+        self.count_requests();
         self.queue.sort_unstable();
         let mut nodes = 0;
         let mut searches = 0;
@@ -72,6 +79,7 @@ impl Agents {
         self.statistics.searches += searches;
         self.statistics.nodes += nodes as u32;
         self.statistics.waiting += self.queue.len() as u32 - searches;
+        nodes
     }
 }
 
@@ -84,7 +92,7 @@ impl Agent {
 
     /// Returns true if the rest of the path leads through a closed polygon.
     fn is_path_closed(&self, mesh: &NavigationMesh) -> bool {
-        self.path.polygons.iter().skip(1).any(|polygon| !mesh.is_open(*polygon))
+        self.path.polygons.windows(2).any(|pair| !mesh.can_cross(pair[0], pair[1]))
     }
 
     /// Begins to follow the path that was found.

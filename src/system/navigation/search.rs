@@ -8,8 +8,10 @@
 
 use super::cone::Cone;
 use super::far_search::{FarProgress, FarSearch, key};
+use super::leave_closed::WayOut;
 use super::mesh::{NavigationMesh, NearestPolygon};
 use super::straighten::Straightener;
+use engine_foundation::Vec3;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
@@ -73,9 +75,11 @@ pub struct Searcher {
     /// Clusters in the order of their distance from a point.
     distances: Vec<(f32, u32)>,
     phase: Phase,
-    /// Start of the search, and a closed polygon before it with the link that leads out of it.
+    /// Start of the search, and the position of the caller before it with the closed polygons and
+    /// links on the way out.
     start: Option<NearestPolygon>,
-    closed: Option<(NearestPolygon, u32)>,
+    inside: Option<Vec3>,
+    closed: Vec<(u32, u32)>,
     /// Destination of the caller, and the one that is searched.
     wanted: Option<NearestPolygon>,
     destination: Option<NearestPolygon>,
@@ -131,7 +135,8 @@ impl Searcher {
         let areas = mesh.costs.iter().copied().filter(|cost| *cost > 0.0);
         self.least = areas.fold(mesh.jumps.least, f32::min);
         (self.start, self.wanted) = (Some(start), Some(destination));
-        (self.destination, self.closed) = (Some(destination), None);
+        (self.destination, self.inside) = (Some(destination), None);
+        self.closed.clear();
         (self.partial, self.has_tried_again) = (None, false);
         (self.count, self.nodes_max) = (0, nodes_max);
         self.phase = Phase::AtStart;
@@ -144,11 +149,13 @@ impl Searcher {
         }
         let mut start = start;
         if !mesh.is_open(start.polygon) {
-            let Some((outside, link)) = leave_closed(mesh, start, destination) else {
+            let found = mesh.way_out(start, destination, &mut self.visited);
+            self.count = self.visited.len();
+            let Some(WayOut { closed, outside }) = found else {
                 self.partial = Some(PartialReason::Unreachable);
                 return;
             };
-            self.closed = Some((start, link));
+            (self.inside, self.closed) = (Some(start.position), closed);
             start = outside;
             self.start = Some(start);
         }
@@ -379,12 +386,9 @@ impl Searcher {
             Phase::FarEnd { is_found } => self.far.trace(mesh, is_found, path),
             _ => path.polygons.push(start.polygon),
         }
-        let mut from = start.position;
-        if let Some((closed, link)) = self.closed {
-            path.polygons.insert(0, closed.polygon);
-            path.links.insert(0, link);
-            from = closed.position;
-        }
+        path.polygons.splice(0..0, self.closed.iter().map(|(polygon, _)| *polygon));
+        path.links.splice(0..0, self.closed.iter().map(|(_, link)| *link));
+        let from = self.inside.unwrap_or(start.position);
         let last = path.polygons[path.polygons.len() - 1];
         let to = match path.partial {
             None => wanted.position,
@@ -409,38 +413,10 @@ impl Searcher {
     }
 }
 
-/// Returns the open neighbour by which a closed polygon is left, the point at which it is entered,
-/// and the link: the one that is nearest to a destination, of those from which it can be reached.
-fn leave_closed(
-    mesh: &NavigationMesh,
-    start: NearestPolygon,
-    destination: NearestPolygon,
-) -> Option<(NearestPolygon, u32)> {
-    let component =
-        |polygon: u32| mesh.hierarchy.component(mesh.hierarchy.members[polygon as usize]);
-    let wanted = component(destination.polygon);
-    let first = mesh.polygons[start.polygon as usize].first_link;
-    let mut best: Option<((bool, f32), (NearestPolygon, u32))> = None;
-    for (at, link) in (first..).zip(mesh.links(start.polygon)) {
-        if !mesh.is_open(link.target) {
-            continue;
-        }
-        let cone = Cone::at(start.position, 0.0);
-        let entry = mesh.step(&cone, start.polygon, link, Some(destination.position)).entry;
-        let order =
-            (component(link.target) != wanted, entry.distance_squared(destination.position));
-        if best.as_ref().is_none_or(|(known, _)| order < *known) {
-            let outside = NearestPolygon { polygon: link.target, position: entry };
-            best = Some((order, (outside, at)));
-        }
-    }
-    best.map(|(_, found)| found)
-}
-
 /// Returns the point that is nearest to a position, on the polygons that are accepted.
 fn nearest_where(
     mesh: &NavigationMesh,
-    position: engine_foundation::Vec3,
+    position: Vec3,
     distances: &mut Vec<(f32, u32)>,
     accept: impl Fn(super::clusters::Member) -> bool,
 ) -> Option<NearestPolygon> {

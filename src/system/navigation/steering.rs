@@ -342,7 +342,8 @@ fn direction(
         return (Vec2::ZERO, false);
     }
     let position = agent.at.position;
-    // A touched corner can still be in the way: then the agent goes to it exactly.
+    // A touched corner can still be in the way: then it guides until the agent is on it. Among
+    // others, it guides to a point at its side.
     let is_held_up = agent.still_seconds > HELD_UP_SECONDS;
     let reached = if is_held_up { 1e-4 } else { agent.settings.radius * 0.1 };
     let (mut target, mut is_last): (Option<Vec3>, bool) = (None, false);
@@ -413,7 +414,7 @@ fn push_walls(
         next += 1;
         let (mut open, links) = (0u32, mesh.links(polygon));
         let ways = links.iter().filter(|link| link.jump == NO_JUMP);
-        for link in ways.filter(|link| mesh.is_open(link.target)) {
+        for link in ways.filter(|link| mesh.can_cross(polygon, link.target)) {
             open |= 1 << link.edge;
             let on = nearest_on_segment(link.left.truncate(), link.right.truncate(), position);
             let is_near = on.distance_squared(position) < reach * reach;

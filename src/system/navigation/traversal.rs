@@ -9,6 +9,8 @@ use engine_foundation::Vec3;
 
 /// Distance from the start of a link at which an agent is on it, in radii.
 const START_RADII: f32 = 0.5;
+/// Distance from the start of a link at which an agent is in the queue for it, in radii.
+const QUEUE_RADII: f32 = 8.0;
 /// Version of the mesh of paths that have to be searched again.
 const OUTDATED: u32 = u32::MAX;
 
@@ -30,11 +32,21 @@ impl Agent {
         self.traversal.map(|traversal| traversal.number)
     }
 
+    /// Returns true if the agent is on its way through the air. One that waits on a manual link for
+    /// a script still stands on the ground at its start.
+    pub(super) fn has_left_ground(&self) -> bool {
+        self.traversal.is_some_and(|traversal| !traversal.is_manual)
+    }
+
     /// Enters the link that comes next on the path, if its start is reached.
     pub(super) fn enter_link(&mut self, mesh: &NavigationMesh, step: f32) {
+        self.queue = (0, 0);
         let Some(jump) = self.path.next_jump(mesh) else { return };
         let flat = self.at.position.truncate().distance(jump.start.truncate());
         let reach = (self.settings.radius * START_RADII).max(self.settings.speed * step);
+        if flat <= self.settings.radius * QUEUE_RADII {
+            self.queue = (jump.number, (flat * 1000.0) as u32);
+        }
         if flat > reach || !mesh.is_open(self.path.polygons[1]) {
             return;
         }
