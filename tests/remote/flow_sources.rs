@@ -62,8 +62,8 @@ fn links_lead_no_saved_graph_out_of_the_folder() {
 }
 
 /// A graph that uses the pin `speed` of door.flow, with a comment.
-const USER: &str = "nodes = {\n  d = {\n    type = \"graph\"\n    graph = \"door\"\n    inputs = {\n      \
-                    speed = 3 // metres a second\n    }\n  }\n}\n";
+const USER: &str = "nodes = {\n  d = {\n    type = \"graph\"\n    graph = \"door\"\n    \
+                    inputs = {\n      speed = 3 // metres a second\n    }\n  }\n}\n";
 
 #[test]
 fn new_names_of_pins_change_all_files_as_one() {

@@ -511,7 +511,8 @@ fn large_graph() -> String {
     format!("nodes = {{\n{nodes}}}\nevents = {{\n{events}}}\npositions = {{\n{positions}}}\n")
 }
 
-/// Checks only that drawing goes on while the mouse moves: its speed is measured on a quiet machine.
+/// Checks only that drawing goes on while the mouse moves, and not its speed, which is measured on a
+/// quiet machine.
 #[test]
 fn graphs_of_500_nodes_go_on_drawing_under_the_mouse() {
     let Some(mut browser) = Browser::start("flow-frames-browser") else { return };

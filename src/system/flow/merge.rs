@@ -118,8 +118,8 @@ pub fn edit_text(text: &str, block: &str, to: &SjsonTree) -> Result<String, Stri
     edit_renamed(text, block, &[], to)
 }
 
-/// Changes the graph in a text as [`edit_text`] does, after some of its keys got new names in place,
-/// which keep their comments.
+/// Changes the graph in a text as [`edit_text`] does, after some of its keys got new names in
+/// place, which keep their comments.
 ///
 /// # Errors
 /// Returns an error if the text is not SJSON, or an entry cannot be changed.

@@ -124,7 +124,7 @@ fn a_name_that_two_pins_had_is_ambiguous() {
 
 #[test]
 fn renamed_pins_keep_their_places_and_comments() {
-    let text = "// the door\nnodes = {\n  door = {\n    type = \"graph\"\n    graph = \"door\"\n    \
+    let text = "// the door\nnodes = {\n  door = {\n    type = \"graph\"\n    graph = \"door\"\n\
                 inputs = {\n      velocity = 3 // metres a second\n    }\n  }\n}\n";
     let mut load = |_: &str| Ok(source(DOOR));
     let names = OldNames::of(&source(text), &catalogue(), &mut load);
