@@ -45,11 +45,7 @@ fn keep_record(root: &Path) -> io::Result<()> {
     let record = root.join(RECORDS_FOLDER).join(next.to_string());
     match disk::rename(&root.join(CHANGE_FOLDER), &record) {
         // A confined process may not move anything to another folder.
-        Err(reason)
-            if matches!(reason.kind(), ErrorKind::CrossesDevices | ErrorKind::PermissionDenied) =>
-        {
-            copy_record(root, &record)?;
-        }
+        Err(reason) if reason.kind() == ErrorKind::CrossesDevices => copy_record(root, &record)?,
         renamed => renamed?,
     }
     let excess = (records.len() + 1).saturating_sub(RECORDS_MAX);
