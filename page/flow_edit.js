@@ -289,6 +289,21 @@ function renamedPin(editor, block, from, to) {
   return { ...rest, was: was.length === 1 ? was[0] : was };
 }
 
+// Returns the changes by which other pins forget the old names of a pin: a name means one pin.
+function forgottenNames(editor, block, from, value) {
+  const taken = new Set([value?.was ?? []].flat());
+  const changes = [];
+  for (const [name, pin] of Object.entries(editor.model.block(block))) {
+    if (name === from || !pin?.was) continue;
+    const before = [pin.was].flat();
+    const was = before.filter((old) => !taken.has(old));
+    if (was.length === before.length) continue;
+    const kept = was.length > 1 ? was : was[0];
+    changes.push([[block, name, "was"], kept]);
+  }
+  return changes;
+}
+
 // Renames a variable, an input or an output of the graph, and all that names it in this graph.
 export function rename(editor, block, from, to) {
   const wrong = wrongName(editor, block, to);
@@ -302,6 +317,7 @@ export function rename(editor, block, from, to) {
     [[block, from], undefined],
     [[block, to], value],
   ];
+  if (isShared) changes.push(...forgottenNames(editor, block, from, value));
   const layout = editor.layout();
   for (const { id, node, settings } of layout.nodes.values()) {
     if (block === "variables") {

@@ -48,7 +48,7 @@ export class FlowEditor {
     Object.assign(this, { graph: null, path: null, model: null, kind: "flow", units: [] });
     Object.assign(this, { revision: null, problems: [], dynamic: {}, size: null, saving: false });
     Object.assign(this, { selection: new Set(), wire: null, drag: null, quiet: null });
-    this.hasFollowed = false;
+    this.hasRenamed = false;
     this.layoutOf = { version: -1 };
     this.freePlaces = { key: "", places: new Map() };
     this.pinsVersion = 0;
@@ -280,19 +280,21 @@ export class FlowEditor {
     if (!this.model) return;
     try {
       const answer = await this.ask("flow_validate", { graph, source: this.model.source });
-      if (serial !== this.serial || version !== this.model.version) return;
+      if (serial !== this.serial || version !== this.model?.version) return;
       await this.refreshCatalogue(answer.catalogue ?? null);
+      // Meanwhile, another graph may be open, or the source may have changed.
+      if (serial !== this.serial || version !== this.model?.version) return;
       this.problems = answer.problems;
       this.size = answer.size ?? null;
       const before = JSON.stringify(this.dynamic);
       this.dynamic = answer.pins ?? {};
       if (JSON.stringify(this.dynamic) !== before) {
         this.pinsVersion += 1;
-        this.hasFollowed = false;
+        this.hasRenamed = false;
         this.notify("model");
       }
       this.notify("problems");
-      this.follow(answer.followed ?? null);
+      this.applyRenames(answer.renamed ?? null);
     } catch (error) {
       if (serial === this.serial) this.note(error.message, "error");
     }
@@ -301,9 +303,9 @@ export class FlowEditor {
   // Takes over the new names of pins that were renamed in a subgraph or in a node of the game: once
   // until pins change again, so that it can be undone. `source` is the source with these names, if
   // it uses old ones.
-  follow(source) {
-    if (source === null || this.hasFollowed) return;
-    this.hasFollowed = true;
+  applyRenames(source) {
+    if (source === null || this.hasRenamed) return;
+    this.hasRenamed = true;
     const tree = JSON.parse(source);
     const changes = [];
     for (const block of ["nodes", "events"]) {
@@ -316,21 +318,33 @@ export class FlowEditor {
         if (JSON.stringify(known) !== JSON.stringify(value)) changes.push([[block, key], value]);
       }
     }
-    if (!this.change("follow renamed pins", changes)) return;
+    if (!this.change("new names of pins", changes)) return;
     this.note("pins were renamed: save the graph, so that its file follows them", "warning");
   }
 
   // Writes the new names of pins into the files of all graphs that use old ones.
   async updateUsers() {
+    const { serial } = this;
     if (this.model.unsaved) await this.save();
-    if (this.model.unsaved) return;
+    if (serial !== this.serial || !this.model || this.model.unsaved) return;
     try {
-      const { graphs } = await this.ask("flow_follow", {});
-      const shown = graphs.length === 1 ? graphs[0] : `${graphs.length} graphs`;
-      this.note(graphs.length ? `updated ${shown}` : "all graphs have the new names");
+      this.noteRenamed(await this.ask("flow_apply_renames", {}));
     } catch (error) {
       this.note(`nothing was updated: ${error.message}`, "error");
     }
+  }
+
+  // Says which files have the new names of pins, and which do not.
+  noteRenamed({ graphs, skipped, more }) {
+    const shown = graphs.length === 1 ? graphs[0] : `${graphs.length} graphs`;
+    let text = graphs.length ? `updated ${shown}` : "no readable graph has an old name";
+    if (!graphs.length && !skipped.length) text = "all graphs have the new names";
+    if (more) text += "; press Update graphs again for the others";
+    if (skipped.length) {
+      const count = skipped.length === 1 ? "1 file was" : `${skipped.length} files were`;
+      text += `; ${count} left out: ${skipped[0].path}: ${skipped[0].message}`;
+    }
+    this.note(text, more || skipped.length ? "warning" : "info");
   }
 
   // Saves into the file on disk. `resolve` says whose value counts in a conflict.

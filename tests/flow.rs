@@ -358,6 +358,11 @@ fn wrong_nodes_in_lua_are_reported() {
         ("events = { { was = \"a\" } }", "an event needs a name"),
         ("events = { { name = \"a\", wsa = \"b\" } }", "an event has the unknown field 'wsa'"),
         ("inputs = { { name = \"a\", was = 3 } }", "'a': 'was' must be an old name of the pin"),
+        ("inputs = { { name = \"a\", was = \"a\" } }", "'was' has the name that the pin has now"),
+        (
+            "inputs = { { name = \"a\", was = \"c\" }, { name = \"b\", was = \"c\" } }",
+            "two inputs had the name 'c'",
+        ),
         (&events[..], "'events' has more than 32 names (CALL_EVENTS_MAX)"),
         ("query = 1", "'query' must be true or false"),
         ("query = true, events = { \"a\" }", "a query has no 'events'"),

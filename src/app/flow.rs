@@ -1,16 +1,17 @@
 //! Graphs of a game for tools and commands: reading and writing of their sources, validation, and
 //! explanations. Graphs that run are in src/engine/flow.rs.
 
+mod renames;
+
 use super::App;
 use crate::{Game, GameLaunch};
 use engine_flow::{
     GraphOwner, GraphSource, InputSource, NodePins, OldNames, Problem, ProgramSize, check, compile,
-    edit_text, explain, follow,
+    explain, follow,
 };
 use engine_foundation::file_access::{self, readers};
 use engine_foundation::sjson::{self, SjsonTree};
 use engine_foundation::{Error, error, log};
-use engine_platform::broker;
 use engine_resource::data_resources::read_tree;
 use engine_resource::resource_kind::kind_names;
 use engine_resource::resource_name::ResourceName;
@@ -73,7 +74,7 @@ pub struct Validated {
     pub pins: Vec<(String, NodePins)>,
     pub size: Option<ProgramSize>,
     /// The source with the new names of pins, if it uses old ones.
-    pub followed: Option<SjsonTree>,
+    pub renamed: Option<SjsonTree>,
 }
 
 /// Returns true if a tool may create a file of this name: folders and a name of letters, digits, _
@@ -117,10 +118,20 @@ impl App {
         let new = || Some(name.to_string()).filter(|path| is_new_graph(&resource, &folder, path));
         let path = self.vm.engine().assets.store.path(&resource).or_else(new);
         let path = path.ok_or_else(|| error!("there is no resource '{name}'"))?;
-        let bytes = file_access::read(&folder, &path, &readers::SOURCE_TEXT)
-            .map_err(|problem| error!("{}", problem.message(&path)))?;
+        self.read_graph_file(resource, &folder, &path)
+    }
+
+    /// Reads the graph of a resource from one of its files.
+    fn read_graph_file(
+        &mut self,
+        resource: ResourceName,
+        folder: &Path,
+        path: &str,
+    ) -> Result<GraphFile, Error> {
+        let bytes = file_access::read(folder, path, &readers::SOURCE_TEXT)
+            .map_err(|problem| error!("{}", problem.message(path)))?;
         let document =
-            sjson::parse_bytes(&bytes).map_err(|found| error!("{}", found.in_file(&path)))?;
+            sjson::parse_bytes(&bytes).map_err(|found| error!("{}", found.in_file(path)))?;
         let tree = document.to_tree();
         let text = document.into_text();
         let units = match tree.get("units") {
@@ -144,6 +155,7 @@ impl App {
         };
         let tree = graph.filter(|graph| matches!(graph, SjsonTree::Object(_)));
         let tree = tree.unwrap_or(SjsonTree::Object(Vec::new()));
+        let path = path.to_string();
         Ok(GraphFile { resource, path, text, tree, units, inherited, base, shared })
     }
 
@@ -208,7 +220,7 @@ impl App {
             Ok(source)
         };
         let catalogue = &engine.worlds.flow.get().catalogue;
-        let followed = OldNames::of(&source, catalogue, &mut load).in_tree(tree);
+        let renamed = OldNames::of(&source, catalogue, &mut load).in_tree(tree);
         let (new, _) = follow(source.clone(), catalogue, &mut load);
         let checked = check(&new, catalogue, owner, &mut load);
         let (problems, size) = match problems.is_empty() {
@@ -226,7 +238,7 @@ impl App {
         let dynamic =
             nodes.filter(|(node, _)| catalogue.find(&node.kind).is_some_and(|kind| kind.dynamic));
         let pins = dynamic.map(|(node, pins)| (node.id.clone(), NodePins::clone(&pins))).collect();
-        Validated { problems, missing, pins, size, followed }
+        Validated { problems, missing, pins, size, renamed }
     }
 }
 
@@ -263,37 +275,6 @@ fn missing_resources(
 }
 
 impl App {
-    /// Writes the new names of pins into the files of all graphs that use old ones. Returns the
-    /// names of these graphs.
-    ///
-    /// # Errors
-    /// Returns an error if a file cannot be changed; then none is.
-    pub(crate) fn follow_old_names(&mut self) -> Result<Vec<String>, Error> {
-        let folder = self.game_folder().ok_or_else(|| error!("a bundle has no sources"))?;
-        let mut changes = Vec::new();
-        for name in self.graph_names() {
-            let Ok(file) = self.read_graph(&name) else { continue };
-            let Some(tree) = self.validate_graph(&file, &file.tree).followed else { continue };
-            let text = edit_text(&file.text, file.block(), &tree)
-                .map_err(|message| error!("{}: {message}", file.path))?;
-            changes.push((file, text));
-        }
-        for (at, (file, text)) in changes.iter().enumerate() {
-            let Err(reason) = broker::replace_source(&folder, &file.path, text.as_bytes()) else {
-                continue;
-            };
-            let mut message = format!("{} cannot be written: {reason}", file.path);
-            for (file, _) in &changes[..at] {
-                let restored = broker::replace_source(&folder, &file.path, file.text.as_bytes());
-                if let Err(reason) = restored {
-                    message += &format!("; {} has changed already: {reason}", file.path);
-                }
-            }
-            return Err(error!("{message}"));
-        }
-        Ok(changes.iter().map(|(file, _)| file.resource.to_string()).collect())
-    }
-
     /// Returns the names of all resources that can have a graph, sorted.
     pub(crate) fn graph_names(&mut self) -> Vec<String> {
         let index = self.vm.engine().assets.store.index();

@@ -1,7 +1,7 @@
 //! Tests of the files that saved Flow graphs are written to: a save never destroys what it did not
 //! read, and never leaves the game's folder.
 
-use super::{GameProcess, TOWER, ask_refused, check_running};
+use super::{GameProcess, TOWER, ask, ask_refused, check_running};
 use engine::foundation::json;
 use engine::foundation::sjson::SjsonTree;
 
@@ -58,5 +58,34 @@ fn links_lead_no_saved_graph_out_of_the_folder() {
         std::os::unix::fs::symlink(".hidden", game.folder.join("game/inner")).expect("a link");
         ask_refused(&mut client, "flow_save", fields("inner/door.flow"));
         assert!(!hidden.join("door.flow").exists());
+    }
+}
+
+/// A graph that uses the pin `speed` of door.flow, with a comment.
+const USER: &str = "nodes = {\n  d = {\n    type = \"graph\"\n    graph = \"door\"\n    \
+                    inputs = {\n      speed = 3 // metres a second\n    }\n  }\n}\n";
+
+#[test]
+fn new_names_of_pins_change_all_files_as_one() {
+    let door = "inputs = { speed = { type = \"number\" value = 1 } }\n";
+    let files = [("main.lua", MAIN), ("door.flow", door), ("a.flow", USER), ("b.flow", USER)];
+    for arguments in [&[][..], &["--unconfined"]] {
+        let name = format!("flow-renames-{}", arguments.len());
+        let game = GameProcess::start_with(&name, &files, arguments);
+        let mut client = game.connect();
+        check_running(&mut client);
+        let read = |path: &str| {
+            std::fs::read_to_string(game.folder.join("game").join(path)).expect("it exists")
+        };
+        // The new name counts at once, also if the game has not compiled the graph yet.
+        game.write("door.flow", &door.replace("speed = {", "velo = { was = \"speed\""));
+        let answer = json::write(&ask(&mut client, "flow_apply_renames", Vec::new()));
+        assert!(answer.contains("\"a.flow\"") && answer.contains("\"b.flow\""), "{answer}");
+        assert!(answer.contains("\"skipped\":[]"), "{answer}");
+        let renamed = USER.replace("speed", "velo");
+        assert_eq!([read("a.flow"), read("b.flow")], [renamed.clone(), renamed]);
+        let (code, out, err) = game.folder.engine(&["undo", "game"]);
+        assert_eq!(code, 0, "{out}{err}");
+        assert_eq!([read("a.flow"), read("b.flow")], [USER, USER]);
     }
 }

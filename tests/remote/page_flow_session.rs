@@ -450,7 +450,7 @@ fn graphs_follow_pins_that_are_renamed_on_the_page() {
     browser.wait_for(&note("pins were renamed"));
     browser.wait_for("document.querySelector('[data-node=d] [data-pin=open]') !== null");
     control(&mut browser, "z");
-    browser.wait_for(&note("undone: follow renamed pins"));
+    browser.wait_for(&note("undone: new names of pins"));
     browser.press("z", "KeyZ", 10.0, "");
     save(&mut browser);
     let saved = read(&game, "crate.unit");
@@ -511,8 +511,10 @@ fn large_graph() -> String {
     format!("nodes = {{\n{nodes}}}\nevents = {{\n{events}}}\npositions = {{\n{positions}}}\n")
 }
 
+/// Checks only that drawing goes on while the mouse moves, and not its speed, which is measured on a
+/// quiet machine.
 #[test]
-fn graphs_of_500_nodes_are_dragged_and_zoomed() {
+fn graphs_of_500_nodes_go_on_drawing_under_the_mouse() {
     let Some(mut browser) = Browser::start("flow-frames-browser") else { return };
     let graph = large_graph();
     let game = open(&mut browser, "flow-frames", CRATE, &[("large.flow", graph.as_str())]);
@@ -544,8 +546,7 @@ fn graphs_of_500_nodes_are_dragged_and_zoomed() {
         let file = std::path::Path::new(&folder).join("frames.txt");
         fs::write(file, &figures).expect("it can be written");
     }
-    // The 60 of a quiet machine are measured there; here, the page only has to stay usable.
-    assert!(zoomed > 4.0 && dragged > 4.0, "{figures}");
+    assert!(zoomed > 4.0 && dragged > 4.0, "it stopped: {figures}");
     assert_eq!(browser.problems, Vec::<String>::new());
     drop(game);
 }

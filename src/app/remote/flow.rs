@@ -142,8 +142,8 @@ pub fn validate(call: &mut IncomingCall) -> Answer {
         ("size", sizes(validated.size)),
         ("catalogue", json::count(changes as usize)),
         (
-            "followed",
-            validated.followed.map_or(SjsonTree::Null, |tree| json::text(json::write(&tree))),
+            "renamed",
+            validated.renamed.map_or(SjsonTree::Null, |tree| json::text(json::write(&tree))),
         ),
     ])))
 }
@@ -197,9 +197,16 @@ pub fn save(call: &mut IncomingCall) -> Answer {
 }
 
 /// Writes the new names of pins into the files of all graphs that use old ones.
-pub fn follow(call: &mut IncomingCall) -> Answer {
-    let changed = call.app.follow_old_names().map_err(|error| refuse(error.message))?;
-    Ok(Some(object([("graphs", json::texts(changed.iter().map(String::as_str)))])))
+pub fn apply_renames(call: &mut IncomingCall) -> Answer {
+    let applied = call.app.apply_renames().map_err(|error| refuse(error.message))?;
+    let skipped = list(&applied.skipped, |(path, message)| {
+        object([("path", json::text(path)), ("message", json::text(message))])
+    });
+    Ok(Some(object([
+        ("graphs", json::texts(applied.graphs.iter().map(String::as_str))),
+        ("skipped", skipped),
+        ("more", SjsonTree::Bool(applied.has_more)),
+    ])))
 }
 
 /// Adds the paths of the nodes of a source that use a subgraph, such as `n8/n3/`.

@@ -42,7 +42,7 @@ pub static MESSAGES: &[MessageRow] = &[
         fields: &[GRAPH, required("source", FieldType::Text, "the source as JSON text")],
         answer: "problems (severity, node, pin, wire, message), pins (of nodes whose pins depend \
                  on settings), size (static, dynamic), catalogue (changes of the node types), \
-                 followed (the source with the new names of pins, or null)",
+                 renamed (the source with the new names of pins, or null)",
         run: flow::validate,
     },
     MessageRow {
@@ -60,12 +60,13 @@ pub static MESSAGES: &[MessageRow] = &[
         run: flow::save,
     },
     MessageRow {
-        name: "flow_follow",
+        name: "flow_apply_renames",
         doc: "Writes the new names of renamed pins into the files of all graphs that use old ones, \
-              all of them or none.",
+              as one change: all files or none. `engine undo` takes it back.",
         fields: &[],
-        answer: "graphs (those that were changed)",
-        run: flow::follow,
+        answer: "graphs (those that were changed), skipped (path and message of files that cannot \
+                 be read), more (true if files are left for the next message)",
+        run: flow::apply_renames,
     },
     MessageRow {
         name: "flow_instances",

@@ -16,10 +16,10 @@
 use super::lock::ChangeLock;
 use super::records::{finish, records};
 use super::steps::{
-    create_folders, do_step, flush_folders, is_kill, read_own, remove_empty_folders,
-    remove_new_folders, stage_contents, tick, undo_step,
+    create_folders, do_step_through, flush_folders, is_kill, read_own, remove_empty_folders,
+    remove_new_folders, stage_contents, tick, undo_step_through,
 };
-use super::{ChangeSet, FileChange, content_hash};
+use super::{ChangeSet, FileChange, FileWriter, content_hash};
 use engine_foundation::Error;
 use engine_foundation::atomic_file::{self, disk};
 use engine_foundation::error;
@@ -103,8 +103,31 @@ pub fn apply(root: &Path, set: &ChangeSet) -> Result<(), Error> {
     apply_as(root, set, None)
 }
 
+/// Makes all changes of contents, or none, in a process that can write only to the engine's folder
+/// of the game: `write` replaces the files.
+///
+/// # Errors
+/// Returns an error in the cases of [`apply`], and if a change is not one of contents.
+pub fn apply_through(root: &Path, set: &ChangeSet, write: FileWriter) -> Result<(), Error> {
+    if !set.changes.iter().all(|change| matches!(change, FileChange::Write { .. })) {
+        return Err(error!("only contents can change through another process"));
+    }
+    let _lock = ChangeLock::take(root)?;
+    complete_through(root, Some(write))?;
+    apply_set(root, set, None, Some(write))
+}
+
 /// Makes all changes, or none. With the number of a record, they take that record's change back.
 pub(super) fn apply_as(root: &Path, set: &ChangeSet, undoes: Option<u32>) -> Result<(), Error> {
+    apply_set(root, set, undoes, None)
+}
+
+fn apply_set(
+    root: &Path,
+    set: &ChangeSet,
+    undoes: Option<u32>,
+    write: Option<FileWriter>,
+) -> Result<(), Error> {
     check(root, set)?;
     // A folder of records that leads out of the game is refused before the first change.
     records(root).map_err(|reason| error!("{RECORDS_FOLDER}: {reason}"))?;
@@ -118,11 +141,11 @@ pub(super) fn apply_as(root: &Path, set: &ChangeSet, undoes: Option<u32>) -> Res
             return Err(failed(reason, ""));
         }
     };
-    run(root, &journal)
+    run(root, &journal, write)
 }
 
 /// Runs the steps of a committed journal. If one fails, those before it are reversed.
-fn run(root: &Path, journal: &Journal) -> Result<(), Error> {
+fn run(root: &Path, journal: &Journal, write: Option<FileWriter>) -> Result<(), Error> {
     if let Err(reason) = stage_contents(root, journal) {
         if !is_kill(&reason) {
             abandon(root, journal);
@@ -130,12 +153,12 @@ fn run(root: &Path, journal: &Journal) -> Result<(), Error> {
         return Err(failed(reason, ""));
     }
     for (index, step) in journal.steps.iter().enumerate() {
-        let Err(reason) = do_step(root, index, journal) else { continue };
+        let Err(reason) = do_step_through(root, index, journal, write) else { continue };
         if is_kill(&reason) {
             return Err(failed(reason, &step.path));
         }
         for done in (0..index).rev() {
-            undo_step(root, done, journal).map_err(|fault| {
+            undo_step_through(root, done, journal, write).map_err(|fault| {
                 error!(
                     "{}: {reason}; and the change cannot be taken back: {}: {fault}. Run the \
                      command again, which completes it",
@@ -205,6 +228,10 @@ pub(super) fn read_interrupted(root: &Path) -> Result<Option<Journal>, Error> {
 
 /// Completes a change that was interrupted, and returns it.
 pub(super) fn complete(root: &Path) -> Result<Option<Journal>, Error> {
+    complete_through(root, None)
+}
+
+fn complete_through(root: &Path, write: Option<FileWriter>) -> Result<Option<Journal>, Error> {
     let Some(journal) = read_interrupted(root)? else {
         // It was interrupted before the commit, when nothing had changed, or after its end.
         let folder = root.join(CHANGE_FOLDER);
@@ -222,7 +249,7 @@ pub(super) fn complete(root: &Path) -> Result<Option<Journal>, Error> {
     };
     stage_contents(root, &journal).map_err(|reason| stuck(&reason.to_string()))?;
     for (index, step) in journal.steps.iter().enumerate() {
-        do_step(root, index, &journal)
+        do_step_through(root, index, &journal, write)
             .map_err(|reason| stuck(&format!("{}: {reason}", step.path)))?;
     }
     remove_empty_folders(root, &journal.steps);

@@ -10,10 +10,11 @@ mod steps;
 #[cfg(test)]
 mod tests;
 
-pub use journal::{apply, interrupted, recover};
+pub use journal::{apply, apply_through, interrupted, recover};
 pub use records::{RECORDS_MAX, UndoneChange, forget, forgettable, undo, undoable};
 
 use engine_foundation::hash::murmur64a;
+use std::io;
 
 /// A change of one file. Paths are relative to the game's folder.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -60,6 +61,9 @@ pub struct ChangeSet {
     /// Hashes of files as the plan has read them. A file that differs now stops the change.
     pub expected_hashes: Vec<(String, u64)>,
 }
+
+/// Replaces the content of a file of the game, by its path.
+pub type FileWriter<'a> = &'a dyn Fn(&str, &[u8]) -> io::Result<()>;
 
 /// Returns the hash of a file's content for [`ChangeSet::expected_hashes`].
 pub fn content_hash(bytes: &[u8]) -> u64 {

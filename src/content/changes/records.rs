@@ -9,7 +9,7 @@ use super::lock::ChangeLock;
 use super::steps::{create_folders, read_own, tick};
 use super::{ChangeSet, FileChange, content_hash};
 use engine_foundation::Error;
-use engine_foundation::atomic_file::disk;
+use engine_foundation::atomic_file::{self, disk};
 use engine_foundation::error;
 use engine_foundation::file_access::{self, readers};
 use engine_foundation::output_file;
@@ -42,12 +42,48 @@ fn keep_record(root: &Path) -> io::Result<()> {
     create_folders(root, RECORDS_FOLDER)?;
     let next = records.last().map_or(Some(1), |last| last.checked_add(1));
     let next = next.ok_or_else(|| io::Error::other("the last record has the largest number"))?;
-    disk::rename(&root.join(CHANGE_FOLDER), &root.join(RECORDS_FOLDER).join(next.to_string()))?;
+    let record = root.join(RECORDS_FOLDER).join(next.to_string());
+    match disk::rename(&root.join(CHANGE_FOLDER), &record) {
+        // A confined process may not move anything to another folder.
+        Err(reason) if reason.kind() == ErrorKind::CrossesDevices => copy_record(root, &record)?,
+        renamed => renamed?,
+    }
     let excess = (records.len() + 1).saturating_sub(RECORDS_MAX);
     for record in &records[..excess.min(records.len())] {
         // A record that stays is removed the next time.
         let _ = fs::remove_dir_all(root.join(RECORDS_FOLDER).join(record.to_string()));
     }
+    Ok(())
+}
+
+/// Folder of a record that is being copied.
+const COPIED: &str = ".engine/undo/copied";
+
+/// Copies the finished change to a record, and removes it.
+fn copy_record(root: &Path, record: &Path) -> io::Result<()> {
+    let copied = root.join(COPIED);
+    output_file::check_no_links(root, Path::new(COPIED))?;
+    match fs::remove_dir_all(&copied) {
+        Err(reason) if reason.kind() != ErrorKind::NotFound => return Err(reason),
+        _ => {}
+    }
+    create_folders(root, COPIED)?;
+    let change = root.join(CHANGE_FOLDER);
+    for entry in fs::read_dir(&change)? {
+        let entry = entry?;
+        let name = entry.file_name();
+        let Some(name) = name.to_str().filter(|name| !name.ends_with(".new")) else { continue };
+        if entry.file_type()?.is_file() {
+            let bytes = read_own(root, &format!("{CHANGE_FOLDER}/{name}"), &readers::SOURCE)?;
+            atomic_file::write_durably(&copied.join(name), &bytes)?;
+        }
+    }
+    // A record is complete, or it is none.
+    disk::rename(&copied, record)?;
+    disk::sync_folder(&root.join(RECORDS_FOLDER))?;
+    disk::remove(&change.join(JOURNAL))?;
+    // Without its journal, a folder that stays is removed by the next command.
+    let _ = fs::remove_dir_all(change);
     Ok(())
 }
 
@@ -241,4 +277,65 @@ fn inverse(root: &Path, folder: &str, journal: &Journal) -> Result<ChangeSet, Er
         }
     }
     Ok(set)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::changes::apply_through;
+    use crate::game_for_tests::TestGame;
+
+    fn set(paths: &[&str]) -> ChangeSet {
+        let change =
+            |path: &&str| FileChange::Write { path: path.to_string(), bytes: b"n".to_vec() };
+        let hash = |path: &&str| (path.to_string(), content_hash(b"old"));
+        ChangeSet {
+            title: "names".to_string(),
+            changes: paths.iter().map(change).collect(),
+            expected_hashes: paths.iter().map(hash).collect(),
+        }
+    }
+
+    #[test]
+    fn contents_change_through_a_writer_and_are_undone() {
+        let game = TestGame::new(&[("a.lua", "old"), ("b.lua", "old")]);
+        let before = game.files();
+        let write = |path: &str, bytes: &[u8]| fs::write(game.root.join(path), bytes);
+        apply_through(&game.root, &set(&["a.lua", "b.lua"]), &write).unwrap();
+        assert_ne!(game.files(), before);
+        assert_eq!(undo(&game.root).unwrap().unwrap().title, "names");
+        assert_eq!(game.files(), before);
+    }
+
+    #[test]
+    fn an_edit_meanwhile_or_a_refusal_leaves_all_files() {
+        let game = TestGame::new(&[("a.lua", "old"), ("b.lua", "edited")]);
+        let before = game.files();
+        let write = |path: &str, bytes: &[u8]| fs::write(game.root.join(path), bytes);
+        let error = apply_through(&game.root, &set(&["a.lua", "b.lua"]), &write).unwrap_err();
+        assert!(error.message.contains("b.lua: the file has changed"), "{error}");
+        assert_eq!(game.files(), before);
+        fs::write(game.root.join("b.lua"), "old").unwrap();
+        let before = game.files();
+        let refuse = |path: &str, bytes: &[u8]| match path {
+            "b.lua" => Err(io::Error::other("full")),
+            path => fs::write(game.root.join(path), bytes),
+        };
+        let error = apply_through(&game.root, &set(&["a.lua", "b.lua"]), &refuse).unwrap_err();
+        assert!(error.message.contains("nothing was changed"), "{error}");
+        assert_eq!(game.files(), before);
+        assert_eq!(undoable(&game.root).unwrap(), None);
+    }
+
+    #[test]
+    fn a_record_that_cannot_be_moved_is_copied() {
+        let game = TestGame::new(&[("a.lua", "old")]);
+        let write = |path: &str, bytes: &[u8]| fs::write(game.root.join(path), bytes);
+        apply_through(&game.root, &set(&["a.lua"]), &write).unwrap();
+        let records = game.root.join(RECORDS_FOLDER);
+        fs::rename(records.join("1"), game.root.join(CHANGE_FOLDER)).unwrap();
+        copy_record(&game.root, &records.join("1")).unwrap();
+        assert!(!game.root.join(CHANGE_FOLDER).exists());
+        assert_eq!(undo(&game.root).unwrap().unwrap().title, "names");
+    }
 }

@@ -2,6 +2,7 @@
 //! repeated. Goes through no link, and overwrites no content that the journal does not know. New
 //! contents are on the disk before the first file changes, and all changes before the journal ends.
 
+use super::FileWriter;
 use super::journal::{CHANGE_FOLDER, Journal, Step, StepKind};
 use engine_foundation::atomic_file::disk;
 use engine_foundation::file_access::readers::ReaderRow;
@@ -16,8 +17,45 @@ use std::path::Path;
 /// is flushed, where a system can do that.
 const FLUSHED_ALONE_MAX: usize = 8;
 
+/// Does a step, or nothing if it was done. `write` replaces contents, if there is one.
+pub(super) fn do_step_through(
+    root: &Path,
+    index: usize,
+    journal: &Journal,
+    write: Option<FileWriter>,
+) -> io::Result<()> {
+    let step = &journal.steps[index];
+    let Some(write) = write.filter(|_| step.kind == StepKind::Write) else {
+        return do_step(root, index, journal);
+    };
+    tick()?;
+    if is_unwritten(root, index, journal)? {
+        write(&step.path, journal.content(step.new))?;
+        // Without this step, it would become a part of the record.
+        let _ = disk::remove(&root.join(staged_path(index)));
+    }
+    Ok(())
+}
+
+/// Reverses a step that was done. `write` replaces contents, if there is one.
+pub(super) fn undo_step_through(
+    root: &Path,
+    index: usize,
+    journal: &Journal,
+    write: Option<FileWriter>,
+) -> io::Result<()> {
+    let step = &journal.steps[index];
+    let Some(write) = write.filter(|_| step.kind == StepKind::Write) else {
+        return undo_step(root, index, journal);
+    };
+    match file_access::read(root, &step.path, &readers::SOURCE)? == journal.content(step.new) {
+        true => write(&step.path, journal.content(step.old)),
+        false => Err(io::Error::other("the file was edited meanwhile")),
+    }
+}
+
 /// Does a step, or nothing if it was done.
-pub(super) fn do_step(root: &Path, index: usize, journal: &Journal) -> io::Result<()> {
+fn do_step(root: &Path, index: usize, journal: &Journal) -> io::Result<()> {
     let step = &journal.steps[index];
     match step.kind {
         StepKind::Write | StepKind::Create => {
@@ -40,7 +78,7 @@ pub(super) fn do_step(root: &Path, index: usize, journal: &Journal) -> io::Resul
 }
 
 /// Reverses a step that was done.
-pub(super) fn undo_step(root: &Path, index: usize, journal: &Journal) -> io::Result<()> {
+fn undo_step(root: &Path, index: usize, journal: &Journal) -> io::Result<()> {
     let step = &journal.steps[index];
     match step.kind {
         StepKind::Write => {

@@ -5,6 +5,8 @@
 //! Comments: a comment on the line of a removed value is removed with it, and all others stay. A
 //! new value is inserted after the previous value and after that value's comment on the same line.
 
+mod batch;
+
 use super::write::{WriteStyle, check, key_text, prefix_path, value_text};
 use super::{
     Document, NESTING_MAX, ObjectEntry, PathStep, SjsonTree, SjsonValue, TextSpan, TreeError,
@@ -23,7 +25,12 @@ struct Patch {
     text: String,
 }
 
+pub use batch::NewEntries;
+
 type EditResult = Result<(), TreeError>;
+
+/// A new list item, or object entry with its key.
+type NewPart<'a> = (Option<&'a str>, &'a SjsonTree);
 
 impl DocumentEditor {
     pub fn new(document: Document) -> DocumentEditor {
@@ -137,7 +144,7 @@ impl DocumentEditor {
                 format!("length is {count}: there is no index {} to insert at", index + 1);
             return Err(at_path(path, message));
         }
-        let patches = self.layout(path).insertion(index, key, tree);
+        let patches = self.layout(path).insertion(index, &[(key, tree)]);
         self.apply(path, patches)
     }
 
@@ -352,60 +359,68 @@ impl<'a> Layout<'a> {
         end
     }
 
-    fn part_text(
-        &self,
-        key: Option<&str>,
-        tree: &SjsonTree,
-        indent: &str,
-        on_one_line: bool,
-    ) -> String {
-        let value = value_text(tree, &self.style, indent, on_one_line);
-        match key {
+    fn part_text(&self, part: &NewPart, indent: &str, on_one_line: bool) -> String {
+        let value = value_text(part.1, &self.style, indent, on_one_line);
+        match part.0 {
             Some(key) => key_text(key, &self.style) + &self.style.separator + &value,
             None => value,
         }
     }
 
-    fn insertion(&self, index: usize, key: Option<&str>, tree: &SjsonTree) -> Vec<Patch> {
+    /// Returns the text of new parts on one line.
+    fn parts_in_line(&self, new: &[NewPart]) -> String {
+        let parts: Vec<String> = new.iter().map(|part| self.part_text(part, "", true)).collect();
+        parts.join(if self.commas { ", " } else { " " })
+    }
+
+    /// Returns the text of new parts on lines of their own.
+    fn parts_on_lines(&self, new: &[NewPart], indent: &str, commas: bool) -> String {
+        let parts: Vec<String> =
+            new.iter().map(|part| self.part_text(part, indent, false)).collect();
+        let comma = if commas { "," } else { "" };
+        parts.join(&format!("{comma}{}{indent}", self.style.newline))
+    }
+
+    fn insertion(&self, index: usize, new: &[NewPart]) -> Vec<Patch> {
         if self.parts.is_empty() {
-            return vec![self.first_part(key, tree)];
+            return vec![self.first_parts(new)];
         }
         let gap = self.gap(index);
         let at_edge = index == 0 || index == self.parts.len();
         let on_one_line = !self.text[gap.start..gap.end].contains('\n');
         if on_one_line && !(self.bare && at_edge) {
-            return vec![self.insertion_in_line(index, key, tree)];
+            return vec![self.insertion_in_line(index, new)];
         }
         if index == 0 && self.bare {
             let next = self.parts[0].start;
             let indent = self.indent_at(next);
-            let part = self.part_text(key, tree, indent, false);
+            let parts = self.parts_on_lines(new, indent, self.commas);
             let comma = if self.commas { "," } else { "" };
-            return vec![insert_at(next, format!("{part}{comma}{}{indent}", self.style.newline))];
+            return vec![insert_at(next, format!("{parts}{comma}{}{indent}", self.style.newline))];
         }
-        self.insertion_of_line(index, key, tree)
+        self.insertion_of_lines(index, new)
     }
 
-    fn insertion_in_line(&self, index: usize, key: Option<&str>, tree: &SjsonTree) -> Patch {
-        let part = self.part_text(key, tree, "", true);
+    fn insertion_in_line(&self, index: usize, new: &[NewPart]) -> Patch {
+        let parts = self.parts_in_line(new);
         let comma = if self.commas { ", " } else { " " };
         if index > 0 {
-            return insert_at(self.parts[index - 1].end, format!("{comma}{part}"));
+            return insert_at(self.parts[index - 1].end, format!("{comma}{parts}"));
         }
-        insert_at(self.parts[0].start, format!("{part}{comma}"))
+        insert_at(self.parts[0].start, format!("{parts}{comma}"))
     }
 
-    /// Inserts a part on a new line, below the previous value or below the opening bracket.
-    fn insertion_of_line(&self, index: usize, key: Option<&str>, tree: &SjsonTree) -> Vec<Patch> {
+    /// Inserts parts on new lines, below the previous value or below the opening bracket.
+    fn insertion_of_lines(&self, index: usize, new: &[NewPart]) -> Vec<Patch> {
         let gap = self.gap(index);
         let at = self.line_tail(gap.start, gap.end);
         let indent = self.indent_at(self.parts[index.saturating_sub(1)].start);
         let newline = self.style.newline;
         let comma = self.comma(gap.start, gap.end);
         let mut patches = Vec::new();
-        let mut part = self.part_text(key, tree, indent, false);
+        let mut parts = self.parts_on_lines(new, indent, self.commas);
         if index == 0 || comma.is_some_and(|comma| comma < at) {
-            part.push_str(if self.commas { "," } else { "" });
+            parts.push_str(if self.commas { "," } else { "" });
         } else if self.commas {
             patches.push(insert_at(gap.start, ",".to_string()));
         }
@@ -414,34 +429,39 @@ impl<'a> Layout<'a> {
             true => String::new(),
             false => format!("{newline}{indent}"),
         };
-        patches.push(insert_at(at, format!("{newline}{indent}{part}{tail}")));
+        patches.push(insert_at(at, format!("{newline}{indent}{parts}{tail}")));
         patches
     }
 
-    /// Inserts the first part into an empty list or object.
-    fn first_part(&self, key: Option<&str>, tree: &SjsonTree) -> Patch {
+    /// Inserts the first parts into an empty list or object.
+    fn first_parts(&self, new: &[NewPart]) -> Patch {
         let inner = &self.text[self.content_start..self.content_end];
         let kept_end = self.content_start + inner.trim_end().len();
         let newline = self.style.newline;
         let span = TextSpan { start: kept_end, end: self.content_end };
+        let commas = self.style.line_commas;
         if self.bare {
             let before = if kept_end > self.content_start { newline } else { "" };
-            let part = self.part_text(key, tree, "", false);
-            let text = format!("{before}{part}{newline}");
+            let parts = self.parts_on_lines(new, "", commas);
+            let text = format!("{before}{parts}{newline}");
             return Patch { span, text };
         }
+        let is_item = |(key, tree): &NewPart| {
+            key.is_none() && is_flat(tree) && !matches!(tree, SjsonTree::Object(_))
+        };
         let blank = kept_end == self.content_start;
-        let short = key.is_none() && is_flat(tree) && !matches!(tree, SjsonTree::Object(_));
+        let short = new.iter().all(is_item);
         if blank && (self.parent_on_one_line || (short && self.on_one_line())) {
-            let part = self.part_text(key, tree, "", true);
-            let space = if key.is_some() { " " } else { "" };
-            let text = format!("{space}{part}{space}");
+            let parts = self.parts_in_line(new);
+            let is_list = new.iter().all(|(key, _)| key.is_none());
+            let space = if is_list { "" } else { " " };
+            let text = format!("{space}{parts}{space}");
             return Patch { span, text };
         }
         let outer = self.indent_at(self.content_start);
         let indent = format!("{outer}{}", self.style.indent);
-        let part = self.part_text(key, tree, &indent, false);
-        let text = format!("{newline}{indent}{part}{newline}{outer}");
+        let parts = self.parts_on_lines(new, &indent, commas);
+        let text = format!("{newline}{indent}{parts}{newline}{outer}");
         Patch { span, text }
     }
 

@@ -372,3 +372,35 @@ fn plain_json_stays_plain_json() {
 "#;
     assert_eq!(edit.document().text(), want);
 }
+
+#[test]
+fn keys_are_renamed_in_place_with_their_comments() {
+    let rename = |edit: &mut DocumentEditor| {
+        edit.rename_keys(&[(path("a"), "z"), (path("b c"), "d"), (path("o.x"), "y > z")])
+    };
+    let text = "a = 1 // x\n\"b c\" : 2\no = { x = 3 /* y */ }\n";
+    let want = "z = 1 // x\n\"d\" : 2\no = { \"y > z\" = 3 /* y */ }\n";
+    assert_eq!(changed(text, rename), want);
+    // `changed` checks that nothing has changed.
+    assert!(changed("a = 1\n", rename).contains("there is no such key to rename"));
+    let twice = |edit: &mut DocumentEditor| edit.rename_keys(&[(path("a"), "b")]);
+    assert!(changed("a = 1\nb = 2\n", twice).contains("given twice"));
+}
+
+#[test]
+fn many_entries_are_removed_and_inserted_in_few_passes() {
+    let remove = |edit: &mut DocumentEditor| {
+        let keys = std::collections::HashSet::from(["a", "b", "d"]);
+        edit.remove_keys(&[(Vec::new(), keys.clone()), (path("o"), keys)])
+    };
+    let text = "a = 1\nb = 2 // x\nc = 3\nd = 4\no = { a = 1, b = 2, c = 3, d = 4 }\n";
+    assert_eq!(changed(text, remove), "c = 3\no = { c = 3 }\n");
+    let (two, three) = (value("2"), value("3"));
+    let insert = |edit: &mut DocumentEditor| {
+        let new = vec![(1, "b", &two), (1, "c", &three)];
+        edit.insert_entries(&[(Vec::new(), new.clone()), (path("o"), new)])
+    };
+    let text = "a = 1\no = { a = 1 }\n";
+    let want = "a = 1\nb = 2\nc = 3\no = { a = 1, b = 2, c = 3 }\n";
+    assert_eq!(changed(text, insert), want);
+}

@@ -31,7 +31,7 @@ mod write;
 use std::fmt;
 use std::sync::OnceLock;
 
-pub use edit::DocumentEditor;
+pub use edit::{DocumentEditor, NewEntries};
 use nodes::{NodeData, NodeField, Nodes};
 pub use parse::{parse, parse_bytes, parse_text};
 pub use write::{line, write};

@@ -50,6 +50,7 @@ pub fn check(
         types: Vec::with_capacity(graph.nodes.len()),
         known: Vec::with_capacity(graph.nodes.len()),
         shared: HashMap::new(),
+        subgraphs: HashMap::new(),
         checked: CheckedGraph { pins: Vec::new(), problems: Vec::new() },
     };
     for node in &graph.nodes {
@@ -69,6 +70,15 @@ pub fn check(
     checker.checked
 }
 
+/// Returns the hint for the old name of an input that has a value under its new name, too.
+fn renamed_hint(node: &NodeSource, old: &str, pins: &[Pin]) -> Option<String> {
+    let mut had_it = pins.iter().filter(|pin| pin.was.iter().any(|was| was == old));
+    let now = &had_it.next()?.name;
+    let is_only = had_it.next().is_none();
+    let is_used = is_only && node.input(now).is_some();
+    is_used.then(|| format!(": '{old}' is '{now}' now, which has a value, too: remove one"))
+}
+
 struct GraphChecker<'a> {
     graph: &'a GraphSource,
     catalogue: &'a Catalogue,
@@ -79,6 +89,8 @@ struct GraphChecker<'a> {
     known: Vec<bool>,
     /// Pins of the types whose nodes all have the same, by name.
     shared: HashMap<&'a str, Arc<NodePins>>,
+    /// Pins of subgraphs, by their names.
+    subgraphs: HashMap<String, Arc<NodePins>>,
     checked: CheckedGraph,
 }
 
@@ -120,12 +132,23 @@ impl GraphChecker<'_> {
                 self.error(&node.id, "", message);
             }
         }
-        let pins = match (kind.dynamic, self.shared.get(&kind.name[..])) {
-            (false, Some(pins)) => Ok(pins.clone()),
-            _ => pins_of(node, kind, self.graph, load).map(Arc::new),
+        let subgraph = node.text_setting("graph").filter(|_| kind.name == "graph");
+        let shared = match subgraph {
+            Some(graph) => self.subgraphs.get(graph),
+            None => self.shared.get(&kind.name[..]).filter(|_| !kind.dynamic),
         };
-        if let (false, Ok(pins)) = (kind.dynamic, &pins) {
-            self.shared.entry(&kind.name).or_insert_with(|| pins.clone());
+        let pins = match shared {
+            Some(pins) => Ok(pins.clone()),
+            None => pins_of(node, kind, self.graph, load).map(Arc::new),
+        };
+        match (&pins, subgraph) {
+            (Ok(pins), Some(graph)) if !self.subgraphs.contains_key(graph) => {
+                self.subgraphs.insert(graph.to_string(), pins.clone());
+            }
+            (Ok(pins), None) if !kind.dynamic => {
+                self.shared.entry(&kind.name).or_insert_with(|| pins.clone());
+            }
+            _ => {}
         }
         self.known.push(pins.is_ok());
         match pins {
@@ -204,7 +227,8 @@ impl GraphChecker<'_> {
         let pins = &known.inputs;
         for (name, source) in &node.inputs {
             let Some(pin) = pins.iter().find(|pin| pin.name == *name) else {
-                let hint = self.pin_hint(at, name, pins);
+                let hint = renamed_hint(node, name, pins);
+                let hint = hint.unwrap_or_else(|| self.pin_hint(at, name, pins));
                 self.error(&node.id, name, format!("there is no such input{hint}"));
                 continue;
             };

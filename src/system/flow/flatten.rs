@@ -142,6 +142,11 @@ pub fn flatten(
     owner: GraphOwner,
     load: &mut GraphLoader,
 ) -> Result<(FlatGraph, Vec<Problem>), Vec<Problem>> {
+    let subgraphs = graph.nodes.iter().filter(|node| node.kind == "graph").count();
+    if subgraphs > GRAPHS_MAX {
+        let message = format!("more than {GRAPHS_MAX} subgraphs (GRAPHS_MAX): divide the graph");
+        return Err(vec![Problem::error("", "", message)]);
+    }
     let (graph, mut problems) = follow(graph, catalogue, load);
     let checked = check(&graph, catalogue, owner, load);
     let failed = checked.problems.iter().any(|one| one.severity == Severity::Error);

@@ -70,6 +70,14 @@ fn subgraphs_that_multiply_are_refused() {
 }
 
 #[test]
+fn too_many_subgraphs_are_refused_before_any_is_read() {
+    let uses = (0..=GRAPHS_MAX).map(|at| format!("n{at} = {{ type = \"graph\" graph = \"g\" }} "));
+    let text = format!("nodes = {{ {} }}", uses.collect::<String>());
+    let error = compiled(&text, &[]).unwrap_err();
+    assert_eq!(error, format!("more than {GRAPHS_MAX} subgraphs (GRAPHS_MAX): divide the graph"));
+}
+
+#[test]
 fn event_wires_through_subgraphs_are_limited() {
     let count = 600;
     let ends: String = (0..count).map(|at| format!("e{at} = {{ type = \"test.log\" }} ")).collect();

@@ -1,8 +1,9 @@
 //! Three-way merges of sources by entry, and edits of a text that leave all other bytes unchanged.
 
+use super::old_names::RenamedKey;
 use super::source::natural_order;
-use engine_foundation::sjson::{DocumentEditor, PathStep, SjsonTree, parse};
-use std::collections::HashMap;
+use engine_foundation::sjson::{DocumentEditor, NewEntries, PathStep, SjsonTree, TreeError, parse};
+use std::collections::{HashMap, HashSet};
 
 /// An entry that both sides changed in different ways.
 #[derive(Clone, PartialEq, Debug)]
@@ -114,96 +115,133 @@ impl Merger {
 /// # Errors
 /// Returns an error if the text is not SJSON, or an entry cannot be changed.
 pub fn edit_text(text: &str, block: &str, to: &SjsonTree) -> Result<String, String> {
+    edit_renamed(text, block, &[], to)
+}
+
+/// Changes the graph in a text as [`edit_text`] does, after some of its keys got new names in
+/// place, which keep their comments.
+///
+/// # Errors
+/// Returns an error if the text is not SJSON, or an entry cannot be changed.
+pub fn edit_renamed(
+    text: &str,
+    block: &str,
+    renamed: &[RenamedKey],
+    to: &SjsonTree,
+) -> Result<String, String> {
     let document = parse(text).map_err(|error| error.to_string())?;
-    let path: Vec<&str> = if block.is_empty() { Vec::new() } else { vec![block] };
+    let path: Vec<PathStep> = match block {
+        "" => Vec::new(),
+        block => vec![PathStep::Key(block)],
+    };
     let mut editor = DocumentEditor::new(document);
+    if !renamed.is_empty() {
+        let changes = renamed.iter().map(|(inner, new)| {
+            let inner = inner.iter().map(|key| PathStep::Key(key));
+            (path.iter().copied().chain(inner).collect(), new.as_str())
+        });
+        let changes: Vec<(Vec<PathStep>, &str)> = changes.collect();
+        editor.rename_keys(&changes).map_err(|error| error.to_string())?;
+    }
     let root = editor.document().to_tree();
     let from = match block {
         "" => Some(&root),
         block => root.get(block),
     };
-    let edited = match from {
-        Some(SjsonTree::Object(_)) => edit(&mut editor, &path, from.expect("it is there"), to),
-        _ => editor.set(&[PathStep::Key(block)], to).map_err(|error| error.to_string()),
-    };
-    edited?;
+    match from {
+        Some(from @ SjsonTree::Object(_)) => {
+            let mut plan = EditPlan::default();
+            plan.compare(&path, from, to);
+            plan.apply(&mut editor)?;
+        }
+        _ => editor.set(&path, to).map_err(|error| error.to_string())?,
+    }
     Ok(editor.finish().into_text())
 }
 
-fn steps<'a>(path: &[&'a str]) -> Vec<PathStep<'a>> {
-    path.iter().map(|key| PathStep::Key(key)).collect()
+/// Changes of one text, collected so that the text is parsed once for each kind of change.
+#[derive(Default)]
+struct EditPlan<'a> {
+    sets: Vec<(Vec<PathStep<'a>>, &'a SjsonTree)>,
+    removals: Vec<(Vec<PathStep<'a>>, HashSet<&'a str>)>,
+    additions: Vec<NewEntriesOf<'a>>,
 }
 
-fn edit(
-    editor: &mut DocumentEditor,
-    path: &[&str],
-    from: &SjsonTree,
-    to: &SjsonTree,
-) -> Result<(), String> {
-    let at = |key: &str| {
-        let mut inner: Vec<String> = path.iter().map(|key| key.to_string()).collect();
-        inner.push(key.to_string());
-        inner
+/// Path of an object, and its new entries.
+type NewEntriesOf<'a> = (Vec<PathStep<'a>>, Vec<(&'a str, &'a SjsonTree)>);
+
+impl<'a> EditPlan<'a> {
+    /// Adds the changes from one object to another.
+    fn compare(&mut self, path: &[PathStep<'a>], from: &'a SjsonTree, to: &'a SjsonTree) {
+        let (known, wanted) = (by_key(Some(from)), by_key(Some(to)));
+        let removed = entries(Some(from)).iter().map(|(key, _)| key.as_str());
+        let removed: HashSet<&str> = removed.filter(|key| !wanted.contains_key(key)).collect();
+        if !removed.is_empty() {
+            self.removals.push((path.to_vec(), removed));
+        }
+        let mut added = Vec::new();
+        for (key, value) in entries(Some(to)) {
+            let mut inner = path.to_vec();
+            inner.push(PathStep::Key(key));
+            match known.get(&key[..]) {
+                Some(known) if equal(Some(known), Some(value)) => {}
+                Some(known @ SjsonTree::Object(_)) if matches!(value, SjsonTree::Object(_)) => {
+                    self.compare(&inner, known, value);
+                }
+                Some(_) => self.sets.push((inner, value)),
+                None => added.push((key.as_str(), value)),
+            }
+        }
+        if !added.is_empty() {
+            self.additions.push((path.to_vec(), added));
+        }
+    }
+
+    fn apply(self, editor: &mut DocumentEditor) -> Result<(), String> {
+        let text = |error: TreeError| error.to_string();
+        if !self.sets.is_empty() {
+            let sets: Vec<(&[PathStep], &SjsonTree)> =
+                self.sets.iter().map(|(path, value)| (&path[..], *value)).collect();
+            editor.set_all(&sets).map_err(text)?;
+        }
+        editor.remove_keys(&self.removals).map_err(text)?;
+        if !self.additions.is_empty() {
+            let places = self.additions.into_iter().map(|(path, added)| {
+                let placed = places(editor, &path, added);
+                (path, placed)
+            });
+            let places: Vec<NewEntries> = places.collect();
+            editor.insert_entries(&places).map_err(text)?;
+        }
+        Ok(())
+    }
+}
+
+/// Returns new entries with the indices of the entries before which they are inserted: before the
+/// first one with a greater key, so that new entries of two people are seldom next to each other.
+/// The blocks of a graph keep the order of the text.
+fn places<'a>(
+    editor: &DocumentEditor,
+    path: &[PathStep],
+    added: Vec<(&'a str, &'a SjsonTree)>,
+) -> Vec<(usize, &'a str, &'a SjsonTree)> {
+    let object = editor.document().at(path);
+    let entries = object.and_then(|object| object.entries()).into_iter().flatten();
+    let keys: Vec<&str> = entries.map(|entry| entry.key).collect();
+    let is_sorted = path.len() > usize::from(path.first() == Some(&PathStep::Key("flow")));
+    let is_ordered = keys.windows(2).all(|pair| natural_order(pair[0], pair[1]).is_le());
+    let index = |key: &str| {
+        let is_after = |known: &&str| natural_order(known, key).is_gt();
+        match (is_sorted, is_ordered) {
+            (false, _) => keys.len(),
+            (_, true) => keys.partition_point(|known| !is_after(known)),
+            (_, false) => keys.iter().position(is_after).unwrap_or(keys.len()),
+        }
     };
-    let (known, wanted) = (by_key(Some(from)), by_key(Some(to)));
-    for (key, _) in entries(Some(from)) {
-        if !wanted.contains_key(&key[..]) {
-            let inner = at(key);
-            let inner: Vec<&str> = inner.iter().map(String::as_str).collect();
-            editor.remove(&steps(&inner)).map_err(|error| error.to_string())?;
-        }
+    let mut placed: Vec<(usize, &str, &SjsonTree)> =
+        added.into_iter().map(|(key, value)| (index(key), key, value)).collect();
+    if is_sorted {
+        placed.sort_by(|a, b| a.0.cmp(&b.0).then_with(|| natural_order(a.1, b.1)));
     }
-    let mut keys = None;
-    for (key, value) in entries(Some(to)) {
-        let inner = at(key);
-        let inner: Vec<&str> = inner.iter().map(String::as_str).collect();
-        match known.get(&key[..]) {
-            Some(known) if equal(Some(known), Some(value)) => {}
-            Some(known @ SjsonTree::Object(_)) if matches!(value, SjsonTree::Object(_)) => {
-                edit(editor, &inner, known, value)?;
-            }
-            Some(_) => editor.set(&steps(&inner), value).map_err(|error| error.to_string())?,
-            None => {
-                let keys = keys.get_or_insert_with(|| ObjectKeys::read(editor, path));
-                let index = keys.insert(key);
-                editor
-                    .insert_entry(&steps(path), index, key, value)
-                    .map_err(|error| error.to_string())?;
-            }
-        }
-    }
-    Ok(())
-}
-
-/// The keys of an object in the order of the text, to find the positions of new entries.
-struct ObjectKeys {
-    keys: Vec<String>,
-    /// True if entries are inserted before the first one with a greater key, so that new entries of
-    /// two people are seldom next to each other. The blocks of a graph keep the order of the text.
-    is_sorted: bool,
-    /// True if the text has them in the order of their names.
-    is_ordered: bool,
-}
-
-impl ObjectKeys {
-    fn read(editor: &DocumentEditor, path: &[&str]) -> ObjectKeys {
-        let object = editor.document().at(&steps(path));
-        let entries = object.and_then(|object| object.entries()).into_iter().flatten();
-        let keys: Vec<String> = entries.map(|entry| entry.key.to_string()).collect();
-        let is_sorted = path.len() + 1 > usize::from(path.first() == Some(&"flow")) + 1;
-        let is_ordered = keys.windows(2).all(|pair| natural_order(&pair[0], &pair[1]).is_le());
-        ObjectKeys { keys, is_sorted, is_ordered }
-    }
-
-    /// Adds a key, and returns its index.
-    fn insert(&mut self, key: &str) -> usize {
-        let is_after = |known: &String| natural_order(known, key).is_gt();
-        let index = match (self.is_sorted, self.is_ordered) {
-            (false, _) => self.keys.len(),
-            (_, true) => self.keys.partition_point(|known| !is_after(known)),
-            (_, false) => self.keys.iter().position(is_after).unwrap_or(self.keys.len()),
-        };
-        self.keys.insert(index, key.to_string());
-        index
-    }
+    placed
 }

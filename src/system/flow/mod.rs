@@ -64,7 +64,7 @@ pub use merge::{MergeConflict, edit_text, merge};
 pub use node_type::{
     Catalogue, NodeKind, NodeOrigin, NodeSetting, NodeType, Pin, PinDefault, SettingKind,
 };
-pub use old_names::{OldNames, follow, read_was};
+pub use old_names::{OldNames, ambiguous_old_name, follow, read_was};
 pub use op::Op;
 pub use picture::difference_svg;
 pub use pins::{GraphLoader, NodePins, pins_of};

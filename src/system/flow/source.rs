@@ -3,7 +3,7 @@
 //! in the text has no effect: nodes and wires are sorted by their ids.
 
 use super::node_type::{Pin, PinDefault};
-use super::old_names::read_was;
+use super::old_names::{ambiguous_old_name, read_was};
 use super::value::FlowType;
 use engine_foundation::sjson::{SjsonTree, SjsonValue};
 use engine_foundation::suggest;
@@ -236,6 +236,7 @@ impl GraphSource {
         for (key, value) in entries {
             reader.entry(key, value);
         }
+        reader.check_old_names();
         let SourceReader { mut graph, mut problems, .. } = reader;
         Problem::limit(&mut problems);
         graph.nodes.sort_by(|a, b| natural_order(&a.id, &b.id));
@@ -402,6 +403,16 @@ impl SourceReader {
         }
     }
 
+    fn check_old_names(&mut self) {
+        let blocks = [("inputs", &self.graph.inputs), ("outputs", &self.graph.outputs)];
+        let found = blocks.map(|(block, pins)| {
+            ambiguous_old_name(pins).map(|old| {
+                format!("two pins in '{block}' had the name '{old}': remove it from one 'was'")
+            })
+        });
+        found.into_iter().flatten().for_each(|message| self.problem(message));
+    }
+
     /// Returns true if an entry only changes a part of an inherited one.
     fn is_change(&self, value: &SjsonTree) -> bool {
         self.changes && matches!(value, SjsonTree::Object(_)) && value.get("type").is_none()
@@ -444,7 +455,7 @@ impl SourceReader {
             Some(SjsonTree::String(doc)) => doc.clone(),
             _ => String::new(),
         };
-        let was = match read_was(value.get("was")) {
+        let was = match read_was(name, value.get("was")) {
             Ok(was) => was,
             Err(message) => return self.problem(format!("'{name}' in '{block}': {message}")),
         };

@@ -10,7 +10,7 @@ use crate::docgen::model::{FunctionDoc, ParamDoc, first_sentence};
 use crate::value::ScriptValue;
 use engine_flow::{
     CALL_EVENTS_MAX, CALL_PINS_MAX, FlowType, NodeKind, NodeOrigin, NodeType, Op, Pin, PinDefault,
-    check_default, read_was,
+    ambiguous_old_name, check_default, read_was,
 };
 use engine_foundation::sjson::SjsonTree;
 use engine_foundation::{Error, HandleKind, error, suggest};
@@ -299,9 +299,9 @@ fn literal(value: &ScriptValue) -> SjsonTree {
 }
 
 /// Returns the names that a pin had.
-fn was(pin: &ScriptValue) -> Result<Vec<String>, Error> {
+fn was(pin: &ScriptValue, name: &str) -> Result<Vec<String>, Error> {
     let value = field(pin, "was").filter(|value| **value != ScriptValue::Nil).map(literal);
-    read_was(value.as_ref()).map_err(Error::new)
+    read_was(name, value.as_ref()).map_err(Error::new)
 }
 
 fn lua_pin(value: &ScriptValue, is_input: bool) -> Result<Pin, Error> {
@@ -329,7 +329,7 @@ fn lua_pin(value: &ScriptValue, is_input: bool) -> Result<Pin, Error> {
     let choices = texts(value, "choices").map_err(at)?.unwrap_or_default();
     let doc = text(value, "doc")?.unwrap_or_default();
     let resource = text(value, "resource")?;
-    let was = was(value).map_err(at)?;
+    let was = was(value, &name).map_err(at)?;
     let pin = Pin { doc, choices, resource, was, ..Pin::new(&name, kind).or(default) };
     check_default(&pin).map_err(|message| error!("the default of '{name}' {message}"))?;
     Ok(pin)
@@ -381,15 +381,18 @@ fn event_output(item: &ScriptValue) -> Result<Pin, Error> {
     let name = text(item, "name")?
         .ok_or_else(|| error!("an event needs a name: {{ name = \"locked\", was = \"shut\" }}"))?;
     let at = |error: Error| error!("'{name}': {}", error.message);
-    Ok(Pin { was: was(item).map_err(at)?, ..Pin::new(&name, FlowType::Event) })
+    Ok(Pin { was: was(item, &name).map_err(at)?, ..Pin::new(&name, FlowType::Event) })
 }
 
-/// Checks that pins have different names.
+/// Checks that pins have different names and different old names.
 fn check_names(pins: &[Pin], noun: &str) -> Result<(), Error> {
     let mut names: Vec<&str> = pins.iter().map(|pin| pin.name.as_str()).collect();
     names.sort_unstable();
-    match names.windows(2).find(|pair| pair[0] == pair[1]) {
-        Some(pair) => Err(error!("two {noun} have the name '{}'", pair[0])),
+    if let Some(pair) = names.windows(2).find(|pair| pair[0] == pair[1]) {
+        return Err(error!("two {noun} have the name '{}'", pair[0]));
+    }
+    match ambiguous_old_name(pins) {
+        Some(old) => Err(error!("two {noun} had the name '{old}': remove it from one 'was'")),
         None => Ok(()),
     }
 }
