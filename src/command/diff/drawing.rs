@@ -55,10 +55,11 @@ const ENDED: &str = "the command was ended";
 pub fn game_of(file: &Path) -> Option<(PathBuf, String)> {
     let full = match fs::canonicalize(file) {
         Ok(full) => full,
-        Err(_) => {
-            let folder = file.parent().filter(|folder| !folder.as_os_str().is_empty());
-            fs::canonicalize(folder.unwrap_or(Path::new("."))).ok()?.join(file.file_name()?)
-        }
+        // Its folder may have been deleted, too.
+        Err(_) => file.ancestors().skip(1).find_map(|folder| {
+            let known = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
+            Some(fs::canonicalize(known).ok()?.join(file.strip_prefix(folder).ok()?))
+        })?,
     };
     let is_game = |folder: &&Path| GAME_FILES.iter().any(|name| file_access::is_file(folder, name));
     let game = full.ancestors().skip(1).find(is_game)?;
@@ -380,10 +381,11 @@ mod tests {
         let game = std::env::temp_dir().join(format!("engine-{}-deleted", std::process::id()));
         fs::create_dir_all(game.join("units")).unwrap();
         fs::write(game.join("main.lua"), "").unwrap();
-        let (found, path) = game_of(&game.join("units/gone.unit")).unwrap();
-        assert_eq!(path, "units/gone.unit");
-        assert_eq!(found, fs::canonicalize(&game).unwrap());
-        assert_eq!(game_of(&game.join("gone/gone.unit")), None);
+        for path in ["units/gone.unit", "gone/too/gone.unit"] {
+            let found = game_of(&game.join(path)).unwrap();
+            assert_eq!(found, (fs::canonicalize(&game).unwrap(), path.to_string()));
+        }
+        assert_eq!(game_of(&std::env::temp_dir().join("gone/gone.unit")), None);
         fs::remove_dir_all(&game).unwrap();
     }
 
