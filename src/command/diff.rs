@@ -5,7 +5,7 @@ mod drawing;
 mod page;
 
 use super::merge::ReportFormat;
-use engine_app::difference::{self, FileDifference, PictureDifference};
+use engine_app::difference::{self, FileDifference};
 use engine_app::exit;
 use engine_app::flow::difference_svg;
 use engine_content::diff::{self, Change, ChangeKind};
@@ -15,6 +15,7 @@ use engine_foundation::sjson::{self, SjsonTree};
 use engine_foundation::terminal::{self, StyledText};
 use engine_platform as platform;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Show the differences between two versions of a file: by path for SJSON and JSON, as pictures for
 /// textures, by lines for other texts
@@ -42,10 +43,11 @@ pub struct Args {
     #[arg(long, value_name = "FILE", conflicts_with = "html")]
     svg: Option<PathBuf>,
     /// Form of the output
-    #[arg(long, value_enum, default_value_t = ReportFormat::Text)]
+    #[arg(long, value_enum, default_value_t = ReportFormat::Text,
+          conflicts_with_all = ["html", "page", "svg", "textconv"])]
     output: ReportFormat,
     /// Print a line with path and value for each value of one file: git compares these lines
-    #[arg(long)]
+    #[arg(long, conflicts_with_all = ["html", "svg", "game", "path", "exit_code"])]
     textconv: bool,
     /// Exit with 1 if the versions differ
     #[arg(long)]
@@ -98,8 +100,9 @@ struct ComparedFiles {
 }
 
 impl ComparedFiles {
-    /// Returns the page with both versions as they are now, and true if they differ.
-    fn page(&self) -> Result<(String, bool), String> {
+    /// Returns the page with both versions as they are now, and true if they differ. The drawing
+    /// ends when the flag is set.
+    fn page(&self, is_stopped: &AtomicBool) -> Result<(String, bool), String> {
         let versions = [read(&self.old)?, read(&self.new)?];
         let path = if versions[1].is_some() { &self.new } else { &self.old };
         let bytes = versions.each_ref().map(Option::as_deref);
@@ -112,10 +115,13 @@ impl ComparedFiles {
             _ => drawing::game_of(path),
         };
         let drawn = match location {
-            Some((game, path)) => drawing::draw(&game, &path, bytes),
-            None => PictureDifference::default(),
+            Some((game, path)) => drawing::draw(&game, &path, bytes, is_stopped),
+            None => {
+                let given = self.path.as_ref().map(Path::new);
+                drawing::without_game(given.unwrap_or(path))
+            }
         };
-        if platform::end_requested().is_some() {
+        if is_stopped.load(Ordering::SeqCst) || platform::end_requested().is_some() {
             return Err("stopped: nothing was written".to_string());
         }
         let names = [&self.old, &self.new].map(|path| path.display().to_string());
@@ -139,10 +145,13 @@ fn compare(args: &Args, old: &Path, new: &Path) -> Result<i32, String> {
 fn show_page(args: &Args, old: &Path, new: &Path) -> Result<bool, String> {
     let (game, path) = (args.game.clone(), args.path.clone());
     let files = ComparedFiles { old: old.to_path_buf(), new: new.to_path_buf(), game, path };
-    let (html, is_different) = files.page()?;
+    let (html, is_different) = files.page(&AtomicBool::new(false))?;
     match &args.html {
         Some(file) => write(file, &html)?,
-        None => page::show(html, Box::new(move || Ok(files.page()?.0)))?,
+        None => {
+            let make = move |is_stopped: &AtomicBool| files.page(is_stopped).map(|(html, _)| html);
+            page::show(html, Box::new(make))?;
+        }
     }
     Ok(is_different)
 }

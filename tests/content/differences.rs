@@ -6,6 +6,7 @@ use crate::game_folder::{GameFolder, combined_output};
 use crate::remote::browser::{has_adapter, skip};
 use engine::resource::image::encode_png;
 use std::fs;
+use std::time::{Duration, Instant};
 
 /// Writes a page, and returns it with the messages of the command.
 fn page(folder: &GameFolder, arguments: &[&str]) -> (String, String) {
@@ -143,4 +144,59 @@ fn a_page_in_the_browser_is_drawn_again_and_closed() {
     assert!(page.ask("").contains("local a = 3"), "the last page stays");
     assert!(page.ask("/close").contains("You can close this page."));
     assert_eq!(page.process.wait().unwrap().code(), Some(0));
+}
+
+#[test]
+fn a_page_that_is_closed_during_a_drawing_leaves_no_copies() {
+    use super::merge_page::WaitingPage;
+    let folder = game("page-closed");
+    folder.write("old.unit", "inherit = \"core/units/cube\"\n");
+    let arguments = ["diff", "old.unit", "units/box.unit", "--page"];
+    let mut page = WaitingPage::start(&folder, &arguments);
+    let name = format!("engine-{}-diff-", page.process.id());
+    let copies = || {
+        let entries = fs::read_dir(std::env::temp_dir()).unwrap().flatten();
+        entries.filter(|it| it.file_name().to_string_lossy().starts_with(&name)).count()
+    };
+    std::thread::scope(|scope| {
+        scope.spawn(|| page.ask("/again"));
+        // Without an adapter, a drawing may end before it is seen.
+        let end = Instant::now() + Duration::from_secs(10);
+        while copies() == 0 && Instant::now() < end {
+            std::thread::sleep(Duration::from_millis(1));
+        }
+        assert!(page.ask("/close").contains("You can close this page."));
+    });
+    assert_eq!(page.process.wait().unwrap().code(), Some(0));
+    assert_eq!(copies(), 0);
+}
+
+#[test]
+fn options_that_would_be_ignored_are_refused() {
+    let folder = game("refused-options");
+    for arguments in [
+        &["diff", "--textconv", "main.lua", "--path", "main.lua"][..],
+        &["diff", "--textconv", "main.lua", "--output", "json"],
+        &["diff", "main.lua", "main.lua", "--html", "page.html", "--output", "json"],
+        &["diff", "main.lua", "main.lua", "--svg", "graph.svg", "--output", "json"],
+    ] {
+        let (code, _, errors) = folder.engine(arguments);
+        assert!(code == 2 && errors.contains("cannot be used with"), "{errors}");
+    }
+}
+
+#[test]
+fn a_deleted_file_is_drawn_or_has_the_reason() {
+    let folder = game("drawn-deleted");
+    folder.write("old.unit", "inherit = \"core/units/cube\"\n");
+    let elsewhere = std::env::temp_dir().join("gone.unit").display().to_string();
+    for (path, in_game) in
+        [("units/gone.unit", true), ("gone/gone.unit", true), (&*elsewhere, false)]
+    {
+        let (text, _) = page(&folder, &["old.unit", "/dev/null", "--path", path]);
+        assert_eq!(text.contains("is in no game: give --game and --path"), !in_game, "{text}");
+        // Without an adapter, the page says why there is no picture.
+        let is_drawn = pictures(&text) == 1 || text.contains("<p>no picture: ");
+        assert_eq!(is_drawn, in_game, "{path}: {text}");
+    }
 }

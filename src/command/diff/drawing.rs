@@ -18,6 +18,7 @@ use std::fs;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 mod scratch;
@@ -47,24 +48,54 @@ const SCRIPT_ERROR: &str = "Error: ";
 const SCRIPT_LOCATION: &str = "In ";
 /// Files that show that a folder is a game.
 const GAME_FILES: [&str; 2] = [settings::FILE, "main.lua"];
+/// Reason for a missing picture of a drawing that was stopped.
+const ENDED: &str = "the command was ended";
 
-/// Returns the game around a file, and the file's path in it.
+/// Returns the game around a file, and the file's path in it. The file may have been deleted.
 pub fn game_of(file: &Path) -> Option<(PathBuf, String)> {
-    let full = fs::canonicalize(file).ok()?;
+    let full = match fs::canonicalize(file) {
+        Ok(full) => full,
+        // Its folder may have been deleted, too.
+        Err(_) => file.ancestors().skip(1).find_map(|folder| {
+            let known = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
+            Some(fs::canonicalize(known).ok()?.join(file.strip_prefix(folder).ok()?))
+        })?,
+    };
     let is_game = |folder: &&Path| GAME_FILES.iter().any(|name| file_access::is_file(folder, name));
     let game = full.ancestors().skip(1).find(is_game)?;
     let path = full.strip_prefix(game).ok()?.to_str()?.replace('\\', "/");
     Some((game.to_path_buf(), path))
 }
 
-/// Draws two versions of a file. Returns no pictures for files that cannot be drawn; the notes say
-/// why a picture is missing.
-pub fn draw(game: &Path, path: &str, versions: [Option<&[u8]>; 2]) -> PictureDifference {
-    let name = SourceName::of(path, &KINDS).and_then(Result::ok);
+/// Returns the name of a file that can be drawn.
+fn drawn_name(path: &str) -> Option<SourceName> {
     let kinds = [kind_names::UNIT, kind_names::LEVEL, kind_names::MATERIAL];
-    let is_drawn =
-        |name: &SourceName| name.form == SourceForm::Own && kinds.contains(&&*name.resource.kind);
-    let Some(name) = name.filter(|name| is_inside(path) && is_drawn(name)) else {
+    let name = SourceName::of(path, &KINDS).and_then(Result::ok)?;
+    (name.form == SourceForm::Own && kinds.contains(&&*name.resource.kind)).then_some(name)
+}
+
+/// Says why a file of no game has no pictures, if it would have some in a game.
+pub fn without_game(file: &Path) -> PictureDifference {
+    let name = file.file_name().and_then(|name| name.to_str());
+    let mut found = PictureDifference::default();
+    if name.and_then(drawn_name).is_some() {
+        found.notes.push(format!(
+            "no pictures: '{}' is in no game: give --game and --path",
+            file.display()
+        ));
+    }
+    found
+}
+
+/// Draws two versions of a file. Returns no pictures for files that cannot be drawn; the notes say
+/// why a picture is missing. The drawing ends when the flag is set.
+pub fn draw(
+    game: &Path,
+    path: &str,
+    versions: [Option<&[u8]>; 2],
+    is_stopped: &AtomicBool,
+) -> PictureDifference {
+    let Some(name) = drawn_name(path).filter(|_| is_inside(path)) else {
         return PictureDifference::default();
     };
     let mut notes = Vec::new();
@@ -75,7 +106,7 @@ pub fn draw(game: &Path, path: &str, versions: [Option<&[u8]>; 2]) -> PictureDif
             return PictureDifference { notes, ..PictureDifference::default() };
         }
     };
-    let prepared = versions.map(|bytes| Some(prepare(&graph, path, &name, bytes?)));
+    let prepared = versions.map(|bytes| Some(prepare(&graph, path, &name, bytes?, is_stopped)));
     let mut drawn: [Option<Result<DrawnVersion, String>>; 2] = [None, None];
     for (index, prepared) in prepared.iter().enumerate() {
         // The second version is drawn with the view of the first one, or a wider one.
@@ -83,12 +114,13 @@ pub fn draw(game: &Path, path: &str, versions: [Option<&[u8]>; 2]) -> PictureDif
             Some(Ok(DrawnVersion { view, .. })) => view.clone(),
             _ => None,
         };
-        drawn[index] = prepared.as_ref().map(|it| it.as_ref().map_err(Clone::clone)?.draw(view));
+        drawn[index] =
+            prepared.as_ref().map(|it| it.as_ref().map_err(Clone::clone)?.draw(view, is_stopped));
     }
     if let ([Some(Ok(old)), Some(Ok(new))], Some(Ok(first))) = (&drawn, &prepared[0])
         && old.view != new.view
     {
-        drawn[0] = Some(first.draw(new.view.clone()));
+        drawn[0] = Some(first.draw(new.view.clone(), is_stopped));
     }
     let drawn = drawn.map(|drawn| {
         let picture = drawn?.map(|drawn| drawn.png);
@@ -120,6 +152,7 @@ fn prepare<'n>(
     path: &str,
     name: &'n SourceName,
     bytes: &[u8],
+    is_stopped: &AtomicBool,
 ) -> Result<PreparedVersion<'n>, String> {
     let arguments = ScriptArguments::default();
     let named = references::parse(path, Some(name), bytes, KINDS, &arguments)?;
@@ -137,7 +170,7 @@ fn prepare<'n>(
     for target in graph.reachable(named.iter().chain(&always)) {
         files.extend(graph.files_of(target));
     }
-    copy_files(graph, &files, scratch.path())?;
+    copy_files(graph, &files, scratch.path(), is_stopped)?;
     write(scratch.path(), path, bytes)?;
     let kind = viewer_kind(&name.resource, bytes);
     Ok(PreparedVersion { scratch, kind, name: &name.resource.name })
@@ -177,7 +210,16 @@ fn viewer_kind<'n>(resource: &'n ResourceName, bytes: &[u8]) -> &'n str {
     }
 }
 
-fn copy_files(graph: &ContentGraph, files: &BTreeSet<usize>, scratch: &Path) -> Result<(), String> {
+fn is_ended(is_stopped: &AtomicBool) -> bool {
+    is_stopped.load(Ordering::SeqCst) || platform::end_requested().is_some()
+}
+
+fn copy_files(
+    graph: &ContentGraph,
+    files: &BTreeSet<usize>,
+    scratch: &Path,
+    is_stopped: &AtomicBool,
+) -> Result<(), String> {
     if files.len() > FILES_MAX {
         return Err(format!("it uses {} files, and {FILES_MAX} are copied at most", files.len()));
     }
@@ -187,6 +229,9 @@ fn copy_files(graph: &ContentGraph, files: &BTreeSet<usize>, scratch: &Path) -> 
         return Err(format!("it uses {} MiB, and {most} MiB are copied at most", bytes >> 20));
     }
     for file in files {
+        if is_ended(is_stopped) {
+            return Err(ENDED.to_string());
+        }
         let path = &graph.files[*file].path;
         let content = file_access::read(&graph.root, path, &readers::SOURCE)
             .map_err(|refusal| refusal.message(path))?;
@@ -202,7 +247,14 @@ fn write(scratch: &Path, path: &str, bytes: &[u8]) -> Result<(), String> {
 
 impl PreparedVersion<'_> {
     /// Plays the viewer in the copy. `view` is the box that the other version has shown.
-    fn draw(&self, view: Option<Vec<String>>) -> Result<DrawnVersion, String> {
+    fn draw(
+        &self,
+        view: Option<Vec<String>>,
+        is_stopped: &AtomicBool,
+    ) -> Result<DrawnVersion, String> {
+        if is_ended(is_stopped) {
+            return Err(ENDED.to_string());
+        }
         let picture = self.scratch.path().join("picture.png");
         let engine = std::env::current_exe().map_err(|reason| reason.to_string())?;
         let child = Command::new(engine)
@@ -220,7 +272,7 @@ impl PreparedVersion<'_> {
             .stderr(Stdio::piped())
             .spawn()
             .map_err(|reason| format!("the engine cannot be run: {reason}"))?;
-        let (succeeded, [output, errors]) = finish(RunningViewer(child))?;
+        let (succeeded, [output, errors]) = finish(RunningViewer(child), is_stopped)?;
         match file_access::read_named(&picture, &readers::GOLDEN) {
             Ok(png) if succeeded => Ok(DrawnVersion { png, view: printed_view(&output) }),
             _ => Err(failure(&errors)),
@@ -240,7 +292,10 @@ impl Drop for RunningViewer {
 }
 
 /// Waits for a run. Returns whether it succeeded, its output and its error messages.
-fn finish(mut viewer: RunningViewer) -> Result<(bool, [String; 2]), String> {
+fn finish(
+    mut viewer: RunningViewer,
+    is_stopped: &AtomicBool,
+) -> Result<(bool, [String; 2]), String> {
     let child = &mut viewer.0;
     let output = child.stdout.take().map(|pipe| std::thread::spawn(move || read_messages(pipe)));
     let errors = child.stderr.take().map(|pipe| std::thread::spawn(move || read_messages(pipe)));
@@ -248,9 +303,7 @@ fn finish(mut viewer: RunningViewer) -> Result<(bool, [String; 2]), String> {
     let status = loop {
         match child.try_wait().map_err(|reason| reason.to_string())? {
             Some(status) => break status,
-            None if platform::end_requested().is_some() => {
-                return Err("the command was ended".to_string());
-            }
+            None if is_ended(is_stopped) => return Err(ENDED.to_string()),
             None if Instant::now() > end => {
                 return Err(format!("the run took more than {} s", DURATION_MAX.as_secs()));
             }
@@ -305,12 +358,45 @@ mod tests {
 
     #[test]
     fn only_units_levels_and_materials_of_a_game_are_drawn() {
+        let draw = |game: &Path, path: &str, versions: [Option<&[u8]>; 2]| {
+            super::draw(game, path, versions, &AtomicBool::new(false))
+        };
         for path in ["a.lua", "a.png", "../a.unit", "a.flow", "a.glb"] {
             let found = draw(Path::new("/nowhere"), path, [Some(b""), Some(b"")]);
             assert!(found.versions.iter().all(Option::is_none) && found.notes.is_empty(), "{path}");
         }
         let found = draw(Path::new("/nowhere"), "a.unit", [Some(b""), None]);
         assert!(found.notes[0].starts_with("no pictures: "), "{:?}", found.notes);
+    }
+
+    #[test]
+    fn a_file_of_no_game_has_a_note_instead_of_pictures() {
+        let notes = without_game(Path::new("/nowhere/a.unit")).notes;
+        assert!(notes[0].starts_with("no pictures: '/nowhere/a.unit' is in no game"), "{notes:?}");
+        assert!(without_game(Path::new("/nowhere/a.lua")).notes.is_empty());
+    }
+
+    #[test]
+    fn a_deleted_file_belongs_to_the_game_around_its_folder() {
+        let game = std::env::temp_dir().join(format!("engine-{}-deleted", std::process::id()));
+        fs::create_dir_all(game.join("units")).unwrap();
+        fs::write(game.join("main.lua"), "").unwrap();
+        for path in ["units/gone.unit", "gone/too/gone.unit"] {
+            let found = game_of(&game.join(path)).unwrap();
+            assert_eq!(found, (fs::canonicalize(&game).unwrap(), path.to_string()));
+        }
+        assert_eq!(game_of(&std::env::temp_dir().join("gone/gone.unit")), None);
+        fs::remove_dir_all(&game).unwrap();
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_run_ends_when_its_drawing_is_stopped() {
+        let child = Command::new("sleep").arg("600").spawn().unwrap();
+        let start = Instant::now();
+        let ended = finish(RunningViewer(child), &AtomicBool::new(true)).unwrap_err();
+        assert_eq!(ended, ENDED);
+        assert!(start.elapsed() < Duration::from_secs(60));
     }
 
     #[test]

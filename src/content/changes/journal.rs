@@ -134,9 +134,8 @@ fn apply_set(
     let journal = match stage(root, set, undoes) {
         Ok(journal) => journal,
         Err(reason) => {
-            // Without a journal, nothing has changed yet.
             if !is_kill(&reason) {
-                let _ = fs::remove_dir_all(root.join(CHANGE_FOLDER));
+                remove_journal(root);
             }
             return Err(failed(reason, ""));
         }
@@ -157,17 +156,14 @@ fn run(root: &Path, journal: &Journal, write: Option<FileWriter>) -> Result<(), 
         if is_kill(&reason) {
             return Err(failed(reason, &step.path));
         }
-        for done in (0..index).rev() {
-            undo_step_through(root, done, journal, write).map_err(|fault| {
-                error!(
-                    "{}: {reason}; and the change cannot be taken back: {}: {fault}. Run the \
-                     command again, which completes it",
-                    step.path, journal.steps[done].path
-                )
-            })?;
-        }
-        abandon(root, journal);
-        return Err(failed(reason, &step.path));
+        return Err(match take_back(root, journal, index, write) {
+            Ok(()) => failed(reason, &step.path),
+            Err(fault) => error!(
+                "{}: {reason}; and the change cannot be taken back: {fault}. Run the command \
+                 again, which completes it",
+                step.path
+            ),
+        });
     }
     remove_empty_folders(root, &journal.steps);
     let flushed = flush_folders(root, &journal.steps);
@@ -179,11 +175,39 @@ fn run(root: &Path, journal: &Journal, write: Option<FileWriter>) -> Result<(), 
     })
 }
 
-/// Removes a change of which no step is done. Without its journal, it is not completed later.
+/// Reverses the first steps of a change. The journal is removed when that is on the disk: until
+/// then, a loss of power leaves a change that is completed.
+fn take_back(
+    root: &Path,
+    journal: &Journal,
+    count: usize,
+    write: Option<FileWriter>,
+) -> Result<(), Error> {
+    // A file that moves there and back changes two folders twice, and each reaches the disk by
+    // itself. The disk that has refused a step may also refuse this.
+    let _ = flush_folders(root, &journal.steps);
+    for done in (0..count).rev() {
+        undo_step_through(root, done, journal, write)
+            .map_err(|fault| error!("{}: {fault}", journal.steps[done].path))?;
+    }
+    flush_folders(root, &journal.steps).map_err(|fault| error!("{CHANGE_FOLDER}: {fault}"))?;
+    abandon(root, journal);
+    Ok(())
+}
+
+/// Removes a change of which no step is done.
 fn abandon(root: &Path, journal: &Journal) {
     remove_new_folders(root, &journal.steps);
+    remove_journal(root);
+}
+
+/// Removes the change in progress. Without its journal, it is not completed later.
+fn remove_journal(root: &Path) {
     let folder = root.join(CHANGE_FOLDER);
-    let _ = disk::remove(&folder.join(JOURNAL));
+    // The error that has ended the change is the one that is shown.
+    if disk::remove(&folder.join(JOURNAL)).is_ok() {
+        let _ = disk::sync_folder(&folder);
+    }
     let _ = fs::remove_dir_all(folder);
 }
 

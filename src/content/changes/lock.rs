@@ -77,7 +77,7 @@ mod tests {
 
     #[cfg(unix)]
     #[test]
-    fn links_and_read_only_files_are_no_locks() {
+    fn a_link_is_no_lock() {
         let game = TestGame::new(&[("other", "")]);
         own_folder::create(&game.root).unwrap();
         std::os::unix::fs::symlink(game.root.join("other"), game.root.join(FILE)).unwrap();

@@ -69,7 +69,7 @@ fn do_step(root: &Path, index: usize, journal: &Journal) -> io::Result<()> {
         StepKind::Remove => {
             tick()?;
             let kept = kept_path(index);
-            match !is_there(root, &kept)? && is_there(root, &step.path)? {
+            match is_there(root, &step.path)? && !is_there(root, &kept)? {
                 true => disk::rename(&root.join(&step.path), &root.join(&kept)),
                 false => Ok(()),
             }
@@ -77,12 +77,13 @@ fn do_step(root: &Path, index: usize, journal: &Journal) -> io::Result<()> {
     }
 }
 
-/// Reverses a step that was done.
+/// Reverses a step that was done. The content before the change is on the disk when the file has it
+/// again; names are flushed by [`flush_folders`].
 fn undo_step(root: &Path, index: usize, journal: &Journal) -> io::Result<()> {
     let step = &journal.steps[index];
     match step.kind {
         StepKind::Write => {
-            write_staged(root, index, &step.path, journal.content(step.old))?;
+            write_staged(root, index, &step.path, journal.content(step.old))?.sync()?;
             disk::rename(&root.join(staged_path(index)), &root.join(&step.path))
         }
         StepKind::Create => disk::remove(&root.join(&step.path)),
@@ -153,21 +154,37 @@ fn staged_path(index: usize) -> String {
 }
 
 /// Writes the new contents of all steps that are not done, makes the folders of new files, and
-/// flushes both to the disk.
+/// flushes both to the disk. Refuses all paths that lead through a link, before the first file
+/// changes.
 pub(super) fn stage_contents(root: &Path, journal: &Journal) -> io::Result<()> {
     let is_flushed = is_flushed_alone(journal.steps.len());
     for (index, step) in journal.steps.iter().enumerate() {
-        if matches!(step.kind, StepKind::Write | StepKind::Create) {
-            let named = |reason: io::Error| {
-                io::Error::new(reason.kind(), format!("{}: {reason}", step.path))
-            };
-            stage_content(root, index, journal, is_flushed).map_err(named)?;
-        }
+        prepare_step(root, index, journal, is_flushed)
+            .map_err(|reason| io::Error::new(reason.kind(), format!("{}: {reason}", step.path)))?;
     }
-    new_paths(&journal.steps).try_for_each(|path| create_folders(root, parent_of(path)))?;
     match is_flushed {
         true => flush_folders(root, &journal.steps),
         false => disk::sync_file_system(root),
+    }
+}
+
+fn prepare_step(root: &Path, index: usize, journal: &Journal, is_flushed: bool) -> io::Result<()> {
+    let step = &journal.steps[index];
+    match step.kind {
+        StepKind::Write => stage_content(root, index, journal, is_flushed),
+        StepKind::Create => {
+            stage_content(root, index, journal, is_flushed)?;
+            create_folders(root, parent_of(&step.path))
+        }
+        StepKind::Move => {
+            output_file::check_no_links(root, Path::new(&step.to))?;
+            // A file that has moved, or that is missing, needs no folder.
+            match is_there(root, &step.path)? {
+                true => create_folders(root, parent_of(&step.to)),
+                false => Ok(()),
+            }
+        }
+        StepKind::Remove => is_there(root, &step.path).map(|_| ()),
     }
 }
 
@@ -221,7 +238,13 @@ pub(super) fn flush_folders(root: &Path, steps: &[Step]) -> io::Result<()> {
         return disk::sync_file_system(root);
     }
     for folder in folders {
-        match disk::sync_folder(&root.join(folder)) {
+        output_file::check_no_links(root, Path::new(folder))?;
+        let path = root.join(folder);
+        // A pipe with the name of a folder would never open.
+        if fs::symlink_metadata(&path).is_ok_and(|found| !found.is_dir()) {
+            continue;
+        }
+        match disk::sync_folder(&path) {
             // The last file of the folder has moved out, and the folder is removed.
             Err(reason) if reason.kind() == ErrorKind::NotFound => {}
             result => result?,
@@ -281,8 +304,9 @@ fn rename_once(root: &Path, from: &str, to: &str) -> io::Result<()> {
     disk::rename(&root.join(from), &root.join(to))
 }
 
-/// Creates a folder below the root and its missing parents.
+/// Creates a folder below the root and its missing parents. Makes none through a link.
 pub(super) fn create_folders(root: &Path, path: &str) -> io::Result<()> {
+    output_file::check_no_links(root, Path::new(path))?;
     let mut folder = root.to_path_buf();
     for part in path.split('/').filter(|part| !part.is_empty()) {
         folder.push(part);
@@ -307,6 +331,10 @@ pub(super) fn remove_new_folders(root: &Path, steps: &[Step]) {
 
 fn remove_empty_parents(root: &Path, path: &str) {
     let mut folder = parent_of(path);
+    // A folder behind a link is not one of the game.
+    if output_file::check_no_links(root, Path::new(folder)).is_err() {
+        return;
+    }
     // A folder that is not empty stays.
     while !folder.is_empty() && fs::remove_dir(root.join(folder)).is_ok() {
         folder = parent_of(folder);

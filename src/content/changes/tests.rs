@@ -9,6 +9,7 @@ use engine_foundation::atomic_file::write_durably;
 use std::fs;
 use std::io::ErrorKind;
 use std::path::Path;
+use std::sync::atomic::{AtomicU32, Ordering};
 
 const FILES: &[(&str, &str)] =
     &[("a/x.lua", "old x"), ("a/y.lua", "y"), ("b.lua", "names a.x"), ("c.lua", "c")];
@@ -158,12 +159,14 @@ fn a_change_that_cannot_be_undone_is_forgotten() {
     assert_eq!((forget(&game.root).unwrap(), forgettable(&game.root).unwrap()), (None, None));
 }
 
-#[test]
-fn a_power_loss_at_any_time_leaves_all_or_nothing() {
+/// Runs a function with the disk of a game and with the one that a loss of power leaves.
+fn with_disks<R>(run: impl FnOnce(&TestGame, &TestGame, &SimulationGuard) -> R) -> R {
+    static COUNT: AtomicU32 = AtomicU32::new(0);
     // Flushes of a disk in memory take no time.
     let memory = Path::new("/dev/shm");
     let parent = if memory.is_dir() { memory.to_path_buf() } else { std::env::temp_dir() };
-    let folder = parent.join(format!("engine-{}-content-power", std::process::id()));
+    let number = COUNT.fetch_add(1, Ordering::Relaxed);
+    let folder = parent.join(format!("engine-{}-content-power-{number}", std::process::id()));
     let [disk, after_loss] = ["disk", "after"].map(|name| TestGame { root: folder.join(name) });
     fs::create_dir_all(&disk.root).unwrap();
     let simulation = SimulationGuard::below(&disk.root);
@@ -172,26 +175,65 @@ fn a_power_loss_at_any_time_leaves_all_or_nothing() {
     };
     put(".engine/.gitignore", "*\n");
     FILES.iter().for_each(|(path, text)| put(path, text));
-    let begin = simulation.record().len();
-    apply(&disk.root, &change()).unwrap();
-    let record = simulation.record();
-    let mut model = DiskModel::default();
-    record[..begin].iter().for_each(|operation| model.apply(operation));
-    let (before, mut states) = (TestGame::new(FILES).files(), 0);
-    for count in begin..=record.len() {
-        model.lose_power(&disk.root, &after_loss.root, &mut |state| {
-            states += 1;
-            recover(&after_loss.root).unwrap_or_else(|error| panic!("{count}, {state}: {error}"));
-            let files = after_loss.files();
-            let is_whole = files == after() || files == before && count < record.len();
-            assert!(is_whole, "{count}, {state}: {files:?}");
+    let result = run(&disk, &after_loss, &simulation);
+    fs::remove_dir_all(folder).unwrap();
+    result
+}
+
+#[test]
+fn a_power_loss_at_any_time_leaves_all_or_nothing() {
+    let mut states = 0;
+    with_disks(|disk, after_loss, simulation| {
+        let begin = simulation.record().len();
+        apply(&disk.root, &change()).unwrap();
+        let record = simulation.record();
+        let mut model = DiskModel::default();
+        record[..begin].iter().for_each(|operation| model.apply(operation));
+        let before = TestGame::new(FILES).files();
+        for count in begin..=record.len() {
+            model.lose_power(&disk.root, &after_loss.root, &mut |state| {
+                states += 1;
+                recover(&after_loss.root)
+                    .unwrap_or_else(|error| panic!("{count}, {state}: {error}"));
+                let files = after_loss.files();
+                let is_whole = files == after() || files == before && count < record.len();
+                assert!(is_whole, "{count}, {state}: {files:?}");
+            });
+            if let Some(operation) = record.get(count) {
+                model.apply(operation);
+            }
+        }
+    });
+    assert!(states > 100, "only {states} states");
+}
+
+#[test]
+fn a_change_that_is_taken_back_stays_so_without_power() {
+    let before = TestGame::new(FILES).files();
+    let (mut taken_back, mut is_end) = (0, false);
+    for nth in 0..200 {
+        with_disks(|disk, after_loss, simulation| {
+            simulation.fail(nth, ErrorKind::StorageFull);
+            let applied = apply(&disk.root, &change());
+            is_end = !simulation.repair();
+            let is_taken_back =
+                applied.is_err_and(|error| error.message.ends_with("nothing was changed"));
+            if !is_taken_back {
+                return;
+            }
+            taken_back += 1;
+            let mut model = DiskModel::default();
+            simulation.record().iter().for_each(|operation| model.apply(operation));
+            model.lose_power(&disk.root, &after_loss.root, &mut |state| {
+                recover(&after_loss.root).unwrap_or_else(|error| panic!("{nth}, {state}: {error}"));
+                assert_eq!(after_loss.files(), before, "{nth}, {state}");
+            });
         });
-        if let Some(operation) = record.get(count) {
-            model.apply(operation);
+        if is_end {
+            break;
         }
     }
-    assert!(states > 100, "only {states} states");
-    fs::remove_dir_all(folder).unwrap();
+    assert!(is_end && taken_back > 20, "{taken_back}");
 }
 
 #[test]
@@ -394,6 +436,44 @@ fn a_planted_journal_does_not_go_through_links() {
         assert!(!game.root.join("stolen.txt").exists() && game.root.join("b.lua").exists());
         assert_eq!(outside.files(), kept);
     }
+}
+
+#[cfg(unix)]
+#[test]
+fn no_folders_are_made_or_removed_through_links() {
+    use super::journal::read_journal;
+    use super::steps::{flush_folders, remove_empty_folders, remove_new_folders};
+    use std::os::unix::fs::symlink;
+    let outside = TestGame::new(&[]);
+    fs::create_dir_all(outside.root.join("empty/inner")).unwrap();
+    for step in [
+        "\"move\" \"gone.unit\" \"out/made/outside/b.unit\" 0 0 0 0",
+        "\"move\" \"b.lua\" \"out/made/outside/b.unit\" 0 0 0 0",
+        "\"create\" \"out/made/outside/b.unit\" \"\" 0 4 0 0",
+        "\"move\" \"out/empty/inner/gone\" \"b.unit\" 0 0 0 0",
+        // The step seems to be done.
+        "\"remove\" \"out/empty/inner/gone\" \"\" 0 0 0 0",
+    ] {
+        let game = TestGame::new(FILES);
+        symlink(&outside.root, game.root.join("out")).unwrap();
+        plant(&game.root.join(".engine/change"), step);
+        fs::write(game.root.join(".engine/change/0.old"), "").unwrap();
+        let message = recover(&game.root).unwrap_err().message;
+        assert!(message.contains("is a link"), "{step}: {message}");
+        assert!(!outside.root.join("made").exists(), "{step}");
+        assert!(outside.root.join("empty/inner").exists(), "{step}");
+        // Also if it fails at another place before.
+        let steps = &read_journal(&game.root, ".engine/change").unwrap().steps;
+        remove_empty_folders(&game.root, steps);
+        remove_new_folders(&game.root, steps);
+        assert!(flush_folders(&game.root, steps).is_err());
+        assert!(outside.root.join("empty/inner").exists(), "{step}");
+    }
+    // A missing file that moves needs no folder.
+    let game = TestGame::new(FILES);
+    plant(&game.root.join(".engine/change"), "\"move\" \"gone\" \"made/b.unit\" 0 0 0 0");
+    recover(&game.root).unwrap();
+    assert!(!game.root.join("made").exists());
 }
 
 #[cfg(unix)]

@@ -1,17 +1,20 @@
 //! A server for a browser on this machine: accepts connections on 127.0.0.1, and reads the head of
-//! one request from each. A request and its answer have a deadline each, so that no program on this
-//! machine holds the server up. Knows no pages.
+//! one request from each. A request and its answer have a deadline each, and a connection without a
+//! request gives its place to a newer one, so that no program on this machine holds the server up.
+//! Knows no pages.
 
 use super::http_head::{HEAD_BYTES_MAX, head_bytes, reason};
 use engine_foundation::{log, panic};
+use std::collections::VecDeque;
 use std::io::{self, ErrorKind, Read, Write};
-use std::net::{Ipv4Addr, TcpListener, TcpStream};
-use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::net::{Ipv4Addr, Shutdown, TcpListener, TcpStream};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 /// Maximum number of simultaneous connections.
 const CONNECTIONS_MAX: usize = 32;
+/// Maximum number of threads, also of connections that have lost their place and are about to end.
+const THREADS_MAX: usize = 4 * CONNECTIONS_MAX;
 /// Maximum time for the whole head of a request, and again for the whole answer.
 const WAIT: Duration = Duration::from_secs(10);
 
@@ -19,6 +22,19 @@ const WAIT: Duration = Duration::from_secs(10);
 pub struct LocalConnection {
     stream: TcpStream,
     wait: Duration,
+    places: Arc<Mutex<Places>>,
+    number: u64,
+}
+
+/// The open connections, by their numbers.
+#[derive(Default)]
+struct Places {
+    /// Connections without a complete head, the oldest first.
+    waiting: VecDeque<(u64, TcpStream)>,
+    /// Connections with one.
+    answered: Vec<u64>,
+    threads: usize,
+    last: u64,
 }
 
 /// An answer to a request.
@@ -51,26 +67,64 @@ pub fn serve(
     name: &str,
     exchange: impl Fn(&mut LocalConnection) -> io::Result<()> + Send + Sync + 'static,
 ) {
-    let (exchange, connected) = (Arc::new(exchange), Arc::new(AtomicUsize::new(0)));
+    let (exchange, places) = (Arc::new(exchange), Arc::<Mutex<Places>>::default());
     for stream in listener.incoming().flatten() {
-        // Beyond the limit, a connection is closed at once, and the browser tries again.
-        if connected.fetch_add(1, Ordering::Relaxed) >= CONNECTIONS_MAX {
-            connected.fetch_sub(1, Ordering::Relaxed);
-            continue;
-        }
-        let (exchange, on_thread) = (exchange.clone(), connected.clone());
+        // Without a place, a connection is closed at once, and the browser tries again.
+        let number = lock(&places).enter(&stream);
+        let Some(number) = number else { continue };
+        let mut connection = LocalConnection { stream, wait: WAIT, places: places.clone(), number };
+        let exchange = exchange.clone();
+        // The place is free when the connection is dropped, also after a panic.
         let answer = move || {
-            let mut connection = LocalConnection { stream, wait: WAIT };
-            // The connection is released even after a panic.
             if let Err(error) = panic::contain(|| exchange(&mut connection)) {
                 log::error(&format!("a page was not sent: {error}"));
             }
-            on_thread.fetch_sub(1, Ordering::Relaxed);
         };
         if let Err(reason) = panic::spawn(name, answer) {
-            connected.fetch_sub(1, Ordering::Relaxed);
             log::error(&format!("a page was not sent: no thread is left: {reason}"));
         }
+    }
+}
+
+fn lock(places: &Mutex<Places>) -> MutexGuard<'_, Places> {
+    places.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl Places {
+    /// Returns the number of a new connection, or `None` if it has no place. At the limit, the
+    /// oldest connection without a complete head ends.
+    fn enter(&mut self, stream: &TcpStream) -> Option<u64> {
+        if self.threads >= THREADS_MAX {
+            return None;
+        }
+        let handle = stream.try_clone().ok()?;
+        if self.waiting.len() + self.answered.len() >= CONNECTIONS_MAX {
+            let (_, oldest) = self.waiting.pop_front()?;
+            // Its thread reads the end of the request. It may have ended by itself.
+            let _ = oldest.shutdown(Shutdown::Read);
+        }
+        self.threads += 1;
+        self.last += 1;
+        self.waiting.push_back((self.last, handle));
+        Some(self.last)
+    }
+
+    /// Keeps the place of a connection, whose head is complete.
+    fn keep(&mut self, number: u64) {
+        self.waiting.retain(|(waiting, _)| *waiting != number);
+        self.answered.push(number);
+    }
+
+    fn leave(&mut self, number: u64) {
+        self.waiting.retain(|(waiting, _)| *waiting != number);
+        self.answered.retain(|answered| *answered != number);
+        self.threads = self.threads.saturating_sub(1);
+    }
+}
+
+impl Drop for LocalConnection {
+    fn drop(&mut self) {
+        lock(&self.places).leave(self.number);
     }
 }
 
@@ -91,6 +145,7 @@ impl LocalConnection {
             bytes.extend_from_slice(&piece[..count]);
             if let Some(length) = head_bytes(&bytes[from..]) {
                 bytes.truncate(from + length);
+                lock(&self.places).keep(self.number);
                 return Ok(Some(bytes));
             }
             if count == 0 || bytes.len() > HEAD_BYTES_MAX {
@@ -146,7 +201,31 @@ mod tests {
         let (listener, port) = listen().unwrap();
         let client = TcpStream::connect((Ipv4Addr::LOCALHOST, port)).unwrap();
         let (stream, _) = listener.accept().unwrap();
-        (client, LocalConnection { stream, wait })
+        (client, LocalConnection { stream, wait, places: Arc::default(), number: 0 })
+    }
+
+    #[test]
+    fn idle_connections_give_their_place_to_new_ones() {
+        let (listener, port) = listen().unwrap();
+        let exchange = |connection: &mut LocalConnection| {
+            let Some(_) = connection.read_head()? else { return Ok(()) };
+            let (kind, body) = ("text/plain", &b"served"[..]);
+            connection.answer(&LocalAnswer { status: 200, kind, fields: "", body, is_head: false })
+        };
+        thread::spawn(move || serve(&listener, "local-server-test", exchange));
+        let connect = || TcpStream::connect((Ipv4Addr::LOCALHOST, port)).unwrap();
+        let mut idle: Vec<TcpStream> = (0..2 * CONNECTIONS_MAX).map(|_| connect()).collect();
+        for _ in 0..3 {
+            let (mut client, mut text) = (connect(), String::new());
+            client.write_all(b"GET / HTTP/1.1\r\n\r\n").unwrap();
+            client.read_to_string(&mut text).unwrap();
+            assert!(text.ends_with("served"), "{text}");
+        }
+        let mut byte = [0];
+        assert_eq!(idle[0].read(&mut byte).unwrap(), 0, "the oldest connection has ended");
+        let last = idle.last_mut().unwrap();
+        last.set_read_timeout(Some(Duration::from_millis(50))).unwrap();
+        assert!(last.read(&mut byte).is_err(), "a newer one waits");
     }
 
     #[test]
