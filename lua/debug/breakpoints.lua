@@ -248,8 +248,10 @@ function breakpoints.set(chunk, list)
     if problem then forget_spots(chunk) end
     if is_followed(file) then
       for i = 1, #file.points do
-        file.points[i].message = "functions of the file that are running now are slow until they "
-          .. "have returned"
+        if file.points[i].line then
+          file.points[i].message = "functions of the file that are running now are slow until "
+            .. "they have returned"
+        end
       end
     end
   else

@@ -6,11 +6,12 @@ local core = ...
 -- Levels of the stack are counted here.
 core.jit.off(true, true)
 
-local pcall, tostring, tonumber = pcall, tostring, tonumber
+local tostring, tonumber = tostring, tonumber
 local match, gsub = string.match, string.gsub
 local values, breakpoints = core.stack_values, core.breakpoints
 
 local EVALUATION_SECONDS = 0.5 -- CPU time of a line that a tool evaluates
+local ANSWER_SECONDS = 1 -- CPU time of a request about a stopped script, without such lines
 local FRAMES_MAX = 1000 -- functions in one answer
 local VARIABLES_MAX = 1000 -- variables in one answer
 
@@ -95,7 +96,8 @@ local function answer(name, fields)
   if not handler then
     return nil, "no script is stopped: set a breakpoint, or send 'debug_pause'"
   end
-  local ok, result, problem = pcall(handler, fields)
+  -- Values are shown with the game's own functions (`__tostring`), which may not end.
+  local ok, result, problem = core.debug_protect(ANSWER_SECONDS, handler, fields)
   if not ok then return nil, tostring(result) end
   return result, problem
 end
@@ -148,17 +150,25 @@ local function stop(event, skipped)
   core.debug_send("debug_continued", {})
 end
 
--- Returns true if the number of times that a breakpoint was reached fits: `5`, `>= 5`, `% 5`.
+-- Returns true if the number of times that a breakpoint was reached fits: `5`, `>= 5`, `% 5`; or
+-- nil if the condition has no such form.
 local function fits(hits, condition)
   local operator, number = match(condition, "^%s*([<>=%%]*)%s*(%d+)%s*$")
   number = tonumber(number)
-  if not number then return true end
+  if not number then return nil end
   if operator == ">" then return hits > number end
   if operator == ">=" then return hits >= number end
   if operator == "<" then return hits < number end
   if operator == "<=" then return hits <= number end
   if operator == "%" then return number > 0 and hits % number == 0 end
   return hits == number
+end
+
+-- Writes the first problem of a breakpoint to the log.
+local function report(point, chunk, problem)
+  if point.is_reported then return end
+  point.is_reported = true
+  core.log("warning", chunk .. ":" .. point.line .. ": " .. problem)
 end
 
 -- Evaluates the condition of a breakpoint in the innermost function.
@@ -169,10 +179,9 @@ local function holds(point, chunk)
     point.compiled = line
   end
   if line then result, problem = values.call(line, EVALUATION_SECONDS) end
-  if problem and not point.is_reported then
-    point.is_reported = true
-    core.log("warning", chunk .. ":" .. point.line .. ": the condition of the breakpoint failed, "
-      .. "and counts as true from now on: " .. problem)
+  if problem then
+    report(point, chunk, "the condition of the breakpoint failed, and counts as true from now on: "
+      .. problem)
   end
   return problem ~= nil or result
 end
@@ -194,6 +203,11 @@ local function stops_at(point, chunk, skipped)
   if stops then
     point.hits = point.hits + 1
     stops = not point.hit_condition or fits(point.hits, point.hit_condition)
+    if stops == nil then
+      report(point, chunk, "the number of hits '" .. point.hit_condition
+        .. "' must be like 5, >= 5 or % 5, and is left out")
+      stops = true
+    end
   end
   if stops and point.log then
     write_log(point)

@@ -103,7 +103,7 @@ fn two_runs_write_equal_packages_for_all_platforms() {
         "yard-1.2-linux-x86_64.tar.gz",
         "yard-1.2-macos-aarch64.zip",
         "yard-1.2-windows-x86_64.zip",
-        "yard_1.2_amd64.deb",
+        "yard-game_1.2_amd64.deb",
     ];
     assert_eq!(names, wanted);
     assert!(write_all() == first, "the bytes differ");

@@ -253,24 +253,24 @@ unsafe extern "C-unwind" fn send(l: *mut lua_State) -> c_int {
     0
 }
 
-/// `debug_protect(seconds, fn, ...)`: calls a function while a script is stopped, with a budget of
-/// CPU time. Returns true and its results, or false and the message of its error.
+/// `debug_protect(seconds, fn, ...)`: calls a function with a budget of CPU time of its own; the
+/// budget of what runs now waits meanwhile. Returns true and its results, or false and the message
+/// of its error.
 unsafe extern "C-unwind" fn protect(l: *mut lua_State) -> c_int {
     // SAFETY: the prelude passes a number and a function; what raises in it ends at lua_pcall.
     unsafe {
         let seconds = lua_tonumber(l, 1);
         lua_remove(l, 1);
         let cx = ScriptContext::of(l);
-        let is_paused = cx.debugger.as_ref().is_some_and(|debugger| debugger.is_paused());
         let interrupt = cx.interrupt.clone();
         // The report of the error at which the script is stopped.
         let report = cx.report.take();
-        if is_paused {
-            interrupt.begin(seconds);
-        }
+        let outer = interrupt.is_in_callback().then(|| interrupt.suspend());
+        interrupt.begin(seconds);
         let status = lua_pcall(l, lua_gettop(l) - 1, LUA_MULTRET, 0);
-        if is_paused {
-            interrupt.end(l);
+        interrupt.end(l);
+        if let Some(outer) = outer {
+            interrupt.resume(outer);
         }
         let cx = ScriptContext::of(l);
         cx.report = report;

@@ -25,6 +25,11 @@ impl Interrupt {
         }
     }
 
+    /// Returns true while a callback runs that uses its budget.
+    pub fn is_in_callback(&self) -> bool {
+        self.turn() % 2 == 1
+    }
+
     /// Interrupts the running callback: it uses no budget until [`Interrupt::resume`]. Callbacks
     /// may be begun and ended meanwhile.
     pub fn suspend(&self) -> SuspendedBudget {

@@ -185,8 +185,12 @@ impl GraphChecker<'_> {
         }
         let outputs = &self.checked.pins[at].outputs;
         outputs.iter().find(|output| output.name == pin).map(Some).ok_or_else(|| {
-            let hint = self.pin_hint(at, pin, outputs);
-            format!("comes from '{node}.{pin}', and this node has no such output{hint}")
+            let mut hint = self.pin_hint(at, pin, outputs);
+            if hint.is_empty() && !outputs.is_empty() {
+                let names: Vec<_> = outputs.iter().map(|one| one.name.as_str()).take(8).collect();
+                hint = format!(": it has {}", names.join(", "));
+            }
+            format!("comes from '{node}.{pin}', and the node '{node}' has no such output{hint}")
         })
     }
 

@@ -2,7 +2,10 @@
 
 use super::built_in::pin_tree;
 use super::literal::Literal;
-use super::node_type::{Catalogue, NodeOrigin, NodeType, Pin, PinDefault};
+use super::node_type::{
+    Catalogue, NodeOrigin, NodeSetting, NodeType, Pin, PinDefault, SettingKind,
+};
+use super::pins::{added_inputs, added_outputs};
 use super::program::{CONSTANT, LEVEL_SLOT, Program, UNIT_SLOT, WORLD_SLOT};
 use super::source::{Problem, Severity};
 use super::value::{Conversion, FlowHeap, FlowType, conversion};
@@ -172,20 +175,41 @@ pub fn node_markdown(catalogue: &Catalogue) -> String {
     for category in categories {
         let _ = write!(
             text,
-            "\n## {category}\n\n| Node | Inputs | Outputs | Does |\n|---|---|---|---|\n"
+            "\n## {category}\n\n| Node | Settings | Inputs | Outputs | Does |\n|---|---|---|---|---|\n"
         );
         for node in built_in().filter(|node| node.category == category) {
             let _ = writeln!(
                 text,
-                "| `{}` | {} | {} | {} |",
+                "| `{}` | {} | {} | {} | {} |",
                 node.name,
-                pins_text(&node.inputs),
-                pins_text(&node.outputs),
+                settings_text(node),
+                joined(&pins_text(&node.inputs), added_inputs(&node.name)),
+                joined(&pins_text(&node.outputs), added_outputs(&node.name)),
                 node.doc.replace('|', "\\|")
             );
         }
     }
     text
+}
+
+fn joined(fixed: &str, added: &str) -> String {
+    match fixed.is_empty() || added.is_empty() {
+        true => format!("{fixed}{added}"),
+        false => format!("{fixed}, {added}"),
+    }
+}
+
+fn settings_text(node: &NodeType) -> String {
+    let text = |setting: &NodeSetting| {
+        let default = match (setting.kind, &setting.default) {
+            (SettingKind::Cases, _) => " (`cases = { red = true blue = true }`)".to_string(),
+            (SettingKind::Curves, _) => " (`curves = { angle = [[0, 0], [1, 90]] }`)".to_string(),
+            (_, Some(value)) => format!(" ({})", json::write(value)),
+            (_, None) => String::new(),
+        };
+        format!("`{}`: {}{default}", setting.name, setting.doc)
+    };
+    node.settings.iter().map(text).collect::<Vec<_>>().join(", ")
 }
 
 fn pins_text(pins: &[Pin]) -> String {

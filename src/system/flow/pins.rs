@@ -104,6 +104,29 @@ fn count(node: &NodeSource) -> Result<usize, String> {
     }
 }
 
+/// Describes the inputs that [`pins_of`] adds to a type of nodes, for the manual.
+pub fn added_inputs(name: &str) -> &'static str {
+    match name {
+        "variable.set" => "`value`: as the variable",
+        "graph" => "those of the graph",
+        "graph.outputs" => "the outputs of this graph",
+        _ => "",
+    }
+}
+
+/// Describes the outputs that [`pins_of`] adds to a type of nodes, for the manual.
+pub fn added_outputs(name: &str) -> &'static str {
+    match name {
+        "flow.sequence" | "flow.random" => "*out1*, *out2* …",
+        "flow.switch_number" | "flow.switch_text" => "one for each case, *other*",
+        "flow.timeline" => "a number for each curve",
+        "variable.value" | "variable.set" => "`value`: as the variable",
+        "graph" => "those of the graph",
+        "graph.inputs" => "the inputs of this graph",
+        _ => "",
+    }
+}
+
 /// Returns the cases of a switch, sorted.
 pub fn cases(node: &NodeSource) -> Result<Vec<String>, String> {
     let must = || {

@@ -252,8 +252,8 @@ fn renamed_pins_of_a_shared_graph_are_suggested() {
     );
     assert_eq!(
         outer("strength = 2", "\"go.out > door.impact\" = true \"door.done > l.in\" = true"),
-        "node door: comes from 'door.done', and this node has no such output: was it renamed to \
-         'changed'?"
+        "node door: comes from 'door.done', and the node 'door' has no such output: was it \
+         renamed to 'changed'?"
     );
 }
 
