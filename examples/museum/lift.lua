@@ -1,6 +1,6 @@
 -- The lift: a link of the navigation mesh from the hall to the gallery, in each direction. The
 -- links are manual: a visitor who takes one waits at its start until the lift has brought them.
-local Lift = { height = 0 }
+local Lift = { height = 0, GROUP = 1 } -- GROUP: those on the lift, whom the others do not avoid
 
 local UPPER, SPEED = 3.6, 1.2 -- metres, and metres a second
 local ROOM = 6 -- visitors who fit in
@@ -46,6 +46,7 @@ end
 local function leave()
   for _, visitor in ipairs(Lift.riders) do
     visitor.rides, visitor.shown_at = false, nil
+    Agent.set_group(visitor.agent, 0)
     Agent.finish_link(visitor.agent)
   end
   Lift.riders = {}
@@ -54,7 +55,10 @@ end
 local function enter()
   local queue = Lift.queues[Lift.goal > 0 and "lift_down" or "lift_up"]
   while #queue > 0 and #Lift.riders < ROOM do
-    Lift.riders[#Lift.riders + 1] = table.remove(queue, 1)
+    local visitor = table.remove(queue, 1) ---@type Visitor
+    Lift.riders[#Lift.riders + 1] = visitor
+    -- The next one can come to the door.
+    Agent.set_group(visitor.agent, Lift.GROUP)
   end
 end
 

@@ -100,6 +100,7 @@ function Visitors.begin(world, mesh)
     Unit.set_material(unit, "Coat", "materials/coat_" .. COATS[i % #COATS + 1])
     Unit.set_material(unit, "Hair", "materials/hair_" .. HAIR[i % #HAIR + 1])
     local agent = Agent.create(mesh, at, { speed = 1.3 + 0.6 * Math.random(), acceleration = 8 })
+    Agent.set_group_ignored(agent, Lift.GROUP, true)
     local visitor = { agent = agent, unit = unit, heading = Quaternion.identity(), errand = 0,
       goal = at, visits = 0, rides = false }
     Visitors.all[i] = visitor

@@ -329,6 +329,9 @@ fn agents_queue_at_a_manual_link() {
     }
     for _ in 0..600 {
         crowd.update();
+        // Those who wait for their turn are not stuck.
+        let stuck = |at: &Handle| crowd.agents.slots.get(*at).unwrap().stuck_seconds;
+        assert!(crowd.handles.iter().all(|at| stuck(at) < 1.0));
     }
     for a in 0..4 {
         for b in 0..a {

@@ -142,6 +142,10 @@ impl Surroundings {
             let gap = distance - radius - other.body.radius;
             let way = (other.body.position - own.body.position) / distance.max(1e-3);
             let ahead = way.dot(heading);
+            if other.state == AgentState::Linking && other.line == own.line && own.line != 0 {
+                // It is served at the start of the link, and this one has its turn after it.
+                found.line_seconds = 0.0;
+            }
             if other.heading == Vec2::ZERO {
                 let is_same = other.target.distance(end) <= radius + other.body.radius;
                 let is_settled = matches!(other.state, AgentState::Arrived | AgentState::Idle);
