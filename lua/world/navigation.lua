@@ -142,12 +142,13 @@ end
 ---Returns positions at walls and edges, at which something of the level is between a character and
 ---a threat. They can be reached from a position, and the nearest ones come first. What was added to
 ---the mesh later, and moving things, do not count as cover: check them with `PhysicsWorld.raycast`.
+---Options: `height` up to which characters must be hidden (1.5 metres), height of the `eyes` of the
+---threat (1.6), `spacing` of positions (1) and `count` (32, at most 256).
 ---@param mesh NavigationMesh a navigation mesh
 ---@param position Vector3 a point on the ground, or at most 2 metres away
 ---@param radius number how far to search, in metres
 ---@param threat Vector3 the ground on which the threat is
----@param options? table `height` up to which characters must be hidden (1.5 metres), height of the
----`eyes` of the threat (1.6), `spacing` of positions (1) and `count` (32, at most 256)
+---@param options? table `height`, `eyes`, `spacing`, `count`: see above
 ---@return Vector3[] positions those that were found
 function NavigationMesh.cover_points(mesh, position, radius, threat, options)
   return points_of(core.navigation_cover(mesh, position, radius, threat, options))

@@ -141,6 +141,39 @@ fn unsuitable_icons_and_licenses_are_refused_with_a_line() {
 
 #[cfg(unix)]
 #[test]
+fn links_pipes_and_large_files_are_not_packed() {
+    use std::os::unix::fs::symlink;
+    let fixture = Fixture::new("attacks", COMPLETE);
+    let game = fixture.root.join("game/art");
+    fs::write(fixture.root.join("secret"), "of the player").unwrap();
+    for (file, wanted) in
+        [("icon.png", "'package.icon': "), ("OFL.txt", "'package.license_files': ")]
+    {
+        let path = game.join(file);
+        let content = fs::read(&path).unwrap();
+        let refused = || {
+            let message = fixture.write("linux", None).unwrap_err();
+            assert!(message.contains(wanted), "{message}");
+            assert_eq!(fixture.outputs().len(), 0);
+            fs::remove_file(&path).unwrap();
+        };
+        fs::remove_file(&path).unwrap();
+        symlink("../../secret", &path).unwrap();
+        refused();
+        assert!(std::process::Command::new("mkfifo").arg(&path).status().unwrap().success());
+        refused();
+        fs::File::create(&path).unwrap().set_len(64 << 20).unwrap();
+        refused();
+        fs::write(&path, content).unwrap();
+    }
+    fs::remove_file(fixture.root.join("linux")).unwrap();
+    let pipe = fixture.root.join("linux");
+    assert!(std::process::Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+    assert!(fixture.write("linux", None).is_err());
+}
+
+#[cfg(unix)]
+#[test]
 fn a_failing_signing_tool_leaves_no_package() {
     let fixture = Fixture::new("sign", COMPLETE);
     let sign = |platform: &str, command: &str| {

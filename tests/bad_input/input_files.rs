@@ -453,6 +453,13 @@ const ATTACKED: &[(&str, &str, &str)] = &[
     ("REPORT", THIS_FILE, "command_line_input_must_be_regular_files"),
     ("FONT_INPUT", THIS_FILE, "command_line_input_must_be_regular_files"),
     ("DROPPED", "src/system/window/dropped_files.rs", "only_plain_files_up_to_a_size_are_read"),
+    ("LICENSE", "src/package/writer_tests.rs", "links_pipes_and_large_files_are_not_packed"),
+    ("PACKAGE_ICON", "src/package/writer_tests.rs", "links_pipes_and_large_files_are_not_packed"),
+    (
+        "ENGINE_EXECUTABLE",
+        "src/package/writer_tests.rs",
+        "links_pipes_and_large_files_are_not_packed",
+    ),
     ("PAGE", THIS_FILE, "manual_output_never_reads_special_files"),
 ];
 
