@@ -53,7 +53,7 @@ const HOMES: &[(&str, &[&str])] = &[
     ("pollster", &["src/system/render/"]),
     ("pulldown_cmark", &["src/command/docs/"]),
     ("rapier3d", &["src/system/physics/"]),
-    ("rustix", &["src/foundation/file_access/"]),
+    ("rustix", &["src/foundation/atomic_file/disk.rs", "src/foundation/file_access/"]),
     ("ruzstd", &["src/resource/image/"]),
     ("strsim", &["src/foundation/suggest.rs"]),
     ("symphonia", &["src/system/sound/clip_decoder.rs"]),

@@ -1,5 +1,6 @@
--- Three hundred visitors. Each has a round of errands: some exhibits on both floors, then out of the
--- museum, and in again. The agents of the navigation mesh find the ways and walk around each other.
+-- Three hundred visitors. Each has a round of errands: some exhibits on both floors, then out of
+-- the museum, and in again. The agents of the navigation mesh find the ways and walk around each
+-- other.
 local Lift = require "lift"
 
 ---@class Visitors

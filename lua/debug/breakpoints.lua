@@ -104,7 +104,7 @@ local function lines_of(points, text)
 end
 
 -- Sets the lines of breakpoints. Returns the same as `lines_of`.
-local function place(points, text)
+local function set_lines(points, text)
   local starts, lines = lines_of(points, text)
   for i = 1, #points do
     local point = points[i]
@@ -239,7 +239,7 @@ function breakpoints.set(chunk, list)
   local text = core.source(chunk)
   if text then
     file.text = text
-    local starts, lines = place(file.points, text)
+    local starts, lines = set_lines(file.points, text)
     local changed = starts and with_calls(chunk, text, file.points, starts, lines)
     local problem = exchange(chunk, file, text, changed)
     for i = 1, problem and #file.points or 0 do
@@ -309,7 +309,7 @@ local function compiled(chunk, text, main)
   if file.text == nil then
     -- The file is loaded for the first time.
     file.text = text
-    place(file.points, text)
+    set_lines(file.points, text)
     announce(chunk, file)
     follow()
   end
@@ -321,7 +321,7 @@ core.on("scripts_reloaded", "debugger", function()
     local text = core.source(chunk)
     if text and file.text and text ~= file.text and #file.points > 0 then
       file.text = text
-      local starts, lines = place(file.points, text)
+      local starts, lines = set_lines(file.points, text)
       local changed = starts and with_calls(chunk, text, file.points, starts, lines)
       exchange(chunk, file, text, changed)
       announce(chunk, file)

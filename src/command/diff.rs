@@ -117,8 +117,8 @@ impl ComparedFiles {
         let drawn = match location {
             Some((game, path)) => drawing::draw(&game, &path, bytes, is_stopped),
             None => {
-                let given = self.path.as_ref().map(Path::new);
-                drawing::without_game(given.unwrap_or(path))
+                let file = self.path.as_ref().map(Path::new);
+                drawing::without_game(file.unwrap_or(path))
             }
         };
         if is_stopped.load(Ordering::SeqCst) || platform::end_requested().is_some() {

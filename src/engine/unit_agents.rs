@@ -224,7 +224,7 @@ impl Worlds {
             let Some(mesh) = meshes.get_mut(known.mesh) else { continue };
             let is_walking = !is_lost && known.state != AgentState::Linking;
             let own = known.own_costs.clone();
-            if is_walking && mesh.seen_with(own.as_ref(), |mesh| known.follow_body(mesh, body)) {
+            if is_walking && mesh.with_costs(own.as_ref(), |mesh| known.follow_body(mesh, body)) {
                 continue;
             }
             match ground(mesh, body) {

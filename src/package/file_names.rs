@@ -63,8 +63,8 @@ pub fn application_name<'a>(title: &'a str, file_name: &'a str) -> &'a str {
     if is_valid { title } else { file_name }
 }
 
-/// Returns the name of a Debian package: small letters, digits and `-`. It ends with `-game`, so that
-/// no game replaces a package of the system that has its title.
+/// Returns the name of a Debian package: small letters, digits and `-`. It ends with `-game`, so
+/// that no game replaces a package of the system that has its title.
 pub fn debian_name(file_name: &str) -> String {
     let name = file_name.to_ascii_lowercase().replace('_', "-");
     if name.ends_with("-game") { name } else { format!("{name}-game") }

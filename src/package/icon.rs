@@ -2,7 +2,7 @@
 //! macOS. Sizes above that of the picture are left out.
 
 use engine_foundation::{Error, error};
-use engine_resource::image::{self, DecodedImage, PixelFormat};
+use engine_resource::image::{DecodedImage, PixelFormat, decode, encode_png, stated_size};
 
 /// Minimum width and height of an icon in pixels: Windows and macOS show it in this size.
 pub const ICON_SIDE_MIN: u32 = 256;
@@ -41,10 +41,10 @@ impl Icon {
     /// large. The message does not name the file.
     pub fn decode(png: &[u8]) -> Result<Icon, Error> {
         // The header is checked before anything is allocated.
-        if let Some((width, height)) = image::stated_size(png) {
+        if let Some((width, height)) = stated_size(png) {
             check_size(width, height)?;
         }
-        let DecodedImage::Image(image) = image::decode(png, "png")? else {
+        let DecodedImage::Image(image) = decode(png, "png")? else {
             return Err(error!("it is no PNG picture"));
         };
         check_size(image.width, image.height)?;
@@ -75,7 +75,7 @@ impl Icon {
     }
 
     fn png(&self) -> Vec<u8> {
-        image::encode_png(self.side, self.side, &self.rgba)
+        encode_png(self.side, self.side, &self.rgba)
     }
 
     /// Returns the pictures of desktops as PNG, each with its width.

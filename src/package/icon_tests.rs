@@ -6,13 +6,13 @@ use super::*;
 pub fn half_red(side: u32) -> Vec<u8> {
     let pixel = |at: u32| if at % side < side / 2 { [255, 0, 0, 255] } else { [0, 0, 0, 0] };
     let rgba: Vec<u8> = (0..side * side).flat_map(pixel).collect();
-    image::encode_png(side, side, &rgba)
+    encode_png(side, side, &rgba)
 }
 
 #[test]
 fn icons_are_square_and_of_a_useful_size() {
     let refused = |width: u32, height: u32| {
-        let png = image::encode_png(width, height, &vec![9; (width * height * 4) as usize]);
+        let png = encode_png(width, height, &vec![9; (width * height * 4) as usize]);
         Icon::decode(&png).unwrap_err().message
     };
     assert_eq!(refused(256, 300), "it has 256 x 300 pixels: make it square");
@@ -59,7 +59,7 @@ fn pictures_of_all_desktops_are_complete() {
     // A picture of 256 pixels is not enlarged.
     assert_eq!(sides(icon.desktop_pictures()), [16, 22, 24, 32, 48, 64, 128, 256]);
     for (side, png) in icon.desktop_pictures() {
-        assert_eq!(image::stated_size(&png), Some((side, side)));
+        assert_eq!(stated_size(&png), Some((side, side)));
     }
     let windows = icon.windows_pictures();
     assert_eq!(sides(windows.clone()), WINDOWS_SIDES);
@@ -67,7 +67,7 @@ fn pictures_of_all_desktops_are_complete() {
     assert_eq!(bitmap.len(), 40 + 16 * 16 * 4 + 16 * 4);
     // The first pixel is the lower left one, in the order blue, green, red, alpha.
     assert_eq!(bitmap[40..44], [0, 0, 255, 255]);
-    assert_eq!(image::stated_size(&windows[6].1), Some((256, 256)));
+    assert_eq!(stated_size(&windows[6].1), Some((256, 256)));
     let icns = icon.icns();
     assert_eq!(&icns[..4], b"icns");
     let (mut at, mut kinds) = (8, Vec::new());

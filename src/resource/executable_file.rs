@@ -1,5 +1,5 @@
 //! Headers of executable files: ELF, PE and Mach-O. Says for which system and processor a file is,
-//! where its image ends, and where a signature of Windows is. Every number of a header is untrusted.
+//! where its image ends, and where a signature of Windows is. Numbers of headers are untrusted.
 //!
 //! Sources: System V ABI (ELF-64), Microsoft's "PE Format", Apple's `mach-o/loader.h` and
 //! `mach-o/fat.h`.

@@ -186,7 +186,7 @@ fn wrong_commands_get_error_messages() {
 }
 
 #[test]
-fn a_preview_says_that_a_removal_will_be_refused() {
+fn a_preview_reports_that_a_removal_will_be_refused() {
     let game = game("refused");
     let arguments = ["rm", ".", "textures/wood", "--preview"];
     let (code, out, _) = game.engine(&arguments);

@@ -511,8 +511,8 @@ fn large_graph() -> String {
     format!("nodes = {{\n{nodes}}}\nevents = {{\n{events}}}\npositions = {{\n{positions}}}\n")
 }
 
-/// Checks only that drawing goes on while the mouse moves, and not its speed, which is measured on a
-/// quiet machine.
+/// Checks only that drawing goes on while the mouse moves, and not its speed, which is measured on
+/// a quiet machine.
 #[test]
 fn graphs_of_500_nodes_go_on_drawing_under_the_mouse() {
     let Some(mut browser) = Browser::start("flow-frames-browser") else { return };
@@ -540,13 +540,13 @@ fn graphs_of_500_nodes_go_on_drawing_under_the_mouse() {
     });
     mouse_at(&mut browser, "mouseReleased", at, &[("clickCount", 1.0)]);
     browser.wait_for(&note("move"));
-    let figures = format!("zoom: {zoomed:.0}, drag: {dragged:.0} frames a second\n");
+    let numbers = format!("zoom: {zoomed:.0}, drag: {dragged:.0} frames a second\n");
     if let Some(folder) = std::env::var_os("ENGINE_SHOW_FLOW") {
         fs::create_dir_all(&folder).expect("it can be created");
         let file = std::path::Path::new(&folder).join("frames.txt");
-        fs::write(file, &figures).expect("it can be written");
+        fs::write(file, &numbers).expect("it can be written");
     }
-    assert!(zoomed > 4.0 && dragged > 4.0, "it stopped: {figures}");
+    assert!(zoomed > 4.0 && dragged > 4.0, "it stopped: {numbers}");
     assert_eq!(browser.problems, Vec::<String>::new());
     drop(game);
 }

@@ -30,7 +30,7 @@ const TITLE: &str = "new names of pins";
 /// Graphs in their sources, by name, or why they cannot be read.
 type KnownGraphs = HashMap<String, Result<Arc<GraphSource>, String>>;
 
-/// What a request has changed.
+/// The changes of a request.
 #[derive(Default)]
 pub(crate) struct AppliedRenames {
     /// Names of the graphs, sorted.

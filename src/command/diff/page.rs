@@ -101,7 +101,7 @@ mod tests {
     use std::time::Duration;
 
     #[test]
-    fn the_page_is_made_again_when_a_person_asks() {
+    fn the_page_is_drawn_again_when_a_person_asks() {
         let count = AtomicU32::new(0);
         let make = move |_: &AtomicBool| match count.fetch_add(1, Ordering::Relaxed) {
             2 => Err("old.unit cannot be read".to_string()),

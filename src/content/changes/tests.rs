@@ -440,7 +440,7 @@ fn a_planted_journal_does_not_go_through_links() {
 
 #[cfg(unix)]
 #[test]
-fn no_folders_are_made_or_removed_through_links() {
+fn no_folders_are_created_or_removed_through_links() {
     use super::journal::read_journal;
     use super::steps::{flush_folders, remove_empty_folders, remove_new_folders};
     use std::os::unix::fs::symlink;

@@ -309,7 +309,8 @@ fn arguments_after_brackets_are_found_and_unclosed_calls_end() {
 
 #[test]
 fn inputs_of_graphs_name_resources() {
-    let nodes = "nodes = {\n  a = { type = \"unit.spawn\" inputs = { resource = \"u\" node = \"u\" } }\n  \
+    let nodes = "nodes = {\n  a = { type = \"unit.spawn\" inputs = { resource = \"u\" node = \
+                 \"u\" } }\n  \
                  b = { type = \"unit.effect\" inputs = { effect = \"gone\" } }\n  \
                  c = { type = \"doors.open\" inputs = { resource = \"u\" } }\n}\n";
     let (_game, graph) = graph(&[

@@ -374,7 +374,7 @@ fn plain_json_stays_plain_json() {
 }
 
 #[test]
-fn keys_are_renamed_in_place_with_their_comments() {
+fn renamed_keys_keep_their_comments() {
     let rename = |edit: &mut DocumentEditor| {
         edit.rename_keys(&[(path("a"), "z"), (path("b c"), "d"), (path("o.x"), "y > z")])
     };

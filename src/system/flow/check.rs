@@ -72,9 +72,9 @@ pub fn check(
 
 /// Returns the hint for the old name of an input that has a value under its new name, too.
 fn renamed_hint(node: &NodeSource, old: &str, pins: &[Pin]) -> Option<String> {
-    let mut had_it = pins.iter().filter(|pin| pin.was.iter().any(|was| was == old));
-    let now = &had_it.next()?.name;
-    let is_only = had_it.next().is_none();
+    let mut renamed = pins.iter().filter(|pin| pin.was.iter().any(|was| was == old));
+    let now = &renamed.next()?.name;
+    let is_only = renamed.next().is_none();
     let is_used = is_only && node.input(now).is_some();
     is_used.then(|| format!(": '{old}' is '{now}' now, which has a value, too: remove one"))
 }

@@ -175,7 +175,8 @@ pub fn node_markdown(catalogue: &Catalogue) -> String {
     for category in categories {
         let _ = write!(
             text,
-            "\n## {category}\n\n| Node | Settings | Inputs | Outputs | Does |\n|---|---|---|---|---|\n"
+            "\n## {category}\n\n| Node | Settings | Inputs | Outputs | Does |\n\
+             |---|---|---|---|---|\n"
         );
         for node in built_in().filter(|node| node.category == category) {
             let _ = writeln!(

@@ -206,12 +206,12 @@ impl<'a> EditPlan<'a> {
         }
         editor.remove_keys(&self.removals).map_err(text)?;
         if !self.additions.is_empty() {
-            let places = self.additions.into_iter().map(|(path, added)| {
-                let placed = places(editor, &path, added);
+            let positions = self.additions.into_iter().map(|(path, added)| {
+                let placed = positions(editor, &path, added);
                 (path, placed)
             });
-            let places: Vec<NewEntries> = places.collect();
-            editor.insert_entries(&places).map_err(text)?;
+            let positions: Vec<NewEntries> = positions.collect();
+            editor.insert_entries(&positions).map_err(text)?;
         }
         Ok(())
     }
@@ -220,7 +220,7 @@ impl<'a> EditPlan<'a> {
 /// Returns new entries with the indices of the entries before which they are inserted: before the
 /// first one with a greater key, so that new entries of two people are seldom next to each other.
 /// The blocks of a graph keep the order of the text.
-fn places<'a>(
+fn positions<'a>(
     editor: &DocumentEditor,
     path: &[PathStep],
     added: Vec<(&'a str, &'a SjsonTree)>,

@@ -1,6 +1,6 @@
 //! Old names of pins: a pin of a subgraph, or of a node in Lua, lists the names that it had
-//! (`was`). Graphs that still use one are compiled as if they had the new name, with a note, and tools write
-//! the new names into their sources.
+//! (`was`). Graphs that still use one are compiled as if they had the new name, with a note, and
+//! tools write the new names into their sources.
 
 use super::merge::edit_renamed;
 use super::node_type::{Catalogue, Pin};

@@ -109,7 +109,7 @@ fn old_names_are_names_or_short_lists() {
 }
 
 #[test]
-fn a_name_that_two_pins_had_is_ambiguous() {
+fn an_old_name_of_two_pins_is_ambiguous() {
     let door = DOOR.replace("speed =", "force = { type = \"number\" was = \"velocity\" } speed =");
     let (two, problems) = GraphSource::read(&tree(&door));
     assert_eq!(
@@ -123,7 +123,7 @@ fn a_name_that_two_pins_had_is_ambiguous() {
 }
 
 #[test]
-fn renamed_pins_keep_their_places_and_comments() {
+fn renamed_pins_keep_their_order_and_comments() {
     let text = "// the door\nnodes = {\n  door = {\n    type = \"graph\"\n    graph = \"door\"\n\
                 inputs = {\n      velocity = 3 // metres a second\n    }\n  }\n}\n";
     let mut load = |_: &str| Ok(source(DOOR));

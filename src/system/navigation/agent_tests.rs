@@ -342,8 +342,8 @@ fn agents_queue_at_a_manual_link() {
     // The lift takes one after another.
     for _ in 0..4 {
         let agents = &mut crowd.agents.slots;
-        let gone = crowd.handles.iter().filter(|at| agents.get_mut(**at).unwrap().leave_link());
-        assert_eq!(gone.count(), 1);
+        let left = crowd.handles.iter().filter(|at| agents.get_mut(**at).unwrap().leave_link());
+        assert_eq!(left.count(), 1);
         (0..600).for_each(|_| crowd.update());
     }
     assert_eq!(crowd.arrived(), 4);

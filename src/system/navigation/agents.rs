@@ -180,11 +180,11 @@ impl Agents {
         self.take_turns(id, mesh, step);
         self.begin_steering();
         for Group { own, rows } in &groups {
-            mesh.seen_with(own.as_ref(), |mesh| self.steer(mesh, rows.clone(), step, pool))?;
+            mesh.with_costs(own.as_ref(), |mesh| self.steer(mesh, rows.clone(), step, pool))?;
         }
         for Group { own, rows } in &groups {
             let rows = rows.clone();
-            mesh.seen_with(own.as_ref(), |mesh| self.apply_results(id, mesh, rows, step));
+            mesh.with_costs(own.as_ref(), |mesh| self.apply_results(id, mesh, rows, step));
         }
         Ok(())
     }
@@ -197,7 +197,7 @@ impl Agents {
         for (number, Group { own, rows }) in groups.iter().enumerate() {
             self.rows.clear();
             self.rows.extend_from_slice(&all[rows.clone()]);
-            mesh.seen_with(own.as_ref(), |mesh| self.request_ways(mesh, step));
+            mesh.with_costs(own.as_ref(), |mesh| self.request_ways(mesh, step));
             let count = self.count_requests();
             if count > 0 {
                 asking.push((count, number));
@@ -211,7 +211,7 @@ impl Agents {
             self.rows.extend_from_slice(&all[rows.clone()]);
             // At least one search, also if those before have used up all nodes.
             let nodes = (left / (asking.len() - at)).max(1);
-            let used = mesh.seen_with(own.as_ref(), |mesh| self.answer_requests(mesh, nodes));
+            let used = mesh.with_costs(own.as_ref(), |mesh| self.answer_requests(mesh, nodes));
             left = left.saturating_sub(used);
         }
         self.rows = all;

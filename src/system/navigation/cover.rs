@@ -25,7 +25,7 @@ pub struct CoverRules {
     /// Height up to which a character must be hidden.
     pub height: f32,
     /// Height of the eyes of the threat.
-    pub eyes: f32,
+    pub eye_height: f32,
     /// Distance between positions.
     pub spacing: f32,
     pub count: usize,
@@ -33,7 +33,7 @@ pub struct CoverRules {
 
 impl CoverRules {
     pub const DEFAULT: CoverRules =
-        CoverRules { distance: 20.0, height: 1.5, eyes: 1.6, spacing: 1.0, count: 32 };
+        CoverRules { distance: 20.0, height: 1.5, eye_height: 1.6, spacing: 1.0, count: 32 };
 }
 
 impl Flood {
@@ -71,7 +71,7 @@ impl Flood {
             }
         }
         tries.sort_by(|a, b| a.0.total_cmp(&b.0));
-        let eyes = threat + Vec3::Z * rules.eyes;
+        let viewpoint = threat + Vec3::Z * rules.eye_height;
         let mut budget = SightBudget(COVER_TRIANGLES_MAX);
         let mut found: Vec<Vec3> = Vec::new();
         for (_, point) in tries {
@@ -86,7 +86,7 @@ impl Flood {
             let is_hidden = HIDDEN_SIDES.iter().all(|turn| {
                 HIDDEN_PARTS.iter().all(|part| {
                     let body = point + side * *turn + Vec3::Z * (rules.height * part);
-                    mesh.is_hidden(eyes, body, &mut budget)
+                    mesh.is_hidden(viewpoint, body, &mut budget)
                 })
             });
             if budget.is_spent() {

@@ -97,7 +97,7 @@ fn links_lie_apart_and_are_found_once() {
 }
 
 #[test]
-fn no_link_leads_through_walls_or_beside_a_short_way() {
+fn no_link_leads_through_walls_or_saves_a_short_way() {
     // A wall in the gap.
     let mut scene = GAP[..2].to_vec();
     scene.push(([10.8, 0.0, -1.0], [11.2, 10.0, 4.0]));
@@ -134,9 +134,10 @@ fn yard() -> NavigationMesh {
 }
 
 #[test]
-fn cover_is_behind_what_hides() {
+fn cover_is_behind_walls() {
     let mesh = yard();
-    let rules = CoverRules { distance: 12.0, height: 1.7, eyes: 1.6, spacing: 1.0, count: 32 };
+    let rules =
+        CoverRules { distance: 12.0, height: 1.7, eye_height: 1.6, spacing: 1.0, count: 32 };
     let start = mesh.nearest(Vec3::new(15.0, 7.5, 0.0), 1.0, 1.0).unwrap();
     let threat = Vec3::new(15.0, 25.0, 0.0);
     let mut flood = Flood::default();
@@ -169,7 +170,7 @@ fn too_many_positions_for_cover_are_an_error() {
     let rules = CoverRules {
         distance: 100.0,
         height: 1.0,
-        eyes: 1.6,
+        eye_height: 1.6,
         spacing: 0.001,
         count: COVER_POINTS_MAX,
     };

@@ -134,7 +134,7 @@ fn the_work_of_all_rules_of_a_mesh_is_limited() {
 }
 
 #[test]
-fn links_end_on_open_ground_beside_closed_ground() {
+fn links_end_on_open_ground_near_closed_ground() {
     let mut mesh = boxes(&GAP);
     // A strip is closed.
     mesh.add_volume(prism([14.0, -1.0, -0.5], [16.0, 11.0, 1.0]), 5).unwrap();

@@ -141,9 +141,9 @@ impl NavigationMesh {
         if self.is_open(nearest.polygon) {
             return Some(nearest);
         }
-        let beside = Vec3::new(position.x, position.y, nearest.position.z);
+        let near = Vec3::new(position.x, position.y, nearest.position.z);
         let up = self.settings().step + self.settings().cell_height;
-        let open = self.nearest_among(beside, side, up, |polygon| self.is_open(polygon));
+        let open = self.nearest_among(near, side, up, |polygon| self.is_open(polygon));
         open.or(Some(nearest))
     }
 

@@ -72,7 +72,7 @@ fn count_different(a: &[f32; AREAS_MAX], b: &[f32; AREAS_MAX]) -> usize {
 
 impl NavigationMesh {
     /// Calls `act` with the mesh as an agent with costs of its own sees it.
-    pub fn seen_with<R>(
+    pub fn with_costs<R>(
         &mut self,
         own: Option<&Arc<OwnCosts>>,
         act: impl FnOnce(&NavigationMesh) -> R,

@@ -59,7 +59,7 @@ mod tests {
     use engine_foundation::tasks::TaskPool;
 
     #[test]
-    fn an_agent_without_ground_goes_on_when_it_is_back() {
+    fn an_agent_without_ground_walks_again_when_it_is_back() {
         let mut mesh = scene(48, 1);
         let (mut agents, mut ids) = (Agents::default(), Slots::new(HandleKind::NavigationMesh, 1));
         let near = |mesh: &NavigationMesh, x: f32, y: f32| {

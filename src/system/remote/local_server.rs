@@ -22,13 +22,13 @@ const WAIT: Duration = Duration::from_secs(10);
 pub struct LocalConnection {
     stream: TcpStream,
     wait: Duration,
-    places: Arc<Mutex<Places>>,
+    slots: Arc<Mutex<ConnectionSlots>>,
     number: u64,
 }
 
 /// The open connections, by their numbers.
 #[derive(Default)]
-struct Places {
+struct ConnectionSlots {
     /// Connections without a complete head, the oldest first.
     waiting: VecDeque<(u64, TcpStream)>,
     /// Connections with one.
@@ -67,12 +67,12 @@ pub fn serve(
     name: &str,
     exchange: impl Fn(&mut LocalConnection) -> io::Result<()> + Send + Sync + 'static,
 ) {
-    let (exchange, places) = (Arc::new(exchange), Arc::<Mutex<Places>>::default());
+    let (exchange, slots) = (Arc::new(exchange), Arc::<Mutex<ConnectionSlots>>::default());
     for stream in listener.incoming().flatten() {
         // Without a place, a connection is closed at once, and the browser tries again.
-        let number = lock(&places).enter(&stream);
+        let number = lock(&slots).enter(&stream);
         let Some(number) = number else { continue };
-        let mut connection = LocalConnection { stream, wait: WAIT, places: places.clone(), number };
+        let mut connection = LocalConnection { stream, wait: WAIT, slots: slots.clone(), number };
         let exchange = exchange.clone();
         // The place is free when the connection is dropped, also after a panic.
         let answer = move || {
@@ -86,11 +86,11 @@ pub fn serve(
     }
 }
 
-fn lock(places: &Mutex<Places>) -> MutexGuard<'_, Places> {
-    places.lock().unwrap_or_else(PoisonError::into_inner)
+fn lock(slots: &Mutex<ConnectionSlots>) -> MutexGuard<'_, ConnectionSlots> {
+    slots.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-impl Places {
+impl ConnectionSlots {
     /// Returns the number of a new connection, or `None` if it has no place. At the limit, the
     /// oldest connection without a complete head ends.
     fn enter(&mut self, stream: &TcpStream) -> Option<u64> {
@@ -124,7 +124,7 @@ impl Places {
 
 impl Drop for LocalConnection {
     fn drop(&mut self) {
-        lock(&self.places).leave(self.number);
+        lock(&self.slots).leave(self.number);
     }
 }
 
@@ -145,7 +145,7 @@ impl LocalConnection {
             bytes.extend_from_slice(&piece[..count]);
             if let Some(length) = head_bytes(&bytes[from..]) {
                 bytes.truncate(from + length);
-                lock(&self.places).keep(self.number);
+                lock(&self.slots).keep(self.number);
                 return Ok(Some(bytes));
             }
             if count == 0 || bytes.len() > HEAD_BYTES_MAX {
@@ -201,11 +201,11 @@ mod tests {
         let (listener, port) = listen().unwrap();
         let client = TcpStream::connect((Ipv4Addr::LOCALHOST, port)).unwrap();
         let (stream, _) = listener.accept().unwrap();
-        (client, LocalConnection { stream, wait, places: Arc::default(), number: 0 })
+        (client, LocalConnection { stream, wait, slots: Arc::default(), number: 0 })
     }
 
     #[test]
-    fn idle_connections_give_their_place_to_new_ones() {
+    fn idle_connections_make_room_for_new_ones() {
         let (listener, port) = listen().unwrap();
         let exchange = |connection: &mut LocalConnection| {
             let Some(_) = connection.read_head()? else { return Ok(()) };

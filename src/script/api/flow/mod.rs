@@ -413,9 +413,9 @@ fn result_color(engine: &mut Engine, value: Color) {
 /// Makes room for a text or a list.
 fn make_room(engine: &mut Engine) -> Result<(), String> {
     let kept = std::mem::take(&mut engine.worlds.flow.results);
-    let made = engine.worlds.flow.get_mut().make_room(&kept);
+    let room = engine.worlds.flow.get_mut().make_room(&kept);
     engine.worlds.flow.results = kept;
-    made.map_err(|error| error.message)
+    room.map_err(|error| error.message)
 }
 
 /// Adds a text to the results. Returns the message of an error.
@@ -428,11 +428,11 @@ fn result_text(engine: &mut Engine, value: TextArgument) -> Option<String> {
 
 /// Replaces the last results by one list of them. Returns the message of an error.
 fn result_list(engine: &mut Engine, items: Integer) -> Option<String> {
-    let made = make_room(engine);
+    let room = make_room(engine);
     let graphs = &mut engine.worlds.flow;
     let first = graphs.results.len().saturating_sub(items.0.max(0) as usize);
     let items: Vec<Slot> = graphs.results.drain(first..).collect();
-    let list = made.and_then(|()| graphs.get_mut().heap.add_list(&items));
+    let list = room.and_then(|()| graphs.get_mut().heap.add_list(&items));
     graphs.results.extend(list.as_ref().ok());
     list.err()
 }

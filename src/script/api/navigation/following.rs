@@ -95,7 +95,7 @@ pub(super) fn update_position(
     })?;
     let agents = &mut navigation.agents;
     let own = agents.slots.get(agent.0).and_then(|agent| agent.own_costs.clone());
-    let apart = mesh.seen_with(own.as_ref(), |mesh| agents.correct(agent.0, mesh, position));
+    let apart = mesh.with_costs(own.as_ref(), |mesh| agents.correct(agent.0, mesh, position));
     Ok(apart.map(f64::from))
 }
 

@@ -292,7 +292,7 @@ fn navigation_cover(
     read_numbers(options, &["height", "eyes", "spacing", "count"], |name, number| {
         *match name {
             "height" => &mut rules.height,
-            "eyes" => &mut rules.eyes,
+            "eyes" => &mut rules.eye_height,
             "spacing" => &mut rules.spacing,
             _ => &mut count,
         } = number;
@@ -300,7 +300,7 @@ fn navigation_cover(
     })?;
     let height = |number: f32, option| length(number.into(), option, 0.0, HEIGHT_MAX);
     rules.height = height(rules.height, "#5 option 'height'")?;
-    rules.eyes = height(rules.eyes, "#5 option 'eyes'")?;
+    rules.eye_height = height(rules.eye_height, "#5 option 'eyes'")?;
     let spacing = f64::from(rules.spacing);
     rules.spacing = length(spacing, "#5 option 'spacing'", SPACING_MIN, RADIUS_MAX)?;
     whole("option 'count'", count)?;

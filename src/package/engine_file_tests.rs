@@ -1,0 +1,55 @@
+//! Tests of executables of the engine, with headers written by hand.
+
+use super::*;
+use std::fs;
+
+/// Returns the mark of an engine of a version, which follows the headers.
+pub fn mark(version: &str) -> Vec<u8> {
+    format!("engine executable, version {version};").into_bytes()
+}
+
+fn refused(name: &str, bytes: &[u8]) -> String {
+    let name = format!("engine-{}-file-{name}", std::process::id());
+    let path = std::env::temp_dir().join(name);
+    fs::write(&path, bytes).unwrap();
+    let message = EngineFile::read(&path).map(|_| ()).unwrap_err().message;
+    fs::remove_file(&path).unwrap();
+    message.replace(&path.display().to_string(), "FILE")
+}
+
+#[test]
+fn only_engines_of_this_version_are_used() {
+    let mut elf = vec![0; 120];
+    elf[..6].copy_from_slice(b"\x7fELF\x02\x01");
+    elf[18] = 62;
+    let with = |bytes: &[u8], version: &str| [bytes, &mark(version)].concat();
+    let wanted = "'FILE' is no executable for Linux, Windows or macOS: name the engine of the \
+                  platform with --engine";
+    assert_eq!(refused("text", b"#!/bin/sh\n"), wanted);
+    assert_eq!(refused("empty", b""), wanted);
+    let own = env!("CARGO_PKG_VERSION");
+    let wanted = format!("'FILE' is an executable for linux, but not the engine of version {own}");
+    assert_eq!(refused("other", &elf), wanted);
+    let wanted = format!(
+        "'FILE' is version 9.9.9 of the engine, and this is version {own}: a game can only be \
+         played by the version that compiled it"
+    );
+    assert_eq!(refused("newer", &with(&elf, "9.9.9")), wanted);
+    elf[18] = 40;
+    let wanted = "'FILE' is for linux on arm: the engine runs on x86_64 and aarch64";
+    assert_eq!(refused("arm", &with(&elf, own)), wanted);
+    let missing = EngineFile::read(Path::new("/no/engine")).map(|_| ()).unwrap_err();
+    assert!(missing.message.starts_with("the engine '/no/engine' cannot be read: "));
+}
+
+#[test]
+fn missing_engine_message_has_two_remedies() {
+    let message = missing_message("windows", Path::new("bin"));
+    let wanted = format!(
+        "there is no engine for windows: a package needs an executable of version {}. Build it \
+         with `cargo build --profile dist --target x86_64-pc-windows-gnu`, and name the file \
+         with --engine, or put it as 'engine-windows.exe' into 'bin'",
+        env!("CARGO_PKG_VERSION")
+    );
+    assert_eq!(message, wanted);
+}
