@@ -128,7 +128,7 @@ fn units_get_their_costs_again_when_an_area_comes_back() {
         let pond = format!("area = \"{name}\"");
         NAVIGATION.replace("areas = { water =", &mud).replace("area = \"water\"", &pond)
     };
-    folder.write("yard.navigation", &named("water"));
+    folder.write("yard.navigation", named("water"));
     let launch = GameLaunch::headless(app::Game::Folder(folder.to_path_buf()));
     let app = start(GameLaunch { watch: true, ..launch });
     let mut game = Game { folder, app };

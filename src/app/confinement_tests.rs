@@ -272,6 +272,7 @@ fn the_manual_lists_the_tested_permissions() {
         "console`",
         // Commands that are not confined.
         "test --no-sandbox`",
+        "dap`",
         "merge`, `engine diff`",
         "new`, `docs`, `report`",
     ];

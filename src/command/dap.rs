@@ -23,7 +23,7 @@ use game::DebuggedGame;
 use paths::GamePaths;
 use responses::{Context, Pending};
 use std::collections::HashMap;
-use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
+use std::sync::mpsc::{Receiver, Sender, channel};
 use std::time::Duration;
 
 /// Debug a game from an editor, with the Debug Adapter Protocol on standard input and output
@@ -115,10 +115,7 @@ impl Adapter {
     fn next_arrival(&self, wait: Option<Duration>) -> Option<Arrival> {
         match wait {
             None => self.arrivals.try_recv().ok(),
-            Some(wait) => match self.arrivals.recv_timeout(wait) {
-                Ok(arrival) => Some(arrival),
-                Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected) => None,
-            },
+            Some(wait) => self.arrivals.recv_timeout(wait).ok(),
         }
     }
 

@@ -71,7 +71,7 @@ impl Differences {
 /// Returns the differences in the order of the new version, removed values at the end of their
 /// container.
 pub fn diff(old: &Document, new: &Document) -> Differences {
-    let mut found = Differences { changes: Vec::new(), left_out: 0, room: ReportRoom::new() };
+    let mut found = Differences { changes: Vec::new(), left_out: 0, room: ReportRoom::default() };
     let (old, new) = (SourceValue::root(old), SourceValue::root(new));
     compare(&mut found, &mut Vec::new(), old, new);
     found

@@ -22,11 +22,13 @@ pub struct ReportRoom {
     changes: usize,
 }
 
-impl ReportRoom {
-    pub fn new() -> ReportRoom {
+impl Default for ReportRoom {
+    fn default() -> ReportRoom {
         ReportRoom { bytes: PATHS_BYTES_MAX, changes: CHANGES_MAX }
     }
+}
 
+impl ReportRoom {
     /// Returns the text of the path to a change, or `None` if the report has no room for it.
     pub fn path_text(&mut self, steps: &[String]) -> Option<String> {
         let length: usize = steps.iter().map(|step| step.len() + 1).sum();
@@ -122,7 +124,7 @@ mod tests {
 
     #[test]
     fn a_report_has_room_for_a_limited_number_of_bytes() {
-        let mut room = ReportRoom::new();
+        let mut room = ReportRoom::default();
         let steps: Vec<String> = (0..100).map(|_| "k".repeat(STEP_BYTES_MAX)).collect();
         let count = (0..10_000).filter(|_| room.path_text(&steps).is_some()).count();
         assert_eq!(count, PATHS_BYTES_MAX / (100 * (STEP_BYTES_MAX + 1)));

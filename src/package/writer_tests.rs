@@ -24,15 +24,15 @@ impl Fixture {
         fs::write(root.join("game/art/icon.png"), half_red(256)).unwrap();
         fs::write(root.join("game/art/OFL.txt"), "The font's licence").unwrap();
         let mark = mark(env!("CARGO_PKG_VERSION"));
-        let mut elf = vec![0; 120];
+        let mut elf = [0; 120];
         elf[..6].copy_from_slice(b"\x7fELF\x02\x01");
         elf[18] = 62;
-        let mut mach = vec![0; 32];
+        let mut mach = [0; 32];
         mach[..8].copy_from_slice(&[0xcf, 0xfa, 0xed, 0xfe, 0x0c, 0, 0, 1]);
         let glibc = b"\0GLIBC_2.2.5\0GLIBC_2.28\0GLIBC_2.9\0";
         fs::write(root.join("linux"), [&elf[..], glibc, &mark].concat()).unwrap();
         fs::write(root.join("windows"), [pe_file(), mark.clone()].concat()).unwrap();
-        fs::write(root.join("macos"), [mach, mark].concat()).unwrap();
+        fs::write(root.join("macos"), [&mach[..], &mark].concat()).unwrap();
         let mut bytes = b"EBDL and the data of the game".to_vec();
         let mut end = b"EBDL end".to_vec();
         end.extend((bytes.len() as u64 + 24).to_le_bytes());
@@ -230,7 +230,7 @@ fn desktop_files_have_the_settings_of_the_game() {
     let wanted = "\nDescription: Dig\n Émile's Yard & more: Dig.\n";
     assert!(control.ends_with(wanted), "{control}");
     let entry = text(&installed, "usr/share/applications/com.example.Yard.desktop");
-    assert!(entry.contains("\nExec=/usr/games/yard\n"), "{entry}");
+    assert!(entry.contains("\nExec=/usr/games/yard-game\n"), "{entry}");
     let application =
         macos::application(&game, Content::bytes("engine"), Content::bytes("bundle"), b"icns");
     let plist = text(&application, "Émile's Yard & more.app/Contents/Info.plist");

@@ -205,7 +205,7 @@ impl Adapter {
                 let variables = items(tree, "variables").iter().map(variable).collect();
                 json::object([("variables", SjsonTree::Array(variables))])
             }
-            Context::Value(name) => SjsonTree::Object(value(*name, tree)),
+            Context::Value(name) => SjsonTree::Object(value(name, tree)),
             Context::Values => {
                 let values = items(tree, "values").iter().filter_map(|value| match value {
                     SjsonTree::String(text) => Some(text.as_str()),

@@ -87,6 +87,7 @@ pub const PICTURES: &[(&str, &[u8])] = files![
     "examples/arcade/picture.png",
     "examples/crowd/picture.png",
     "examples/museum/picture.png",
+    "examples/playground/film.png",
     "examples/playground/picture.png",
     "examples/plaza/picture.png",
     "examples/puppet/picture.png",

@@ -50,7 +50,7 @@ impl<'a, 'o> Merger<'a, 'o> {
             options,
             moves: Moves::new(roots),
             path: Vec::new(),
-            room: ReportRoom::new(),
+            room: ReportRoom::default(),
             result: Merged { text, ..Merged::default() },
             in_line_comment: false,
         }

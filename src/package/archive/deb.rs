@@ -35,7 +35,7 @@ pub fn write_deb(control: &str, files: &Archive, out: &mut impl Write) -> Result
 
 fn write_member(name: &str, bytes: &[u8], out: &mut impl Write) -> Result<()> {
     let length = bytes.len();
-    write!(out, "{name:<16}{EPOCH_SECONDS:<12}{:<6}{:<6}{:<8}{length:<10}`\n", 0, 0, "100644")?;
+    writeln!(out, "{name:<16}{EPOCH_SECONDS:<12}{:<6}{:<6}{:<8}{length:<10}`", 0, 0, "100644")?;
     out.write_all(bytes)?;
     // Members start at even positions.
     if length % 2 == 1 { out.write_all(b"\n") } else { Ok(()) }

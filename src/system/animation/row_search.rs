@@ -7,6 +7,7 @@ use super::row_fit::{RowCurve, SHARE, real_part};
 use super::row_track::{RowValue, Rows};
 use super::source::TrackProperty;
 use engine_foundation::{Error, Mat3, Quat, Vec3, Vec4};
+use std::f32::consts::SQRT_2;
 
 /// Weight of the displacements of a bone's children, to which their own errors are added, next to
 /// the displacements of the bone's shell.
@@ -14,7 +15,7 @@ const CHILD_WEIGHT: f32 = 1.4;
 /// Growth of the steps of single tracks, one round each: powers of two of 8/8, 6/8, 4/8, 3/8, 2/8
 /// and twice 1/8.
 const GROWTHS: [f32; 7] =
-    [2.0, 1.681_792_9, 1.414_213_5, 1.296_839_6, 1.189_207_1, 1.090_507_7, 1.090_507_7];
+    [2.0, 1.681_792_9, SQRT_2, 1.296_839_6, 1.189_207_1, 1.090_507_7, 1.090_507_7];
 /// How often the rotation of a bone in a row is replaced, because one below it has no good one.
 const RETRIES_MAX: usize = 32;
 /// How often each bone in each row is computed for the growth of single steps, in the mean.
