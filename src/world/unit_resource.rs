@@ -343,8 +343,8 @@ mod tests {
         );
         check(
             "components = { eye = { component = \"camera\", projection = \"flat\" } }",
-            "x.unit:1: 'projection' of 'eye' must be one of perspective, orthographic: type of \
-             projection (perspective)",
+            "x.unit:1: 'projection' of 'eye' must be one of perspective, orthographic, got 'flat': \
+             type of projection (perspective)",
         );
         check(
             "nodes = { lid = {} }\ncomponents = { camera = { node = \"lit\" } }",

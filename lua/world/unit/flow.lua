@@ -1,11 +1,11 @@
--- Events and variables of the graphs of units and levels, which differ in their owners only.
+-- The graph of a unit: its events and variables.
 local core = ...
 
 local check = core.user_data.check
 local send, read, write =
   core.send_flow_event, core.read_flow_variable, core.write_flow_variable
 
-local Unit, Level = core.module("Unit"), core.module("Level")
+local Unit = core.module("Unit")
 
 ---Sends an event to the graph of a unit: its nodes of type `event.custom` with this name run at
 ---once. Does nothing if the unit has no graph with such a node.
@@ -16,17 +16,6 @@ local Unit, Level = core.module("Unit"), core.module("Level")
 function Unit.flow_event(unit, name, value)
   check("Unit.flow_event", Unit, unit)
   return send("Unit.flow_event", unit, name, value)
-end
-
----Sends an event to the graph of a level: its nodes of type `event.custom` with this name run at
----once. Does nothing if the level has no graph with such a node.
----@param level Level a level
----@param name string the name of the event
----@param value? any a number, boolean, text, vector, rotation, color, object, or a list of these
----@return boolean taken true if the graph of the level has the event
-function Level.trigger_event(level, name, value)
-  check("Level.trigger_event", Level, level)
-  return send("Level.trigger_event", level, name, value)
 end
 
 ---Returns true if the graph of a unit has a node of type `event.custom` with a name.
@@ -48,15 +37,6 @@ function Unit.flow_variable(unit, name)
   return read("Unit.flow_variable", unit, name)
 end
 
----Returns the value of a variable of a level's graph.
----@param level Level a level with a graph
----@param name string the name of the variable
----@return any value its value
-function Level.flow_variable(level, name)
-  check("Level.flow_variable", Level, level)
-  return read("Level.flow_variable", level, name)
-end
-
 ---Sets a variable of a unit's graph. The value must have the type of the variable.
 ---@param unit Unit a unit with a graph
 ---@param name string the name of the variable
@@ -64,13 +44,4 @@ end
 function Unit.set_flow_variable(unit, name, value)
   check("Unit.set_flow_variable", Unit, unit)
   write("Unit.set_flow_variable", unit, name, value)
-end
-
----Sets a variable of a level's graph. The value must have the type of the variable.
----@param level Level a level with a graph
----@param name string the name of the variable
----@param value any the value
-function Level.set_flow_variable(level, name, value)
-  check("Level.set_flow_variable", Level, level)
-  write("Level.set_flow_variable", level, name, value)
 end

@@ -1,0 +1,37 @@
+-- The graph of a level: its events and variables.
+local core = ...
+
+local check = core.user_data.check
+local send, read, write =
+  core.send_flow_event, core.read_flow_variable, core.write_flow_variable
+
+local Level = core.module("Level")
+
+---Sends an event to the graph of a level: its nodes of type `event.custom` with this name run at
+---once. Does nothing if the level has no graph with such a node.
+---@param level Level a level
+---@param name string the name of the event
+---@param value? any a number, boolean, text, vector, rotation, color, object, or a list of these
+---@return boolean taken true if the graph of the level has the event
+function Level.trigger_event(level, name, value)
+  check("Level.trigger_event", Level, level)
+  return send("Level.trigger_event", level, name, value)
+end
+
+---Returns the value of a variable of a level's graph.
+---@param level Level a level with a graph
+---@param name string the name of the variable
+---@return any value its value
+function Level.flow_variable(level, name)
+  check("Level.flow_variable", Level, level)
+  return read("Level.flow_variable", level, name)
+end
+
+---Sets a variable of a level's graph. The value must have the type of the variable.
+---@param level Level a level with a graph
+---@param name string the name of the variable
+---@param value any the value
+function Level.set_flow_variable(level, name, value)
+  check("Level.set_flow_variable", Level, level)
+  write("Level.set_flow_variable", level, name, value)
+end
