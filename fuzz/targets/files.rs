@@ -43,7 +43,7 @@ pub fn targets() -> Vec<Target> {
     vec![
         Target::new("file.bundle", 64 << 10, bundle),
         Target::new("file.executable", 8 << 10, executable),
-        Target::new("file.index", 4 << 10, index),
+        Target::new("file.index", 8 << 10, index),
         Target::new("file.recording", 8 << 10, recording),
         Target::new("file.save", 2 << 10, save),
     ]
