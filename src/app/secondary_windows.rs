@@ -140,6 +140,7 @@ pub fn remove_unseen_views(packet: &mut FramePacket, hidden: &[ViewTarget]) {
 mod tests {
     use super::*;
     use engine_foundation::Vec2;
+    use engine_frame_packet::shading_environment::ShadingEnvironment;
     use engine_frame_packet::texture::TextureSlot;
     use engine_frame_packet::{CaptureRequest, View};
     use engine_window::{WindowCommand, WindowOptions};
@@ -166,6 +167,7 @@ mod tests {
             camera: Camera::DEFAULT.frame(Vec2::ONE),
             scene: None,
             layers: u32::MAX,
+            environment: ShadingEnvironment::DEFAULT,
             guis: Vec::new(),
         };
         let texture = ViewTarget::Texture(TextureSlot::SHARED);

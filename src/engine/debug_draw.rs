@@ -3,6 +3,7 @@
 
 use super::{Assets, Devices, Drawing};
 use engine_foundation::{Handle, Mat4, Vec2, Vec3};
+use engine_frame_packet::shading_environment::ShadingEnvironment;
 use engine_frame_packet::text::{PageNumber, TextRequest};
 use engine_frame_packet::{View, ViewTarget};
 use engine_gui::tessellation::{self, ShapeStyle};
@@ -156,6 +157,7 @@ mod tests {
             camera: Camera::DEFAULT.frame(Vec2::ONE),
             scene: None,
             layers: u32::MAX,
+            environment: ShadingEnvironment::DEFAULT,
             guis: Vec::new(),
         };
         ViewProjector::of(&view, Vec2::new(200.0, 100.0))

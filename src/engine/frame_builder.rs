@@ -10,6 +10,7 @@ use engine_foundation::error;
 use engine_foundation::{Error, Handle, Mat4, Vec2, log, suggest};
 use engine_frame_packet::gui::GuiSpace;
 use engine_frame_packet::material::MaterialSlot;
+use engine_frame_packet::shading_environment::ShadingEnvironment;
 use engine_frame_packet::text::PageNumber;
 use engine_frame_packet::texture::TextureSlot;
 use engine_frame_packet::{FramePacket, View, ViewTarget};
@@ -358,6 +359,7 @@ impl Engine {
             camera,
             scene: self.worlds.scene_number(world),
             layers: u32::MAX,
+            environment: ShadingEnvironment::DEFAULT,
             guis: self.drawing.guis_on(viewport.target, world.0),
         });
         Ok(())
@@ -384,6 +386,7 @@ impl Engine {
                 camera: Camera::DEFAULT.frame(Vec2::ONE),
                 scene: None,
                 layers: u32::MAX,
+                environment: ShadingEnvironment::DEFAULT,
                 guis: vec![gui],
             });
         }

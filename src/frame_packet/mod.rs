@@ -13,6 +13,7 @@ pub mod gui;
 pub mod material;
 pub mod mesh;
 pub mod scene;
+pub mod shading_environment;
 pub mod text;
 pub mod texture;
 
@@ -21,6 +22,7 @@ use gui::GuiFrame;
 use material::MaterialChange;
 use mesh::{MeshChange, SurfaceChange};
 use scene::SceneFrame;
+use shading_environment::ShadingEnvironment;
 use texture::{TextureChange, TextureSlot};
 
 /// The data of one frame for the renderer.
@@ -203,6 +205,8 @@ pub struct View {
     pub scene: Option<u64>,
     /// Bit set of groups. Only draws of the scene in one of these groups are drawn.
     pub layers: u32,
+    /// Sky, fog and post effects of the view.
+    pub environment: ShadingEnvironment,
     /// The packet's Guis that are drawn, in this order: those of the world first.
     pub guis: Vec<u64>,
 }

@@ -526,6 +526,7 @@ mod tests {
             },
             scene: None,
             layers: u32::MAX,
+            environment: engine_frame_packet::shading_environment::ShadingEnvironment::DEFAULT,
             guis: Vec::new(),
         };
         let check = |clip, pose: Vec3, scale: f32, wanted: PixelRectangle| {
