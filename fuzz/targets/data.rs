@@ -105,7 +105,9 @@ pub fn read(kind: &str, bytes: &[u8]) {
                 let _ = contained(|| clip::decode(&file));
             }
         }
-        "config" | "strings" | "unit" | "level" | "flow" => _ = read_tree(bytes),
+        "config" | "strings" | "unit" | "level" | "flow" | "shading_environment" => {
+            _ = read_tree(bytes)
+        }
         "navigation" => _ = NavigationFile::read_data(bytes),
         _ => {}
     }

@@ -17,6 +17,7 @@ use engine_textures::sheet_resource::{self, SHEET};
 use engine_tilemaps::resource::TILEMAP;
 use engine_world::animation::{ANIMATION_FILE, STATE_MACHINE};
 use engine_world::physics::PHYSICS_PROPERTIES;
+use engine_world::shading::SHADING_ENVIRONMENT;
 use engine_world::{level_resource, model_resource, navigation_file, unit_resource};
 
 static ALL: &[&ResourceKind] = &[
@@ -43,6 +44,7 @@ static ALL: &[&ResourceKind] = &[
     &FLOW,
     &TILEMAP,
     &PHYSICS_PROPERTIES,
+    &SHADING_ENVIRONMENT,
 ];
 
 /// Function that returns the names of the resources that compiled data contains.

@@ -167,6 +167,7 @@ mod tests {
             camera: Camera::DEFAULT.frame(Vec2::ONE),
             scene: None,
             layers: u32::MAX,
+            sky: None,
             environment: ShadingEnvironment::DEFAULT,
             guis: Vec::new(),
         };

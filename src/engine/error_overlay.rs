@@ -398,6 +398,7 @@ pub(super) fn fullscreen_view(gui: Handle, clear: Option<[f32; 4]>) -> View {
         camera: Camera::DEFAULT.frame(Vec2::ONE),
         scene: None,
         layers: u32::MAX,
+        sky: None,
         environment: ShadingEnvironment::DEFAULT,
         guis: vec![gui.to_number() as u64],
     }

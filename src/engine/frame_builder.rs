@@ -24,6 +24,7 @@ use engine_textures::{TextureEntry, TextureNumber};
 use engine_window::WindowId;
 use engine_world::WorldId;
 use engine_world::camera::{Camera, CameraId, ViewportId};
+use engine_world::shading::ShadingEnvironmentId;
 use std::collections::HashMap;
 
 /// Maximum number of views in one frame.
@@ -327,13 +328,15 @@ impl Drawing {
 
 impl Engine {
     /// Adds a view of a world to the frame: a camera's image in a viewport or on the whole screen,
-    /// in a secondary window if one is passed. The first view on a target clears it to its
+    /// in a secondary window if one is passed. `environment`: `None` is the environment that is applied
+    /// to the world, if any. The first view on a target clears it to its
     /// background. Views into textures are drawn before views into windows.
     pub fn render_world(
         &mut self,
         world: WorldId,
         camera: CameraId,
         viewport: Option<ViewportId>,
+        environment: Option<ShadingEnvironmentId>,
         window: Option<WindowId>,
     ) -> Result<(), Error> {
         if self.worlds.world(world).flags.no_rendering {
@@ -349,6 +352,7 @@ impl Engine {
         let first = self.drawing.builder.views.iter().all(|view| view.target != viewport.target);
         let whole = viewport.rectangle == [0.0, 0.0, 1.0, 1.0];
         let background = viewport.background.filter(|_| first || !whole);
+        let (sky, environment) = self.worlds.shading_of_view(world, environment, camera.position);
         self.drawing.builder.worlds.push(world.0);
         self.drawing.builder.views.push(View {
             target: viewport.target,
@@ -359,7 +363,8 @@ impl Engine {
             camera,
             scene: self.worlds.scene_number(world),
             layers: u32::MAX,
-            environment: ShadingEnvironment::DEFAULT,
+            sky,
+            environment,
             guis: self.drawing.guis_on(viewport.target, world.0),
         });
         Ok(())
@@ -386,6 +391,7 @@ impl Engine {
                 camera: Camera::DEFAULT.frame(Vec2::ONE),
                 scene: None,
                 layers: u32::MAX,
+                sky: None,
                 environment: ShadingEnvironment::DEFAULT,
                 guis: vec![gui],
             });

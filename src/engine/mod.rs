@@ -28,6 +28,7 @@ mod render_scene;
 mod render_targets;
 mod respawn;
 mod screenshots;
+mod shading;
 mod skeleton_draw;
 mod sprite_draws;
 mod sprite_skeleton_draws;
@@ -213,6 +214,7 @@ impl Engine {
             self.end_unit(unit, location);
         }
         self.worlds.end_scene(world);
+        self.worlds.shading.release_world(world, self.frame.index, location);
         self.worlds.animations.events.forget_world(world);
         self.worlds.flow.get_mut().release_world(world.0);
         self.worlds.physics.release_world(world, self.frame.index, location);

@@ -21,7 +21,7 @@ use engine_foundation::{Mat4, Vec3};
 use gui::GuiFrame;
 use material::MaterialChange;
 use mesh::{MeshChange, SurfaceChange};
-use scene::SceneFrame;
+use scene::{SceneFrame, SkyFrame};
 use shading_environment::ShadingEnvironment;
 use texture::{TextureChange, TextureSlot};
 
@@ -205,6 +205,8 @@ pub struct View {
     pub scene: Option<u64>,
     /// Bit set of groups. Only draws of the scene in one of these groups are drawn.
     pub layers: u32,
+    /// The sky of the view in place of that of its scene.
+    pub sky: Option<SkyFrame>,
     /// Sky, fog and post effects of the view.
     pub environment: ShadingEnvironment,
     /// The packet's Guis that are drawn, in this order: those of the world first.

@@ -44,6 +44,8 @@ pub enum ReloadStep {
     Levels,
     /// Navigation files. The meshes of levels are baked again.
     Navigation,
+    /// Values of shading environments.
+    ShadingEnvironments,
     /// Graphs, and their instances. Files of units and levels can contain graphs, too.
     Flow,
 }

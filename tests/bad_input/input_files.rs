@@ -115,6 +115,7 @@ const RESOURCES: &[&str] = &[
     "boom.wav",
     "crate.unit",
     "de.strings",
+    "dusk.shading_environment",
     "glow.material",
     "hero.sheet",
     "house.glb",

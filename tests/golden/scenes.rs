@@ -76,6 +76,7 @@ pub fn view(guis: &[u64]) -> View {
         camera: camera(),
         scene: None,
         layers: u32::MAX,
+        sky: None,
         environment: ShadingEnvironment::DEFAULT,
         guis: guis.to_vec(),
     }

@@ -4,22 +4,24 @@
 
 mod post;
 mod sky;
+mod surroundings;
 mod value;
 
 pub use post::PostValues;
 pub use sky::SkyValues;
+pub use surroundings::SurroundingsValues;
 pub use value::{ShadingValue, ValueKind};
 
 use bytemuck::{Pod, Zeroable};
 use value::ValueGroup;
 
-/// All values of an environment. [`ShadingEnvironment::DEFAULT`] changes nothing about a view: every
-/// effect is off.
+/// All values of an environment. The default changes nothing about a view: every effect is off.
 #[repr(C)]
 #[derive(Clone, Copy, PartialEq, Debug, Pod, Zeroable)]
 pub struct ShadingEnvironment {
     pub post: PostValues,
     pub sky: SkyValues,
+    pub surroundings: SurroundingsValues,
 }
 
 /// Maximum number of floats of all values.
@@ -29,11 +31,14 @@ const FLOATS: usize = size_of::<ShadingEnvironment>() / size_of::<f32>();
 const _: () = assert!(FLOATS <= FLOATS_MAX);
 
 /// The groups of values, in the order of the fields of [`ShadingEnvironment`].
-static GROUPS: &[ValueGroup] = &[PostValues::GROUP, SkyValues::GROUP];
+static GROUPS: &[ValueGroup] = &[PostValues::GROUP, SkyValues::GROUP, SurroundingsValues::GROUP];
 
 impl ShadingEnvironment {
-    pub const DEFAULT: ShadingEnvironment =
-        ShadingEnvironment { post: PostValues::DEFAULT, sky: SkyValues::DEFAULT };
+    pub const DEFAULT: ShadingEnvironment = ShadingEnvironment {
+        post: PostValues::DEFAULT,
+        sky: SkyValues::DEFAULT,
+        surroundings: SurroundingsValues::DEFAULT,
+    };
 
     /// Returns all floats, in the order of [`ShadingEnvironment::values`].
     pub fn floats(&self) -> &[f32] {

@@ -55,6 +55,7 @@ pub const SOURCE_ENDINGS: [&str; 21] = [
     "package",
     "particles",
     "physics_properties",
+    "shading_environment",
     "sheet",
     "skeleton",
     "sound",

@@ -30,6 +30,7 @@ pub mod profiler;
 mod remote;
 mod resource_package;
 mod save;
+mod shading_environment;
 mod sound;
 mod sprite;
 pub mod stats;
@@ -76,6 +77,8 @@ pub const MODULES: &[&ModuleRows] = &[
     &level::LEVEL,
     &level::resource::LEVEL_RESOURCE,
     &light::LIGHT,
+    &shading_environment::SHADING_ENVIRONMENT,
+    &shading_environment::WORLD,
     &material::MATERIAL,
     &math::MATH,
     &memory::MEMORY,

@@ -526,6 +526,7 @@ mod tests {
             },
             scene: None,
             layers: u32::MAX,
+            sky: None,
             environment: engine_frame_packet::shading_environment::ShadingEnvironment::DEFAULT,
             guis: Vec::new(),
         };

@@ -483,7 +483,9 @@ fn spawn_level(
         _ => return Err(no_list()),
     };
     let (levels, store) = (&mut engine.worlds.levels, &mut engine.assets.store);
-    levels.add(store, world, resource.as_str(), transform, sets.as_deref())
+    let level = levels.add(store, world, resource.as_str(), transform, sets.as_deref())?;
+    engine.worlds.load_level_shading(&mut engine.assets, level);
+    Ok(level)
 }
 
 fn level_next(engine: &mut Engine, level: LevelId) -> Result<Option<UnitId>, Error> {

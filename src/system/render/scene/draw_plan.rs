@@ -228,7 +228,12 @@ impl DrawPlans {
             self.shadow(library, scene, view, map, &spot.to_clip, &around);
         }
         let texels = (quality.shadow_texels.max(1), quality.spot_texels.max(1));
-        let inputs = lights::ViewInputs { camera, sky: &scene.sky, seconds, texels };
+        let inputs = lights::ViewInputs {
+            camera,
+            sky: view.sky.as_ref().unwrap_or(&scene.sky),
+            seconds,
+            texels,
+        };
         let uniform = lights::uniform(&inputs, &chosen, cascades.as_ref());
         self.light_limit_message =
             self.light_limit_message.take().or_else(|| light_limit_message(&chosen));

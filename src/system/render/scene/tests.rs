@@ -63,6 +63,7 @@ fn view() -> View {
         },
         scene: Some(1),
         layers: 1,
+        sky: None,
         environment: ShadingEnvironment::DEFAULT,
         guis: Vec::new(),
     }
