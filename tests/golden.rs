@@ -10,6 +10,7 @@ mod gui_drawing;
 mod meshes;
 mod render_to_texture;
 mod renderer_failures;
+mod post;
 mod reused_slots;
 mod scaling;
 mod scenes;

@@ -1,6 +1,6 @@
 //! Options of the renderer, by the game's settings and its window.
 
-use engine_render::{self as render, RenderQuality};
+use engine_render::{self as render, Antialiasing, RenderQuality};
 use engine_resource::settings::Settings;
 use engine_window::Vsync;
 
@@ -17,6 +17,10 @@ pub fn quality_of(settings: &Settings, processor: bool) -> RenderQuality {
         spot_texels: texels / 2,
         shadow_distance: settings.number("render.shadow_distance") as f32,
         cascades: settings.number("render.shadow_maps") as u32,
+        antialiasing: match settings.text("render.antialiasing") {
+            "fxaa" => Antialiasing::Fxaa,
+            _ => Antialiasing::None,
+        },
     };
     if !(processor && settings.boolean("render.less_on_processor")) {
         return wanted;
@@ -35,6 +39,7 @@ pub fn quality_of(settings: &Settings, processor: bool) -> RenderQuality {
             wanted.shadow_distance
         },
         cascades: 1,
+        antialiasing: wanted.antialiasing,
     }
 }
 

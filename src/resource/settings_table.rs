@@ -301,6 +301,14 @@ pub const SETTINGS: &[Setting] = &[
     )
     .live(),
     setting(
+        "render.antialiasing",
+        SettingType::Choice(&["none", "fxaa"]),
+        "\"none\"",
+        "Smoothing of the image of worlds after tone mapping, in addition to \
+         `render.smooth_edges`. `fxaa`: edges are smoothed by their contrast.",
+    )
+    .live(),
+    setting(
         "render.shadow_texels",
         SettingType::Number(0.0, 8192.0),
         "2048",

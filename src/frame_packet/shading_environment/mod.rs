@@ -2,14 +2,18 @@
 //! values is a struct of floats in a file of its own, declared by one table, from which scripts get
 //! their names, ranges and documentation. Knows no resources, no scripts and no graphics API.
 
+mod lens;
 mod post;
 mod sky;
 mod surroundings;
+mod tone;
 mod value;
 
+pub use lens::LensValues;
 pub use post::PostValues;
 pub use sky::SkyValues;
 pub use surroundings::SurroundingsValues;
+pub use tone::ToneValues;
 pub use value::{ShadingValue, ValueKind};
 
 use bytemuck::{Pod, Zeroable};
@@ -22,6 +26,8 @@ pub struct ShadingEnvironment {
     pub post: PostValues,
     pub sky: SkyValues,
     pub surroundings: SurroundingsValues,
+    pub tone: ToneValues,
+    pub lens: LensValues,
 }
 
 /// Maximum number of floats of all values.
@@ -31,13 +37,21 @@ const FLOATS: usize = size_of::<ShadingEnvironment>() / size_of::<f32>();
 const _: () = assert!(FLOATS <= FLOATS_MAX);
 
 /// The groups of values, in the order of the fields of [`ShadingEnvironment`].
-static GROUPS: &[ValueGroup] = &[PostValues::GROUP, SkyValues::GROUP, SurroundingsValues::GROUP];
+static GROUPS: &[ValueGroup] = &[
+    PostValues::GROUP,
+    SkyValues::GROUP,
+    SurroundingsValues::GROUP,
+    ToneValues::GROUP,
+    LensValues::GROUP,
+];
 
 impl ShadingEnvironment {
     pub const DEFAULT: ShadingEnvironment = ShadingEnvironment {
         post: PostValues::DEFAULT,
         sky: SkyValues::DEFAULT,
         surroundings: SurroundingsValues::DEFAULT,
+        tone: ToneValues::DEFAULT,
+        lens: LensValues::DEFAULT,
     };
 
     /// Returns all floats, in the order of [`ShadingEnvironment::values`].

@@ -405,6 +405,12 @@ impl GpuDevice {
                 || able.flags.sample_count_supported(samples) && self.info.backend != "GL")
     }
 
+    /// Returns true if a format can be rendered to and then read.
+    pub fn renders_to(&self, format: wgpu::TextureFormat) -> bool {
+        let usages = wgpu::TextureUsages::RENDER_ATTACHMENT | wgpu::TextureUsages::TEXTURE_BINDING;
+        self.adapter.get_texture_format_features(format).allowed_usages.contains(usages)
+    }
+
     /// Creates another surface for a window after the first was lost.
     pub fn recreate_surface(
         &self,

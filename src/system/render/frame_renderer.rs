@@ -399,6 +399,8 @@ impl FrameRenderer {
         let instances: u32 = items().map(|item| item.draw.count).sum();
         self.statistics.instances = instances + scene.instances;
         self.statistics.scene = scene;
+        self.statistics.post_bytes =
+            self.forward.as_ref().map_or(0, |forward| forward.post_bytes());
         self.statistics.textures = self.textures.len() as u32;
         self.statistics.materials = self.materials.len() as u32;
         let nothing = self.plan.passes.is_empty() && packet.captures.is_empty();

@@ -19,6 +19,7 @@ mod latency_meter;
 mod mask_images;
 mod materials;
 mod numeric_map;
+mod post;
 mod range_allocator;
 mod readback;
 mod recorder;
@@ -105,6 +106,14 @@ pub enum Vsync {
     Never,
 }
 
+/// Anti-aliasing of tone-mapped images.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Antialiasing {
+    None,
+    /// Fast approximate anti-aliasing: edges of the image are smoothed by their contrast.
+    Fxaa,
+}
+
 /// Quality settings of worlds.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct RenderQuality {
@@ -117,6 +126,8 @@ pub struct RenderQuality {
     /// 4.
     pub shadow_distance: f32,
     pub cascades: u32,
+    /// Smoothing of the image after tone mapping.
+    pub antialiasing: Antialiasing,
 }
 
 impl RenderQuality {
@@ -126,6 +137,7 @@ impl RenderQuality {
         spot_texels: 1024,
         shadow_distance: 100.0,
         cascades: 3,
+        antialiasing: Antialiasing::None,
     };
 }
 
@@ -264,6 +276,8 @@ pub struct FrameStatistics {
     /// The part of worlds in the draw calls, instances and bytes above, and the contents of the
     /// worlds.
     pub scene: SceneStatistics,
+    /// Bytes of the images of post effects on the adapter.
+    pub post_bytes: u64,
     /// Milliseconds of the renderer's thread for the packet, without waiting for the display.
     pub encode_ms: f32,
     /// Milliseconds of the renderer's thread by stage: "changes" applied, "worlds" culled and

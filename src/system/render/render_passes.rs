@@ -18,6 +18,12 @@ pub enum PassResource {
     Light,
     /// The depth of the view's scene.
     Depth,
+    /// The exposure of the view, which follows its light.
+    Exposure,
+    /// The light that bloom scatters.
+    Bloom,
+    /// The tone-mapped image, for effects that need all of it.
+    Image,
     /// The view's part of its target: the screen, a window or a texture. It has an image before
     /// the first pass, and if world Guis follow, a depth buffer of its own.
     Target,
@@ -47,6 +53,8 @@ pub enum Attachments {
     /// Light, and the depth buffer, which is read-only for rows that do not write the depth.
     Scene,
     Target,
+    /// Images of a post effect: the pass runs once for each of its steps.
+    Post(PassResource),
 }
 
 /// One render pass.
@@ -73,6 +81,9 @@ impl PassRow {
             PassResource::ShadowMaps => Attachments::ShadowMap,
             PassResource::Light | PassResource::Depth => Attachments::Scene,
             PassResource::Target => Attachments::Target,
+            resource @ (PassResource::Exposure | PassResource::Bloom | PassResource::Image) => {
+                Attachments::Post(resource)
+            }
         }
     }
 
@@ -134,6 +145,33 @@ pub static RENDER_PASSES: &[PassRow] = &[
         encode: |view, to| view.draw_transparent(to),
     },
     PassRow {
+        name: "exposure",
+        reads: &[PassResource::Light],
+        writes: &[PassWrite::Clear(PassResource::Exposure)],
+        shaders: &["exposure"],
+        settings: &["render.smooth_edges"],
+        runs: |view| view.has_post_steps(PassResource::Exposure),
+        encode: |view, to| view.draw_post_step(to),
+    },
+    PassRow {
+        name: "bloom",
+        reads: &[PassResource::Light, PassResource::Exposure],
+        writes: &[PassWrite::Clear(PassResource::Bloom)],
+        shaders: &["bloom"],
+        settings: &["render.smooth_edges"],
+        runs: |view| view.has_post_steps(PassResource::Bloom),
+        encode: |view, to| view.draw_post_step(to),
+    },
+    PassRow {
+        name: "tone-mapped image",
+        reads: &[PassResource::Light, PassResource::Exposure, PassResource::Bloom],
+        writes: &[PassWrite::Clear(PassResource::Image)],
+        shaders: &["grade", "finish"],
+        settings: &["render.smooth_edges", "render.antialiasing"],
+        runs: |view| view.has_post_steps(PassResource::Image),
+        encode: |view, to| view.draw_post_step(to),
+    },
+    PassRow {
         name: "background",
         reads: &[],
         writes: &[PassWrite::Keep(PassResource::Target)],
@@ -148,7 +186,7 @@ pub static RENDER_PASSES: &[PassRow] = &[
         writes: &[PassWrite::Keep(PassResource::Target)],
         shaders: &["tonemap"],
         settings: &["render.smooth_edges"],
-        runs: |view| view.has_scene() && !view.has_world_guis(),
+        runs: |view| view.has_scene() && !view.has_post() && !view.has_world_guis(),
         encode: |view, to| view.tonemap(to),
     },
     PassRow {
@@ -158,8 +196,37 @@ pub static RENDER_PASSES: &[PassRow] = &[
         writes: &[PassWrite::Keep(PassResource::Target)],
         shaders: &["tonemap"],
         settings: &["render.smooth_edges"],
-        runs: |view| view.has_scene() && view.has_world_guis(),
+        runs: |view| view.has_scene() && !view.has_post() && view.has_world_guis(),
         encode: |view, to| view.tonemap(to),
+    },
+    PassRow {
+        name: "post effects",
+        reads: &[
+            PassResource::Light,
+            PassResource::Exposure,
+            PassResource::Bloom,
+            PassResource::Image,
+        ],
+        writes: &[PassWrite::Keep(PassResource::Target)],
+        shaders: &["grade", "finish"],
+        settings: &["render.smooth_edges", "render.antialiasing"],
+        runs: |view| view.has_post() && !view.has_world_guis(),
+        encode: |view, to| view.draw_post(to),
+    },
+    PassRow {
+        name: "post effects with depth",
+        reads: &[
+            PassResource::Light,
+            PassResource::Depth,
+            PassResource::Exposure,
+            PassResource::Bloom,
+            PassResource::Image,
+        ],
+        writes: &[PassWrite::Keep(PassResource::Target)],
+        shaders: &["grade", "finish"],
+        settings: &["render.smooth_edges", "render.antialiasing"],
+        runs: |view| view.has_post() && view.has_world_guis(),
+        encode: |view, to| view.draw_post(to),
     },
     PassRow {
         name: "guis",

@@ -8,6 +8,14 @@ const INCLUDES: &[(&str, &str)] = &[
     ("mesh_draw.wgsl", include_str!("forward/mesh_draw.wgsl")),
     ("draw_fields.wgsl", include_str!("forward/draw_fields.wgsl")),
     ("deformation.wgsl", include_str!("forward/deformation.wgsl")),
+    ("full_screen.wgsl", include_str!("post/full_screen.wgsl")),
+    ("post_uniforms.wgsl", include_str!("post/post_uniforms.wgsl")),
+    ("bloom_part.wgsl", include_str!("post/bloom_part.wgsl")),
+    ("display.wgsl", include_str!("post/display.wgsl")),
+    ("tone_mappers.wgsl", include_str!("post/tone_mappers.wgsl")),
+    ("grading.wgsl", include_str!("post/grading.wgsl")),
+    ("grain.wgsl", include_str!("post/grain.wgsl")),
+    ("fxaa.wgsl", include_str!("post/fxaa.wgsl")),
 ];
 
 /// The shaders of scenes.
@@ -18,6 +26,10 @@ const SHADERS: &[(&str, &str)] = &[
     ("sky", include_str!("forward/sky.wgsl")),
     ("tonemap", include_str!("forward/tonemap.wgsl")),
     ("particles", include_str!("forward/particles.wgsl")),
+    ("exposure", include_str!("post/exposure.wgsl")),
+    ("bloom", include_str!("post/bloom.wgsl")),
+    ("grade", include_str!("post/grade.wgsl")),
+    ("finish", include_str!("post/finish.wgsl")),
 ];
 
 /// The shader of Guis, which games' materials complete (materials.rs).

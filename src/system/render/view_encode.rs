@@ -6,6 +6,7 @@ use super::forward::{ForwardRenderer, SceneResources};
 use super::gpu_timing::GpuTiming;
 use super::gui_encode::{EncodeContext, GuiDraws, PassTarget, PreparedFill};
 use super::gui_passes::GuiPass;
+use super::post::PostStep;
 use super::render_passes::{
     Attachments, PassResource, PassRow, PassWrite, RENDER_PASSES, shared_passes,
 };
@@ -28,6 +29,8 @@ pub struct ViewEncoder<'a> {
     fill: Option<PreparedFill>,
     /// Index of the shadow that is drawn.
     shadow: usize,
+    /// The step of a post effect that is drawn.
+    step: Option<&'a PostStep>,
 }
 
 /// The questions that rows ask, and the draws that they encode.
@@ -87,6 +90,29 @@ impl ViewEncoder<'_> {
         }
     }
 
+    /// Returns true if the view has post effects, whose last step shows the scene.
+    pub fn has_post(&self) -> bool {
+        self.scene.as_ref().is_some_and(|scene| scene.forward.has_post(scene.index))
+    }
+
+    pub fn has_post_steps(&self, resource: PassResource) -> bool {
+        let scene = self.scene.as_ref();
+        scene.is_some_and(|scene| !scene.forward.post_steps(scene.index, resource).is_empty())
+    }
+
+    pub fn draw_post_step(&self, to: &mut wgpu::RenderPass) {
+        if let Some(step) = self.step {
+            step.draw(to);
+        }
+    }
+
+    /// Draws the last step of the view's post effects.
+    pub fn draw_post(&self, to: &mut wgpu::RenderPass) {
+        if let Some(scene) = &self.scene {
+            scene.forward.draw_post(to, scene.index);
+        }
+    }
+
     pub fn draw_fill(&self, to: &mut wgpu::RenderPass) {
         if let Some(fill) = &self.fill {
             self.guis.draw_fill(to, fill);
@@ -117,7 +143,7 @@ pub fn encode_view(
     });
     let (buffers, masks) = (context.buffers, context.masks);
     let guis = GuiDraws { buffers, textures, materials, masks, ready };
-    let mut view = ViewEncoder { pass, scene, guis, fill, shadow: 0 };
+    let mut view = ViewEncoder { pass, scene, guis, fill, shadow: 0, step: None };
     let rows: Vec<&PassRow> = RENDER_PASSES.iter().filter(|row| (row.runs)(&view)).collect();
     let mut first = 0;
     for run in shared_passes(&rows) {
@@ -139,6 +165,17 @@ pub fn encode_view(
                     continue;
                 };
                 run.iter().for_each(|row| (row.encode)(&view, &mut to));
+            }
+            Attachments::Post(resource) => {
+                let scene = view.scene.as_ref().map(|scene| (scene.forward, scene.index));
+                let steps = scene.map_or(&[][..], |(all, index)| all.post_steps(index, resource));
+                for step in steps {
+                    view.step = Some(step);
+                    let Some(mut to) = begin_post_step(encoder, step, context.timing) else {
+                        continue;
+                    };
+                    run.iter().for_each(|row| (row.encode)(&view, &mut to));
+                }
             }
             Attachments::Target => {
                 let mut to = begin_target(encoder, onto, pass, depth.as_ref(), context.timing);
@@ -259,6 +296,26 @@ fn begin_scene<'e>(
             stores_depth,
         )),
         timestamp_writes: timing.as_mut().and_then(|it| it.pass(name.to_string())),
+        occlusion_query_set: None,
+        multiview_mask: None,
+    }))
+}
+
+/// Begins the pass of a step of a post effect.
+fn begin_post_step<'e>(
+    encoder: &'e mut wgpu::CommandEncoder,
+    step: &PostStep,
+    timing: &mut Option<GpuTiming>,
+) -> Option<wgpu::RenderPass<'e>> {
+    let mut attachment = color_attachment(step.target.as_ref()?, None);
+    if step.blend.is_none() {
+        attachment.ops.load = wgpu::LoadOp::Clear(wgpu::Color::TRANSPARENT);
+    }
+    Some(encoder.begin_render_pass(&wgpu::RenderPassDescriptor {
+        label: Some(step.label),
+        color_attachments: &[Some(attachment)],
+        depth_stencil_attachment: None,
+        timestamp_writes: timing.as_mut().and_then(|it| it.pass(step.label.to_string())),
         occlusion_query_set: None,
         multiview_mask: None,
     }))

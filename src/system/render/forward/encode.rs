@@ -3,6 +3,8 @@
 //! drawn, and begins no passes (view_encode.rs).
 
 use super::super::materials::MaterialTable;
+use super::super::post::PostStep;
+use super::super::render_passes::PassResource;
 use super::super::scene::{
     InstancedDraw, PipelineClass, RetainedScenes, SceneBatchKey, ShadowMap, ShadowPlan,
     TransparentGroup, ViewPlan,
@@ -209,6 +211,30 @@ impl ForwardRenderer {
         let instances = group.first..group.first + group.count;
         let first = range.first_index + part.first;
         to.draw_indexed(first..first + part.count, range.first_vertex as i32, instances);
+    }
+
+    /// Returns true if a view has post effects.
+    pub fn has_post(&self, index: usize) -> bool {
+        self.post.plan_of(index).is_some()
+    }
+
+    /// Returns the steps of a view's post effects that write a resource.
+    pub fn post_steps(&self, index: usize, resource: PassResource) -> &[PostStep] {
+        self.post.steps(index, resource)
+    }
+
+    /// Returns the bytes of the images of post effects.
+    pub fn post_bytes(&self) -> u64 {
+        self.post.bytes()
+    }
+
+    /// Draws the last step of a view's post effects, in a pass on its target.
+    pub fn draw_post(&self, to: &mut wgpu::RenderPass, index: usize) {
+        let Some((area, plan)) = self.areas[index].zip(self.post.plan_of(index)) else { return };
+        let [x, y, width, height] = area.rectangle;
+        to.set_scissor_rect(x, y, width, height);
+        to.set_viewport(x as f32, y as f32, width as f32, height as f32, 0.0, 1.0);
+        plan.last.draw(to);
     }
 
     /// Draws a view's tone-mapped image, in a pass on its target whose viewport is set to the

@@ -19,6 +19,7 @@ mod targets;
 use super::device::GpuDevice;
 use super::gui_passes::{FrameUniform, PixelRectangle};
 use super::materials::MaterialTable;
+use super::post::{LightLayouts, PostEffects, PostView, ViewKey, compensated};
 use super::scene::{
     InstancedDraw, RetainedScenes, SceneUniform, ShadowMap, TransparentGroup, ViewPlan,
 };
@@ -33,6 +34,7 @@ use scene_buffers::SceneBuffers;
 use targets::SceneTargets;
 
 pub use encode::SceneResources;
+pub use pipelines::{PipelineOptions, depth_state as pipeline_depth, make as make_pipeline};
 
 /// Format of light before tone mapping.
 const LIGHT_FORMAT: wgpu::TextureFormat = wgpu::TextureFormat::Rgba16Float;
@@ -71,6 +73,7 @@ pub struct ForwardRenderer {
     areas: Vec<Option<ViewRectangle>>,
     uniforms: Vec<SceneUniform>,
     frames: Vec<FrameUniform>,
+    post: PostEffects,
 }
 
 fn report_refused(
@@ -107,8 +110,11 @@ impl ForwardRenderer {
         scenes.mark_all_changed();
         let mut meshes = MeshBuffers::new(device);
         report_refused(events, scenes, meshes.upload_all(device, &scenes.library));
+        let layouts = BindGroupLayouts::new(device, textures, samples);
+        let (with_depth, alone) = (layouts.light.clone(), layouts.light_only.clone());
         Ok(ForwardRenderer {
-            layouts: BindGroupLayouts::new(device, textures, samples),
+            post: PostEffects::new(LightLayouts { with_depth, alone }, samples, *quality),
+            layouts,
             pipelines: PipelineCache::new(device, samples),
             custom_shaders: custom_shaders::CustomShaders::default(),
             samples,
@@ -148,6 +154,8 @@ impl ForwardRenderer {
         self.frames.clear();
         for (view, area) in scenes.plans.views.iter().zip(&self.areas) {
             let mut uniform = view.uniform;
+            let environment = &packet.views[view.view].environment;
+            uniform.top[3] = compensated(uniform.top[3], environment);
             if let Some(area) = area {
                 uniform.counts[3] = u32::from(!area.format.is_srgb());
                 uniform.shadow[2] = area.rectangle[0] as f32;
@@ -168,16 +176,46 @@ impl ForwardRenderer {
             self.buffers.renew();
         }
         let uniforms = (&self.uniforms[..], &self.frames[..]);
-        let copied = self.buffers.copy(device, scenes, packet, uniforms);
+        let mut copied = self.buffers.copy(device, scenes, packet, uniforms);
+        copied += self.prepare_post(device, scenes, packet, resources.events);
         let resources_of_groups = (&self.targets, &self.meshes.morphs);
         self.buffers.create_bind_groups(device, &self.layouts, resources_of_groups, scenes);
         self.buffers.follow_textures(resources.textures, !packet.surfaces.is_empty());
         for (index, view) in scenes.plans.views.iter().enumerate() {
             if let Some(area) = self.areas[index] {
-                self.ensure(device, resources, scenes, view, area);
+                self.ensure(device, resources, scenes, (index, view), area);
             }
         }
         copied
+    }
+
+    /// Prepares the post effects of the views. Returns the number of copied bytes.
+    fn prepare_post(
+        &mut self,
+        device: &GpuDevice,
+        scenes: &RetainedScenes,
+        packet: &FramePacket,
+        events: &mut Vec<RendererEvent>,
+    ) -> u64 {
+        let plans = &scenes.plans.views;
+        let key = |plan: &ViewPlan| (packet.views[plan.view].target, plan.scene);
+        let view = |index: usize| {
+            let (plan, area) = (&plans[index], self.areas[index]?);
+            let (target, scene) = key(plan);
+            let number = plans[..index].iter().filter(|it| key(it) == (target, scene)).count();
+            let lit = self.targets.get((area.rectangle[2], area.rectangle[3]));
+            Some(PostView {
+                key: ViewKey { target, scene, number },
+                environment: &packet.views[plan.view].environment,
+                uniform: &self.uniforms[index],
+                area,
+                light: lit.light_group.clone(),
+                light_and_depth: lit.group.clone(),
+                seconds: packet.seconds,
+            })
+        };
+        let views: Vec<Option<PostView>> = (0..plans.len()).map(view).collect();
+        self.post.prepare(device, &views, events)
     }
 
     /// Creates the pipelines and texture bind groups of a view.
@@ -186,7 +224,7 @@ impl ForwardRenderer {
         device: &GpuDevice,
         resources: &mut RenderResources,
         scenes: &RetainedScenes,
-        view: &ViewPlan,
+        (index, view): (usize, &ViewPlan),
         area: ViewRectangle,
     ) {
         let plans = &scenes.plans;
@@ -233,6 +271,9 @@ impl ForwardRenderer {
         }
         self.pipelines.ensure(device, &self.layouts, PipelineKey::Sky);
         let ViewRectangle { format, has_depth, .. } = area;
+        if self.has_post(index) {
+            return;
+        }
         self.pipelines.ensure(device, &self.layouts, PipelineKey::Tonemap { format, has_depth });
     }
 }
