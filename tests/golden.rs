@@ -13,6 +13,7 @@ mod renderer_failures;
 mod reused_slots;
 mod scaling;
 mod scenes;
+mod screen_space;
 mod skeletons;
 mod skins;
 mod texture_changes;

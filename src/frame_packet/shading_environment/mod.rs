@@ -3,10 +3,12 @@
 //! their names, ranges and documentation. Knows no resources, no scripts and no graphics API.
 
 mod post;
+mod screen_space;
 mod sky;
 mod value;
 
 pub use post::PostValues;
+pub use screen_space::ScreenSpaceValues;
 pub use sky::SkyValues;
 pub use value::{ShadingValue, ValueKind};
 
@@ -20,6 +22,7 @@ use value::ValueGroup;
 pub struct ShadingEnvironment {
     pub post: PostValues,
     pub sky: SkyValues,
+    pub screen_space: ScreenSpaceValues,
 }
 
 /// Maximum number of floats of all values.
@@ -29,11 +32,14 @@ const FLOATS: usize = size_of::<ShadingEnvironment>() / size_of::<f32>();
 const _: () = assert!(FLOATS <= FLOATS_MAX);
 
 /// The groups of values, in the order of the fields of [`ShadingEnvironment`].
-static GROUPS: &[ValueGroup] = &[PostValues::GROUP, SkyValues::GROUP];
+static GROUPS: &[ValueGroup] = &[PostValues::GROUP, SkyValues::GROUP, ScreenSpaceValues::GROUP];
 
 impl ShadingEnvironment {
-    pub const DEFAULT: ShadingEnvironment =
-        ShadingEnvironment { post: PostValues::DEFAULT, sky: SkyValues::DEFAULT };
+    pub const DEFAULT: ShadingEnvironment = ShadingEnvironment {
+        post: PostValues::DEFAULT,
+        sky: SkyValues::DEFAULT,
+        screen_space: ScreenSpaceValues::DEFAULT,
+    };
 
     /// Returns all floats, in the order of [`ShadingEnvironment::values`].
     pub fn floats(&self) -> &[f32] {

@@ -24,6 +24,7 @@ mod readback;
 mod recorder;
 mod render_passes;
 mod scene;
+mod screen_space;
 mod secondary_surfaces;
 pub mod shader;
 mod shader_sources;
@@ -264,6 +265,8 @@ pub struct FrameStatistics {
     /// The part of worlds in the draw calls, instances and bytes above, and the contents of the
     /// worlds.
     pub scene: SceneStatistics,
+    /// Images of screen-space effects that exist, in all views.
+    pub screen_images: u32,
     /// Milliseconds of the renderer's thread for the packet, without waiting for the display.
     pub encode_ms: f32,
     /// Milliseconds of the renderer's thread by stage: "changes" applied, "worlds" culled and

@@ -8,6 +8,8 @@ const INCLUDES: &[(&str, &str)] = &[
     ("mesh_draw.wgsl", include_str!("forward/mesh_draw.wgsl")),
     ("draw_fields.wgsl", include_str!("forward/draw_fields.wgsl")),
     ("deformation.wgsl", include_str!("forward/deformation.wgsl")),
+    ("screen_uniforms.wgsl", include_str!("screen_space/screen_uniforms.wgsl")),
+    ("focus.wgsl", include_str!("screen_space/focus.wgsl")),
 ];
 
 /// The shaders of scenes.
@@ -18,6 +20,15 @@ const SHADERS: &[(&str, &str)] = &[
     ("sky", include_str!("forward/sky.wgsl")),
     ("tonemap", include_str!("forward/tonemap.wgsl")),
     ("particles", include_str!("forward/particles.wgsl")),
+    ("ambient_occlusion", include_str!("screen_space/ambient_occlusion.wgsl")),
+    ("ambient_occlusion_blur", include_str!("screen_space/ambient_occlusion_blur.wgsl")),
+    ("light_resolve", include_str!("screen_space/light_resolve.wgsl")),
+    ("motion_vectors", include_str!("screen_space/motion_vectors.wgsl")),
+    ("temporal", include_str!("screen_space/temporal.wgsl")),
+    ("depth_of_field_tiles", include_str!("screen_space/depth_of_field_tiles.wgsl")),
+    ("depth_of_field", include_str!("screen_space/depth_of_field.wgsl")),
+    ("motion_blur_tiles", include_str!("screen_space/motion_blur_tiles.wgsl")),
+    ("motion_blur", include_str!("screen_space/motion_blur.wgsl")),
 ];
 
 /// The shader of Guis, which games' materials complete (materials.rs).
@@ -38,6 +49,13 @@ fn find(table: &[(&str, &'static str)], name: &str) -> &'static str {
 pub fn source(name: &str, samples: u32) -> String {
     let whole = with_includes(find(SHADERS, name));
     if samples > 1 { whole } else { whole.replace("_multisampled_2d", "_2d") }
+}
+
+/// Returns the source of the tone mapping for light with one sample per pixel, while the depth has
+/// `samples`.
+pub fn tonemap_of_resolved_light(samples: u32) -> String {
+    let light = "var light: texture_multisampled_2d<f32>";
+    source("tonemap", samples).replacen(light, "var light: texture_2d<f32>", 1)
 }
 
 fn with_includes(text: &str) -> String {
@@ -77,7 +95,10 @@ mod tests {
     fn the_shaders_are_valid_with_and_without_several_samples() {
         for samples in [1, 4] {
             for (name, _) in SHADERS {
+                let resolved = tonemap_of_resolved_light(samples);
+                assert!(resolved.contains("var light: texture_2d<f32>"));
                 let source = match *name {
+                    "tonemap" if samples > 1 => resolved,
                     // It follows the shader of Guis and a game's material.
                     "custom" => [engine_source(), source(name, samples)].join("\n"),
                     name => source(name, samples),

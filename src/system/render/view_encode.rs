@@ -28,6 +28,8 @@ pub struct ViewEncoder<'a> {
     fill: Option<PreparedFill>,
     /// Index of the shadow that is drawn.
     shadow: usize,
+    /// Number of the view's screen-space step that is drawn.
+    step: usize,
 }
 
 /// The questions that rows ask, and the draws that they encode.
@@ -55,6 +57,24 @@ impl ViewEncoder<'_> {
 
     pub fn has_fill(&self) -> bool {
         self.fill.is_some()
+    }
+
+    /// Returns true if a pass of screen-space effects runs.
+    pub fn has_screen_pass(&self, name: &str) -> bool {
+        let runs = |scene: &SceneView| scene.forward.screen_space().runs(scene.index, name);
+        self.scene.as_ref().is_some_and(runs)
+    }
+
+    pub fn draw_depth(&self, to: &mut wgpu::RenderPass) {
+        if let Some(scene) = &self.scene {
+            scene.forward.draw_depth(to, scene.index, &scene.resources);
+        }
+    }
+
+    pub fn draw_screen_step(&self, to: &mut wgpu::RenderPass) {
+        if let Some(scene) = &self.scene {
+            scene.forward.screen_space().draw(to, scene.index, self.step);
+        }
     }
 
     pub fn draw_shadow(&self, to: &mut wgpu::RenderPass) {
@@ -117,7 +137,7 @@ pub fn encode_view(
     });
     let (buffers, masks) = (context.buffers, context.masks);
     let guis = GuiDraws { buffers, textures, materials, masks, ready };
-    let mut view = ViewEncoder { pass, scene, guis, fill, shadow: 0 };
+    let mut view = ViewEncoder { pass, scene, guis, fill, shadow: 0, step: 0 };
     let rows: Vec<&PassRow> = RENDER_PASSES.iter().filter(|row| (row.runs)(&view)).collect();
     let mut first = 0;
     for run in shared_passes(&rows) {
@@ -130,6 +150,17 @@ pub fn encode_view(
                     view.shadow = shadow;
                     let Some(mut to) = begin_shadow(encoder, &view, context.timing) else { break };
                     run.iter().for_each(|row| (row.encode)(&view, &mut to));
+                }
+            }
+            Attachments::ScreenDepth => {
+                let Some(mut to) = begin_screen_depth(encoder, &view, context.timing) else {
+                    continue;
+                };
+                run.iter().for_each(|row| (row.encode)(&view, &mut to));
+            }
+            Attachments::ScreenSteps => {
+                for row in run {
+                    encode_screen_steps(encoder, &mut view, row, context.timing);
                 }
             }
             Attachments::Scene => {
@@ -229,6 +260,53 @@ fn begin_shadow<'e>(
         occlusion_query_set: None,
         multiview_mask: None,
     }))
+}
+
+/// Begins the depth prepass of a view.
+fn begin_screen_depth<'e>(
+    encoder: &'e mut wgpu::CommandEncoder,
+    view: &ViewEncoder,
+    timing: &mut Option<GpuTiming>,
+) -> Option<wgpu::RenderPass<'e>> {
+    let scene = view.scene.as_ref()?;
+    let depth = scene.forward.screen_space().depth(scene.index)?;
+    let cleared = Some(PassWrite::Clear(PassResource::ScreenDepth));
+    Some(encoder.begin_render_pass(&wgpu::RenderPassDescriptor {
+        label: Some("depth prepass"),
+        color_attachments: &[],
+        depth_stencil_attachment: Some(depth_attachment(depth, cleared, true)),
+        timestamp_writes: timing.as_mut().and_then(|it| it.pass("depth prepass".to_string())),
+        occlusion_query_set: None,
+        multiview_mask: None,
+    }))
+}
+
+/// Encodes the steps of a row of screen-space effects, each in a pass onto its own images.
+fn encode_screen_steps(
+    encoder: &mut wgpu::CommandEncoder,
+    view: &mut ViewEncoder,
+    row: &PassRow,
+    timing: &mut Option<GpuTiming>,
+) {
+    let Some(scene) = &view.scene else { return };
+    let (forward, index) = (scene.forward, scene.index);
+    for step in forward.screen_space().steps(index, row.name) {
+        view.step = step;
+        let outputs = forward.screen_space().outputs(index, step);
+        // Every step draws the whole image, so nothing of the previous content is loaded.
+        let black = Some(wgpu::Color::TRANSPARENT);
+        let attachments: Vec<_> =
+            outputs.iter().map(|output| Some(color_attachment(output, black))).collect();
+        let mut to = encoder.begin_render_pass(&wgpu::RenderPassDescriptor {
+            label: Some(row.name),
+            color_attachments: &attachments,
+            depth_stencil_attachment: None,
+            timestamp_writes: timing.as_mut().and_then(|it| it.pass(row.name.to_string())),
+            occlusion_query_set: None,
+            multiview_mask: None,
+        });
+        (row.encode)(view, &mut to);
+    }
 }
 
 /// Begins a pass onto the scene's light and depth.

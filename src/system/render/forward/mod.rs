@@ -19,9 +19,11 @@ mod targets;
 use super::device::GpuDevice;
 use super::gui_passes::{FrameUniform, PixelRectangle};
 use super::materials::MaterialTable;
+use super::numeric_map::NumberMap;
 use super::scene::{
     InstancedDraw, RetainedScenes, SceneUniform, ShadowMap, TransparentGroup, ViewPlan,
 };
+use super::screen_space::{self, ScreenSpace};
 use super::textures::TextureTable;
 use super::{RenderQuality, RendererEvent};
 use bind_group_layouts::BindGroupLayouts;
@@ -67,6 +69,9 @@ pub struct ForwardRenderer {
     targets: SceneTargets,
     meshes: MeshBuffers,
     buffers: SceneBuffers,
+    screen_space: ScreenSpace,
+    /// Bind group 1 of the tone mapping of views whose light is resolved, by the index of the view.
+    resolved_groups: NumberMap<usize, wgpu::BindGroup>,
     /// The rectangle of each of the plan's views; `None`: the view is not shown.
     areas: Vec<Option<ViewRectangle>>,
     uniforms: Vec<SceneUniform>,
@@ -115,6 +120,8 @@ impl ForwardRenderer {
             targets: SceneTargets::new(device, samples, quality.shadow_texels, quality.spot_texels),
             meshes,
             buffers: SceneBuffers::new(device),
+            screen_space: ScreenSpace::new(device, samples),
+            resolved_groups: NumberMap::default(),
             areas: Vec::new(),
             uniforms: Vec::new(),
             frames: Vec::new(),
@@ -144,10 +151,14 @@ impl ForwardRenderer {
         areas: Vec<Option<ViewRectangle>>,
     ) -> u64 {
         self.areas = areas;
+        self.screen_space.begin(device, packet, &scenes.plans.views, &self.areas);
         self.uniforms.clear();
         self.frames.clear();
-        for (view, area) in scenes.plans.views.iter().zip(&self.areas) {
+        for (index, (view, area)) in scenes.plans.views.iter().zip(&self.areas).enumerate() {
             let mut uniform = view.uniform;
+            if let Some(jitter) = self.screen_space.jitter(index) {
+                uniform.shift(jitter);
+            }
             if let Some(area) = area {
                 uniform.counts[3] = u32::from(!area.format.is_srgb());
                 uniform.shadow[2] = area.rectangle[0] as f32;
@@ -171,13 +182,55 @@ impl ForwardRenderer {
         let copied = self.buffers.copy(device, scenes, packet, uniforms);
         let resources_of_groups = (&self.targets, &self.meshes.morphs);
         self.buffers.create_bind_groups(device, &self.layouts, resources_of_groups, scenes);
+        self.prepare_screen_space(device, scenes, packet);
         self.buffers.follow_textures(resources.textures, !packet.surfaces.is_empty());
         for (index, view) in scenes.plans.views.iter().enumerate() {
             if let Some(area) = self.areas[index] {
-                self.ensure(device, resources, scenes, view, area);
+                self.ensure(device, resources, scenes, view, (index, area));
             }
         }
         copied
+    }
+
+    /// Creates the resources of screen-space effects, and the bind groups with their results.
+    fn prepare_screen_space(
+        &mut self,
+        device: &GpuDevice,
+        scenes: &RetainedScenes,
+        packet: &FramePacket,
+    ) {
+        let (targets, areas) = (&self.targets, &self.areas);
+        let target = |index: usize| {
+            let [_, _, width, height] = areas[index].expect("the view is shown").rectangle;
+            targets.get((width, height))
+        };
+        let light = |index| &target(index).light;
+        self.screen_space.prepare(device, packet, &scenes.plans.views, light);
+        let resources = (targets, &self.meshes.morphs);
+        let occlusion = |index| self.screen_space.occlusion(index);
+        self.buffers.create_occluded_groups(device, &self.layouts, resources, scenes, occlusion);
+        let group = |(index, area): (usize, &Option<ViewRectangle>)| {
+            let (area, light) = area.zip(self.resolved_light(index))?;
+            let depth = area.has_depth.then(|| &target(index).depth);
+            let layouts = (&self.layouts.resolved_light, &self.layouts.resolved_light_only);
+            Some((index, targets::light_group(device, layouts, light, depth)))
+        };
+        self.resolved_groups = areas.iter().enumerate().filter_map(group).collect();
+    }
+
+    /// Returns the light of a view with one sample per pixel, as screen-space effects leave it.
+    /// `None`: the tone mapping reads the light of the scene's target.
+    pub fn resolved_light(&self, index: usize) -> Option<&wgpu::TextureView> {
+        self.screen_space.light(index)
+    }
+
+    /// Releases the images of screen-space effects, because no view has any.
+    pub fn release_screen_space(&mut self) {
+        self.screen_space.release();
+    }
+
+    pub fn screen_space(&self) -> &ScreenSpace {
+        &self.screen_space
     }
 
     /// Creates the pipelines and texture bind groups of a view.
@@ -187,7 +240,7 @@ impl ForwardRenderer {
         resources: &mut RenderResources,
         scenes: &RetainedScenes,
         view: &ViewPlan,
-        area: ViewRectangle,
+        (index, area): (usize, ViewRectangle),
     ) {
         let plans = &scenes.plans;
         let shadows = plans.shadows[view.shadows.clone()].iter();
@@ -233,6 +286,14 @@ impl ForwardRenderer {
         }
         self.pipelines.ensure(device, &self.layouts, PipelineKey::Sky);
         let ViewRectangle { format, has_depth, .. } = area;
-        self.pipelines.ensure(device, &self.layouts, PipelineKey::Tonemap { format, has_depth });
+        let is_resolved = self.resolved_groups.contains_key(&index);
+        let tonemap = PipelineKey::Tonemap { format, has_depth, is_resolved };
+        self.pipelines.ensure(device, &self.layouts, tonemap);
+        if self.screen_space.runs(index, screen_space::DEPTH_PREPASS) {
+            for InstancedDraw { batch, .. } in &plans.groups[view.solid.clone()] {
+                let key = PipelineKey::DepthPrepass(scenes.library.batch(*batch).class);
+                self.pipelines.ensure(device, &self.layouts, key);
+            }
+        }
     }
 }

@@ -4,7 +4,7 @@ use super::super::device::GpuDevice;
 use super::super::gui_pipelines::{DEPTH_FORMAT, blend_state};
 use super::super::numeric_map::NumberMap;
 use super::super::scene::PipelineClass;
-use super::super::shader_sources::source;
+use super::super::shader_sources::{source, tonemap_of_resolved_light};
 use super::bind_group_layouts::BindGroupLayouts;
 use super::mesh_buffers::DeformerVertex;
 use super::{LIGHT_FORMAT, PARTICLE_BYTES};
@@ -21,7 +21,11 @@ pub enum PipelineKey {
     Tonemap {
         format: wgpu::TextureFormat,
         has_depth: bool,
+        /// True if the light has one sample per pixel, as screen-space effects leave it.
+        is_resolved: bool,
     },
+    /// Draws the depth of opaque meshes of a class with one sample per pixel.
+    DepthPrepass(PipelineClass),
     Particles(BlendMode),
 }
 
@@ -31,6 +35,8 @@ pub struct PipelineCache {
     shadow: wgpu::ShaderModule,
     sky: wgpu::ShaderModule,
     tonemap: wgpu::ShaderModule,
+    /// Created when it is first needed.
+    tonemap_resolved: Option<wgpu::ShaderModule>,
     particles: wgpu::ShaderModule,
     samples: u32,
     pipelines: NumberMap<PipelineKey, wgpu::RenderPipeline>,
@@ -134,6 +140,7 @@ impl PipelineCache {
             shadow: module("shadow"),
             sky: module("sky"),
             tonemap: module("tonemap"),
+            tonemap_resolved: None,
             particles: module("particles"),
             samples,
             pipelines: NumberMap::default(),
@@ -145,12 +152,13 @@ impl PipelineCache {
         if !self.pipelines.contains_key(&key) {
             let pipeline = match key {
                 PipelineKey::Mesh(class) if class.has(PipelineClass::SHADOW) => {
-                    self.shadow(device, layouts, class)
+                    self.depth_only(device, layouts, class, true)
                 }
+                PipelineKey::DepthPrepass(class) => self.depth_only(device, layouts, class, false),
                 PipelineKey::Mesh(class) => self.mesh(device, layouts, class),
                 PipelineKey::Sky => self.sky(device, layouts),
-                PipelineKey::Tonemap { format, has_depth } => {
-                    self.tonemap(device, layouts, format, has_depth)
+                PipelineKey::Tonemap { format, has_depth, is_resolved } => {
+                    self.tonemap(device, layouts, format, (has_depth, is_resolved))
                 }
                 PipelineKey::Particles(blend) => self.particles(device, layouts, blend),
             };
@@ -195,22 +203,28 @@ impl PipelineCache {
         )
     }
 
-    fn shadow(
+    /// Creates the pipeline of meshes in a shadow map, or in the depth prepass of a view.
+    fn depth_only(
         &self,
         device: &GpuDevice,
         layouts: &BindGroupLayouts,
         class: PipelineClass,
+        is_shadow: bool,
     ) -> wgpu::RenderPipeline {
         let mask = class.has(PipelineClass::MASK);
         let deformed = class.has(PipelineClass::DEFORMED);
         let mut depth = depth_state(true, wgpu::CompareFunction::LessEqual);
-        // Surfaces parallel to the light are moved back, so that they do not shadow themselves.
-        depth.bias = wgpu::DepthBiasState { constant: 2, slope_scale: 2.0, clamp: 0.0 };
+        if is_shadow {
+            // Surfaces parallel to the light are moved back, so that they do not shadow themselves.
+            depth.bias = wgpu::DepthBiasState { constant: 2, slope_scale: 2.0, clamp: 0.0 };
+        }
+        // Thin objects with one visible side cast shadows in both directions.
+        let has_both_sides = is_shadow || class.has(PipelineClass::DOUBLE);
         let with_set = [Some(&layouts.map), Some(&layouts.set)];
         make(
             &device.device,
             &PipelineOptions {
-                label: "shadow",
+                label: if is_shadow { "shadow" } else { "depth prepass" },
                 layouts: if mask { &with_set } else { &with_set[..1] },
                 module: &self.shadow,
                 vertex: if deformed { "deformed_shadow_vertex" } else { "shadow_vertex" },
@@ -218,9 +232,11 @@ impl PipelineCache {
                 constants: &[],
                 buffers: &mesh_buffers(deformed),
                 strip: false,
-                front: wgpu::FrontFace::Ccw,
-                // Thin objects with one visible side cast shadows in both directions.
-                cull: None,
+                front: match !is_shadow && class.has(PipelineClass::MIRRORED) {
+                    true => wgpu::FrontFace::Cw,
+                    false => wgpu::FrontFace::Ccw,
+                },
+                cull: (!has_both_sides).then_some(wgpu::Face::Back),
                 depth: Some(depth),
                 samples: 1,
                 target: None,
@@ -250,22 +266,38 @@ impl PipelineCache {
     }
 
     fn tonemap(
-        &self,
+        &mut self,
         device: &GpuDevice,
         layouts: &BindGroupLayouts,
         format: wgpu::TextureFormat,
-        has_depth: bool,
+        (has_depth, is_resolved): (bool, bool),
     ) -> wgpu::RenderPipeline {
-        let light = if has_depth { &layouts.light } else { &layouts.light_only };
+        let light = match (has_depth, is_resolved) {
+            (true, true) => &layouts.resolved_light,
+            (true, false) => &layouts.light,
+            (false, true) => &layouts.resolved_light_only,
+            (false, false) => &layouts.light_only,
+        };
+        let module = match is_resolved {
+            true => self.tonemap_resolved.get_or_insert_with(|| {
+                let source = tonemap_of_resolved_light(self.samples);
+                device.device.create_shader_module(wgpu::ShaderModuleDescriptor {
+                    label: Some("tonemap"),
+                    source: wgpu::ShaderSource::Wgsl(source.into()),
+                })
+            }),
+            false => &self.tonemap,
+        };
+        let samples = if is_resolved { 1 } else { self.samples };
         make(
             &device.device,
             &PipelineOptions {
                 label: "show",
                 layouts: &[Some(&layouts.view), Some(light)],
-                module: &self.tonemap,
+                module,
                 vertex: "show_vertex",
                 fragment: Some(if has_depth { "show_deep_fragment" } else { "show_fragment" }),
-                constants: &[("SAMPLES", f64::from(self.samples))],
+                constants: &[("SAMPLES", f64::from(samples))],
                 buffers: &[],
                 strip: false,
                 front: wgpu::FrontFace::Ccw,
