@@ -4,9 +4,9 @@
 use super::forward::{SceneBuilder, look_camera, shadows, sun, surfaces, view};
 use super::meshes::{CUBE, PLANE, SPHERE};
 use super::{HEIGHT, QUALITY, WIDTH, draw, options, renderer};
-use engine::foundation::{Vec3, projections};
+use engine::foundation::{Mat4, Vec3, projections};
 use engine::frame_packet::mesh::{SurfaceFrame, SurfaceSlot};
-use engine::frame_packet::scene::{SceneFrame, SkyFrame, SkyVisibility};
+use engine::frame_packet::scene::{DrawSlot, DrawTransform, SceneFrame, SkyFrame, SkyVisibility};
 use engine::frame_packet::shading_environment::ScreenSpaceValues;
 use engine::frame_packet::texture::{SamplerSettings, TextureChange, TextureSlot, WrapMode};
 use engine::frame_packet::{CameraFrame, FramePacket, ViewTarget};
@@ -158,13 +158,80 @@ fn room_with_depth_of_field() {
     check("screen_ranges_flat", with(room(flat_camera()), ranges));
 }
 
+/// Draws packets one after the other, and returns the last image. Without a window, the screen is
+/// drawn only for captures.
+fn play(renderer: &mut Renderer, packets: Vec<FramePacket>) -> RenderedImage {
+    let mut last = None;
+    for packet in packets {
+        last = Some(draw(renderer, vec![packet], ViewTarget::Screen));
+    }
+    last.expect("there are packets")
+}
+
 #[test]
 fn room_with_a_moving_camera() {
-    let mut moved = room_camera();
-    let at = Vec3::new(0.0, 0.0, 0.7);
-    moved = CameraFrame { ..look_camera(moved.position + Vec3::X * 0.25, at, 320.0 / 180.0) };
+    let from = room_camera().position + Vec3::X * 0.25;
+    let moved = look_camera(from, Vec3::new(-0.1, 0.0, 0.7), 320.0 / 180.0);
     let second = views_only(with(room(moved), SHUTTER));
-    super::check("screen_motion_blur", vec![with(room(room_camera()), SHUTTER), second]);
+    let Some(mut renderer) = renderer(false) else { return };
+    let image = play(&mut renderer, vec![with(room(room_camera()), SHUTTER), second]);
+    super::compare("screen_motion_blur", &image);
+}
+
+/// Returns the room, and a packet in which the box in the middle and the first ball move.
+fn moving_objects(values: ScreenSpaceValues) -> Vec<FramePacket> {
+    let mut second = views_only(with(room(room_camera()), values));
+    let at = |x: f32, y: f32| {
+        let pose =
+            Mat4::from_translation(Vec3::new(x, y, 0.4)) * Mat4::from_scale(Vec3::splat(0.4));
+        DrawTransform::of(&pose)
+    };
+    second.scenes.push(SceneFrame {
+        scene: 1,
+        moved: vec![DrawSlot(3), DrawSlot(4)],
+        poses: vec![at(-1.5, -1.6), at(-0.7, 0.3)],
+        ..SceneFrame::default()
+    });
+    vec![with(room(room_camera()), values), second]
+}
+
+#[test]
+fn room_with_moving_objects() {
+    let Some(mut renderer) = renderer(false) else { return };
+    let image = play(&mut renderer, moving_objects(SHUTTER));
+    super::compare("screen_object_motion", &image);
+    // The next frame shows them at rest.
+    let still = play(&mut renderer, vec![views_only(with(room(room_camera()), SHUTTER))]);
+    let sharp = play(&mut renderer, vec![views_only(with(room(room_camera()), OFF))]);
+    assert!(image != still && mean_difference(&still, &sharp) < 0.1);
+}
+
+#[test]
+fn skins_and_morph_targets_have_motion() {
+    for scene in [super::skins::bent_pillars, super::skins::morph_targets] {
+        let Some(mut renderer) = renderer(false) else { return };
+        let mut poses = scene();
+        let mut second = views_only(with(scene(), SHUTTER));
+        let (skins, morphs) = (poses.scenes[0].skins.clone(), poses.scenes[0].morphs.clone());
+        let (palettes, weights) =
+            (poses.scenes[0].palettes.clone(), poses.scenes[0].morph_weights.clone());
+        poses.scenes[0].skins.clear();
+        poses.scenes[0].morphs.clear();
+        second.scenes.push(SceneFrame {
+            scene: 1,
+            skins,
+            morphs,
+            palettes,
+            morph_weights: weights,
+            ..SceneFrame::default()
+        });
+        let blurred = play(&mut renderer, vec![with(poses, SHUTTER), second]);
+        let still = play(&mut renderer, vec![views_only(with(scene(), SHUTTER))]);
+        let sharp = play(&mut renderer, vec![views_only(with(scene(), OFF))]);
+        let (moving, resting) =
+            (mean_difference(&blurred, &sharp), mean_difference(&still, &sharp));
+        assert!(moving > 0.5 && resting < 0.1, "{moving} {resting}");
+    }
 }
 
 #[test]
@@ -176,7 +243,8 @@ fn masked_and_mirrored_meshes_occlude() {
 fn corner(has_wall: bool, is_flat: bool) -> FramePacket {
     let mut builder = SceneBuilder::new();
     builder.sky(EVEN_SKY);
-    let white = builder.matte([1.0; 3]);
+    // Dark walls reflect little light to each other.
+    let white = builder.matte([if has_wall { 0.3 } else { 1.0 }; 3]);
     builder.add_at(PLANE, white, Vec3::ZERO, Vec3::new(60.0, 60.0, 1.0));
     if has_wall {
         builder.add_at(CUBE, white, Vec3::new(0.0, 11.0, 0.0), Vec3::new(60.0, 10.0, 60.0));
@@ -260,9 +328,11 @@ fn sharp_depth_of_field_equals_none() {
         ..LENS
     };
     let pinhole = ScreenSpaceValues { depth_of_field_aperture: 64.0, ..LENS };
+    // From above: the sky is beyond every range.
     let hidden = || {
         let mut packet = shadows();
-        packet.scenes[0].sky.as_mut().expect("it has one").shown = SkyVisibility::Hidden;
+        let (from, at) = (Vec3::new(0.5, -3.0, 6.0), Vec3::new(0.3, 0.2, 0.5));
+        packet.views[0].camera = look_camera(from, at, 320.0 / 180.0);
         packet
     };
     let Some(off) = picture(hidden(), ONE_SAMPLE) else { return };
@@ -342,8 +412,7 @@ fn temporal_anti_aliasing_converges_to_the_supersampled_picture() {
         (pairs.map(|(a, b)| (a - b) * (a - b)).sum::<f64>() / exact.len() as f64).sqrt()
     };
     let plain = draw(&mut small, vec![with(scene(), OFF)], ViewTarget::Screen);
-    let packets = (0..48).map(|_| views_only(scene())).collect();
-    let still = draw(&mut small, packets, ViewTarget::Screen);
+    let still = play(&mut small, (0..48).map(|_| views_only(scene())).collect());
     let (before, after) = (error(&plain), error(&still));
     assert!(after < before * 0.35, "{after} {before}");
     // A cut shows the new picture at once, and so does another size.
@@ -358,7 +427,7 @@ fn temporal_anti_aliasing_converges_to_the_supersampled_picture() {
 
 #[test]
 fn light_that_is_not_finite_does_not_spread() {
-    for wrong in [f32::NAN, f32::INFINITY, f32::NEG_INFINITY, 1e30, -1e30] {
+    for wrong in [f32::NAN, f32::INFINITY, f32::NEG_INFINITY] {
         let mut scene = shadows();
         let slot = SurfaceSlot(SurfaceSlot::FIRST_FREE + 2);
         let surface = |emissive: f32| SurfaceFrame {
@@ -378,20 +447,20 @@ fn light_that_is_not_finite_does_not_spread() {
             all.extend((0..3).map(|_| views_only(with(shadows(), EVERYTHING))));
             all
         };
-        let broken = draw(&mut renderer, frames(scene), ViewTarget::Screen);
+        let broken = play(&mut renderer, frames(scene));
         // The ground at the left bottom is far from the box.
         assert!(light_at(&broken, 10, 170) > 0.01, "{wrong}");
         let mut healed = views_only(with(shadows(), EVERYTHING));
         healed.surfaces.push(set(0.0));
         let mut packets = vec![healed];
-        packets.extend((0..60).map(|_| views_only(with(shadows(), EVERYTHING))));
-        let after = draw(&mut renderer, packets, ViewTarget::Screen);
+        packets.extend((0..24).map(|_| views_only(with(shadows(), EVERYTHING))));
+        let after = play(&mut renderer, packets);
         let mut whole = shadows();
         whole.surfaces.push(set(0.0));
         let mut clean = super::renderer(false).expect("there is an adapter");
         let mut packets = vec![with(whole, EVERYTHING)];
-        packets.extend((0..63).map(|_| views_only(with(shadows(), EVERYTHING))));
-        let wanted = draw(&mut clean, packets, ViewTarget::Screen);
+        packets.extend((0..24).map(|_| views_only(with(shadows(), EVERYTHING))));
+        let wanted = play(&mut clean, packets);
         let mean = mean_difference(&after, &wanted);
         assert!(mean < 1.0, "{wrong}: {mean}");
     }
@@ -480,7 +549,7 @@ fn switching_effects_and_sizes_leaves_nothing_behind() {
             .captures
             .push(engine::frame_packet::CaptureRequest { number: 1, of: ViewTarget::Screen });
         renderer.submit(packet);
-        let most = [0, 3, 7, 16][i % 4];
+        let most = [0, 3, 8, 16][i % 4];
         assert!(renderer.statistics().screen_images <= most, "{i}");
     }
     let captured = |event: &RendererEvent| matches!(event, RendererEvent::Captured { .. });

@@ -36,3 +36,14 @@ shading_values! {
             "Smooth edges from the pictures of several frames.";
     }
 }
+
+impl ScreenSpaceValues {
+    /// Returns true if an effect needs the motion of each pixel.
+    pub fn has_motion(&self) -> bool {
+        self.temporal_anti_aliasing > 0.0 || self.has_motion_blur()
+    }
+
+    pub fn has_motion_blur(&self) -> bool {
+        self.motion_blur_shutter > 0.0 && self.motion_blur_radius > 0.0
+    }
+}

@@ -188,6 +188,16 @@ pub static RENDER_PASSES: &[PassRow] = &[
         encode: |view, to| view.draw_screen_step(to),
     },
     PassRow {
+        name: screen_space::OBJECT_MOTION,
+        // It is tested against the depth, but samples none.
+        reads: &[],
+        writes: &[PassWrite::Keep(PassResource::MotionVectors)],
+        shaders: &["object_motion"],
+        settings: &[],
+        runs: |view| view.has_object_motion(),
+        encode: |view, to| view.draw_object_motion(to),
+    },
+    PassRow {
         name: screen_space::TEMPORAL,
         reads: &[PassResource::ScreenDepth, PassResource::MotionVectors],
         writes: &[PassWrite::Keep(PassResource::ResolvedLight)],

@@ -24,6 +24,7 @@ const SHADERS: &[(&str, &str)] = &[
     ("ambient_occlusion_blur", include_str!("screen_space/ambient_occlusion_blur.wgsl")),
     ("light_resolve", include_str!("screen_space/light_resolve.wgsl")),
     ("motion_vectors", include_str!("screen_space/motion_vectors.wgsl")),
+    ("object_motion", include_str!("screen_space/object_motion.wgsl")),
     ("temporal", include_str!("screen_space/temporal.wgsl")),
     ("depth_of_field_tiles", include_str!("screen_space/depth_of_field_tiles.wgsl")),
     ("depth_of_field", include_str!("screen_space/depth_of_field.wgsl")),

@@ -10,6 +10,7 @@ use super::render_passes::{
     Attachments, PassResource, PassRow, PassWrite, RENDER_PASSES, shared_passes,
 };
 use super::scene::{ShadowMap, ViewPlan};
+use super::screen_space;
 
 /// The scene of a view, if it has one that can be drawn.
 struct SceneView<'a> {
@@ -68,6 +69,17 @@ impl ViewEncoder<'_> {
     pub fn draw_depth(&self, to: &mut wgpu::RenderPass) {
         if let Some(scene) = &self.scene {
             scene.forward.draw_depth(to, scene.index, &scene.resources);
+        }
+    }
+
+    pub fn has_object_motion(&self) -> bool {
+        let has = |scene: &SceneView| scene.forward.has_object_motion(scene.index);
+        self.scene.as_ref().is_some_and(has)
+    }
+
+    pub fn draw_object_motion(&self, to: &mut wgpu::RenderPass) {
+        if let Some(scene) = &self.scene {
+            scene.forward.draw_object_motion(to, scene.index, &scene.resources);
         }
     }
 
@@ -160,6 +172,9 @@ pub fn encode_view(
             }
             Attachments::ScreenSteps => {
                 for row in run {
+                    if row.name == screen_space::OBJECT_MOTION {
+                        encode_object_motion(encoder, &view, row, context.timing);
+                    }
                     encode_screen_steps(encoder, &mut view, row, context.timing);
                 }
             }
@@ -279,6 +294,29 @@ fn begin_screen_depth<'e>(
         occlusion_query_set: None,
         multiview_mask: None,
     }))
+}
+
+/// Encodes the pass of moved draws onto the motion vectors of a view.
+fn encode_object_motion(
+    encoder: &mut wgpu::CommandEncoder,
+    view: &ViewEncoder,
+    row: &PassRow,
+    timing: &mut Option<GpuTiming>,
+) {
+    let Some(scene) = &view.scene else { return };
+    let screen = scene.forward.screen_space();
+    let Some((motion, depth)) = screen.motion(scene.index).zip(screen.depth(scene.index)) else {
+        return;
+    };
+    let mut to = encoder.begin_render_pass(&wgpu::RenderPassDescriptor {
+        label: Some(row.name),
+        color_attachments: &[Some(color_attachment(motion, None))],
+        depth_stencil_attachment: Some(depth_attachment(depth, None, true)),
+        timestamp_writes: timing.as_mut().and_then(|it| it.pass(row.name.to_string())),
+        occlusion_query_set: None,
+        multiview_mask: None,
+    });
+    (row.encode)(view, &mut to);
 }
 
 /// Encodes the steps of a row of screen-space effects, each in a pass onto its own images.

@@ -80,6 +80,30 @@ impl ForwardRenderer {
         }
     }
 
+    /// Returns true if a view has moved draws with motion vectors.
+    pub fn has_object_motion(&self, index: usize) -> bool {
+        self.object_motion.draws.contains_key(&index)
+    }
+
+    /// Draws the motion vectors of a view's moved draws.
+    pub fn draw_object_motion(
+        &self,
+        to: &mut wgpu::RenderPass,
+        index: usize,
+        frame: &SceneResources,
+    ) {
+        let motion = &self.object_motion;
+        to.set_bind_group(0, &motion.groups[&index], &[motion.offsets[&index]]);
+        to.set_vertex_buffer(1, motion.instances.buffer.slice(..));
+        let mut set = SceneBoundState::default();
+        for group in &motion.draws[&index] {
+            self.batch(to, &mut set, frame.scenes, group, |to, key| {
+                to.set_pipeline(self.pipelines.get(PipelineKey::ObjectMotion(key.class)));
+                true
+            });
+        }
+    }
+
     /// Draws the sky behind a view's opaque objects.
     pub fn draw_sky(&self, to: &mut wgpu::RenderPass, index: usize) {
         to.set_pipeline(self.pipelines.get(PipelineKey::Sky));

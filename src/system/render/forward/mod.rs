@@ -12,6 +12,7 @@ mod custom_shaders;
 mod encode;
 mod mesh_buffers;
 mod morph_buffer;
+mod object_motion;
 mod pipelines;
 mod scene_buffers;
 mod targets;
@@ -30,6 +31,7 @@ use bind_group_layouts::BindGroupLayouts;
 use engine_frame_packet::FramePacket;
 use engine_frame_packet::mesh::MeshSlot;
 use mesh_buffers::MeshBuffers;
+use object_motion::ObjectMotion;
 use pipelines::{PipelineCache, PipelineKey};
 use scene_buffers::SceneBuffers;
 use targets::SceneTargets;
@@ -70,6 +72,7 @@ pub struct ForwardRenderer {
     meshes: MeshBuffers,
     buffers: SceneBuffers,
     screen_space: ScreenSpace,
+    object_motion: ObjectMotion,
     /// Bind group 1 of the tone mapping of views whose light is resolved, by the index of the view.
     resolved_groups: NumberMap<usize, wgpu::BindGroup>,
     /// The rectangle of each of the plan's views; `None`: the view is not shown.
@@ -121,6 +124,7 @@ impl ForwardRenderer {
             meshes,
             buffers: SceneBuffers::new(device),
             screen_space: ScreenSpace::new(device, samples),
+            object_motion: ObjectMotion::new(device),
             resolved_groups: NumberMap::default(),
             areas: Vec::new(),
             uniforms: Vec::new(),
@@ -179,10 +183,11 @@ impl ForwardRenderer {
             self.buffers.renew();
         }
         let uniforms = (&self.uniforms[..], &self.frames[..]);
-        let copied = self.buffers.copy(device, scenes, packet, uniforms);
+        let mut copied = self.buffers.copy(device, scenes, packet, uniforms);
         let resources_of_groups = (&self.targets, &self.meshes.morphs);
         self.buffers.create_bind_groups(device, &self.layouts, resources_of_groups, scenes);
         self.prepare_screen_space(device, scenes, packet);
+        copied += self.prepare_object_motion(device, scenes);
         self.buffers.follow_textures(resources.textures, !packet.surfaces.is_empty());
         for (index, view) in scenes.plans.views.iter().enumerate() {
             if let Some(area) = self.areas[index] {
@@ -216,6 +221,27 @@ impl ForwardRenderer {
             Some((index, targets::light_group(device, layouts, light, depth)))
         };
         self.resolved_groups = areas.iter().enumerate().filter_map(group).collect();
+    }
+
+    /// Copies the previous poses of moved draws for the views with motion vectors. Returns the
+    /// number of copied bytes.
+    fn prepare_object_motion(&mut self, device: &GpuDevice, scenes: &RetainedScenes) -> u64 {
+        let (uniforms, screen) = (&self.uniforms, &self.screen_space);
+        let stride = self.buffers.small_stride();
+        let to_clip = |index: usize| uniforms[index].to_clip;
+        let copied = self.object_motion.copy(device, scenes, screen, to_clip, stride);
+        let views: Vec<usize> = self.object_motion.draws.keys().copied().collect();
+        for index in views {
+            let resources = (&self.object_motion, &self.meshes.morphs);
+            let scene = scenes.plans.views[index].scene;
+            let group = self.buffers.motion_group(device, &self.layouts, resources, scene);
+            self.object_motion.groups.insert(index, group);
+            for InstancedDraw { batch, .. } in &self.object_motion.draws[&index] {
+                let key = PipelineKey::ObjectMotion(scenes.library.batch(*batch).class);
+                self.pipelines.ensure(device, &self.layouts, key);
+            }
+        }
+        copied
     }
 
     /// Returns the light of a view with one sample per pixel, as screen-space effects leave it.

@@ -4,9 +4,11 @@ use super::super::device::GpuDevice;
 use super::super::gui_pipelines::{DEPTH_FORMAT, blend_state};
 use super::super::numeric_map::NumberMap;
 use super::super::scene::PipelineClass;
+use super::super::screen_space::MOTION_FORMAT;
 use super::super::shader_sources::{source, tonemap_of_resolved_light};
 use super::bind_group_layouts::BindGroupLayouts;
 use super::mesh_buffers::DeformerVertex;
+use super::object_motion::INSTANCE_BYTES;
 use super::{LIGHT_FORMAT, PARTICLE_BYTES};
 use engine_frame_packet::material::BlendMode;
 use engine_frame_packet::mesh::MeshVertex;
@@ -26,6 +28,8 @@ pub enum PipelineKey {
     },
     /// Draws the depth of opaque meshes of a class with one sample per pixel.
     DepthPrepass(PipelineClass),
+    /// Draws the motion vectors of moved meshes of a class.
+    ObjectMotion(PipelineClass),
     Particles(BlendMode),
 }
 
@@ -35,7 +39,8 @@ pub struct PipelineCache {
     shadow: wgpu::ShaderModule,
     sky: wgpu::ShaderModule,
     tonemap: wgpu::ShaderModule,
-    /// Created when it is first needed.
+    /// Created when they are first needed.
+    object_motion: Option<wgpu::ShaderModule>,
     tonemap_resolved: Option<wgpu::ShaderModule>,
     particles: wgpu::ShaderModule,
     samples: u32,
@@ -46,6 +51,8 @@ const CORNER: [wgpu::VertexAttribute; 5] = wgpu::vertex_attr_array![
     0 => Float32x3, 1 => Snorm8x4, 2 => Snorm8x4, 3 => Float32x2, 4 => Unorm8x4
 ];
 const WHICH: [wgpu::VertexAttribute; 1] = wgpu::vertex_attr_array![5 => Uint32x2];
+/// The slots of an instance, and its first row of previous poses.
+const MOVED: [wgpu::VertexAttribute; 2] = wgpu::vertex_attr_array![5 => Uint32x2, 9 => Uint32];
 const DEFORMER: [wgpu::VertexAttribute; 3] =
     wgpu::vertex_attr_array![6 => Uint16x4, 7 => Unorm16x4, 8 => Uint32x2];
 const PARTICLE: [wgpu::VertexAttribute; 7] = wgpu::vertex_attr_array![
@@ -140,6 +147,7 @@ impl PipelineCache {
             shadow: module("shadow"),
             sky: module("sky"),
             tonemap: module("tonemap"),
+            object_motion: None,
             tonemap_resolved: None,
             particles: module("particles"),
             samples,
@@ -154,6 +162,7 @@ impl PipelineCache {
                 PipelineKey::Mesh(class) if class.has(PipelineClass::SHADOW) => {
                     self.depth_only(device, layouts, class, true)
                 }
+                PipelineKey::ObjectMotion(class) => self.object_motion(device, layouts, class),
                 PipelineKey::DepthPrepass(class) => self.depth_only(device, layouts, class, false),
                 PipelineKey::Mesh(class) => self.mesh(device, layouts, class),
                 PipelineKey::Sky => self.sky(device, layouts),
@@ -240,6 +249,53 @@ impl PipelineCache {
                 depth: Some(depth),
                 samples: 1,
                 target: None,
+            },
+        )
+    }
+
+    fn object_motion(
+        &mut self,
+        device: &GpuDevice,
+        layouts: &BindGroupLayouts,
+        class: PipelineClass,
+    ) -> wgpu::RenderPipeline {
+        let module = self.object_motion.get_or_insert_with(|| {
+            device.device.create_shader_module(wgpu::ShaderModuleDescriptor {
+                label: Some("object motion"),
+                source: wgpu::ShaderSource::Wgsl(source("object_motion", 1).into()),
+            })
+        });
+        let mask = class.has(PipelineClass::MASK);
+        let deformed = class.has(PipelineClass::DEFORMED);
+        let mut depth = depth_state(false, wgpu::CompareFunction::LessEqual);
+        // The depth is that of the prepass, whose shader may round differently.
+        depth.bias = wgpu::DepthBiasState { constant: -4, slope_scale: -1.0, clamp: 0.0 };
+        let mut buffers = mesh_buffers(deformed);
+        buffers[1] = Some(wgpu::VertexBufferLayout {
+            array_stride: INSTANCE_BYTES,
+            step_mode: wgpu::VertexStepMode::Instance,
+            attributes: &MOVED,
+        });
+        let with_set = [Some(&layouts.map), Some(&layouts.set)];
+        make(
+            &device.device,
+            &PipelineOptions {
+                label: "object motion",
+                layouts: if mask { &with_set } else { &with_set[..1] },
+                module,
+                vertex: if deformed { "deformed_motion_vertex" } else { "motion_vertex" },
+                fragment: Some(if mask { "masked_motion_fragment" } else { "motion_fragment" }),
+                constants: &[],
+                buffers: &buffers,
+                strip: false,
+                front: match class.has(PipelineClass::MIRRORED) {
+                    true => wgpu::FrontFace::Cw,
+                    false => wgpu::FrontFace::Ccw,
+                },
+                cull: (!class.has(PipelineClass::DOUBLE)).then_some(wgpu::Face::Back),
+                depth: Some(depth),
+                samples: 1,
+                target: Some((MOTION_FORMAT, None)),
             },
         )
     }

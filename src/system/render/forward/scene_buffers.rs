@@ -12,6 +12,7 @@ use super::super::textures::{TextureTable, address_mode, entry};
 use super::PARTICLE_BYTES;
 use super::bind_group_layouts::{BindGroupLayouts, SCREEN_OCCLUSION};
 use super::morph_buffer::MorphBuffer;
+use super::object_motion::{ObjectMotion, ObjectMotionUniform};
 use super::targets::SceneTargets;
 use bytemuck::{Pod, Zeroable};
 use engine_frame_packet::FramePacket;
@@ -47,7 +48,7 @@ pub struct GrowingBuffer {
 }
 
 impl GrowingBuffer {
-    fn new(device: &GpuDevice, usage: wgpu::BufferUsages, bytes: u64) -> GrowingBuffer {
+    pub fn new(device: &GpuDevice, usage: wgpu::BufferUsages, bytes: u64) -> GrowingBuffer {
         let buffer = device.device.create_buffer(&wgpu::BufferDescriptor {
             label: Some("scene"),
             size: bytes.next_power_of_two().max(BYTES_MIN),
@@ -67,7 +68,7 @@ impl GrowingBuffer {
     }
 
     /// Replaces the whole content. Returns true if the buffer was replaced.
-    fn write(&mut self, device: &GpuDevice, bytes: &[u8]) -> bool {
+    pub fn write(&mut self, device: &GpuDevice, bytes: &[u8]) -> bool {
         let grown = self.ensure(device, bytes.len() as u64);
         if !bytes.is_empty() {
             device.upload(&self.buffer, 0, bytes);
@@ -328,6 +329,30 @@ impl SceneBuffers {
             let frame = group(device, "frame", &layouts.frame, &[entry(0, frame)]);
             self.plain = Some(([view, particles, frame], generation));
         }
+    }
+
+    /// Creates bind group 0 of the moved draws of a scene.
+    pub fn motion_group(
+        &self,
+        device: &GpuDevice,
+        layouts: &BindGroupLayouts,
+        (motion, morphs): (&ObjectMotion, &MorphBuffer),
+        scene: u64,
+    ) -> wgpu::BindGroup {
+        let uniform = part_of(&motion.uniforms.buffer, size_of::<ObjectMotionUniform>());
+        let entries = [
+            entry(0, uniform),
+            entry(1, self.scenes[&scene].draws.buffer.as_entire_binding()),
+            entry(2, self.surfaces.buffer.as_entire_binding()),
+            entry(6, motion.rows.buffer.as_entire_binding()),
+            entry(7, morphs.buffer.as_entire_binding()),
+        ];
+        group(device, "object motion", &layouts.map, &entries)
+    }
+
+    /// Returns the bytes from one small uniform to the next.
+    pub fn small_stride(&self) -> u64 {
+        self.small_stride
     }
 
     /// Creates the bind groups of views with ambient occlusion. `occlusion` returns that of one of

@@ -75,7 +75,10 @@ impl CameraHistory {
         let index = self.frames % JITTERS + 1;
         let offset = Vec2::new(halton(index, 2), halton(index, 3)) - Vec2::splat(0.5);
         let jitter = offset * 2.0 / Vec2::new(width as f32, height as f32);
+        let to_clip = |camera: &CameraFrame| camera.projection * camera.view;
+        let both = before.filter(|_| matrix.is_some());
         HistoryInputs {
+            to_clip: both.map(|before| [to_clip(camera), to_clip(&before)]),
             reprojection: matrix.unwrap_or(Mat4::IDENTITY),
             jitter: if has_jitter { jitter } else { Vec2::ZERO },
             // The first pictures count equally, later ones less and less.

@@ -62,6 +62,8 @@ fn gather_fragment(@builtin(position) clip: vec4f) -> Gathered {
     let turn = gradient_noise(clip.xy) * 6.28318531;
     var front = vec4f(0.0);
     var front_weights = 0.0;
+    let own_size = max(abs(own), smallest);
+    var open_weights = 0.0;
     var back = own_color * 1e-3;
     var back_weights = 1e-3;
     for (var i = 0; i < TAPS; i++) {
@@ -85,12 +87,16 @@ fn gather_fragment(@builtin(position) clip: vec4f) -> Gathered {
         let behind = (1.0 - in_front) * max(weight, select(0.0, 1e-2, own < 0.0));
         back += color * behind;
         back_weights += behind;
+        let own_weight = clamp(own_size - away + 0.5, 0.0, 1.0) * area / (own_size * own_size);
+        open_weights += own_weight * (1.0 - in_front);
     }
+    // The share of the disk of a pixel in front of the focus that shows what is behind.
     let share = clamp(front_weights, 0.0, 1.0);
+    let inside = front_weights / max(front_weights + open_weights, 1e-6);
     let far = back / back_weights;
     let near = front / max(front_weights, 1e-6);
     // Where nothing is behind, the front is all.
-    let cover = select(share, 1.0, back_weights < 2e-3 && front_weights > 0.0);
+    let cover = select(share, inside, own < -0.25);
     return Gathered(mix(far, near, cover), vec4f(share));
 }
 

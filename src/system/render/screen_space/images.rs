@@ -2,7 +2,7 @@
 
 use super::super::device::GpuDevice;
 use super::super::gui_pipelines::DEPTH_FORMAT;
-use super::ViewSettings;
+use super::{MOTION_FORMAT, ViewSettings};
 
 /// An image of a view.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -43,7 +43,7 @@ impl ScreenImage {
             }
             ScreenImage::FocusTiles | ScreenImage::FocusNeighbours => wgpu::TextureFormat::R16Float,
             ScreenImage::Motion | ScreenImage::MotionTiles | ScreenImage::MotionNeighbours => {
-                wgpu::TextureFormat::Rg16Float
+                MOTION_FORMAT
             }
             ScreenImage::Light
             | ScreenImage::History

@@ -14,7 +14,7 @@ use super::forward::ViewRectangle;
 use super::scene::ViewPlan;
 use super::textures::entry;
 use camera_history::CameraHistory;
-use engine_foundation::Vec2;
+use engine_foundation::{Mat4, Vec2};
 use engine_frame_packet::shading_environment::ScreenSpaceValues;
 use engine_frame_packet::{CameraFrame, FramePacket, ViewTarget};
 use images::ScreenImage;
@@ -23,8 +23,11 @@ use uniforms::{HistoryInputs, ScreenUniform, is_orthographic};
 
 pub use steps::{
     AMBIENT_OCCLUSION, DEPTH_OF_FIELD, DEPTH_PREPASS, LIGHT_RESOLVE, MOTION_BLUR, MOTION_VECTORS,
-    TEMPORAL,
+    OBJECT_MOTION, TEMPORAL,
 };
+
+/// Format of motion vectors.
+pub const MOTION_FORMAT: wgpu::TextureFormat = wgpu::TextureFormat::Rg16Float;
 
 /// The effects of a view.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -44,7 +47,7 @@ impl ViewEffects {
             depth_of_field: values.depth_of_field > 0.0
                 && values.depth_of_field_radius > 0.0
                 && !(by_lens && is_orthographic(camera)),
-            motion_blur: values.motion_blur_shutter > 0.0 && values.motion_blur_radius > 0.0,
+            motion_blur: values.has_motion_blur(),
             temporal: values.temporal_anti_aliasing > 0.0,
         }
     }
@@ -67,7 +70,7 @@ impl ViewEffects {
             DEPTH_PREPASS => self.is_any(),
             AMBIENT_OCCLUSION => self.ambient_occlusion,
             LIGHT_RESOLVE => self.changes_light(),
-            MOTION_VECTORS => self.has_motion(),
+            MOTION_VECTORS | OBJECT_MOTION => self.has_motion(),
             TEMPORAL => self.temporal,
             DEPTH_OF_FIELD => self.depth_of_field,
             MOTION_BLUR => self.motion_blur,
@@ -368,6 +371,19 @@ impl ScreenSpace {
     /// Returns the depth that the depth prepass of a view draws onto.
     pub fn depth(&self, index: usize) -> Option<&wgpu::TextureView> {
         Some(self.view(index)?.image(ScreenImage::Depth))
+    }
+
+    /// Returns the motion vectors of a view.
+    pub fn motion(&self, index: usize) -> Option<&wgpu::TextureView> {
+        let view = self.view(index)?;
+        view.settings.effects.has_motion().then(|| view.image(ScreenImage::Motion))
+    }
+
+    /// Returns the matrices of a view from world space to clip space in this frame and in the
+    /// previous one, without jitter. `None`: the view has no motion vectors, or no previous frame.
+    pub fn motion_matrices(&self, index: usize) -> Option<[Mat4; 2]> {
+        let view = self.view(index)?;
+        view.history.to_clip.filter(|_| view.settings.effects.has_motion())
     }
 
     /// Returns the ambient occlusion of a view.

@@ -36,6 +36,7 @@ pub const DEPTH_PREPASS: &str = "depth prepass";
 pub const AMBIENT_OCCLUSION: &str = "ambient occlusion";
 pub const LIGHT_RESOLVE: &str = "light resolve";
 pub const MOTION_VECTORS: &str = "motion vectors";
+pub const OBJECT_MOTION: &str = "object motion";
 pub const TEMPORAL: &str = "temporal anti-aliasing";
 pub const DEPTH_OF_FIELD: &str = "depth of field";
 pub const MOTION_BLUR: &str = "motion blur";

@@ -34,6 +34,9 @@ pub struct ScreenUniform {
 pub struct HistoryInputs {
     /// From clip space to that of the previous frame, both without jitter.
     pub reprojection: Mat4,
+    /// From world space to clip space in this frame and in the previous one, without jitter.
+    /// `None`: there is no previous frame.
+    pub to_clip: Option<[Mat4; 2]>,
     /// Offset of the picture in clip space.
     pub jitter: Vec2,
     /// Share of the new picture in the history.
@@ -42,7 +45,12 @@ pub struct HistoryInputs {
 
 impl Default for HistoryInputs {
     fn default() -> HistoryInputs {
-        HistoryInputs { reprojection: Mat4::IDENTITY, jitter: Vec2::ZERO, new_share: 1.0 }
+        HistoryInputs {
+            reprojection: Mat4::IDENTITY,
+            to_clip: None,
+            jitter: Vec2::ZERO,
+            new_share: 1.0,
+        }
     }
 }
 
