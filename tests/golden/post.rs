@@ -4,9 +4,9 @@ use super::forward::{SceneBuilder, sun, view};
 use super::meshes::{CUBE, PLANE, SPHERE};
 use super::{QUALITY, compare, draw, renderer};
 use engine::foundation::Vec3;
+use engine::frame_packet::material::BlendMode;
 use engine::frame_packet::mesh::{SurfaceFrame, SurfaceSlot};
 use engine::frame_packet::scene::{ParticleBatch, ParticleQuad, SkyFrame, SkyVisibility};
-use engine::frame_packet::material::BlendMode;
 use engine::frame_packet::shading_environment::ShadingEnvironment;
 use engine::frame_packet::texture::{SamplerSettings, TextureChange, TextureSlot, WrapMode};
 use engine::frame_packet::{FramePacket, View, ViewTarget};
@@ -97,11 +97,8 @@ fn bloom_with_a_threshold_leaves_dim_light_alone() {
 
 #[test]
 fn vignette_grain_and_color_fringes() {
-    let lens = [
-        ("vignette_intensity", 0.8),
-        ("chromatic_aberration", 0.6),
-        ("grain_intensity", 0.5),
-    ];
+    let lens =
+        [("vignette_intensity", 0.8), ("chromatic_aberration", 0.6), ("grain_intensity", 0.5)];
     check("post_lens", &lens);
 }
 
@@ -136,9 +133,9 @@ fn grid(environments: [ShadingEnvironment; 6]) -> FramePacket {
 fn every_tone_mapper_in_a_view_of_its_own() {
     let Some(mut renderer) = renderer(false) else { return };
     let names = ["neutral", "reinhard", "agx", "aces", "filmic", "none"];
-    let packet = grid(names.map(|name| {
-        with(&[("tone_mapper", mapper(name)), ("exposure_compensation", 1.5)])
-    }));
+    let packet = grid(
+        names.map(|name| with(&[("tone_mapper", mapper(name)), ("exposure_compensation", 1.5)])),
+    );
     compare("post_tone_mappers", &draw(&mut renderer, vec![packet], ViewTarget::Screen));
 }
 
@@ -328,11 +325,7 @@ fn light_that_is_no_number_does_not_spread() {
 #[test]
 fn switching_effects_a_thousand_times_leaves_nothing() {
     let Some(mut renderer) = renderer(false) else { return };
-    let on = with(&[
-        ("bloom_intensity", 0.2),
-        ("sharpening", 0.5),
-        ("vignette_intensity", 0.5),
-    ]);
+    let on = with(&[("bloom_intensity", 0.2), ("sharpening", 0.5), ("vignette_intensity", 0.5)]);
     let slot = TextureSlot(7);
     let sampling = SamplerSettings { nearest: false, wrap: WrapMode::Clamp };
     let mut first = room(0.5, 0.0, &[]);
@@ -376,10 +369,8 @@ fn views_without_a_size_or_with_one_pixel_are_drawn() {
     ]);
     renderer.set_quality(FXAA);
     let sizes = [[0.0, 0.0], [0.003, 0.0], [0.003, 0.006], [1.0, 0.006], [0.003, 1.0]];
-    let views = sizes.map(|[width, height]| View {
-        rectangle: [0.2, 0.2, width, height],
-        ..evening(on)
-    });
+    let views =
+        sizes.map(|[width, height]| View { rectangle: [0.2, 0.2, width, height], ..evening(on) });
     draw(&mut renderer, vec![lamps(views.to_vec())], ViewTarget::Screen);
 }
 

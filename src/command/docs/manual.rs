@@ -33,6 +33,7 @@ pub const DOCUMENTS: &[(&str, &[u8])] = files![
     "docs/flow.md",
     "docs/lights.md",
     "docs/shading_environments.md",
+    "docs/screen_space.md",
     "docs/lua.md",
     "docs/materials.md",
     "docs/menus.md",

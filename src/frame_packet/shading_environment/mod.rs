@@ -4,6 +4,7 @@
 
 mod lens;
 mod post;
+mod screen_space;
 mod sky;
 mod surroundings;
 mod tone;
@@ -11,6 +12,7 @@ mod value;
 
 pub use lens::LensValues;
 pub use post::PostValues;
+pub use screen_space::ScreenSpaceValues;
 pub use sky::SkyValues;
 pub use surroundings::SurroundingsValues;
 pub use tone::ToneValues;
@@ -28,6 +30,7 @@ pub struct ShadingEnvironment {
     pub surroundings: SurroundingsValues,
     pub tone: ToneValues,
     pub lens: LensValues,
+    pub screen_space: ScreenSpaceValues,
 }
 
 /// Maximum number of floats of all values.
@@ -43,6 +46,7 @@ static GROUPS: &[ValueGroup] = &[
     SurroundingsValues::GROUP,
     ToneValues::GROUP,
     LensValues::GROUP,
+    ScreenSpaceValues::GROUP,
 ];
 
 impl ShadingEnvironment {
@@ -52,6 +56,7 @@ impl ShadingEnvironment {
         surroundings: SurroundingsValues::DEFAULT,
         tone: ToneValues::DEFAULT,
         lens: LensValues::DEFAULT,
+        screen_space: ScreenSpaceValues::DEFAULT,
     };
 
     /// Returns all floats, in the order of [`ShadingEnvironment::values`].

@@ -401,6 +401,8 @@ impl FrameRenderer {
         self.statistics.scene = scene;
         self.statistics.post_bytes =
             self.forward.as_ref().map_or(0, |forward| forward.post_bytes());
+        let images = |forward: &ForwardRenderer| forward.screen_space().image_count() as u32;
+        self.statistics.screen_images = self.forward.as_deref().map_or(0, images);
         self.statistics.textures = self.textures.len() as u32;
         self.statistics.materials = self.materials.len() as u32;
         let nothing = self.plan.passes.is_empty() && packet.captures.is_empty();
@@ -447,6 +449,9 @@ impl FrameRenderer {
     fn copy_scenes(&mut self, packet: &FramePacket) -> u64 {
         let Some(mut forward) = self.forward.take_if(|_| !self.scenes.plans.views.is_empty())
         else {
+            if let Some(forward) = &mut self.forward {
+                forward.release_screen_space();
+            }
             return 0;
         };
         let mut areas = vec![None; self.scenes.plans.views.len()];

@@ -25,6 +25,7 @@ mod readback;
 mod recorder;
 mod render_passes;
 mod scene;
+mod screen_space;
 mod secondary_surfaces;
 pub mod shader;
 mod shader_sources;
@@ -278,6 +279,8 @@ pub struct FrameStatistics {
     pub scene: SceneStatistics,
     /// Bytes of the images of post effects on the adapter.
     pub post_bytes: u64,
+    /// Images of screen-space effects that exist, in all views.
+    pub screen_images: u32,
     /// Milliseconds of the renderer's thread for the packet, without waiting for the display.
     pub encode_ms: f32,
     /// Milliseconds of the renderer's thread by stage: "changes" applied, "worlds" culled and

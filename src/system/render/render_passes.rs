@@ -6,6 +6,7 @@
 //! Rows that draw onto the same attachments share one GPU render pass, unless a row samples
 //! what the pass before it draws.
 
+use super::screen_space;
 use super::view_encode::ViewEncoder;
 use engine_resource::settings::SETTINGS;
 
@@ -24,6 +25,14 @@ pub enum PassResource {
     Bloom,
     /// The tone-mapped image, for effects that need all of it.
     Image,
+    /// The depth of the opaque objects with one sample per pixel, for screen-space effects.
+    ScreenDepth,
+    /// Ambient occlusion of each pixel.
+    AmbientOcclusion,
+    /// The light with one sample per pixel, which screen-space effects change one after the other.
+    ResolvedLight,
+    /// Motion of each pixel since the previous frame.
+    MotionVectors,
     /// The view's part of its target: the screen, a window or a texture. It has an image before
     /// the first pass, and if world Guis follow, a depth buffer of its own.
     Target,
@@ -50,6 +59,11 @@ impl PassWrite {
 pub enum Attachments {
     /// One shadow map after the other: the pass runs once for each.
     ShadowMap,
+    /// The depth of screen-space effects.
+    ScreenDepth,
+    /// One image after the other: the pass runs once for each step that has its name
+    /// (screen_space/steps.rs).
+    ScreenSteps,
     /// Light, and the depth buffer, which is read-only for rows that do not write the depth.
     Scene,
     Target,
@@ -80,6 +94,10 @@ impl PassRow {
         match self.writes[0].resource() {
             PassResource::ShadowMaps => Attachments::ShadowMap,
             PassResource::Light | PassResource::Depth => Attachments::Scene,
+            PassResource::ScreenDepth => Attachments::ScreenDepth,
+            PassResource::AmbientOcclusion
+            | PassResource::ResolvedLight
+            | PassResource::MotionVectors => Attachments::ScreenSteps,
             PassResource::Target => Attachments::Target,
             resource @ (PassResource::Exposure | PassResource::Bloom | PassResource::Image) => {
                 Attachments::Post(resource)
@@ -108,8 +126,26 @@ pub static RENDER_PASSES: &[PassRow] = &[
         encode: |view, to| view.draw_shadow(to),
     },
     PassRow {
+        name: screen_space::DEPTH_PREPASS,
+        reads: &[],
+        writes: &[PassWrite::Clear(PassResource::ScreenDepth)],
+        shaders: &["shadow"],
+        settings: &[],
+        runs: |view| view.has_screen_pass(screen_space::DEPTH_PREPASS),
+        encode: |view, to| view.draw_depth(to),
+    },
+    PassRow {
+        name: screen_space::AMBIENT_OCCLUSION,
+        reads: &[PassResource::ScreenDepth],
+        writes: &[PassWrite::Clear(PassResource::AmbientOcclusion)],
+        shaders: &["ambient_occlusion", "ambient_occlusion_blur"],
+        settings: &[],
+        runs: |view| view.has_screen_pass(screen_space::AMBIENT_OCCLUSION),
+        encode: |view, to| view.draw_screen_step(to),
+    },
+    PassRow {
         name: "opaque objects",
-        reads: &[PassResource::ShadowMaps],
+        reads: &[PassResource::ShadowMaps, PassResource::AmbientOcclusion],
         writes: &[PassWrite::Clear(PassResource::Light), PassWrite::Clear(PassResource::Depth)],
         shaders: &["mesh", "custom"],
         settings: &["render.smooth_edges"],
@@ -143,6 +179,61 @@ pub static RENDER_PASSES: &[PassRow] = &[
         settings: &["render.smooth_edges"],
         runs: |view| view.has_particles(),
         encode: |view, to| view.draw_transparent(to),
+    },
+    PassRow {
+        name: screen_space::LIGHT_RESOLVE,
+        reads: &[PassResource::Light],
+        writes: &[PassWrite::Clear(PassResource::ResolvedLight)],
+        shaders: &["light_resolve"],
+        settings: &["render.smooth_edges"],
+        runs: |view| view.has_screen_pass(screen_space::LIGHT_RESOLVE),
+        encode: |view, to| view.draw_screen_step(to),
+    },
+    PassRow {
+        name: screen_space::MOTION_VECTORS,
+        reads: &[PassResource::ScreenDepth],
+        writes: &[PassWrite::Clear(PassResource::MotionVectors)],
+        shaders: &["motion_vectors"],
+        settings: &[],
+        runs: |view| view.has_screen_pass(screen_space::MOTION_VECTORS),
+        encode: |view, to| view.draw_screen_step(to),
+    },
+    PassRow {
+        name: screen_space::OBJECT_MOTION,
+        // It is tested against the depth, but samples none.
+        reads: &[],
+        writes: &[PassWrite::Keep(PassResource::MotionVectors)],
+        shaders: &["object_motion"],
+        settings: &[],
+        runs: |view| view.has_object_motion(),
+        encode: |view, to| view.draw_object_motion(to),
+    },
+    PassRow {
+        name: screen_space::TEMPORAL,
+        reads: &[PassResource::ScreenDepth, PassResource::MotionVectors],
+        writes: &[PassWrite::Keep(PassResource::ResolvedLight)],
+        shaders: &["temporal"],
+        settings: &[],
+        runs: |view| view.has_screen_pass(screen_space::TEMPORAL),
+        encode: |view, to| view.draw_screen_step(to),
+    },
+    PassRow {
+        name: screen_space::DEPTH_OF_FIELD,
+        reads: &[PassResource::ScreenDepth],
+        writes: &[PassWrite::Keep(PassResource::ResolvedLight)],
+        shaders: &["depth_of_field_tiles", "depth_of_field"],
+        settings: &[],
+        runs: |view| view.has_screen_pass(screen_space::DEPTH_OF_FIELD),
+        encode: |view, to| view.draw_screen_step(to),
+    },
+    PassRow {
+        name: screen_space::MOTION_BLUR,
+        reads: &[PassResource::ScreenDepth, PassResource::MotionVectors],
+        writes: &[PassWrite::Keep(PassResource::ResolvedLight)],
+        shaders: &["motion_blur_tiles", "motion_blur"],
+        settings: &[],
+        runs: |view| view.has_screen_pass(screen_space::MOTION_BLUR),
+        encode: |view, to| view.draw_screen_step(to),
     },
     PassRow {
         name: "exposure",
@@ -182,7 +273,7 @@ pub static RENDER_PASSES: &[PassRow] = &[
     },
     PassRow {
         name: "tone mapping",
-        reads: &[PassResource::Light],
+        reads: &[PassResource::Light, PassResource::ResolvedLight],
         writes: &[PassWrite::Keep(PassResource::Target)],
         shaders: &["tonemap"],
         settings: &["render.smooth_edges"],
@@ -192,7 +283,7 @@ pub static RENDER_PASSES: &[PassRow] = &[
     PassRow {
         name: "tone mapping with depth",
         // World Guis are tested against the scene's depth.
-        reads: &[PassResource::Light, PassResource::Depth],
+        reads: &[PassResource::Light, PassResource::ResolvedLight, PassResource::Depth],
         writes: &[PassWrite::Keep(PassResource::Target)],
         shaders: &["tonemap"],
         settings: &["render.smooth_edges"],

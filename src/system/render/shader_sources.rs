@@ -16,6 +16,8 @@ const INCLUDES: &[(&str, &str)] = &[
     ("grading.wgsl", include_str!("post/grading.wgsl")),
     ("grain.wgsl", include_str!("post/grain.wgsl")),
     ("fxaa.wgsl", include_str!("post/fxaa.wgsl")),
+    ("screen_uniforms.wgsl", include_str!("screen_space/screen_uniforms.wgsl")),
+    ("focus.wgsl", include_str!("screen_space/focus.wgsl")),
 ];
 
 /// The shaders of scenes.
@@ -30,6 +32,16 @@ const SHADERS: &[(&str, &str)] = &[
     ("bloom", include_str!("post/bloom.wgsl")),
     ("grade", include_str!("post/grade.wgsl")),
     ("finish", include_str!("post/finish.wgsl")),
+    ("ambient_occlusion", include_str!("screen_space/ambient_occlusion.wgsl")),
+    ("ambient_occlusion_blur", include_str!("screen_space/ambient_occlusion_blur.wgsl")),
+    ("light_resolve", include_str!("screen_space/light_resolve.wgsl")),
+    ("motion_vectors", include_str!("screen_space/motion_vectors.wgsl")),
+    ("object_motion", include_str!("screen_space/object_motion.wgsl")),
+    ("temporal", include_str!("screen_space/temporal.wgsl")),
+    ("depth_of_field_tiles", include_str!("screen_space/depth_of_field_tiles.wgsl")),
+    ("depth_of_field", include_str!("screen_space/depth_of_field.wgsl")),
+    ("motion_blur_tiles", include_str!("screen_space/motion_blur_tiles.wgsl")),
+    ("motion_blur", include_str!("screen_space/motion_blur.wgsl")),
 ];
 
 /// The shader of Guis, which games' materials complete (materials.rs).
@@ -50,6 +62,13 @@ fn find(table: &[(&str, &'static str)], name: &str) -> &'static str {
 pub fn source(name: &str, samples: u32) -> String {
     let whole = with_includes(find(SHADERS, name));
     if samples > 1 { whole } else { whole.replace("_multisampled_2d", "_2d") }
+}
+
+/// Returns the source of a shader for light with one sample per pixel, while the depth has
+/// `samples`.
+pub fn source_of_resolved_light(name: &str, samples: u32) -> String {
+    let light = "var light: texture_multisampled_2d<f32>";
+    source(name, samples).replacen(light, "var light: texture_2d<f32>", 1)
 }
 
 fn with_includes(text: &str) -> String {
@@ -89,7 +108,10 @@ mod tests {
     fn the_shaders_are_valid_with_and_without_several_samples() {
         for samples in [1, 4] {
             for (name, _) in SHADERS {
+                let resolved = source_of_resolved_light("tonemap", samples);
+                assert!(resolved.contains("var light: texture_2d<f32>"));
                 let source = match *name {
+                    "tonemap" if samples > 1 => resolved,
                     // It follows the shader of Guis and a game's material.
                     "custom" => [engine_source(), source(name, samples)].join("\n"),
                     name => source(name, samples),

@@ -11,6 +11,7 @@ use super::render_passes::{
     Attachments, PassResource, PassRow, PassWrite, RENDER_PASSES, shared_passes,
 };
 use super::scene::{ShadowMap, ViewPlan};
+use super::screen_space;
 
 /// The scene of a view, if it has one that can be drawn.
 struct SceneView<'a> {
@@ -29,8 +30,10 @@ pub struct ViewEncoder<'a> {
     fill: Option<PreparedFill>,
     /// Index of the shadow that is drawn.
     shadow: usize,
+    /// Number of the view's screen-space step that is drawn.
+    screen_step: usize,
     /// The step of a post effect that is drawn.
-    step: Option<&'a PostStep>,
+    post_step: Option<&'a PostStep>,
 }
 
 /// The questions that rows ask, and the draws that they encode.
@@ -58,6 +61,35 @@ impl ViewEncoder<'_> {
 
     pub fn has_fill(&self) -> bool {
         self.fill.is_some()
+    }
+
+    /// Returns true if a pass of screen-space effects runs.
+    pub fn has_screen_pass(&self, name: &str) -> bool {
+        let runs = |scene: &SceneView| scene.forward.screen_space().runs(scene.index, name);
+        self.scene.as_ref().is_some_and(runs)
+    }
+
+    pub fn draw_depth(&self, to: &mut wgpu::RenderPass) {
+        if let Some(scene) = &self.scene {
+            scene.forward.draw_depth(to, scene.index, &scene.resources);
+        }
+    }
+
+    pub fn has_object_motion(&self) -> bool {
+        let has = |scene: &SceneView| scene.forward.has_object_motion(scene.index);
+        self.scene.as_ref().is_some_and(has)
+    }
+
+    pub fn draw_object_motion(&self, to: &mut wgpu::RenderPass) {
+        if let Some(scene) = &self.scene {
+            scene.forward.draw_object_motion(to, scene.index, &scene.resources);
+        }
+    }
+
+    pub fn draw_screen_step(&self, to: &mut wgpu::RenderPass) {
+        if let Some(scene) = &self.scene {
+            scene.forward.screen_space().draw(to, scene.index, self.screen_step);
+        }
     }
 
     pub fn draw_shadow(&self, to: &mut wgpu::RenderPass) {
@@ -101,7 +133,7 @@ impl ViewEncoder<'_> {
     }
 
     pub fn draw_post_step(&self, to: &mut wgpu::RenderPass) {
-        if let Some(step) = self.step {
+        if let Some(step) = self.post_step {
             step.draw(to);
         }
     }
@@ -143,7 +175,8 @@ pub fn encode_view(
     });
     let (buffers, masks) = (context.buffers, context.masks);
     let guis = GuiDraws { buffers, textures, materials, masks, ready };
-    let mut view = ViewEncoder { pass, scene, guis, fill, shadow: 0, step: None };
+    let (screen_step, post_step) = (0, None);
+    let mut view = ViewEncoder { pass, scene, guis, fill, shadow: 0, screen_step, post_step };
     let rows: Vec<&PassRow> = RENDER_PASSES.iter().filter(|row| (row.runs)(&view)).collect();
     let mut first = 0;
     for run in shared_passes(&rows) {
@@ -158,6 +191,20 @@ pub fn encode_view(
                     run.iter().for_each(|row| (row.encode)(&view, &mut to));
                 }
             }
+            Attachments::ScreenDepth => {
+                let Some(mut to) = begin_screen_depth(encoder, &view, context.timing) else {
+                    continue;
+                };
+                run.iter().for_each(|row| (row.encode)(&view, &mut to));
+            }
+            Attachments::ScreenSteps => {
+                for row in run {
+                    if row.name == screen_space::OBJECT_MOTION {
+                        encode_object_motion(encoder, &view, row, context.timing);
+                    }
+                    encode_screen_steps(encoder, &mut view, row, context.timing);
+                }
+            }
             Attachments::Scene => {
                 let stores_depth = following.iter().any(|row| row.does_read(PassResource::Depth));
                 let Some(mut to) = begin_scene(encoder, &view, run, stores_depth, context.timing)
@@ -170,7 +217,7 @@ pub fn encode_view(
                 let scene = view.scene.as_ref().map(|scene| (scene.forward, scene.index));
                 let steps = scene.map_or(&[][..], |(all, index)| all.post_steps(index, resource));
                 for step in steps {
-                    view.step = Some(step);
+                    view.post_step = Some(step);
                     let Some(mut to) = begin_post_step(encoder, step, context.timing) else {
                         continue;
                     };
@@ -266,6 +313,76 @@ fn begin_shadow<'e>(
         occlusion_query_set: None,
         multiview_mask: None,
     }))
+}
+
+/// Begins the depth prepass of a view.
+fn begin_screen_depth<'e>(
+    encoder: &'e mut wgpu::CommandEncoder,
+    view: &ViewEncoder,
+    timing: &mut Option<GpuTiming>,
+) -> Option<wgpu::RenderPass<'e>> {
+    let scene = view.scene.as_ref()?;
+    let depth = scene.forward.screen_space().depth(scene.index)?;
+    let cleared = Some(PassWrite::Clear(PassResource::ScreenDepth));
+    Some(encoder.begin_render_pass(&wgpu::RenderPassDescriptor {
+        label: Some("depth prepass"),
+        color_attachments: &[],
+        depth_stencil_attachment: Some(depth_attachment(depth, cleared, true)),
+        timestamp_writes: timing.as_mut().and_then(|it| it.pass("depth prepass".to_string())),
+        occlusion_query_set: None,
+        multiview_mask: None,
+    }))
+}
+
+/// Encodes the pass of moved draws onto the motion vectors of a view.
+fn encode_object_motion(
+    encoder: &mut wgpu::CommandEncoder,
+    view: &ViewEncoder,
+    row: &PassRow,
+    timing: &mut Option<GpuTiming>,
+) {
+    let Some(scene) = &view.scene else { return };
+    let screen = scene.forward.screen_space();
+    let Some((motion, depth)) = screen.motion(scene.index).zip(screen.depth(scene.index)) else {
+        return;
+    };
+    let mut to = encoder.begin_render_pass(&wgpu::RenderPassDescriptor {
+        label: Some(row.name),
+        color_attachments: &[Some(color_attachment(motion, None))],
+        depth_stencil_attachment: Some(depth_attachment(depth, None, true)),
+        timestamp_writes: timing.as_mut().and_then(|it| it.pass(row.name.to_string())),
+        occlusion_query_set: None,
+        multiview_mask: None,
+    });
+    (row.encode)(view, &mut to);
+}
+
+/// Encodes the steps of a row of screen-space effects, each in a pass onto its own images.
+fn encode_screen_steps(
+    encoder: &mut wgpu::CommandEncoder,
+    view: &mut ViewEncoder,
+    row: &PassRow,
+    timing: &mut Option<GpuTiming>,
+) {
+    let Some(scene) = &view.scene else { return };
+    let (forward, index) = (scene.forward, scene.index);
+    for step in forward.screen_space().steps(index, row.name) {
+        view.screen_step = step;
+        let outputs = forward.screen_space().outputs(index, step);
+        // Every step draws the whole image, so nothing of the previous content is loaded.
+        let black = Some(wgpu::Color::TRANSPARENT);
+        let attachments: Vec<_> =
+            outputs.iter().map(|output| Some(color_attachment(output, black))).collect();
+        let mut to = encoder.begin_render_pass(&wgpu::RenderPassDescriptor {
+            label: Some(row.name),
+            color_attachments: &attachments,
+            depth_stencil_attachment: None,
+            timestamp_writes: timing.as_mut().and_then(|it| it.pass(row.name.to_string())),
+            occlusion_query_set: None,
+            multiview_mask: None,
+        });
+        (row.encode)(view, &mut to);
+    }
 }
 
 /// Begins a pass onto the scene's light and depth.

@@ -19,6 +19,10 @@ pub struct BindGroupLayouts {
     pub light: wgpu::BindGroupLayout,
     /// Light without depth: group 1 of the tone mapping.
     pub light_only: wgpu::BindGroupLayout,
+    /// Light with one sample per pixel and the scene's depth, and that light without depth: group 1
+    /// of the tone mapping.
+    pub resolved_light: wgpu::BindGroupLayout,
+    pub resolved_light_only: wgpu::BindGroupLayout,
     /// The view and the batch: group 0 of particles.
     pub particles: wgpu::BindGroupLayout,
     /// Depth alone: group 2 of particles.
@@ -26,6 +30,9 @@ pub struct BindGroupLayouts {
     /// A texture and its sampler: group 1 of particles.
     pub texture: wgpu::BindGroupLayout,
 }
+
+/// Binding of the ambient occlusion in group 0 of meshes.
+pub const SCREEN_OCCLUSION: u32 = 16;
 
 const BOTH: wgpu::ShaderStages = wgpu::ShaderStages::VERTEX_FRAGMENT;
 const VERTEX: wgpu::ShaderStages = wgpu::ShaderStages::VERTEX;
@@ -102,6 +109,7 @@ impl BindGroupLayouts {
                     compare,
                     poses,
                     offsets,
+                    sampled_texture(SCREEN_OCCLUSION, plain, D2, false),
                 ],
             ),
             map: make(
@@ -117,6 +125,14 @@ impl BindGroupLayouts {
             ),
             particles: make("particles", &[uniform(0), uniform(1)]),
             light_only: make("light alone", &[sampled_texture(0, plain, D2, many)]),
+            resolved_light: make(
+                "resolved light",
+                &[sampled_texture(0, plain, D2, false), sampled_texture(1, plain, D2, many)],
+            ),
+            resolved_light_only: make(
+                "resolved light alone",
+                &[sampled_texture(0, plain, D2, false)],
+            ),
             depth: make("depth", &[sampled_texture(0, plain, D2, many)]),
             texture: textures.layout().clone(),
         }

@@ -67,6 +67,45 @@ impl ForwardRenderer {
         }
     }
 
+    /// Draws the depth of a view's opaque objects.
+    pub fn draw_depth(&self, to: &mut wgpu::RenderPass, index: usize, frame: &SceneResources) {
+        let view = &frame.scenes.plans.views[index];
+        let (group, offset) = self.buffers.depth_view(view.scene, index);
+        to.set_bind_group(0, group, &[offset]);
+        to.set_vertex_buffer(1, self.buffers.instances.buffer.slice(..));
+        let mut set = SceneBoundState::default();
+        for group in &frame.scenes.plans.groups[view.solid.clone()] {
+            self.batch(to, &mut set, frame.scenes, group, |to, key| {
+                to.set_pipeline(self.pipelines.get(PipelineKey::DepthPrepass(key.class)));
+                true
+            });
+        }
+    }
+
+    /// Returns true if a view has moved draws with motion vectors.
+    pub fn has_object_motion(&self, index: usize) -> bool {
+        self.object_motion.draws.contains_key(&index)
+    }
+
+    /// Draws the motion vectors of a view's moved draws.
+    pub fn draw_object_motion(
+        &self,
+        to: &mut wgpu::RenderPass,
+        index: usize,
+        frame: &SceneResources,
+    ) {
+        let motion = &self.object_motion;
+        to.set_bind_group(0, &motion.groups[&index], &[motion.offsets[&index]]);
+        to.set_vertex_buffer(1, motion.instances.buffer.slice(..));
+        let mut set = SceneBoundState::default();
+        for group in &motion.draws[&index] {
+            self.batch(to, &mut set, frame.scenes, group, |to, key| {
+                to.set_pipeline(self.pipelines.get(PipelineKey::ObjectMotion(key.class)));
+                true
+            });
+        }
+    }
+
     /// Draws the sky behind a view's opaque objects.
     pub fn draw_sky(&self, to: &mut wgpu::RenderPass, index: usize) {
         to.set_pipeline(self.pipelines.get(PipelineKey::Sky));
@@ -241,17 +280,20 @@ impl ForwardRenderer {
     /// image's rectangle.
     pub fn tonemap(&self, to: &mut wgpu::RenderPass, index: usize) {
         let Some(area) = self.areas[index] else { return };
+        let resolved = self.resolved_groups.get(&index);
         let [x, y, width, height] = area.rectangle;
         to.set_scissor_rect(x, y, width, height);
         to.set_viewport(x as f32, y as f32, width as f32, height as f32, 0.0, 1.0);
-        to.set_pipeline(
-            self.pipelines
-                .get(PipelineKey::Tonemap { format: area.format, has_depth: area.has_depth }),
-        );
+        to.set_pipeline(self.pipelines.get(PipelineKey::Tonemap {
+            format: area.format,
+            has_depth: area.has_depth,
+            is_resolved: resolved.is_some(),
+        }));
         let (group, offset) = self.buffers.view(index);
         to.set_bind_group(0, group, &[offset]);
         let target = self.targets.get((width, height));
-        to.set_bind_group(1, if area.has_depth { &target.group } else { &target.light_group }, &[]);
+        let light = if area.has_depth { &target.group } else { &target.light_group };
+        to.set_bind_group(1, resolved.unwrap_or(light), &[]);
         to.draw(0..3, 0..1);
     }
 }

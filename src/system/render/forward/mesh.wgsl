@@ -25,6 +25,9 @@ override MASK: bool = false;
 @group(1) @binding(8) var emissive_texture: texture_2d<f32>;
 @group(1) @binding(9) var emissive_sampler: sampler;
 
+// Ambient occlusion of each pixel; one white texel if it is off.
+@group(0) @binding(16) var screen_occlusion: texture_2d<f32>;
+
 struct Corner {
     @location(0) position: vec3f,
     @location(1) normal: vec4f,
@@ -107,6 +110,8 @@ struct Lit {
     // Roughness squared, as in the distribution.
     alpha: f32,
     n_dot_v: f32,
+    // Ambient occlusion of the pixel.
+    open: f32,
 }
 
 // Returns the light from one direction, reflected to the camera. Microfacets: GGX (Walter et al.,
@@ -273,8 +278,39 @@ fn mesh_fragment(in: Point, @builtin(front_facing) front: bool) -> @location(0) 
     lit.f0 = mix(vec3f(0.04), color, metallic);
     lit.alpha = steady;
     lit.n_dot_v = max(abs(dot(lit.normal, lit.back)), 1e-4);
+    // The occlusion is that of opaque surfaces.
+    lit.open = select(screen_open(in.clip.xy), 1.0, seen_through);
     let sent = gather(lit, surface, roughness, occlusion, glowing);
     return vec4f(kept(through_air(sent, metres)) * alpha, alpha);
+}
+
+// Returns the ambient occlusion of a pixel.
+fn screen_open(pixel: vec2f) -> f32 {
+    let last = vec2i(textureDimensions(screen_occlusion)) - 1;
+    return textureLoad(screen_occlusion, min(vec2i(pixel), last), 0).r;
+}
+
+// Returns the parts of the sky's light that reach a matte surface and a mirroring one. Light that
+// bright surfaces reflect to each other: Jimenez et al., "Practical Real-Time Strategies for
+// Accurate Indirect Occlusion", 2016. Mirrors: Lagarde and de Rousiers, "Moving Frostbite to
+// Physically Based Rendering", 2014.
+struct ScreenOpen {
+    matte: vec3f,
+    mirror: f32,
+}
+
+fn open_parts(lit: Lit, roughness: f32) -> ScreenOpen {
+    let open = lit.open;
+    if open >= 1.0 {
+        return ScreenOpen(vec3f(1.0), 1.0);
+    }
+    let color = lit.diffuse;
+    let a = 2.0404 * color - 0.3324;
+    let b = -4.7951 * color + 0.6417;
+    let c = 2.7552 * color + 0.6903;
+    let matte = max(vec3f(open), ((open * a + b) * open + c) * open);
+    let narrow = exp2(-16.0 * roughness - 1.0);
+    return ScreenOpen(matte, clamp(pow(lit.n_dot_v + open, narrow) - 1.0 + open, 0.0, 1.0));
 }
 
 // Returns all light of a pixel.
@@ -295,5 +331,6 @@ fn gather(lit: Lit, surface: Surface, roughness: f32, occlusion: f32, glowing: v
     let shine = mirrored(lit.f0, roughness, lit.n_dot_v);
     let matte = lit.diffuse * (1.0 - shine) * sky(lit.normal, 1.0);
     let mirror = shine * sky(reflect(-lit.back, lit.normal), roughness);
-    return sum + (matte + mirror) * open;
+    let screen = open_parts(lit, roughness);
+    return sum + (matte * screen.matte + mirror * screen.mirror) * open;
 }

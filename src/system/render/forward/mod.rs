@@ -9,9 +9,11 @@
 
 mod bind_group_layouts;
 mod custom_shaders;
+mod effects;
 mod encode;
 mod mesh_buffers;
 mod morph_buffer;
+mod object_motion;
 mod pipelines;
 mod scene_buffers;
 mod targets;
@@ -19,16 +21,19 @@ mod targets;
 use super::device::GpuDevice;
 use super::gui_passes::{FrameUniform, PixelRectangle};
 use super::materials::MaterialTable;
-use super::post::{LightLayouts, PostEffects, PostView, ViewKey, compensated};
+use super::numeric_map::NumberMap;
+use super::post::{LightLayouts, PostEffects, compensated};
 use super::scene::{
     InstancedDraw, RetainedScenes, SceneUniform, ShadowMap, TransparentGroup, ViewPlan,
 };
+use super::screen_space::{self, ScreenSpace};
 use super::textures::TextureTable;
 use super::{RenderQuality, RendererEvent};
 use bind_group_layouts::BindGroupLayouts;
 use engine_frame_packet::FramePacket;
 use engine_frame_packet::mesh::MeshSlot;
 use mesh_buffers::MeshBuffers;
+use object_motion::ObjectMotion;
 use pipelines::{PipelineCache, PipelineKey};
 use scene_buffers::SceneBuffers;
 use targets::SceneTargets;
@@ -69,6 +74,10 @@ pub struct ForwardRenderer {
     targets: SceneTargets,
     meshes: MeshBuffers,
     buffers: SceneBuffers,
+    screen_space: ScreenSpace,
+    object_motion: ObjectMotion,
+    /// Bind group 1 of the tone mapping of views whose light is resolved, by the index of the view.
+    resolved_groups: NumberMap<usize, wgpu::BindGroup>,
     /// The rectangle of each of the plan's views; `None`: the view is not shown.
     areas: Vec<Option<ViewRectangle>>,
     uniforms: Vec<SceneUniform>,
@@ -111,9 +120,14 @@ impl ForwardRenderer {
         let mut meshes = MeshBuffers::new(device);
         report_refused(events, scenes, meshes.upload_all(device, &scenes.library));
         let layouts = BindGroupLayouts::new(device, textures, samples);
-        let (with_depth, alone) = (layouts.light.clone(), layouts.light_only.clone());
+        let light = LightLayouts {
+            with_depth: layouts.light.clone(),
+            alone: layouts.light_only.clone(),
+            resolved_with_depth: layouts.resolved_light.clone(),
+            resolved_alone: layouts.resolved_light_only.clone(),
+        };
         Ok(ForwardRenderer {
-            post: PostEffects::new(LightLayouts { with_depth, alone }, samples, *quality),
+            post: PostEffects::new(light, samples, *quality),
             layouts,
             pipelines: PipelineCache::new(device, samples),
             custom_shaders: custom_shaders::CustomShaders::default(),
@@ -121,6 +135,9 @@ impl ForwardRenderer {
             targets: SceneTargets::new(device, samples, quality.shadow_texels, quality.spot_texels),
             meshes,
             buffers: SceneBuffers::new(device),
+            screen_space: ScreenSpace::new(device, samples),
+            object_motion: ObjectMotion::new(device),
+            resolved_groups: NumberMap::default(),
             areas: Vec::new(),
             uniforms: Vec::new(),
             frames: Vec::new(),
@@ -150,12 +167,16 @@ impl ForwardRenderer {
         areas: Vec<Option<ViewRectangle>>,
     ) -> u64 {
         self.areas = areas;
+        self.screen_space.begin(device, packet, &scenes.plans.views, &self.areas);
         self.uniforms.clear();
         self.frames.clear();
-        for (view, area) in scenes.plans.views.iter().zip(&self.areas) {
+        for (index, (view, area)) in scenes.plans.views.iter().zip(&self.areas).enumerate() {
             let mut uniform = view.uniform;
             let environment = &packet.views[view.view].environment;
             uniform.top[3] = compensated(uniform.top[3], environment);
+            if let Some(jitter) = self.screen_space.jitter(index) {
+                uniform.shift(jitter);
+            }
             if let Some(area) = area {
                 uniform.counts[3] = u32::from(!area.format.is_srgb());
                 uniform.shadow[2] = area.rectangle[0] as f32;
@@ -177,9 +198,11 @@ impl ForwardRenderer {
         }
         let uniforms = (&self.uniforms[..], &self.frames[..]);
         let mut copied = self.buffers.copy(device, scenes, packet, uniforms);
-        copied += self.prepare_post(device, scenes, packet, resources.events);
         let resources_of_groups = (&self.targets, &self.meshes.morphs);
         self.buffers.create_bind_groups(device, &self.layouts, resources_of_groups, scenes);
+        self.prepare_screen_space(device, scenes, packet);
+        copied += self.prepare_object_motion(device, scenes);
+        copied += self.prepare_post(device, scenes, packet, resources.events);
         self.buffers.follow_textures(resources.textures, !packet.surfaces.is_empty());
         for (index, view) in scenes.plans.views.iter().enumerate() {
             if let Some(area) = self.areas[index] {
@@ -187,35 +210,6 @@ impl ForwardRenderer {
             }
         }
         copied
-    }
-
-    /// Prepares the post effects of the views. Returns the number of copied bytes.
-    fn prepare_post(
-        &mut self,
-        device: &GpuDevice,
-        scenes: &RetainedScenes,
-        packet: &FramePacket,
-        events: &mut Vec<RendererEvent>,
-    ) -> u64 {
-        let plans = &scenes.plans.views;
-        let key = |plan: &ViewPlan| (packet.views[plan.view].target, plan.scene);
-        let view = |index: usize| {
-            let (plan, area) = (&plans[index], self.areas[index]?);
-            let (target, scene) = key(plan);
-            let number = plans[..index].iter().filter(|it| key(it) == (target, scene)).count();
-            let lit = self.targets.get((area.rectangle[2], area.rectangle[3]));
-            Some(PostView {
-                key: ViewKey { target, scene, number },
-                environment: &packet.views[plan.view].environment,
-                uniform: &self.uniforms[index],
-                area,
-                light: lit.light_group.clone(),
-                light_and_depth: lit.group.clone(),
-                seconds: packet.seconds,
-            })
-        };
-        let views: Vec<Option<PostView>> = (0..plans.len()).map(view).collect();
-        self.post.prepare(device, &views, events)
     }
 
     /// Creates the pipelines and texture bind groups of a view.
@@ -271,9 +265,16 @@ impl ForwardRenderer {
         }
         self.pipelines.ensure(device, &self.layouts, PipelineKey::Sky);
         let ViewRectangle { format, has_depth, .. } = area;
-        if self.has_post(index) {
-            return;
+        let is_resolved = self.resolved_groups.contains_key(&index);
+        if !self.has_post(index) {
+            let tonemap = PipelineKey::Tonemap { format, has_depth, is_resolved };
+            self.pipelines.ensure(device, &self.layouts, tonemap);
         }
-        self.pipelines.ensure(device, &self.layouts, PipelineKey::Tonemap { format, has_depth });
+        if self.screen_space.runs(index, screen_space::DEPTH_PREPASS) {
+            for InstancedDraw { batch, .. } in &plans.groups[view.solid.clone()] {
+                let key = PipelineKey::DepthPrepass(scenes.library.batch(*batch).class);
+                self.pipelines.ensure(device, &self.layouts, key);
+            }
+        }
     }
 }

@@ -4,9 +4,11 @@ use super::super::device::GpuDevice;
 use super::super::gui_pipelines::{DEPTH_FORMAT, blend_state};
 use super::super::numeric_map::NumberMap;
 use super::super::scene::PipelineClass;
-use super::super::shader_sources::source;
+use super::super::screen_space::MOTION_FORMAT;
+use super::super::shader_sources::{source, source_of_resolved_light};
 use super::bind_group_layouts::BindGroupLayouts;
 use super::mesh_buffers::DeformerVertex;
+use super::object_motion::INSTANCE_BYTES;
 use super::{LIGHT_FORMAT, PARTICLE_BYTES};
 use engine_frame_packet::material::BlendMode;
 use engine_frame_packet::mesh::MeshVertex;
@@ -21,7 +23,13 @@ pub enum PipelineKey {
     Tonemap {
         format: wgpu::TextureFormat,
         has_depth: bool,
+        /// True if the light has one sample per pixel, as screen-space effects leave it.
+        is_resolved: bool,
     },
+    /// Draws the depth of opaque meshes of a class with one sample per pixel.
+    DepthPrepass(PipelineClass),
+    /// Draws the motion vectors of moved meshes of a class.
+    ObjectMotion(PipelineClass),
     Particles(BlendMode),
 }
 
@@ -31,6 +39,9 @@ pub struct PipelineCache {
     shadow: wgpu::ShaderModule,
     sky: wgpu::ShaderModule,
     tonemap: wgpu::ShaderModule,
+    /// Created when they are first needed.
+    object_motion: Option<wgpu::ShaderModule>,
+    tonemap_resolved: Option<wgpu::ShaderModule>,
     particles: wgpu::ShaderModule,
     samples: u32,
     pipelines: NumberMap<PipelineKey, wgpu::RenderPipeline>,
@@ -40,6 +51,8 @@ const CORNER: [wgpu::VertexAttribute; 5] = wgpu::vertex_attr_array![
     0 => Float32x3, 1 => Snorm8x4, 2 => Snorm8x4, 3 => Float32x2, 4 => Unorm8x4
 ];
 const WHICH: [wgpu::VertexAttribute; 1] = wgpu::vertex_attr_array![5 => Uint32x2];
+/// The slots of an instance, and its first row of previous poses.
+const MOVED: [wgpu::VertexAttribute; 2] = wgpu::vertex_attr_array![5 => Uint32x2, 9 => Uint32];
 const DEFORMER: [wgpu::VertexAttribute; 3] =
     wgpu::vertex_attr_array![6 => Uint16x4, 7 => Unorm16x4, 8 => Uint32x2];
 const PARTICLE: [wgpu::VertexAttribute; 7] = wgpu::vertex_attr_array![
@@ -134,6 +147,8 @@ impl PipelineCache {
             shadow: module("shadow"),
             sky: module("sky"),
             tonemap: module("tonemap"),
+            object_motion: None,
+            tonemap_resolved: None,
             particles: module("particles"),
             samples,
             pipelines: NumberMap::default(),
@@ -145,12 +160,14 @@ impl PipelineCache {
         if !self.pipelines.contains_key(&key) {
             let pipeline = match key {
                 PipelineKey::Mesh(class) if class.has(PipelineClass::SHADOW) => {
-                    self.shadow(device, layouts, class)
+                    self.depth_only(device, layouts, class, true)
                 }
+                PipelineKey::ObjectMotion(class) => self.object_motion(device, layouts, class),
+                PipelineKey::DepthPrepass(class) => self.depth_only(device, layouts, class, false),
                 PipelineKey::Mesh(class) => self.mesh(device, layouts, class),
                 PipelineKey::Sky => self.sky(device, layouts),
-                PipelineKey::Tonemap { format, has_depth } => {
-                    self.tonemap(device, layouts, format, has_depth)
+                PipelineKey::Tonemap { format, has_depth, is_resolved } => {
+                    self.tonemap(device, layouts, format, (has_depth, is_resolved))
                 }
                 PipelineKey::Particles(blend) => self.particles(device, layouts, blend),
             };
@@ -195,22 +212,28 @@ impl PipelineCache {
         )
     }
 
-    fn shadow(
+    /// Creates the pipeline of meshes in a shadow map, or in the depth prepass of a view.
+    fn depth_only(
         &self,
         device: &GpuDevice,
         layouts: &BindGroupLayouts,
         class: PipelineClass,
+        is_shadow: bool,
     ) -> wgpu::RenderPipeline {
         let mask = class.has(PipelineClass::MASK);
         let deformed = class.has(PipelineClass::DEFORMED);
         let mut depth = depth_state(true, wgpu::CompareFunction::LessEqual);
-        // Surfaces parallel to the light are moved back, so that they do not shadow themselves.
-        depth.bias = wgpu::DepthBiasState { constant: 2, slope_scale: 2.0, clamp: 0.0 };
+        if is_shadow {
+            // Surfaces parallel to the light are moved back, so that they do not shadow themselves.
+            depth.bias = wgpu::DepthBiasState { constant: 2, slope_scale: 2.0, clamp: 0.0 };
+        }
+        // Thin objects with one visible side cast shadows in both directions.
+        let has_both_sides = is_shadow || class.has(PipelineClass::DOUBLE);
         let with_set = [Some(&layouts.map), Some(&layouts.set)];
         make(
             &device.device,
             &PipelineOptions {
-                label: "shadow",
+                label: if is_shadow { "shadow" } else { "depth prepass" },
                 layouts: if mask { &with_set } else { &with_set[..1] },
                 module: &self.shadow,
                 vertex: if deformed { "deformed_shadow_vertex" } else { "shadow_vertex" },
@@ -218,12 +241,61 @@ impl PipelineCache {
                 constants: &[],
                 buffers: &mesh_buffers(deformed),
                 strip: false,
-                front: wgpu::FrontFace::Ccw,
-                // Thin objects with one visible side cast shadows in both directions.
-                cull: None,
+                front: match !is_shadow && class.has(PipelineClass::MIRRORED) {
+                    true => wgpu::FrontFace::Cw,
+                    false => wgpu::FrontFace::Ccw,
+                },
+                cull: (!has_both_sides).then_some(wgpu::Face::Back),
                 depth: Some(depth),
                 samples: 1,
                 target: None,
+            },
+        )
+    }
+
+    fn object_motion(
+        &mut self,
+        device: &GpuDevice,
+        layouts: &BindGroupLayouts,
+        class: PipelineClass,
+    ) -> wgpu::RenderPipeline {
+        let module = self.object_motion.get_or_insert_with(|| {
+            device.device.create_shader_module(wgpu::ShaderModuleDescriptor {
+                label: Some("object motion"),
+                source: wgpu::ShaderSource::Wgsl(source("object_motion", 1).into()),
+            })
+        });
+        let mask = class.has(PipelineClass::MASK);
+        let deformed = class.has(PipelineClass::DEFORMED);
+        let mut depth = depth_state(false, wgpu::CompareFunction::LessEqual);
+        // The depth is that of the prepass, whose shader may round differently.
+        depth.bias = wgpu::DepthBiasState { constant: -4, slope_scale: -1.0, clamp: 0.0 };
+        let mut buffers = mesh_buffers(deformed);
+        buffers[1] = Some(wgpu::VertexBufferLayout {
+            array_stride: INSTANCE_BYTES,
+            step_mode: wgpu::VertexStepMode::Instance,
+            attributes: &MOVED,
+        });
+        let with_set = [Some(&layouts.map), Some(&layouts.set)];
+        make(
+            &device.device,
+            &PipelineOptions {
+                label: "object motion",
+                layouts: if mask { &with_set } else { &with_set[..1] },
+                module,
+                vertex: if deformed { "deformed_motion_vertex" } else { "motion_vertex" },
+                fragment: Some(if mask { "masked_motion_fragment" } else { "motion_fragment" }),
+                constants: &[],
+                buffers: &buffers,
+                strip: false,
+                front: match class.has(PipelineClass::MIRRORED) {
+                    true => wgpu::FrontFace::Cw,
+                    false => wgpu::FrontFace::Ccw,
+                },
+                cull: (!class.has(PipelineClass::DOUBLE)).then_some(wgpu::Face::Back),
+                depth: Some(depth),
+                samples: 1,
+                target: Some((MOTION_FORMAT, None)),
             },
         )
     }
@@ -250,22 +322,38 @@ impl PipelineCache {
     }
 
     fn tonemap(
-        &self,
+        &mut self,
         device: &GpuDevice,
         layouts: &BindGroupLayouts,
         format: wgpu::TextureFormat,
-        has_depth: bool,
+        (has_depth, is_resolved): (bool, bool),
     ) -> wgpu::RenderPipeline {
-        let light = if has_depth { &layouts.light } else { &layouts.light_only };
+        let light = match (has_depth, is_resolved) {
+            (true, true) => &layouts.resolved_light,
+            (true, false) => &layouts.light,
+            (false, true) => &layouts.resolved_light_only,
+            (false, false) => &layouts.light_only,
+        };
+        let module = match is_resolved {
+            true => self.tonemap_resolved.get_or_insert_with(|| {
+                let source = source_of_resolved_light("tonemap", self.samples);
+                device.device.create_shader_module(wgpu::ShaderModuleDescriptor {
+                    label: Some("tonemap"),
+                    source: wgpu::ShaderSource::Wgsl(source.into()),
+                })
+            }),
+            false => &self.tonemap,
+        };
+        let samples = if is_resolved { 1 } else { self.samples };
         make(
             &device.device,
             &PipelineOptions {
                 label: "show",
                 layouts: &[Some(&layouts.view), Some(light)],
-                module: &self.tonemap,
+                module,
                 vertex: "show_vertex",
                 fragment: Some(if has_depth { "show_deep_fragment" } else { "show_fragment" }),
-                constants: &[("SAMPLES", f64::from(self.samples))],
+                constants: &[("SAMPLES", f64::from(samples))],
                 buffers: &[],
                 strip: false,
                 front: wgpu::FrontFace::Ccw,

@@ -10,8 +10,9 @@ use super::super::scene::{
 };
 use super::super::textures::{TextureTable, address_mode, entry};
 use super::PARTICLE_BYTES;
-use super::bind_group_layouts::BindGroupLayouts;
+use super::bind_group_layouts::{BindGroupLayouts, SCREEN_OCCLUSION};
 use super::morph_buffer::MorphBuffer;
+use super::object_motion::{ObjectMotion, ObjectMotionUniform};
 use super::targets::SceneTargets;
 use bytemuck::{Pod, Zeroable};
 use engine_frame_packet::FramePacket;
@@ -47,7 +48,7 @@ pub struct GrowingBuffer {
 }
 
 impl GrowingBuffer {
-    fn new(device: &GpuDevice, usage: wgpu::BufferUsages, bytes: u64) -> GrowingBuffer {
+    pub fn new(device: &GpuDevice, usage: wgpu::BufferUsages, bytes: u64) -> GrowingBuffer {
         let buffer = device.device.create_buffer(&wgpu::BufferDescriptor {
             label: Some("scene"),
             size: bytes.next_power_of_two().max(BYTES_MIN),
@@ -67,7 +68,7 @@ impl GrowingBuffer {
     }
 
     /// Replaces the whole content. Returns true if the buffer was replaced.
-    fn write(&mut self, device: &GpuDevice, bytes: &[u8]) -> bool {
+    pub fn write(&mut self, device: &GpuDevice, bytes: &[u8]) -> bool {
         let grown = self.ensure(device, bytes.len() as u64);
         if !bytes.is_empty() {
             device.upload(&self.buffer, 0, bytes);
@@ -122,6 +123,10 @@ pub struct SceneBuffers {
     /// Bind group 0 of the sky and the tone mapping, of particles, and of custom shaders; and their
     /// generation.
     plain: Option<([wgpu::BindGroup; 3], u64)>,
+    /// Bind group 0 of meshes of views with ambient occlusion, by the index of the view.
+    occluded: NumberMap<usize, wgpu::BindGroup>,
+    /// White, for views without ambient occlusion.
+    no_occlusion: wgpu::TextureView,
     sets: NumberMap<u32, wgpu::BindGroup>,
     /// Generation of the textures that the sets were created with.
     sets_generation: u64,
@@ -134,6 +139,8 @@ pub struct SceneBuffers {
     /// Bytes from one uniform to the next, for large and for small uniforms.
     stride: u64,
     small_stride: u64,
+    /// Number of the plan's views, whose uniforms precede those of shadow maps.
+    view_count: usize,
     scratch: Vec<u8>,
 }
 
@@ -152,6 +159,8 @@ impl SceneBuffers {
             maps: make(Usage::UNIFORM),
             batches: make(Usage::UNIFORM),
             plain: None,
+            occluded: NumberMap::default(),
+            no_occlusion: white_texel(device),
             sets: NumberMap::default(),
             sets_generation: 0,
             morph_generation: 0,
@@ -166,6 +175,7 @@ impl SceneBuffers {
             generation: 0,
             stride: (size_of::<SceneUniform>() as u64).next_multiple_of(alignment),
             small_stride: alignment,
+            view_count: 0,
             scratch: Vec::new(),
         }
     }
@@ -260,6 +270,7 @@ impl SceneBuffers {
         scenes: &RetainedScenes,
         uniforms: &[SceneUniform],
     ) -> u64 {
+        self.view_count = uniforms.len();
         self.scratch.clear();
         for uniform in uniforms {
             push(&mut self.scratch, bytemuck::bytes_of(uniform), self.stride);
@@ -267,6 +278,11 @@ impl SceneBuffers {
         self.generation += u64::from(self.uniforms.write(device, &self.scratch));
         let copied = self.scratch.len() as u64;
         self.scratch.clear();
+        for uniform in uniforms {
+            // The depth prepass draws like a shadow map, from the camera.
+            let uniform = MapUniform { to_clip: uniform.to_clip, options: [0.0; 4] };
+            push(&mut self.scratch, bytemuck::bytes_of(&uniform), self.small_stride);
+        }
         for shadow in &scenes.plans.shadows {
             let sun = shadow.map == super::super::scene::ShadowMap::Sun;
             let options = [f32::from(u8::from(sun)), 0.0, 0.0, 0.0];
@@ -296,8 +312,8 @@ impl SceneBuffers {
         for view in &scenes.plans.views {
             let there = self.scenes.get(&view.scene).and_then(|it| it.groups.as_ref());
             if there.is_none_or(|(_, _, known_generation)| *known_generation != generation) {
-                let (scene, map) =
-                    self.scene_groups(device, layouts, (targets, morphs), view.scene);
+                let resources = (targets, morphs, &self.no_occlusion);
+                let (scene, map) = self.scene_groups(device, layouts, resources, view.scene);
                 let buffers = self.scenes.get_mut(&view.scene).expect("the scene was copied");
                 buffers.groups = Some((scene, map, generation));
             }
@@ -315,6 +331,49 @@ impl SceneBuffers {
         }
     }
 
+    /// Creates bind group 0 of the moved draws of a scene.
+    pub fn motion_group(
+        &self,
+        device: &GpuDevice,
+        layouts: &BindGroupLayouts,
+        (motion, morphs): (&ObjectMotion, &MorphBuffer),
+        scene: u64,
+    ) -> wgpu::BindGroup {
+        let uniform = part_of(&motion.uniforms.buffer, size_of::<ObjectMotionUniform>());
+        let entries = [
+            entry(0, uniform),
+            entry(1, self.scenes[&scene].draws.buffer.as_entire_binding()),
+            entry(2, self.surfaces.buffer.as_entire_binding()),
+            entry(6, motion.rows.buffer.as_entire_binding()),
+            entry(7, morphs.buffer.as_entire_binding()),
+        ];
+        group(device, "object motion", &layouts.map, &entries)
+    }
+
+    /// Returns the bytes from one small uniform to the next.
+    pub fn small_stride(&self) -> u64 {
+        self.small_stride
+    }
+
+    /// Creates the bind groups of views with ambient occlusion. `occlusion` returns that of one of
+    /// the plan's views.
+    pub fn create_occluded_groups<'a>(
+        &mut self,
+        device: &GpuDevice,
+        layouts: &BindGroupLayouts,
+        (targets, morphs): (&SceneTargets, &MorphBuffer),
+        scenes: &RetainedScenes,
+        occlusion: impl Fn(usize) -> Option<&'a wgpu::TextureView>,
+    ) {
+        self.occluded.clear();
+        for (index, view) in scenes.plans.views.iter().enumerate() {
+            let Some(occlusion) = occlusion(index) else { continue };
+            let resources = (targets, morphs, occlusion);
+            let (group, _) = self.scene_groups(device, layouts, resources, view.scene);
+            self.occluded.insert(index, group);
+        }
+    }
+
     fn part<T>(&self, binding: u32) -> wgpu::BindGroupEntry<'_> {
         entry(binding, part_of(&self.uniforms.buffer, size_of::<T>()))
     }
@@ -323,7 +382,7 @@ impl SceneBuffers {
         &self,
         device: &GpuDevice,
         layouts: &BindGroupLayouts,
-        (targets, morphs): (&SceneTargets, &MorphBuffer),
+        (targets, morphs, occlusion): (&SceneTargets, &MorphBuffer, &wgpu::TextureView),
         number: u64,
     ) -> (wgpu::BindGroup, wgpu::BindGroup) {
         let PerSceneBuffers { draws, poses, .. } = &self.scenes[&number];
@@ -338,6 +397,7 @@ impl SceneBuffers {
         all.push(entry(3, wgpu::BindingResource::TextureView(&targets.sun.all)));
         all.push(entry(4, wgpu::BindingResource::TextureView(&targets.spots.all)));
         all.push(entry(5, wgpu::BindingResource::Sampler(&self.compare)));
+        all.push(entry(SCREEN_OCCLUSION, wgpu::BindingResource::TextureView(occlusion)));
         let scene = group(device, "scene", &layouts.scene, &all);
         let mut all = vec![entry(0, part_of(&self.maps.buffer, size_of::<MapUniform>()))];
         all.extend(shared);
@@ -388,13 +448,18 @@ impl SceneBuffers {
     /// Returns bind group 0 of a view's meshes, and the offset.
     pub fn scene(&self, scene: u64, view: usize) -> (&wgpu::BindGroup, u32) {
         let (group, _, _) = self.scenes[&scene].groups.as_ref().expect("groups were made");
-        (group, (view as u64 * self.stride) as u32)
+        (self.occluded.get(&view).unwrap_or(group), (view as u64 * self.stride) as u32)
     }
 
     /// Returns bind group 0 of a shadow map, and the offset.
     pub fn map(&self, scene: u64, map: usize) -> (&wgpu::BindGroup, u32) {
+        self.depth_view(scene, self.view_count + map)
+    }
+
+    /// Returns bind group 0 of the depth prepass of a view, and the offset.
+    pub fn depth_view(&self, scene: u64, view: usize) -> (&wgpu::BindGroup, u32) {
         let (_, group, _) = self.scenes[&scene].groups.as_ref().expect("groups were made");
-        (group, (map as u64 * self.small_stride) as u32)
+        (group, (view as u64 * self.small_stride) as u32)
     }
 
     /// Returns bind group 0 of the sky and the tone mapping, and the offset.
@@ -415,6 +480,25 @@ impl SceneBuffers {
         let offsets = [view as u64 * self.stride, batch as u64 * self.small_stride];
         (group, offsets.map(|offset| offset as u32))
     }
+}
+
+/// Creates a white texture of one texel.
+fn white_texel(device: &GpuDevice) -> wgpu::TextureView {
+    let size = wgpu::Extent3d { width: 1, height: 1, depth_or_array_layers: 1 };
+    let texture = device.device.create_texture(&wgpu::TextureDescriptor {
+        label: Some("white"),
+        size,
+        mip_level_count: 1,
+        sample_count: 1,
+        dimension: wgpu::TextureDimension::D2,
+        format: wgpu::TextureFormat::R8Unorm,
+        usage: wgpu::TextureUsages::TEXTURE_BINDING | wgpu::TextureUsages::COPY_DST,
+        view_formats: &[],
+    });
+    let layout =
+        wgpu::TexelCopyBufferLayout { offset: 0, bytes_per_row: Some(1), rows_per_image: Some(1) };
+    device.queue.write_texture(texture.as_image_copy(), &[255], layout, size);
+    texture.create_view(&Default::default())
 }
 
 fn push(to: &mut Vec<u8>, bytes: &[u8], stride: u64) {

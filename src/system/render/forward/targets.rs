@@ -147,3 +147,20 @@ impl SceneTargets {
         &self.sizes[&size]
     }
 }
+
+/// Creates bind group 1 of the tone mapping for light that is not that of a target, with or without
+/// a depth. `layouts`: with and without.
+pub fn light_group(
+    device: &GpuDevice,
+    layouts: (&wgpu::BindGroupLayout, &wgpu::BindGroupLayout),
+    light: &wgpu::TextureView,
+    depth: Option<&wgpu::TextureView>,
+) -> wgpu::BindGroup {
+    let mut entries = vec![entry(0, wgpu::BindingResource::TextureView(light))];
+    entries.extend(depth.map(|depth| entry(1, wgpu::BindingResource::TextureView(depth))));
+    device.device.create_bind_group(&wgpu::BindGroupDescriptor {
+        label: Some("resolved light"),
+        layout: if depth.is_some() { layouts.0 } else { layouts.1 },
+        entries: &entries,
+    })
+}

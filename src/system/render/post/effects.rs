@@ -30,10 +30,13 @@ pub struct Effects {
 impl Effects {
     /// Returns the effects of an environment. `sky_maps` is false if the sky of the scene clips
     /// bright light, which replaces the tone mapper.
-    pub fn new(environment: &ShadingEnvironment, quality: &RenderQuality, sky_maps: bool) -> Effects {
+    pub fn new(
+        environment: &ShadingEnvironment,
+        quality: &RenderQuality,
+        sky_maps: bool,
+    ) -> Effects {
         let ShadingEnvironment { post, tone, lens, .. } = environment;
-        let is_balanced =
-            tone.white_temperature == NEUTRAL_KELVINS && tone.white_tint == 0.0;
+        let is_balanced = tone.white_temperature == NEUTRAL_KELVINS && tone.white_tint == 0.0;
         let is_plain = tone.contrast == 1.0 && tone.saturation == 1.0;
         let is_neutral = tone.color_lift == [0.0; 3]
             && tone.color_gamma == [1.0; 3]
@@ -177,9 +180,8 @@ impl PostUniform {
                 shoulder_angle: tone.filmic_shoulder_angle,
             });
             let segments = [curve.toe, curve.line, curve.shoulder];
-            self.filmic = segments.map(|Segment { start, offset, scale, log_a, .. }| {
-                [start, offset, scale, log_a]
-            });
+            self.filmic = segments
+                .map(|Segment { start, offset, scale, log_a, .. }| [start, offset, scale, log_a]);
             let [toe, line, shoulder] = segments.map(|segment| segment.b);
             self.filmic_powers = [toe, line, shoulder, curve.white];
             (self.shape[0], self.shape[1]) = (curve.line_begin, curve.line_end);
@@ -189,7 +191,8 @@ impl PostUniform {
     fn lens(&mut self, lens: &LensValues) {
         self.gain[3] = lens.vignette_intensity;
         self.shape[2] = 1.0 / lens.vignette_radius;
-        let LensValues { chromatic_aberration, sharpening, grain_intensity, grain_size, .. } = *lens;
+        let LensValues { chromatic_aberration, sharpening, grain_intensity, grain_size, .. } =
+            *lens;
         self.lens = [chromatic_aberration, sharpening, grain_intensity, grain_size.max(1.0)];
     }
 }
@@ -217,7 +220,8 @@ mod tests {
 
     #[test]
     fn the_default_environment_has_no_effects() {
-        let effects = |maps| Effects::new(&ShadingEnvironment::DEFAULT, &RenderQuality::DEFAULT, maps);
+        let effects =
+            |maps| Effects::new(&ShadingEnvironment::DEFAULT, &RenderQuality::DEFAULT, maps);
         assert!(effects(true).is_off(true) && effects(false).is_off(false));
         assert!(changed("exposure_compensation", 2.0).is_off(true));
         assert!(!changed("tone_mapper", 5.0).is_off(true));

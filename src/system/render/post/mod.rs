@@ -34,6 +34,8 @@ pub struct PostView<'a> {
     pub environment: &'a ShadingEnvironment,
     pub uniform: &'a SceneUniform,
     pub area: ViewRectangle,
+    /// True if its light has one sample per pixel, as screen-space effects leave it.
+    pub is_resolved: bool,
     /// Bind groups of its light: alone, and with its depth.
     pub light: wgpu::BindGroup,
     pub light_and_depth: wgpu::BindGroup,
@@ -252,8 +254,7 @@ struct StepMaker<'a> {
 
 impl StepMaker<'_> {
     fn step(&mut self, label: &'static str, key: PostPipeline, picture: &PostImage) -> PostStep {
-        let inputs =
-            StepInputs { picture, exposure: self.exposed, table: &self.planning.table };
+        let inputs = StepInputs { picture, exposure: self.exposed, table: &self.planning.table };
         let view = self.planning.view;
         let light = match (key.is_deep(), key.reads_light()) {
             (true, _) => Some(view.light_and_depth.clone()),
@@ -264,7 +265,7 @@ impl StepMaker<'_> {
             label,
             target: None,
             blend: None,
-            pipeline: self.resources.pipeline(self.device, key),
+            pipeline: self.resources.pipeline(self.device, key, view.is_resolved),
             group: self.resources.group(self.device, inputs),
             offset: self.planning.offset,
             light,
@@ -317,7 +318,12 @@ impl StepMaker<'_> {
         let mut finished = shown;
         if let Some(smoothed) = smoothed {
             let smoothing = Effects { antialiasing: true, ..Effects::default() };
-            steps.push(self.onto(smoothed, "anti-aliasing", PostPipeline::Smooth(smoothing), shown));
+            steps.push(self.onto(
+                smoothed,
+                "anti-aliasing",
+                PostPipeline::Smooth(smoothing),
+                shown,
+            ));
             finished = smoothed;
         }
         let key = PostPipeline::Finish(finishing, format, has_depth);

@@ -5,7 +5,7 @@ use super::super::device::GpuDevice;
 use super::super::forward::{PipelineOptions, make_pipeline, pipeline_depth};
 use super::super::gui_pipelines::blend_state;
 use super::super::numeric_map::NumberMap;
-use super::super::shader_sources::source;
+use super::super::shader_sources::{source, source_of_resolved_light};
 use super::super::textures::{entry, sampler_entry, texture_entry};
 use super::effects::{Effects, PostUniform};
 use super::images::{EXPOSURE_FORMAT, IMAGE_FORMAT, ImageMaker, LIGHT_FORMAT, PostImage};
@@ -133,11 +133,14 @@ pub struct StepInputs<'a> {
     pub table: &'a PostImage,
 }
 
-/// Bind group layouts of the scene's light: with its depth, and alone.
+/// Bind group layouts of the light: with its depth, and alone.
 #[derive(Clone)]
 pub struct LightLayouts {
     pub with_depth: wgpu::BindGroupLayout,
     pub alone: wgpu::BindGroupLayout,
+    /// The same for light with one sample per pixel.
+    pub resolved_with_depth: wgpu::BindGroupLayout,
+    pub resolved_alone: wgpu::BindGroupLayout,
 }
 
 /// The resources of all post effects.
@@ -146,8 +149,9 @@ pub struct PostResources {
     light: LightLayouts,
     samples: u32,
     sampler: wgpu::Sampler,
-    modules: NumberMap<&'static str, wgpu::ShaderModule>,
-    pipelines: NumberMap<PostPipeline, wgpu::RenderPipeline>,
+    /// Modules and pipelines; the flag is true for light with one sample per pixel.
+    modules: NumberMap<(&'static str, bool), wgpu::ShaderModule>,
+    pipelines: NumberMap<(PostPipeline, bool), wgpu::RenderPipeline>,
     uniforms: wgpu::Buffer,
     stride: u64,
     /// Bind groups by the numbers of their images.
@@ -225,11 +229,7 @@ impl PostResources {
             stride,
             groups: NumberMap::default(),
             black: maker.texel(device, LIGHT_FORMAT, &[0; 8]),
-            neutral_exposure: maker.texel(
-                device,
-                EXPOSURE_FORMAT,
-                bytemuck::cast_slice(&exposure),
-            ),
+            neutral_exposure: maker.texel(device, EXPOSURE_FORMAT, bytemuck::cast_slice(&exposure)),
             neutral_table: maker.cube(device, 1, &[0; 8]),
         }
     }
@@ -292,24 +292,38 @@ impl PostResources {
         self.groups.entry(key).or_insert_with(make).clone()
     }
 
-    /// Returns a pipeline, created if it does not exist.
-    pub fn pipeline(&mut self, device: &GpuDevice, key: PostPipeline) -> wgpu::RenderPipeline {
-        if let Some(pipeline) = self.pipelines.get(&key) {
+    /// Returns a pipeline, created if it does not exist. `is_resolved`: the light that it reads has
+    /// one sample per pixel.
+    pub fn pipeline(
+        &mut self,
+        device: &GpuDevice,
+        key: PostPipeline,
+        is_resolved: bool,
+    ) -> wgpu::RenderPipeline {
+        let is_resolved = is_resolved && (key.reads_light() || key.is_deep());
+        if let Some(pipeline) = self.pipelines.get(&(key, is_resolved)) {
             return pipeline.clone();
         }
-        let (name, samples) = (key.shader(), self.samples);
-        let module = self.modules.entry(name).or_insert_with(|| {
+        let name = key.shader();
+        let samples = if is_resolved { 1 } else { self.samples };
+        let whole = match is_resolved {
+            true => source_of_resolved_light(name, self.samples),
+            false => source(name, self.samples),
+        };
+        let module = self.modules.entry((name, is_resolved)).or_insert_with(|| {
             device.device.create_shader_module(wgpu::ShaderModuleDescriptor {
                 label: Some(name),
-                source: wgpu::ShaderSource::Wgsl(source(name, samples).into()),
+                source: wgpu::ShaderSource::Wgsl(whole.into()),
             })
         });
         let mut layouts = vec![Some(&self.layout)];
-        if key.is_deep() {
-            layouts.push(Some(&self.light.with_depth));
-        } else if key.reads_light() {
-            layouts.push(Some(&self.light.alone));
-        }
+        layouts.extend(match (key.reads_light(), key.is_deep(), is_resolved) {
+            (_, true, false) => Some(Some(&self.light.with_depth)),
+            (_, true, true) => Some(Some(&self.light.resolved_with_depth)),
+            (true, false, false) => Some(Some(&self.light.alone)),
+            (true, false, true) => Some(Some(&self.light.resolved_alone)),
+            (false, false, _) => None,
+        });
         let always = wgpu::CompareFunction::Always;
         let pipeline = make_pipeline(
             &device.device,
@@ -329,7 +343,7 @@ impl PostResources {
                 target: Some(key.target()),
             },
         );
-        self.pipelines.insert(key, pipeline.clone());
+        self.pipelines.insert((key, is_resolved), pipeline.clone());
         pipeline
     }
 }

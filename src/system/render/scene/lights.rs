@@ -5,7 +5,7 @@ use super::culling::intersects_planes;
 use super::retained_scene::RetainedScene;
 use super::shadows::{CASCADES_MAX, SpotShadow, SunCascades};
 use bytemuck::{Pod, Zeroable};
-use engine_foundation::{Mat4, Vec3, Vec4};
+use engine_foundation::{Mat4, Vec2, Vec3, Vec4};
 use engine_frame_packet::CameraFrame;
 use engine_frame_packet::scene::{
     LightFrame, LightKind, SPOT_SHADOWS_MAX, SUNS_MAX, SkyFrame, SkyVisibility, VIEW_LIGHTS_MAX,
@@ -75,6 +75,17 @@ pub struct SceneUniform {
     pub cascades: [[[f32; 4]; 4]; CASCADES_MAX],
     pub spots: [[[f32; 4]; 4]; SPOT_SHADOWS_MAX],
     pub lights: [LightUniform; VIEW_LIGHTS_MAX],
+}
+
+impl SceneUniform {
+    /// Moves the picture by an offset in clip space.
+    pub fn shift(&mut self, offset: Vec2) {
+        let matrix = Mat4::from_translation(offset.extend(0.0));
+        let back = Mat4::from_translation(-offset.extend(0.0));
+        let (to_clip, from_clip) = (&mut self.to_clip, &mut self.from_clip);
+        *to_clip = (matrix * Mat4::from_cols_array_2d(to_clip)).to_cols_array_2d();
+        *from_clip = (Mat4::from_cols_array_2d(from_clip) * back).to_cols_array_2d();
+    }
 }
 
 /// The chosen lights of a view.

@@ -12,6 +12,7 @@ mod draw_plan;
 mod draw_resources;
 mod lights;
 mod mesh_checks;
+mod previous_poses;
 mod retained_scene;
 mod shadow_depth_range;
 mod shadows;
@@ -146,7 +147,11 @@ impl RetainedScenes {
                 scene.reset(library);
             }
         }
-        for scene in self.scenes.values_mut() {
+        for (number, scene) in &mut self.scenes {
+            let uses_motion = |view: &engine_frame_packet::View| {
+                view.scene == Some(*number) && view.environment.screen_space.has_motion()
+            };
+            scene.previous.begin(packet.views.iter().any(uses_motion));
             scene.particle_batches.clear();
             scene.particles = 0;
             scene.deformations.begin();

@@ -5,6 +5,7 @@ use super::super::numeric_map::{DirtyRanges, NumberMap};
 use super::culling::Spheres;
 use super::deformations::Deformations;
 use super::draw_resources::{DrawPart, DrawResources, ResourceChanges};
+use super::previous_poses::PreviousPoses;
 use bytemuck::{Pod, Zeroable};
 use engine_foundation::Vec3;
 use engine_frame_packet::mesh::SLOTS_MAX;
@@ -90,6 +91,7 @@ pub struct RetainedScene {
     /// Ranges of `data` that have changed since they were copied.
     pub changed: DirtyRanges,
     pub deformations: Deformations,
+    pub previous: PreviousPoses,
     /// Order, sequence and sorting distance of the draws that have an order.
     pub orders: NumberMap<u32, DrawOrder>,
     wanted: Vec<BatchLookup>,
@@ -138,6 +140,7 @@ impl RetainedScene {
             data: Vec::new(),
             changed: DirtyRanges::default(),
             deformations: Deformations::new(),
+            previous: PreviousPoses::default(),
             orders: NumberMap::default(),
             wanted: Vec::new(),
             surfaces: NumberMap::default(),
@@ -228,7 +231,8 @@ impl RetainedScene {
             self.surfaces.remove(&slot);
         }
         self.layers[index] = draw.layers;
-        self.live += u32::from(!self.exists(slot));
+        let is_known = self.exists(slot);
+        self.live += u32::from(!is_known);
         let ranged = draw.range != DrawMesh::DEFAULT.range;
         if ranged {
             let count = self.ranges.len().max(index + 1);
@@ -243,8 +247,11 @@ impl RetainedScene {
             (state::RANGED, ranged),
         ];
         self.states[index] = bits.iter().filter(|(_, on)| *on).map(|(bit, _)| bit).sum();
-        if self.wanted[index].mesh != draw.mesh.0 {
+        if self.wanted[index].mesh != draw.mesh.0 || !is_known {
             self.deformations.release(slot);
+            self.previous.forget(slot);
+        } else {
+            self.keep_previous(slot);
         }
         self.wanted[index] = BatchLookup { mesh: draw.mesh.0, surface };
         match draw.order {
@@ -270,6 +277,7 @@ impl RetainedScene {
         self.orders.remove(&slot);
         self.surfaces.remove(&slot);
         self.deformations.release(slot);
+        self.previous.forget(slot);
         self.release(library, slot);
         self.spheres.set(index, Vec3::ZERO, f32::NEG_INFINITY);
     }
@@ -291,6 +299,7 @@ impl RetainedScene {
         if !self.exists(slot) {
             return;
         }
+        self.keep_previous(slot);
         self.data[index].pose = *pose;
         self.changed.add(slot..slot + 1);
         if mirrors(pose) == (self.states[index] & state::MIRRORED != 0) {
@@ -299,6 +308,12 @@ impl RetainedScene {
             self.states[index] ^= state::MIRRORED;
             self.find_batches(library, slot);
         }
+    }
+
+    /// Keeps the pose of a draw that is about to change.
+    fn keep_previous(&mut self, slot: u32) {
+        let deformation = self.deformations.rows_of(slot);
+        self.previous.keep(slot, &self.data[slot as usize].pose, deformation);
     }
 
     fn set_palette(
@@ -313,6 +328,7 @@ impl RetainedScene {
         }
         if let Some(mesh) = library.mesh(self.mesh(slot)) {
             let palette = range(palettes, update.first, update.count);
+            self.keep_previous(slot);
             self.deformations.set_palette(slot, mesh, update, palette);
             self.locate_deformation(slot);
             self.update_sphere(library, slot);
@@ -326,6 +342,7 @@ impl RetainedScene {
         }
         if let Some(mesh) = library.mesh(self.mesh(slot)) {
             let weights = range(weights, update.first, update.count);
+            self.keep_previous(slot);
             self.deformations.set_weights(slot, mesh, weights);
             self.locate_deformation(slot);
             self.update_sphere(library, slot);
