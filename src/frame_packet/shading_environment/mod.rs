@@ -5,12 +5,14 @@
 mod lens;
 mod post;
 mod sky;
+mod textures;
 mod tone;
 mod value;
 
 pub use lens::LensValues;
 pub use post::PostValues;
 pub use sky::SkyValues;
+pub use textures::EnvironmentTextures;
 pub use tone::ToneValues;
 pub use value::{ShadingValue, ValueKind};
 

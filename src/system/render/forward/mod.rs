@@ -177,7 +177,7 @@ impl ForwardRenderer {
         }
         let uniforms = (&self.uniforms[..], &self.frames[..]);
         let mut copied = self.buffers.copy(device, scenes, packet, uniforms);
-        copied += self.prepare_post(device, scenes, packet, resources.events);
+        copied += self.prepare_post(device, resources, scenes, packet);
         let resources_of_groups = (&self.targets, &self.meshes.morphs);
         self.buffers.create_bind_groups(device, &self.layouts, resources_of_groups, scenes);
         self.buffers.follow_textures(resources.textures, !packet.surfaces.is_empty());
@@ -193,9 +193,9 @@ impl ForwardRenderer {
     fn prepare_post(
         &mut self,
         device: &GpuDevice,
+        resources: &mut RenderResources,
         scenes: &RetainedScenes,
         packet: &FramePacket,
-        events: &mut Vec<RendererEvent>,
     ) -> u64 {
         let plans = &scenes.plans.views;
         let key = |plan: &ViewPlan| (packet.views[plan.view].target, plan.scene);
@@ -207,6 +207,7 @@ impl ForwardRenderer {
             Some(PostView {
                 key: ViewKey { target, scene, number },
                 environment: &packet.views[plan.view].environment,
+                color_table: packet.views[plan.view].environment_textures.color_table,
                 uniform: &self.uniforms[index],
                 area,
                 light: lit.light_group.clone(),
@@ -215,7 +216,7 @@ impl ForwardRenderer {
             })
         };
         let views: Vec<Option<PostView>> = (0..plans.len()).map(view).collect();
-        self.post.prepare(device, &views, events)
+        self.post.prepare(device, resources.textures, &views, resources.events)
     }
 
     /// Creates the pipelines and texture bind groups of a view.
