@@ -146,7 +146,7 @@ impl Drawing {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use engine_frame_packet::shading_environment::ShadingEnvironment;
+    use engine_frame_packet::shading_environment::{EnvironmentTextures, ShadingEnvironment};
     use engine_world::camera::Camera;
 
     fn projector() -> ViewProjector {
@@ -159,6 +159,7 @@ mod tests {
             layers: u32::MAX,
             sky: None,
             environment: ShadingEnvironment::DEFAULT,
+            environment_textures: EnvironmentTextures::default(),
             guis: Vec::new(),
         };
         ViewProjector::of(&view, Vec2::new(200.0, 100.0))

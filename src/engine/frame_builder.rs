@@ -10,7 +10,7 @@ use engine_foundation::error;
 use engine_foundation::{Error, Handle, Mat4, Vec2, log, suggest};
 use engine_frame_packet::gui::GuiSpace;
 use engine_frame_packet::material::MaterialSlot;
-use engine_frame_packet::shading_environment::ShadingEnvironment;
+use engine_frame_packet::shading_environment::{EnvironmentTextures, ShadingEnvironment};
 use engine_frame_packet::text::PageNumber;
 use engine_frame_packet::texture::TextureSlot;
 use engine_frame_packet::{FramePacket, View, ViewTarget};
@@ -365,6 +365,7 @@ impl Engine {
             layers: u32::MAX,
             sky,
             environment,
+            environment_textures: EnvironmentTextures::default(),
             guis: self.drawing.guis_on(viewport.target, world.0),
         });
         Ok(())
@@ -393,6 +394,7 @@ impl Engine {
                 layers: u32::MAX,
                 sky: None,
                 environment: ShadingEnvironment::DEFAULT,
+                environment_textures: EnvironmentTextures::default(),
                 guis: vec![gui],
             });
         }

@@ -2,15 +2,19 @@
 
 use super::forward::{SceneBuilder, sun, view};
 use super::meshes::{CUBE, PLANE, SPHERE};
+use super::scenes::{KEY, solid};
 use super::{QUALITY, compare, draw, renderer};
-use engine::foundation::Vec3;
+use engine::foundation::{Mat4, Vec3};
+use engine::frame_packet::gui::{GuiFrame, GuiSpace, QuadBatch};
 use engine::frame_packet::material::BlendMode;
 use engine::frame_packet::mesh::{SurfaceFrame, SurfaceSlot};
 use engine::frame_packet::scene::{ParticleBatch, ParticleQuad, SkyFrame, SkyVisibility};
 use engine::frame_packet::shading_environment::ShadingEnvironment;
-use engine::frame_packet::texture::{SamplerSettings, TextureChange, TextureSlot, WrapMode};
-use engine::frame_packet::{FramePacket, View, ViewTarget};
-use engine::system::render::{Antialiasing, RenderQuality, RenderedImage, Renderer};
+use engine::frame_packet::texture::{
+    SamplerSettings, TexelFormat, TextureChange, TextureSlot, TextureTexels, WrapMode,
+};
+use engine::frame_packet::{CaptureRequest, FramePacket, View, ViewTarget};
+use engine::system::render::{Antialiasing, RenderQuality, RenderedImage, Renderer, RendererEvent};
 
 /// Returns an environment with some values changed.
 fn with(values: &[(&str, f32)]) -> ShadingEnvironment {
@@ -209,6 +213,85 @@ fn effects_without_strength_change_no_byte() {
     }
 }
 
+/// Returns a color table with a side of 16 texels, whose colors are changed by a function.
+fn table(change: impl Fn([u8; 3]) -> [u8; 3]) -> TextureTexels {
+    let mut bytes = Vec::new();
+    for green in 0..16 {
+        for at in 0..256 {
+            let color = [at % 16, green, at / 16].map(|level: u32| (level * 17) as u8);
+            bytes.extend(change(color));
+            bytes.push(255);
+        }
+    }
+    let sampling = SamplerSettings { nearest: false, wrap: WrapMode::Clamp };
+    let (width, height, levels, format) = (256, 16, 1, TexelFormat::Rgba8);
+    TextureTexels { width, height, levels, format, sampling, bytes: bytes.into(), start: 0 }
+}
+
+/// Returns the lamps, graded by a color table.
+fn tabled(texels: TextureTexels) -> FramePacket {
+    let slot = TextureSlot(9);
+    let mut packet = lamps(vec![evening(ShadingEnvironment::DEFAULT)]);
+    packet.textures.push(TextureChange::Set { slot, texels });
+    packet.views[0].environment_textures.color_table = Some(slot);
+    packet
+}
+
+#[test]
+fn a_color_table_that_changes_nothing_changes_no_byte() {
+    let Some(mut renderer) = renderer(false) else { return };
+    for samples in [4, 1] {
+        renderer.set_quality(RenderQuality { samples, ..QUALITY });
+        let plain = lamps(vec![evening(ShadingEnvironment::DEFAULT)]);
+        let plain = draw(&mut renderer, vec![plain], ViewTarget::Screen);
+        let same = draw(&mut renderer, vec![tabled(table(|color| color))], ViewTarget::Screen);
+        assert!(plain == same, "{samples}");
+        assert!(renderer.statistics().post_bytes >= 16 * 16 * 16 * 8);
+    }
+}
+
+#[test]
+fn a_color_table_grades_the_colors_of_a_view() {
+    let Some(mut renderer) = renderer(false) else { return };
+    // Shadows become teal, and highlights orange.
+    let packet = tabled(table(|[r, g, b]| {
+        let mean = (u32::from(r) + u32::from(g) + u32::from(b)) / 3;
+        let add = |value: u8, more: u32| (u32::from(value) + more).min(255) as u8;
+        [add(r, mean / 5), g, add(b, (255 - mean) / 6)]
+    }));
+    let picture = draw(&mut renderer, vec![packet], ViewTarget::Screen);
+    compare("post_color_table", &picture);
+    // A view keeps its table until the texture changes, or ends.
+    let mut packet = tabled(table(|[r, g, b]| [b, g, r]));
+    let texels = std::mem::take(&mut packet.textures);
+    assert!(picture == draw(&mut renderer, vec![packet], ViewTarget::Screen));
+    let mut packet = tabled(table(|[r, g, b]| [b, g, r]));
+    packet.textures = texels;
+    assert!(picture != draw(&mut renderer, vec![packet], ViewTarget::Screen));
+}
+
+#[test]
+fn a_color_table_of_a_wrong_size_is_reported_once() {
+    let Some(mut renderer) = renderer(false) else { return };
+    let texels = TextureTexels { width: 128, height: 32, ..table(|color| color) };
+    for frame in 0..3 {
+        let mut packet = tabled(texels.clone());
+        if frame > 0 {
+            packet.textures.clear();
+        }
+        packet.views[0].target = ViewTarget::Screen;
+        packet.captures.push(CaptureRequest { number: 1, of: ViewTarget::Screen });
+        renderer.submit(packet);
+    }
+    renderer.finish();
+    let is_refused = |event: &&RendererEvent| {
+        matches!(event, RendererEvent::TextureRefused { slot: TextureSlot(9), message }
+            if message.contains("128 × 32 texels"))
+    };
+    let events = renderer.events();
+    assert_eq!(events.iter().filter(is_refused).count(), 1, "{:?}", events.len());
+}
+
 /// Returns the mean brightness of an image, from 0 to 255.
 fn mean(picture: &RenderedImage) -> f64 {
     let bytes = picture.rgba.chunks_exact(4).flat_map(|pixel| &pixel[..3]);
@@ -270,6 +353,60 @@ fn automatic_exposure_stays_within_its_limits() {
     let by_hand = [("exposure_mode", 0.0), ("exposure_compensation", 1.0)];
     let manual = draw(&mut renderer, vec![room(0.001, 1.0, &by_hand)], ViewTarget::Screen);
     assert!((mean(&automatic) - mean(&manual)).abs() < 0.5);
+}
+
+/// Returns the lamps with a Gui in their world, half of which is behind a box.
+fn with_sign(environment: ShadingEnvironment) -> FramePacket {
+    let mut packet = lamps(vec![evening(environment)]);
+    let sign = solid(0.0, 0.0, [1.4, 0.5], [90, 230, 120, 255]);
+    let pose = Mat4::from_translation(Vec3::new(-2.6, 1.6, 0.9)) * Mat4::from_rotation_x(1.5);
+    let batches = vec![QuadBatch { key: KEY, instances: vec![sign] }];
+    packet.guis.push(GuiFrame {
+        gui: 3,
+        space: GuiSpace::World,
+        pose,
+        batches,
+        ..Default::default()
+    });
+    packet.views[0].guis = vec![3];
+    packet
+}
+
+#[test]
+fn guis_in_the_world_are_hidden_by_meshes_with_every_effect() {
+    let Some(mut renderer) = renderer(false) else { return };
+    let mut green = |values: &[(&str, f32)], quality| {
+        renderer.set_quality(quality);
+        let picture = draw(&mut renderer, vec![with_sign(with(values))], ViewTarget::Screen);
+        let is_green = |pixel: &&[u8]| pixel[0] < 120 && pixel[1] > 200 && pixel[2] < 150;
+        picture.rgba.chunks_exact(4).filter(is_green).count()
+    };
+    let plain = green(&[], QUALITY);
+    assert!(plain > 100, "{plain}");
+    let bloom = [("bloom_intensity", 0.3)];
+    let lens = [("sharpening", 0.5), ("chromatic_aberration", 0.5), ("exposure_mode", 1.0)];
+    assert_eq!(green(&bloom, QUALITY), plain);
+    assert_eq!(green(&lens, QUALITY), plain);
+    let rough = green(&[], RenderQuality { antialiasing: Antialiasing::None, ..FXAA });
+    assert_eq!(green(&[], FXAA), rough);
+}
+
+#[test]
+fn lost_device_is_recovered_with_its_effects() {
+    let Some(mut renderer) = renderer(false) else { return };
+    let every = [
+        ("exposure_mode", 1.0),
+        ("bloom_intensity", 0.3),
+        ("sharpening", 0.5),
+        ("tone_mapper", mapper("agx")),
+    ];
+    let scene = || lamps(vec![evening(with(&every))]);
+    let before = draw(&mut renderer, vec![scene()], ViewTarget::Screen);
+    renderer.lose_device();
+    renderer.submit(FramePacket { views: scene().views, scale: 1.0, ..FramePacket::default() });
+    let events = renderer.events();
+    assert!(matches!(events[..], [RendererEvent::DeviceRecovered { .. }]), "{}", events.len());
+    assert!(before == draw(&mut renderer, vec![scene()], ViewTarget::Screen));
 }
 
 /// Adds a particle with a brightness, which is added to the light behind it.

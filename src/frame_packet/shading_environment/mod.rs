@@ -7,6 +7,7 @@ mod post;
 mod screen_space;
 mod sky;
 mod surroundings;
+mod textures;
 mod tone;
 mod value;
 
@@ -15,6 +16,7 @@ pub use post::PostValues;
 pub use screen_space::ScreenSpaceValues;
 pub use sky::SkyValues;
 pub use surroundings::SurroundingsValues;
+pub use textures::EnvironmentTextures;
 pub use tone::ToneValues;
 pub use value::{ShadingValue, ValueKind};
 

@@ -528,6 +528,7 @@ mod tests {
             layers: u32::MAX,
             sky: None,
             environment: engine_frame_packet::shading_environment::ShadingEnvironment::DEFAULT,
+            environment_textures: Default::default(),
             guis: Vec::new(),
         };
         let check = |clip, pose: Vec3, scale: f32, wanted: PixelRectangle| {

@@ -2,14 +2,13 @@
 //! groups by which they read each other's results. The effects themselves are in ../screen_space/
 //! and ../post/.
 
-use super::super::RendererEvent;
 use super::super::device::GpuDevice;
 use super::super::post::{PostView, ViewKey};
 use super::super::scene::{InstancedDraw, RetainedScenes, ViewPlan};
 use super::super::screen_space::ScreenSpace;
 use super::pipelines::PipelineKey;
 use super::targets;
-use super::{ForwardRenderer, ViewRectangle};
+use super::{ForwardRenderer, RenderResources, ViewRectangle};
 use engine_frame_packet::FramePacket;
 
 impl ForwardRenderer {
@@ -83,9 +82,9 @@ impl ForwardRenderer {
     pub(super) fn prepare_post(
         &mut self,
         device: &GpuDevice,
+        resources: &mut RenderResources,
         scenes: &RetainedScenes,
         packet: &FramePacket,
-        events: &mut Vec<RendererEvent>,
     ) -> u64 {
         let plans = &scenes.plans.views;
         let (screen, layouts) = (&self.screen_space, &self.layouts);
@@ -106,6 +105,7 @@ impl ForwardRenderer {
             Some(PostView {
                 key: ViewKey { target, scene, number },
                 environment: &packet.views[plan.view].environment,
+                color_table: packet.views[plan.view].environment_textures.color_table,
                 uniform: &self.uniforms[index],
                 area,
                 is_resolved,
@@ -115,6 +115,6 @@ impl ForwardRenderer {
             })
         };
         let views: Vec<Option<PostView>> = (0..plans.len()).map(view).collect();
-        self.post.prepare(device, &views, events)
+        self.post.prepare(device, resources.textures, &views, resources.events)
     }
 }

@@ -202,7 +202,7 @@ impl ForwardRenderer {
         self.buffers.create_bind_groups(device, &self.layouts, resources_of_groups, scenes);
         self.prepare_screen_space(device, scenes, packet);
         copied += self.prepare_object_motion(device, scenes);
-        copied += self.prepare_post(device, scenes, packet, resources.events);
+        copied += self.prepare_post(device, resources, scenes, packet);
         self.buffers.follow_textures(resources.textures, !packet.surfaces.is_empty());
         for (index, view) in scenes.plans.views.iter().enumerate() {
             if let Some(area) = self.areas[index] {

@@ -6,6 +6,7 @@
 //! table of render passes. No resources are created before the first view with an effect.
 
 mod color_math;
+mod color_tables;
 mod effects;
 mod exposure_states;
 mod images;
@@ -21,9 +22,12 @@ use super::device::GpuDevice;
 use super::forward::ViewRectangle;
 use super::render_passes::PassResource;
 use super::scene::SceneUniform;
+use super::textures::TextureTable;
 use super::{RenderQuality, RendererEvent};
+use color_tables::{ColorTable, ColorTables};
 use effects::{Effects, PostUniform, ViewState};
 use engine_frame_packet::shading_environment::ShadingEnvironment;
+use engine_frame_packet::texture::TextureSlot;
 use exposure_states::{ExposureStates, FrameExposure};
 use images::{EXPOSURE_FORMAT, ImageKind, ImageMaker, PostImage, SizedImages};
 use resources::{PostPipeline, PostResources, StepInputs};
@@ -32,6 +36,7 @@ use resources::{PostPipeline, PostResources, StepInputs};
 pub struct PostView<'a> {
     pub key: ViewKey,
     pub environment: &'a ShadingEnvironment,
+    pub color_table: Option<TextureSlot>,
     pub uniform: &'a SceneUniform,
     pub area: ViewRectangle,
     /// True if its light has one sample per pixel, as screen-space effects leave it.
@@ -52,6 +57,7 @@ pub struct PostEffects {
     maker: ImageMaker,
     images: SizedImages,
     exposures: ExposureStates,
+    tables: ColorTables,
     plans: Vec<Option<PostPlan>>,
     uniforms: Vec<PostUniform>,
     frame: u64,
@@ -79,6 +85,7 @@ impl PostEffects {
             maker: ImageMaker::default(),
             images: SizedImages::default(),
             exposures: ExposureStates::default(),
+            tables: ColorTables::default(),
             plans: Vec::new(),
             uniforms: Vec::new(),
             frame: 0,
@@ -91,14 +98,16 @@ impl PostEffects {
     pub fn prepare(
         &mut self,
         device: &GpuDevice,
+        textures: &TextureTable,
         views: &[Option<PostView>],
         events: &mut Vec<RendererEvent>,
     ) -> u64 {
         self.frame += 1;
         self.plans.clear();
         self.uniforms.clear();
-        let chosen: Vec<Option<Effects>> =
-            views.iter().map(|view| self.choose(device, view.as_ref()?, events)).collect();
+        let mut choose = |view: &PostView| self.choose((device, textures), view, &mut *events);
+        let chosen: Vec<Option<(Effects, Option<ColorTable>)>> =
+            views.iter().map(|view| choose(view.as_ref()?)).collect();
         let has_effects = chosen.iter().any(Option::is_some);
         if !has_effects && self.resources.is_none() {
             return 0;
@@ -109,8 +118,8 @@ impl PostEffects {
         });
         resources.reserve(device, views.len());
         for (view, effects) in views.iter().zip(chosen) {
-            let plan = view.as_ref().zip(effects).map(|(view, effects)| {
-                let planning = self.begin(device, &mut resources, view, effects);
+            let plan = view.as_ref().zip(effects).map(|(view, (effects, table))| {
+                let planning = self.begin(device, &mut resources, view, (effects, table));
                 self.plan(device, &mut resources, &planning)
             });
             self.plans.push(plan);
@@ -120,7 +129,8 @@ impl PostEffects {
             false => resources.copy_uniforms(device, &self.uniforms),
         };
         let dropped = self.images.drop_unused(self.frame);
-        if self.exposures.drop_unused(self.frame) || dropped {
+        let tables_dropped = self.tables.drop_unused(self.frame);
+        if self.exposures.drop_unused(self.frame) || dropped || tables_dropped {
             resources.forget_groups();
         }
         self.resources = Some(resources);
@@ -130,10 +140,10 @@ impl PostEffects {
     /// Chooses the effects of a view; `None`: it has none.
     fn choose(
         &mut self,
-        device: &GpuDevice,
+        (device, textures): (&GpuDevice, &TextureTable),
         view: &PostView,
         events: &mut Vec<RendererEvent>,
-    ) -> Option<Effects> {
+    ) -> Option<(Effects, Option<ColorTable>)> {
         let maps = view.uniform.ground[3] < 0.5;
         let mut effects = Effects::new(view.environment, &self.quality, maps);
         if effects.auto_exposure && !device.renders_to(EXPOSURE_FORMAT) {
@@ -147,7 +157,13 @@ impl PostEffects {
                 events.push(RendererEvent::Fault { message });
             }
         }
-        (!effects.is_off(maps)).then_some(effects)
+        let is_strong = view.environment.tone.color_table_strength > 0.0;
+        let table = view.color_table.filter(|_| is_strong).and_then(|slot| {
+            let maker = (device, &mut self.maker);
+            self.tables.get(maker, textures, (slot, self.frame), events)
+        });
+        effects.color_table = table.is_some();
+        (!effects.is_off(maps)).then_some((effects, table))
     }
 
     /// Begins the plan of a view with its uniform and its exposure.
@@ -156,7 +172,7 @@ impl PostEffects {
         device: &GpuDevice,
         resources: &mut PostResources,
         view: &'a PostView<'a>,
-        effects: Effects,
+        (effects, table): (Effects, Option<ColorTable>),
     ) -> Planning<'a> {
         let offset = resources.offset(self.uniforms.len());
         let exposure = effects.auto_exposure.then(|| {
@@ -170,10 +186,10 @@ impl PostEffects {
             encodes: !view.area.format.is_srgb(),
             seconds: view.seconds,
             step: exposure.as_ref().and_then(|exposure| exposure.step),
-            table_side: 1,
+            table_side: table.as_ref().map_or(1, |table| table.side),
         };
         self.uniforms.push(PostUniform::new(view.environment, view.uniform, &state));
-        let table = resources.neutral_table.clone();
+        let table = table.map_or_else(|| resources.neutral_table.clone(), |table| table.image);
         Planning { view, effects, offset, exposure, table }
     }
 
@@ -239,7 +255,7 @@ impl PostEffects {
 
     /// Returns the bytes of all images on the adapter.
     pub fn bytes(&self) -> u64 {
-        self.images.bytes() + self.exposures.bytes()
+        self.images.bytes() + self.exposures.bytes() + self.tables.bytes()
     }
 }
 

@@ -13,7 +13,7 @@ use engine_frame_packet::scene::{
     DrawChange, DrawMesh, DrawSlot, DrawTransform, LightFrame, LightKind, ParticleBatch,
     ParticleQuad, SceneFrame, flag,
 };
-use engine_frame_packet::shading_environment::ShadingEnvironment;
+use engine_frame_packet::shading_environment::{EnvironmentTextures, ShadingEnvironment};
 use engine_frame_packet::texture::TextureSlot;
 use engine_frame_packet::{CameraFrame, View, ViewTarget};
 use std::sync::Arc;
@@ -65,6 +65,7 @@ fn view() -> View {
         layers: 1,
         sky: None,
         environment: ShadingEnvironment::DEFAULT,
+        environment_textures: EnvironmentTextures::default(),
         guis: Vec::new(),
     }
 }
