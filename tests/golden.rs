@@ -13,6 +13,7 @@ mod renderer_failures;
 mod reused_slots;
 mod scaling;
 mod scenes;
+mod screen_focus;
 mod screen_space;
 mod skeletons;
 mod skins;

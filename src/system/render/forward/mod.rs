@@ -42,6 +42,8 @@ pub use encode::SceneResources;
 const LIGHT_FORMAT: wgpu::TextureFormat = wgpu::TextureFormat::Rgba16Float;
 /// Storage buffers that a vertex shader reads: draws, poses and morph targets.
 const STORAGE_BUFFERS_MIN: u32 = 3;
+/// The flag of a view with ambient occlusion or contact shadows: `SCREEN_OCCLUSION` in mesh.wgsl.
+const SCREEN_OCCLUSION_FLAG: u32 = 2;
 const PARTICLE_BYTES: u64 = size_of::<engine_frame_packet::scene::ParticleQuad>() as u64;
 
 /// The rectangle of its target in which a view is shown.
@@ -132,7 +134,8 @@ impl ForwardRenderer {
         })
     }
 
-    /// Applies a packet's changes of meshes and surfaces.
+    /// Applies a packet's changes of meshes and surfaces. Without views of scenes, the images of
+    /// screen-space effects are released.
     pub fn apply(
         &mut self,
         device: &GpuDevice,
@@ -140,6 +143,9 @@ impl ForwardRenderer {
         packet: &FramePacket,
         events: &mut Vec<RendererEvent>,
     ) {
+        if packet.views.iter().all(|view| view.scene.is_none()) {
+            self.screen_space.release();
+        }
         let done = self.meshes.change(device, &scenes.library, &packet.meshes);
         report_refused(events, scenes, done);
     }
@@ -167,6 +173,9 @@ impl ForwardRenderer {
                 uniform.counts[3] = u32::from(!area.format.is_srgb());
                 uniform.shadow[2] = area.rectangle[0] as f32;
                 uniform.shadow[3] = area.rectangle[1] as f32;
+            }
+            if self.screen_space.occlusion(index).is_some() {
+                uniform.counts[3] |= SCREEN_OCCLUSION_FLAG;
             }
             self.uniforms.push(uniform);
             let frame = area.as_ref().map(|area| custom_shaders::frame(area, packet));
@@ -250,9 +259,9 @@ impl ForwardRenderer {
         self.screen_space.light(index)
     }
 
-    /// Releases the images of screen-space effects, because no view has any.
-    pub fn release_screen_space(&mut self) {
-        self.screen_space.release();
+    /// Returns the number of images of screen-space effects.
+    pub fn screen_image_count(&self) -> u32 {
+        self.screen_space.image_count()
     }
 
     pub fn screen_space(&self) -> &ScreenSpace {
