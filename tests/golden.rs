@@ -14,6 +14,7 @@ mod renderer_failures;
 mod reused_slots;
 mod scaling;
 mod scenes;
+mod screen_focus;
 mod screen_space;
 mod skeletons;
 mod skins;

@@ -1,12 +1,12 @@
-//! Golden images and numeric tests of screen-space effects: ambient occlusion, depth of field,
-//! motion blur and temporal anti-aliasing.
+//! Golden images and numeric tests of screen-space effects: ambient occlusion, contact shadows, and
+//! that effects, views and sizes do not disturb each other.
 
 use super::forward::{SceneBuilder, look_camera, shadows, sun, surfaces, view};
 use super::meshes::{CUBE, PLANE, SPHERE};
 use super::{HEIGHT, QUALITY, WIDTH, draw, options, renderer};
-use engine::foundation::{Mat4, Vec3, projections};
+use engine::foundation::{Vec3, projections};
 use engine::frame_packet::mesh::{SurfaceFrame, SurfaceSlot};
-use engine::frame_packet::scene::{DrawSlot, DrawTransform, SceneFrame, SkyFrame, SkyVisibility};
+use engine::frame_packet::scene::{SceneFrame, SkyFrame, SkyVisibility};
 use engine::frame_packet::shading_environment::ScreenSpaceValues;
 use engine::frame_packet::texture::{SamplerSettings, TextureChange, TextureSlot, WrapMode};
 use engine::frame_packet::{CameraFrame, FramePacket, ViewTarget};
@@ -14,32 +14,34 @@ use engine::system::render::{
     RenderQuality, RenderedImage, Renderer, RendererEvent, RendererOptions, SurfaceTarget,
 };
 
-const OFF: ScreenSpaceValues = ScreenSpaceValues::DEFAULT;
+pub const OFF: ScreenSpaceValues = ScreenSpaceValues::DEFAULT;
 const OCCLUSION: ScreenSpaceValues = ScreenSpaceValues {
     ambient_occlusion_intensity: 1.0,
     ambient_occlusion_radius: 0.8,
     ambient_occlusion_resolution: 1.0,
     ..OFF
 };
-const LENS: ScreenSpaceValues = ScreenSpaceValues {
+const CONTACT: ScreenSpaceValues = ScreenSpaceValues { contact_shadow_length: 0.3, ..OFF };
+pub const LENS: ScreenSpaceValues = ScreenSpaceValues {
     depth_of_field: 1.0,
     depth_of_field_distance: 4.0,
     depth_of_field_aperture: 0.2,
     depth_of_field_radius: 0.04,
     ..OFF
 };
-const SHUTTER: ScreenSpaceValues =
+pub const SHUTTER: ScreenSpaceValues =
     ScreenSpaceValues { motion_blur_shutter: 0.8, motion_blur_radius: 0.08, ..OFF };
-const TEMPORAL: ScreenSpaceValues = ScreenSpaceValues { temporal_anti_aliasing: 1.0, ..OFF };
-const EVERYTHING: ScreenSpaceValues = ScreenSpaceValues {
+pub const TEMPORAL: ScreenSpaceValues = ScreenSpaceValues { temporal_anti_aliasing: 1.0, ..OFF };
+pub const EVERYTHING: ScreenSpaceValues = ScreenSpaceValues {
     motion_blur_shutter: 0.5,
     temporal_anti_aliasing: 1.0,
     ambient_occlusion_intensity: 1.0,
+    contact_shadow_length: 0.3,
     ..LENS
 };
 
 /// A sky that is as bright everywhere.
-const EVEN_SKY: SkyFrame = SkyFrame {
+pub const EVEN_SKY: SkyFrame = SkyFrame {
     top: [0.6; 3],
     horizon: [0.6; 3],
     ground: [0.6; 3],
@@ -47,7 +49,7 @@ const EVEN_SKY: SkyFrame = SkyFrame {
     ..SkyFrame::DEFAULT
 };
 
-fn with(mut packet: FramePacket, values: ScreenSpaceValues) -> FramePacket {
+pub fn with(mut packet: FramePacket, values: ScreenSpaceValues) -> FramePacket {
     for view in &mut packet.views {
         view.environment.screen_space = values;
     }
@@ -55,12 +57,12 @@ fn with(mut packet: FramePacket, values: ScreenSpaceValues) -> FramePacket {
 }
 
 /// Returns a packet's views without its changes.
-fn views_only(packet: FramePacket) -> FramePacket {
+pub fn views_only(packet: FramePacket) -> FramePacket {
     FramePacket { views: packet.views, scale: 1.0, ..FramePacket::default() }
 }
 
 /// Returns a room with boxes and spheres in a row, from near to far.
-fn room(camera: CameraFrame) -> FramePacket {
+pub fn room(camera: CameraFrame) -> FramePacket {
     let mut builder = SceneBuilder::new();
     builder.light(sun(Vec3::new(0.4, 0.7, -0.9), 0.5));
     let white = builder.matte([0.75, 0.75, 0.72]);
@@ -84,11 +86,11 @@ fn room(camera: CameraFrame) -> FramePacket {
     builder.build(vec![main])
 }
 
-fn room_camera() -> CameraFrame {
+pub fn room_camera() -> CameraFrame {
     look_camera(Vec3::new(0.3, -5.2, 1.7), Vec3::new(-0.2, 0.0, 0.7), 320.0 / 180.0)
 }
 
-fn flat_camera() -> CameraFrame {
+pub fn flat_camera() -> CameraFrame {
     let mut camera = room_camera();
     camera.projection = projections::orthographic(-3.2, 3.2, -1.8, 1.8, 0.1, 50.0);
     camera.far = 50.0;
@@ -96,40 +98,40 @@ fn flat_camera() -> CameraFrame {
 }
 
 #[track_caller]
-fn check(name: &str, packet: FramePacket) {
+pub fn check(name: &str, packet: FramePacket) {
     super::check(name, vec![packet]);
 }
 
-fn renderer_with(quality: RenderQuality, (width, height): (u32, u32)) -> Option<Renderer> {
+pub fn renderer_with(quality: RenderQuality, (width, height): (u32, u32)) -> Option<Renderer> {
     let output = SurfaceTarget::Offscreen { width, height };
     renderer(false)?;
     Renderer::start(RendererOptions { quality, output, ..options(false) }).ok()
 }
 
 /// Draws one packet with a new renderer.
-fn picture(packet: FramePacket, quality: RenderQuality) -> Option<RenderedImage> {
+pub fn picture(packet: FramePacket, quality: RenderQuality) -> Option<RenderedImage> {
     let mut renderer = renderer_with(quality, (WIDTH, HEIGHT))?;
     Some(draw(&mut renderer, vec![packet], ViewTarget::Screen))
 }
 
 /// Returns the greatest difference of two images' bytes.
-fn largest_difference(a: &RenderedImage, b: &RenderedImage) -> u8 {
+pub fn largest_difference(a: &RenderedImage, b: &RenderedImage) -> u8 {
     a.rgba.iter().zip(&b.rgba).map(|(a, b)| a.abs_diff(*b)).max().expect("there are pixels")
 }
 
-fn mean_difference(a: &RenderedImage, b: &RenderedImage) -> f64 {
+pub fn mean_difference(a: &RenderedImage, b: &RenderedImage) -> f64 {
     let sum: u64 = a.rgba.iter().zip(&b.rgba).map(|(a, b)| u64::from(a.abs_diff(*b))).sum();
     sum as f64 / a.rgba.len() as f64
 }
 
 /// Returns the linear light of a pixel's green channel.
-fn light_at(image: &RenderedImage, x: u32, y: u32) -> f64 {
+pub fn light_at(image: &RenderedImage, x: u32, y: u32) -> f64 {
     let byte = image.rgba[((y * image.width + x) * 4 + 1) as usize];
     let value = f64::from(byte) / 255.0;
     if value <= 0.04045 { value / 12.92 } else { ((value + 0.055) / 1.055).powf(2.4) }
 }
 
-const ONE_SAMPLE: RenderQuality = RenderQuality { samples: 1, ..QUALITY };
+pub const ONE_SAMPLE: RenderQuality = RenderQuality { samples: 1, ..QUALITY };
 
 #[test]
 fn room_without_effects() {
@@ -144,23 +146,9 @@ fn room_with_ambient_occlusion() {
     check("screen_occlusion_flat", with(room(flat_camera()), OCCLUSION));
 }
 
-#[test]
-fn room_with_depth_of_field() {
-    check("screen_lens", with(room(room_camera()), LENS));
-    let near = ScreenSpaceValues { depth_of_field_distance: 12.0, ..LENS };
-    check("screen_lens_far", with(room(room_camera()), near));
-    let ranges = ScreenSpaceValues {
-        depth_of_field: 2.0,
-        depth_of_field_near_range: [3.4, 4.6],
-        depth_of_field_far_range: [6.0, 9.0],
-        ..LENS
-    };
-    check("screen_ranges_flat", with(room(flat_camera()), ranges));
-}
-
 /// Draws packets one after the other, and returns the last image. Without a window, the screen is
 /// drawn only for captures.
-fn play(renderer: &mut Renderer, packets: Vec<FramePacket>) -> RenderedImage {
+pub fn play(renderer: &mut Renderer, packets: Vec<FramePacket>) -> RenderedImage {
     let mut last = None;
     for packet in packets {
         last = Some(draw(renderer, vec![packet], ViewTarget::Screen));
@@ -168,70 +156,52 @@ fn play(renderer: &mut Renderer, packets: Vec<FramePacket>) -> RenderedImage {
     last.expect("there are packets")
 }
 
-#[test]
-fn room_with_a_moving_camera() {
-    let from = room_camera().position + Vec3::X * 0.25;
-    let moved = look_camera(from, Vec3::new(-0.1, 0.0, 0.7), 320.0 / 180.0);
-    let second = views_only(with(room(moved), SHUTTER));
-    let Some(mut renderer) = renderer(false) else { return };
-    let image = play(&mut renderer, vec![with(room(room_camera()), SHUTTER), second]);
-    super::compare("screen_motion_blur", &image);
-}
-
-/// Returns the room, and a packet in which the box in the middle and the first ball move.
-fn moving_objects(values: ScreenSpaceValues) -> Vec<FramePacket> {
-    let mut second = views_only(with(room(room_camera()), values));
-    let at = |x: f32, y: f32| {
-        let pose =
-            Mat4::from_translation(Vec3::new(x, y, 0.4)) * Mat4::from_scale(Vec3::splat(0.4));
-        DrawTransform::of(&pose)
-    };
-    second.scenes.push(SceneFrame {
-        scene: 1,
-        moved: vec![DrawSlot(3), DrawSlot(4)],
-        poses: vec![at(-1.5, -1.6), at(-0.7, 0.3)],
-        ..SceneFrame::default()
-    });
-    vec![with(room(room_camera()), values), second]
-}
-
-#[test]
-fn room_with_moving_objects() {
-    let Some(mut renderer) = renderer(false) else { return };
-    let image = play(&mut renderer, moving_objects(SHUTTER));
-    super::compare("screen_object_motion", &image);
-    // The next frame shows them at rest.
-    let still = play(&mut renderer, vec![views_only(with(room(room_camera()), SHUTTER))]);
-    let sharp = play(&mut renderer, vec![views_only(with(room(room_camera()), OFF))]);
-    assert!(image != still && mean_difference(&still, &sharp) < 0.1);
-}
-
-#[test]
-fn skins_and_morph_targets_have_motion() {
-    for scene in [super::skins::bent_pillars, super::skins::morph_targets] {
-        let Some(mut renderer) = renderer(false) else { return };
-        let mut poses = scene();
-        let mut second = views_only(with(scene(), SHUTTER));
-        let (skins, morphs) = (poses.scenes[0].skins.clone(), poses.scenes[0].morphs.clone());
-        let (palettes, weights) =
-            (poses.scenes[0].palettes.clone(), poses.scenes[0].morph_weights.clone());
-        poses.scenes[0].skins.clear();
-        poses.scenes[0].morphs.clear();
-        second.scenes.push(SceneFrame {
-            scene: 1,
-            skins,
-            morphs,
-            palettes,
-            morph_weights: weights,
-            ..SceneFrame::default()
-        });
-        let blurred = play(&mut renderer, vec![with(poses, SHUTTER), second]);
-        let still = play(&mut renderer, vec![views_only(with(scene(), SHUTTER))]);
-        let sharp = play(&mut renderer, vec![views_only(with(scene(), OFF))]);
-        let (moving, resting) =
-            (mean_difference(&blurred, &sharp), mean_difference(&still, &sharp));
-        assert!(moving > 0.5 && resting < 0.1, "{moving} {resting}");
+/// Returns small boxes on the ground, close to the camera, whose shadows in maps have gaps.
+fn pebbles() -> FramePacket {
+    let mut builder = SceneBuilder::new();
+    builder.light(sun(Vec3::new(0.8, 0.3, -0.6), 1.0));
+    let white = builder.matte([0.75, 0.75, 0.72]);
+    builder.add_at(PLANE, white, Vec3::ZERO, Vec3::new(30.0, 30.0, 1.0));
+    for i in 0..24 {
+        let (x, y) = ((i % 6) as f32 * 0.32 - 0.8, (i / 6) as f32 * 0.3 - 0.5);
+        let size = 0.02 + 0.008 * (i % 5) as f32;
+        let mesh = if i % 2 == 0 { SPHERE } else { CUBE };
+        builder.add_at(mesh, white, Vec3::new(x, y, size), Vec3::splat(size));
     }
+    builder.build(vec![view(Vec3::new(0.2, -2.2, 0.9), Vec3::new(0.0, 0.0, 0.0))])
+}
+
+#[test]
+fn pebbles_with_contact_shadows() {
+    check("screen_contact_off", pebbles());
+    check("screen_contact", with(pebbles(), CONTACT));
+}
+
+#[test]
+fn contact_shadows_darken_only_the_sun() {
+    // Without a sun, nothing runs; a plane does not shadow itself.
+    let dark = || {
+        let mut packet = pebbles();
+        packet.scenes[0].lights.clear();
+        packet
+    };
+    let Some(mut renderer) = renderer(false) else { return };
+    let off = play(&mut renderer, vec![dark()]);
+    assert!(off == play(&mut renderer, vec![with(dark(), CONTACT)]));
+    assert_eq!(renderer.statistics().screen_images, 0);
+    for is_flat in [false, true] {
+        let plane = || {
+            let mut packet = corner(false, is_flat);
+            packet.scenes[0].lights_changed = true;
+            packet.scenes[0].lights.push(sun(Vec3::new(0.9, 0.2, -0.3), 0.5));
+            packet
+        };
+        let off = picture(plane(), QUALITY).expect("drawn");
+        assert!(off == picture(with(plane(), CONTACT), QUALITY).expect("drawn"), "{is_flat}");
+    }
+    let (off, on) = (picture(pebbles(), QUALITY), picture(with(pebbles(), CONTACT), QUALITY));
+    let (off, on) = (off.expect("drawn"), on.expect("drawn"));
+    assert!(off != on && off.rgba.iter().zip(&on.rgba).all(|(off, on)| on <= off));
 }
 
 #[test]
@@ -316,113 +286,6 @@ fn an_effect_of_strength_zero_is_off() {
     let off = draw(&mut renderer, vec![shadows()], ViewTarget::Screen);
     assert!(off == draw(&mut renderer, vec![with(shadows(), zero)], ViewTarget::Screen));
     assert_eq!(renderer.statistics().screen_images, 0);
-}
-
-#[test]
-fn sharp_depth_of_field_equals_none() {
-    // Everything is in the sharp range, or the aperture is a pinhole.
-    let ranges = ScreenSpaceValues {
-        depth_of_field: 2.0,
-        depth_of_field_near_range: [0.0, 0.05],
-        depth_of_field_far_range: [90000.0, 100000.0],
-        ..LENS
-    };
-    let pinhole = ScreenSpaceValues { depth_of_field_aperture: 64.0, ..LENS };
-    // From above: the sky is beyond every range.
-    let hidden = || {
-        let mut packet = shadows();
-        let (from, at) = (Vec3::new(0.5, -3.0, 6.0), Vec3::new(0.3, 0.2, 0.5));
-        packet.views[0].camera = look_camera(from, at, 320.0 / 180.0);
-        packet
-    };
-    let Some(off) = picture(hidden(), ONE_SAMPLE) else { return };
-    for (values, limit) in [(ranges, 1), (pinhole, 1)] {
-        let worst = largest_difference(&off, &picture(with(hidden(), values), ONE_SAMPLE).unwrap());
-        assert!(worst <= limit, "{worst}");
-    }
-    // With several samples, bright edges are averaged before tone mapping.
-    let off = picture(hidden(), QUALITY).expect("drawn");
-    let mean = mean_difference(&off, &picture(with(hidden(), ranges), QUALITY).expect("drawn"));
-    assert!(mean < 0.1, "{mean}");
-}
-
-#[test]
-fn depth_of_field_keeps_energy() {
-    // A bright disk on black, fully out of focus.
-    let scene = || {
-        let mut builder = SceneBuilder::new();
-        builder.sky(SkyFrame { top: [0.0; 3], horizon: [0.0; 3], ground: [0.0; 3], ..EVEN_SKY });
-        let color = [0.7, 0.7, 0.7, 1.0];
-        let plain = SurfaceFrame { base_color: color, unlit: true, ..SurfaceFrame::DEFAULT };
-        let plain = builder.surface(plain);
-        builder.add_at(SPHERE, plain, Vec3::ZERO, Vec3::splat(0.6));
-        let mut main = view(Vec3::new(0.0, -5.0, 0.0), Vec3::ZERO);
-        main.clear = Some([0.0, 0.0, 0.0, 1.0]);
-        builder.build(vec![main])
-    };
-    let sum = |image: &RenderedImage| -> f64 {
-        let rows = (0..HEIGHT).flat_map(|y| (0..WIDTH).map(move |x| (x, y)));
-        rows.map(|(x, y)| light_at(image, x, y)).sum()
-    };
-    let Some(off) = picture(scene(), ONE_SAMPLE) else { return };
-    for range in [[0.0, 0.05], [20.0, 30.0]] {
-        // Behind the focus, then in front of it.
-        let far = if range[0] == 0.0 { [1.0, 2.0] } else { [90000.0, 100000.0] };
-        let values = ScreenSpaceValues {
-            depth_of_field: 2.0,
-            depth_of_field_near_range: range,
-            depth_of_field_far_range: far,
-            ..LENS
-        };
-        let on = picture(with(scene(), values), ONE_SAMPLE).expect("drawn");
-        let ratio = sum(&on) / sum(&off);
-        assert!((0.93..1.07).contains(&ratio), "{ratio}");
-        assert!(light_at(&on, 160, 90) > 0.65 * 0.9);
-        assert!(on != off);
-    }
-}
-
-/// Returns the mean of blocks of `side` x `side` pixels, in linear light.
-fn shrunk(image: &RenderedImage, side: u32) -> Vec<f64> {
-    let mut all = Vec::new();
-    for y in 0..image.height / side {
-        for x in 0..image.width / side {
-            let at = |i: u32| light_at(image, x * side + i % side, y * side + i / side);
-            all.push((0..side * side).map(at).sum::<f64>() / f64::from(side * side));
-        }
-    }
-    all
-}
-
-#[test]
-fn temporal_anti_aliasing_converges_to_the_supersampled_picture() {
-    let scene = || {
-        let mut packet = with(shadows(), TEMPORAL);
-        packet.scenes[0].sky.as_mut().expect("it has one").exposure = 0.6;
-        packet
-    };
-    let size = (WIDTH / 2, HEIGHT / 2);
-    let quality = RenderQuality { shadow_texels: 0, ..ONE_SAMPLE };
-    let Some(mut small) = renderer_with(quality, size) else { return };
-    let mut large = renderer_with(quality, (size.0 * 8, size.1 * 8)).expect("there is an adapter");
-    let exact = draw(&mut large, vec![with(scene(), OFF)], ViewTarget::Screen);
-    let exact = shrunk(&exact, 8);
-    let error = |image: &RenderedImage| {
-        let pairs = shrunk(image, 1).into_iter().zip(&exact);
-        (pairs.map(|(a, b)| (a - b) * (a - b)).sum::<f64>() / exact.len() as f64).sqrt()
-    };
-    let plain = draw(&mut small, vec![with(scene(), OFF)], ViewTarget::Screen);
-    let still = play(&mut small, (0..48).map(|_| views_only(scene())).collect());
-    let (before, after) = (error(&plain), error(&still));
-    assert!(after < before * 0.35, "{after} {before}");
-    // A cut shows the new picture at once, and so does another size.
-    let mut cut = views_only(scene());
-    cut.views[0].camera = look_camera(Vec3::new(30.0, 0.0, 4.0), Vec3::ZERO, 320.0 / 180.0);
-    let first = draw(&mut small, vec![cut], ViewTarget::Screen);
-    let mut other = renderer_with(quality, size).expect("there is an adapter");
-    let mut cut = scene();
-    cut.views[0].camera = look_camera(Vec3::new(30.0, 0.0, 4.0), Vec3::ZERO, 320.0 / 180.0);
-    assert!(first == draw(&mut other, vec![cut], ViewTarget::Screen));
 }
 
 #[test]

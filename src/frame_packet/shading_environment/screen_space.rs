@@ -1,5 +1,5 @@
-//! The values of effects that are computed from the depth of the picture: ambient occlusion, depth
-//! of field, motion blur and temporal anti-aliasing.
+//! The values of effects that are computed from the depth of the picture: ambient occlusion,
+//! contact shadows, depth of field, motion blur and temporal anti-aliasing.
 
 use super::value::shading_values;
 
@@ -14,6 +14,10 @@ shading_values! {
             "Outer share of the radius over which the ambient occlusion fades.";
         ambient_occlusion_resolution: Choice(["half", "full"]),
             "Resolution of the ambient occlusion.";
+        contact_shadow_length: Scalar, [0.0], 0.0..=5.0,
+            "Length in metres of the contact shadows of the sun; 0 is off.";
+        contact_shadow_thickness: Scalar, [0.1], 0.001..=10.0,
+            "Assumed thickness in metres of the surfaces that cast contact shadows.";
         depth_of_field: Choice(["off", "lens", "ranges"]),
             "Depth of field: off, as a lens blurs, or by ranges of distances.";
         depth_of_field_distance: Scalar, [10.0], 0.01..=100000.0,

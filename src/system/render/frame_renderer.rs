@@ -290,8 +290,7 @@ impl FrameRenderer {
 
     /// Records the time since `begun` for a stage.
     fn record_stage_time(&mut self, stage_name: &'static str, begun: Instant) {
-        let done = (stage_name, begun.elapsed().as_secs_f32() * 1e3);
-        self.cpu_passes.push(done);
+        self.cpu_passes.push((stage_name, begun.elapsed().as_secs_f32() * 1e3));
     }
 
     fn refuse_captures(&mut self, packet: &FramePacket) {
@@ -401,16 +400,15 @@ impl FrameRenderer {
         self.statistics.scene = scene;
         self.statistics.post_bytes =
             self.forward.as_ref().map_or(0, |forward| forward.post_bytes());
-        let images = |forward: &ForwardRenderer| forward.screen_space().image_count() as u32;
-        self.statistics.screen_images = self.forward.as_deref().map_or(0, images);
+        let images = self.forward.as_ref().map(|it| it.screen_image_count());
+        self.statistics.screen_images = images.unwrap_or(0);
         self.statistics.textures = self.textures.len() as u32;
         self.statistics.materials = self.materials.len() as u32;
         let nothing = self.plan.passes.is_empty() && packet.captures.is_empty();
         if nothing && packet.textures.is_empty() {
             return self.device.submit(None);
         }
-        let layout = &self.materials.frame_layout;
-        let uniforms = &self.plan.uniforms;
+        let (layout, uniforms) = (&self.materials.frame_layout, &self.plan.uniforms);
         self.buffers.copy_uniforms(&self.device, &mut self.textures, layout, uniforms);
         self.record_stage_time("copies", begun);
         let begun = Instant::now();
@@ -449,9 +447,6 @@ impl FrameRenderer {
     fn copy_scenes(&mut self, packet: &FramePacket) -> u64 {
         let Some(mut forward) = self.forward.take_if(|_| !self.scenes.plans.views.is_empty())
         else {
-            if let Some(forward) = &mut self.forward {
-                forward.release_screen_space();
-            }
             return 0;
         };
         let mut areas = vec![None; self.scenes.plans.views.len()];

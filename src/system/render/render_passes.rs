@@ -27,8 +27,8 @@ pub enum PassResource {
     Image,
     /// The depth of the opaque objects with one sample per pixel, for screen-space effects.
     ScreenDepth,
-    /// Ambient occlusion of each pixel.
-    AmbientOcclusion,
+    /// Ambient occlusion and contact shadows of each pixel.
+    Occlusion,
     /// The light with one sample per pixel, which screen-space effects change one after the other.
     ResolvedLight,
     /// Motion of each pixel since the previous frame.
@@ -95,9 +95,9 @@ impl PassRow {
             PassResource::ShadowMaps => Attachments::ShadowMap,
             PassResource::Light | PassResource::Depth => Attachments::Scene,
             PassResource::ScreenDepth => Attachments::ScreenDepth,
-            PassResource::AmbientOcclusion
-            | PassResource::ResolvedLight
-            | PassResource::MotionVectors => Attachments::ScreenSteps,
+            PassResource::Occlusion | PassResource::ResolvedLight | PassResource::MotionVectors => {
+                Attachments::ScreenSteps
+            }
             PassResource::Target => Attachments::Target,
             resource @ (PassResource::Exposure | PassResource::Bloom | PassResource::Image) => {
                 Attachments::Post(resource)
@@ -137,15 +137,24 @@ pub static RENDER_PASSES: &[PassRow] = &[
     PassRow {
         name: screen_space::AMBIENT_OCCLUSION,
         reads: &[PassResource::ScreenDepth],
-        writes: &[PassWrite::Clear(PassResource::AmbientOcclusion)],
+        writes: &[PassWrite::Clear(PassResource::Occlusion)],
         shaders: &["ambient_occlusion", "ambient_occlusion_blur"],
         settings: &[],
         runs: |view| view.has_screen_pass(screen_space::AMBIENT_OCCLUSION),
         encode: |view, to| view.draw_screen_step(to),
     },
     PassRow {
+        name: screen_space::CONTACT_SHADOWS,
+        reads: &[PassResource::ScreenDepth],
+        writes: &[PassWrite::Keep(PassResource::Occlusion)],
+        shaders: &["contact_shadows"],
+        settings: &[],
+        runs: |view| view.has_screen_pass(screen_space::CONTACT_SHADOWS),
+        encode: |view, to| view.draw_screen_step(to),
+    },
+    PassRow {
         name: "opaque objects",
-        reads: &[PassResource::ShadowMaps, PassResource::AmbientOcclusion],
+        reads: &[PassResource::ShadowMaps, PassResource::Occlusion],
         writes: &[PassWrite::Clear(PassResource::Light), PassWrite::Clear(PassResource::Depth)],
         shaders: &["mesh", "custom"],
         settings: &["render.smooth_edges"],

@@ -17,6 +17,7 @@ const INCLUDES: &[(&str, &str)] = &[
     ("grain.wgsl", include_str!("post/grain.wgsl")),
     ("fxaa.wgsl", include_str!("post/fxaa.wgsl")),
     ("screen_uniforms.wgsl", include_str!("screen_space/screen_uniforms.wgsl")),
+    ("surface_normal.wgsl", include_str!("screen_space/surface_normal.wgsl")),
     ("focus.wgsl", include_str!("screen_space/focus.wgsl")),
 ];
 
@@ -34,6 +35,7 @@ const SHADERS: &[(&str, &str)] = &[
     ("finish", include_str!("post/finish.wgsl")),
     ("ambient_occlusion", include_str!("screen_space/ambient_occlusion.wgsl")),
     ("ambient_occlusion_blur", include_str!("screen_space/ambient_occlusion_blur.wgsl")),
+    ("contact_shadows", include_str!("screen_space/contact_shadows.wgsl")),
     ("light_resolve", include_str!("screen_space/light_resolve.wgsl")),
     ("motion_vectors", include_str!("screen_space/motion_vectors.wgsl")),
     ("object_motion", include_str!("screen_space/object_motion.wgsl")),

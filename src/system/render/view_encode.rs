@@ -369,10 +369,11 @@ fn encode_screen_steps(
     for step in forward.screen_space().steps(index, row.name) {
         view.screen_step = step;
         let outputs = forward.screen_space().outputs(index, step);
-        // Every step draws the whole image, so nothing of the previous content is loaded.
-        let black = Some(wgpu::Color::TRANSPARENT);
+        // Channels that no step draws are white.
+        let keeps = forward.screen_space().does_keep(index, step);
+        let white = (!keeps).then_some(wgpu::Color::WHITE);
         let attachments: Vec<_> =
-            outputs.iter().map(|output| Some(color_attachment(output, black))).collect();
+            outputs.iter().map(|output| Some(color_attachment(output, white))).collect();
         let mut to = encoder.begin_render_pass(&wgpu::RenderPassDescriptor {
             label: Some(row.name),
             color_attachments: &attachments,

@@ -69,9 +69,9 @@ impl ForwardRenderer {
         self.screen_space.light(index)
     }
 
-    /// Releases the images of screen-space effects, because no view has any.
-    pub fn release_screen_space(&mut self) {
-        self.screen_space.release();
+    /// Returns the number of images of screen-space effects.
+    pub fn screen_image_count(&self) -> u32 {
+        self.screen_space.image_count()
     }
 
     pub fn screen_space(&self) -> &ScreenSpace {

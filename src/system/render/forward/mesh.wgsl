@@ -8,6 +8,8 @@
 const NORMAL_TEXTURE: u32 = 1u;
 const UNLIT: u32 = 2u;
 const SEEN_THROUGH: u32 = 4u;
+// A flag of the view: it has ambient occlusion or contact shadows.
+const SCREEN_OCCLUSION: u32 = 2u;
 
 // True if pixels with too little alpha are discarded.
 override MASK: bool = false;
@@ -25,7 +27,7 @@ override MASK: bool = false;
 @group(1) @binding(8) var emissive_texture: texture_2d<f32>;
 @group(1) @binding(9) var emissive_sampler: sampler;
 
-// Ambient occlusion of each pixel; one white texel if it is off.
+// Red: ambient occlusion of each pixel. Green: contact shadows. One white texel if both are off.
 @group(0) @binding(16) var screen_occlusion: texture_2d<f32>;
 
 struct Corner {
@@ -110,8 +112,9 @@ struct Lit {
     // Roughness squared, as in the distribution.
     alpha: f32,
     n_dot_v: f32,
-    // Ambient occlusion of the pixel.
+    // Ambient occlusion of the pixel, and the share of the sun's light that contact shadows leave.
     open: f32,
+    contact: f32,
 }
 
 // Returns the light from one direction, reflected to the camera. Microfacets: GGX (Walter et al.,
@@ -279,15 +282,20 @@ fn mesh_fragment(in: Point, @builtin(front_facing) front: bool) -> @location(0) 
     lit.alpha = steady;
     lit.n_dot_v = max(abs(dot(lit.normal, lit.back)), 1e-4);
     // The occlusion is that of opaque surfaces.
-    lit.open = select(screen_open(in.clip.xy), 1.0, seen_through);
+    var screen = vec2f(1.0);
+    if (view.counts.w & SCREEN_OCCLUSION) != 0u && !seen_through {
+        screen = screen_open(in.clip.xy);
+    }
+    lit.open = screen.r;
+    lit.contact = screen.g;
     let sent = gather(lit, surface, roughness, occlusion, glowing);
     return vec4f(kept(through_air(sent, metres)) * alpha, alpha);
 }
 
-// Returns the ambient occlusion of a pixel.
-fn screen_open(pixel: vec2f) -> f32 {
+// Returns the ambient occlusion of a pixel, and its contact shadow.
+fn screen_open(pixel: vec2f) -> vec2f {
     let last = vec2i(textureDimensions(screen_occlusion)) - 1;
-    return textureLoad(screen_occlusion, min(vec2i(pixel), last), 0).r;
+    return textureLoad(screen_occlusion, min(vec2i(pixel), last), 0).rg;
 }
 
 // Returns the parts of the sky's light that reach a matte surface and a mirroring one. Light that
@@ -320,7 +328,7 @@ fn gather(lit: Lit, surface: Surface, roughness: f32, occlusion: f32, glowing: v
         let sun = view.suns[i];
         var color = sun.color.rgb;
         if sun.towards.w > 0.5 && dot(lit.normal, sun.towards.xyz) > 0.0 {
-            color *= sun_arrives(lit, sun.towards.xyz, sun.color.w);
+            color *= sun_arrives(lit, sun.towards.xyz, sun.color.w) * lit.contact;
         }
         sum += send(lit, sun.towards.xyz, color);
     }

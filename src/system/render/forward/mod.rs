@@ -45,6 +45,8 @@ pub use pipelines::{PipelineOptions, depth_state as pipeline_depth, make as make
 const LIGHT_FORMAT: wgpu::TextureFormat = wgpu::TextureFormat::Rgba16Float;
 /// Storage buffers that a vertex shader reads: draws, poses and morph targets.
 const STORAGE_BUFFERS_MIN: u32 = 3;
+/// The flag of a view with ambient occlusion or contact shadows: `SCREEN_OCCLUSION` in mesh.wgsl.
+const SCREEN_OCCLUSION_FLAG: u32 = 2;
 const PARTICLE_BYTES: u64 = size_of::<engine_frame_packet::scene::ParticleQuad>() as u64;
 
 /// The rectangle of its target in which a view is shown.
@@ -144,7 +146,8 @@ impl ForwardRenderer {
         })
     }
 
-    /// Applies a packet's changes of meshes and surfaces.
+    /// Applies a packet's changes of meshes and surfaces. Without views of scenes, the images of
+    /// screen-space effects are released.
     pub fn apply(
         &mut self,
         device: &GpuDevice,
@@ -152,6 +155,9 @@ impl ForwardRenderer {
         packet: &FramePacket,
         events: &mut Vec<RendererEvent>,
     ) {
+        if packet.views.iter().all(|view| view.scene.is_none()) {
+            self.screen_space.release();
+        }
         let done = self.meshes.change(device, &scenes.library, &packet.meshes);
         report_refused(events, scenes, done);
     }
@@ -181,6 +187,9 @@ impl ForwardRenderer {
                 uniform.counts[3] = u32::from(!area.format.is_srgb());
                 uniform.shadow[2] = area.rectangle[0] as f32;
                 uniform.shadow[3] = area.rectangle[1] as f32;
+            }
+            if self.screen_space.occlusion(index).is_some() {
+                uniform.counts[3] |= SCREEN_OCCLUSION_FLAG;
             }
             self.uniforms.push(uniform);
             let frame = area.as_ref().map(|area| custom_shaders::frame(area, packet));

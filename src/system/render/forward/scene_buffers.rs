@@ -491,13 +491,13 @@ fn white_texel(device: &GpuDevice) -> wgpu::TextureView {
         mip_level_count: 1,
         sample_count: 1,
         dimension: wgpu::TextureDimension::D2,
-        format: wgpu::TextureFormat::R8Unorm,
+        format: wgpu::TextureFormat::Rg8Unorm,
         usage: wgpu::TextureUsages::TEXTURE_BINDING | wgpu::TextureUsages::COPY_DST,
         view_formats: &[],
     });
     let layout =
-        wgpu::TexelCopyBufferLayout { offset: 0, bytes_per_row: Some(1), rows_per_image: Some(1) };
-    device.queue.write_texture(texture.as_image_copy(), &[255], layout, size);
+        wgpu::TexelCopyBufferLayout { offset: 0, bytes_per_row: Some(2), rows_per_image: Some(1) };
+    device.queue.write_texture(texture.as_image_copy(), &[255, 255], layout, size);
     texture.create_view(&Default::default())
 }
 

@@ -62,7 +62,8 @@ pub struct SceneUniform {
     pub ground: [f32; 4],
     /// Color of the fog; the last is the density.
     pub fog: [f32; 4],
-    /// Number of suns, lights and cascades; flags (bit 0: the target needs encoded colors).
+    /// Number of suns, lights and cascades; flags (bit 0: the target needs encoded colors;
+    /// bit 1: it has ambient occlusion or contact shadows).
     pub counts: [u32; 4],
     /// Distance ahead of the camera at which each cascade ends.
     pub cascade_ends: [f32; 4],

@@ -9,8 +9,9 @@ use super::{MOTION_FORMAT, ViewSettings};
 pub enum ScreenImage {
     /// Depth of the opaque objects, with one sample per pixel.
     Depth,
-    /// Ambient occlusion with the noise of its samples, and without.
+    /// Ambient occlusion with the noise of its samples.
     NoisyOcclusion,
+    /// Red: ambient occlusion. Green: contact shadows. White: neither.
     Occlusion,
     /// The light with one sample per pixel.
     Light,
@@ -38,9 +39,8 @@ impl ScreenImage {
     pub fn format(self) -> wgpu::TextureFormat {
         match self {
             ScreenImage::Depth => DEPTH_FORMAT,
-            ScreenImage::NoisyOcclusion | ScreenImage::Occlusion | ScreenImage::BlurredShare => {
-                wgpu::TextureFormat::R8Unorm
-            }
+            ScreenImage::NoisyOcclusion | ScreenImage::BlurredShare => wgpu::TextureFormat::R8Unorm,
+            ScreenImage::Occlusion => wgpu::TextureFormat::Rg8Unorm,
             ScreenImage::FocusTiles | ScreenImage::FocusNeighbours => wgpu::TextureFormat::R16Float,
             ScreenImage::Motion | ScreenImage::MotionTiles | ScreenImage::MotionNeighbours => {
                 MOTION_FORMAT

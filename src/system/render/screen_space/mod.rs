@@ -14,7 +14,7 @@ use super::forward::ViewRectangle;
 use super::scene::ViewPlan;
 use super::textures::entry;
 use camera_history::CameraHistory;
-use engine_foundation::{Mat4, Vec2};
+use engine_foundation::{Mat4, Vec2, Vec3};
 use engine_frame_packet::shading_environment::ScreenSpaceValues;
 use engine_frame_packet::{CameraFrame, FramePacket, ViewTarget};
 use images::ScreenImage;
@@ -22,8 +22,8 @@ use steps::{FIRST_INPUT, STEPS, StepInput, StepPipeline};
 use uniforms::{HistoryInputs, ScreenUniform, is_orthographic};
 
 pub use steps::{
-    AMBIENT_OCCLUSION, DEPTH_OF_FIELD, DEPTH_PREPASS, LIGHT_RESOLVE, MOTION_BLUR, MOTION_VECTORS,
-    OBJECT_MOTION, TEMPORAL,
+    AMBIENT_OCCLUSION, CONTACT_SHADOWS, DEPTH_OF_FIELD, DEPTH_PREPASS, LIGHT_RESOLVE, MOTION_BLUR,
+    MOTION_VECTORS, OBJECT_MOTION, TEMPORAL,
 };
 
 /// Format of motion vectors.
@@ -33,16 +33,18 @@ pub const MOTION_FORMAT: wgpu::TextureFormat = wgpu::TextureFormat::Rg16Float;
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct ViewEffects {
     ambient_occlusion: bool,
+    contact_shadows: bool,
     depth_of_field: bool,
     motion_blur: bool,
     temporal: bool,
 }
 
 impl ViewEffects {
-    fn new(values: &ScreenSpaceValues, camera: &CameraFrame) -> ViewEffects {
+    fn new(values: &ScreenSpaceValues, camera: &CameraFrame, has_sun: bool) -> ViewEffects {
         let by_lens = values.depth_of_field == 1.0;
         ViewEffects {
             ambient_occlusion: values.ambient_occlusion_intensity > 0.0,
+            contact_shadows: values.contact_shadow_length > 0.0 && has_sun,
             // A lens has perspective.
             depth_of_field: values.depth_of_field > 0.0
                 && values.depth_of_field_radius > 0.0
@@ -69,6 +71,7 @@ impl ViewEffects {
         match pass {
             DEPTH_PREPASS => self.is_any(),
             AMBIENT_OCCLUSION => self.ambient_occlusion,
+            CONTACT_SHADOWS => self.contact_shadows,
             LIGHT_RESOLVE => self.changes_light(),
             MOTION_VECTORS | OBJECT_MOTION => self.has_motion(),
             TEMPORAL => self.temporal,
@@ -91,21 +94,28 @@ struct ViewSettings {
     motion_tile: u32,
 }
 
-/// Returns the side of tiles for a largest radius: a power of two, so that images do not change with
-/// every value.
+/// Returns the side of tiles for a largest radius: a power of two, so that images do not change
+/// with every value.
 fn tile_side(radius: f32) -> u32 {
     (radius.clamp(1.0, 1024.0).ceil() as u32).next_power_of_two()
 }
 
 impl ViewSettings {
-    fn new(values: &ScreenSpaceValues, camera: &CameraFrame, size: (u32, u32)) -> ViewSettings {
+    fn new(
+        values: &ScreenSpaceValues,
+        camera: &CameraFrame,
+        size: (u32, u32),
+        has_sun: bool,
+    ) -> ViewSettings {
         let height = size.1 as f32;
+        let effects = ViewEffects::new(values, camera, has_sun);
+        let tile = |is_on: bool, radius: f32| if is_on { tile_side(radius * height) } else { 1 };
         ViewSettings {
             size,
-            effects: ViewEffects::new(values, camera),
-            half_occlusion: values.ambient_occlusion_resolution == 0.0,
-            focus_tile: tile_side(values.depth_of_field_radius * height / 2.0),
-            motion_tile: tile_side(values.motion_blur_radius * height),
+            effects,
+            half_occlusion: effects.ambient_occlusion && values.ambient_occlusion_resolution == 0.0,
+            focus_tile: tile(effects.depth_of_field, values.depth_of_field_radius / 2.0),
+            motion_tile: tile(effects.motion_blur, values.motion_blur_radius),
         }
     }
 }
@@ -158,6 +168,13 @@ impl ScreenView {
     }
 }
 
+/// Returns the direction towards the sun that casts shadows in a view.
+fn shadow_sun(plan: &ViewPlan) -> Option<Vec3> {
+    let suns = &plan.uniform.suns[..plan.uniform.counts[0] as usize];
+    let [x, y, z, _] = suns.iter().find(|sun| sun.towards[3] > 0.5)?.towards;
+    Some(Vec3::new(x, y, z))
+}
+
 /// Returns the images that a view needs.
 fn images_of(settings: &ViewSettings) -> Vec<ScreenImage> {
     let mut all = Vec::new();
@@ -165,7 +182,7 @@ fn images_of(settings: &ViewSettings) -> Vec<ScreenImage> {
         all.push(ScreenImage::Depth);
     }
     for step in STEPS.iter().filter(|step| settings.effects.runs(step.pass)) {
-        all.extend(step.outputs);
+        all.extend(step.outputs.iter().filter(|image| !all.contains(*image)).collect::<Vec<_>>());
         if step.outputs.contains(&ScreenImage::History) {
             all.push(ScreenImage::PreviousHistory);
         }
@@ -214,7 +231,8 @@ impl ScreenSpace {
             let (view, Some(area)) = (&packet.views[plan.view], area) else { continue };
             let size = (area.rectangle[2], area.rectangle[3]);
             let values = &view.environment.screen_space;
-            let settings = ViewSettings::new(values, &view.camera, size);
+            let has_sun = shadow_sun(plan).is_some();
+            let settings = ViewSettings::new(values, &view.camera, size, has_sun);
             if !settings.effects.is_any() || size.0 == 0 || size.1 == 0 {
                 continue;
             }
@@ -293,9 +311,10 @@ impl ScreenSpace {
             let plan = &plans[view.index];
             let of = &packet.views[plan.view];
             let (camera, values) = (&of.camera, &of.environment.screen_space);
-            let exposure = plan.uniform.top[3];
-            let uniform =
-                ScreenUniform::new(camera, values, &view.settings, &view.history, exposure);
+            let sun = shadow_sun(plan).unwrap_or(Vec3::Z);
+            let sun = camera.view.transform_vector3(sun).normalize_or(Vec3::Z);
+            let light = (sun, plan.uniform.top[3]);
+            let uniform = ScreenUniform::new(camera, values, &view.settings, &view.history, light);
             let end = self.scratch.len() + self.stride as usize;
             self.scratch.extend_from_slice(bytemuck::bytes_of(&uniform));
             self.scratch.resize(end, 0);
@@ -386,10 +405,11 @@ impl ScreenSpace {
         view.history.to_clip.filter(|_| view.settings.effects.has_motion())
     }
 
-    /// Returns the ambient occlusion of a view.
+    /// Returns the ambient occlusion and the contact shadows of a view.
     pub fn occlusion(&self, index: usize) -> Option<&wgpu::TextureView> {
         let view = self.view(index)?;
-        let is_on = view.settings.effects.ambient_occlusion;
+        let effects = view.settings.effects;
+        let is_on = effects.ambient_occlusion || effects.contact_shadows;
         is_on.then(|| view.image(ScreenImage::Occlusion))
     }
 
@@ -414,6 +434,14 @@ impl ScreenSpace {
         outputs.iter().map(|image| view.image(*image)).collect()
     }
 
+    /// Returns true if a view's step draws onto images that a step before it has drawn.
+    pub fn does_keep(&self, index: usize, number: usize) -> bool {
+        let Some(view) = self.view(index) else { return false };
+        let outputs = |step: &PreparedStep| STEPS[step.step].outputs;
+        let own = outputs(&view.steps[number]);
+        view.steps[..number].iter().any(|before| outputs(before) == own)
+    }
+
     /// Draws a view's step.
     pub fn draw(&self, to: &mut wgpu::RenderPass, index: usize, number: usize) {
         let Some(position) = self.views.iter().position(|view| view.index == index) else { return };
@@ -425,7 +453,7 @@ impl ScreenSpace {
     }
 
     /// Returns the number of images of all views.
-    pub fn image_count(&self) -> usize {
-        self.views.iter().map(|view| view.images.len()).sum()
+    pub fn image_count(&self) -> u32 {
+        self.views.iter().map(|view| view.images.len() as u32).sum()
     }
 }

@@ -12,8 +12,8 @@ struct Screen {
     size: vec4f,
     // Radius in metres, share of it that fades, exponent, pixels per side of a texel.
     occlusion: vec4f,
-    // Depth of field. x: 1 by a lens, 2 by ranges; y: largest radius in pixels; z: side of a tile in
-    // texels of half resolution.
+    // Depth of field. x: 1 by a lens, 2 by ranges; y: largest radius in pixels; z: side of a tile
+    // in texels of half resolution.
     focus: vec4f,
     // For a lens: the distance of the focus and the radius in pixels at an infinite distance. For
     // ranges: fully blurred and sharp foreground, sharp and fully blurred background.
@@ -22,6 +22,10 @@ struct Screen {
     motion: vec4f,
     // x: share of the new picture in the history; y and z: jitter in clip space; w: exposure.
     temporal: vec4f,
+    // Contact shadows. Direction towards the sun in view space; w: length of the rays in metres.
+    sun: vec4f,
+    // x: thickness of surfaces in metres.
+    contact: vec4f,
     // From clip space to that of the previous frame, both without jitter.
     reprojection: mat4x4f,
 }

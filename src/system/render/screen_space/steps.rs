@@ -1,6 +1,6 @@
-//! The table of full-screen steps: each draws one triangle onto images of a view. A row of the table
-//! of render passes (render_passes.rs) runs the steps that have its name, in order. Creates their
-//! pipelines.
+//! The table of full-screen steps: each draws one triangle onto images of a view. A row of the
+//! table of render passes (render_passes.rs) runs the steps that have its name, in order. Creates
+//! their pipelines.
 
 use super::super::device::GpuDevice;
 use super::super::shader_sources::source;
@@ -26,6 +26,8 @@ pub struct ScreenStep {
     /// The textures from binding [`FIRST_INPUT`] on.
     pub inputs: &'static [StepInput],
     pub outputs: &'static [ScreenImage],
+    /// The channels that it writes; the others keep their content.
+    pub channels: wgpu::ColorWrites,
 }
 
 /// Binding of the first input of a step; the uniform and the sampler precede it.
@@ -34,6 +36,7 @@ pub const FIRST_INPUT: u32 = 2;
 /// Names of render passes in render_passes.rs.
 pub const DEPTH_PREPASS: &str = "depth prepass";
 pub const AMBIENT_OCCLUSION: &str = "ambient occlusion";
+pub const CONTACT_SHADOWS: &str = "contact shadows";
 pub const LIGHT_RESOLVE: &str = "light resolve";
 pub const MOTION_VECTORS: &str = "motion vectors";
 pub const OBJECT_MOTION: &str = "object motion";
@@ -51,6 +54,7 @@ pub static STEPS: &[ScreenStep] = &[
         fragment: "occlusion_fragment",
         inputs: &[DEPTH],
         outputs: &[ScreenImage::NoisyOcclusion],
+        channels: wgpu::ColorWrites::ALL,
     },
     ScreenStep {
         pass: AMBIENT_OCCLUSION,
@@ -58,6 +62,15 @@ pub static STEPS: &[ScreenStep] = &[
         fragment: "blur_fragment",
         inputs: &[DEPTH, StepInput::Image(ScreenImage::NoisyOcclusion)],
         outputs: &[ScreenImage::Occlusion],
+        channels: wgpu::ColorWrites::RED,
+    },
+    ScreenStep {
+        pass: CONTACT_SHADOWS,
+        shader: "contact_shadows",
+        fragment: "contact_fragment",
+        inputs: &[DEPTH],
+        outputs: &[ScreenImage::Occlusion],
+        channels: wgpu::ColorWrites::GREEN,
     },
     ScreenStep {
         pass: LIGHT_RESOLVE,
@@ -65,6 +78,7 @@ pub static STEPS: &[ScreenStep] = &[
         fragment: "resolve_fragment",
         inputs: &[StepInput::SceneLight],
         outputs: &[ScreenImage::Light],
+        channels: wgpu::ColorWrites::ALL,
     },
     ScreenStep {
         pass: MOTION_VECTORS,
@@ -72,6 +86,7 @@ pub static STEPS: &[ScreenStep] = &[
         fragment: "motion_fragment",
         inputs: &[DEPTH],
         outputs: &[ScreenImage::Motion],
+        channels: wgpu::ColorWrites::ALL,
     },
     ScreenStep {
         pass: TEMPORAL,
@@ -84,6 +99,7 @@ pub static STEPS: &[ScreenStep] = &[
             DEPTH,
         ],
         outputs: &[ScreenImage::History],
+        channels: wgpu::ColorWrites::ALL,
     },
     ScreenStep {
         pass: DEPTH_OF_FIELD,
@@ -91,6 +107,7 @@ pub static STEPS: &[ScreenStep] = &[
         fragment: "tile_fragment",
         inputs: &[DEPTH],
         outputs: &[ScreenImage::FocusTiles],
+        channels: wgpu::ColorWrites::ALL,
     },
     ScreenStep {
         pass: DEPTH_OF_FIELD,
@@ -98,6 +115,7 @@ pub static STEPS: &[ScreenStep] = &[
         fragment: "neighbour_fragment",
         inputs: &[StepInput::Image(ScreenImage::FocusTiles)],
         outputs: &[ScreenImage::FocusNeighbours],
+        channels: wgpu::ColorWrites::ALL,
     },
     ScreenStep {
         pass: DEPTH_OF_FIELD,
@@ -105,6 +123,7 @@ pub static STEPS: &[ScreenStep] = &[
         fragment: "half_fragment",
         inputs: &[StepInput::LatestLight, DEPTH],
         outputs: &[ScreenImage::HalfLight],
+        channels: wgpu::ColorWrites::ALL,
     },
     ScreenStep {
         pass: DEPTH_OF_FIELD,
@@ -116,6 +135,7 @@ pub static STEPS: &[ScreenStep] = &[
             StepInput::Image(ScreenImage::FocusNeighbours),
         ],
         outputs: &[ScreenImage::Blurred, ScreenImage::BlurredShare],
+        channels: wgpu::ColorWrites::ALL,
     },
     ScreenStep {
         pass: DEPTH_OF_FIELD,
@@ -128,6 +148,7 @@ pub static STEPS: &[ScreenStep] = &[
             StepInput::Image(ScreenImage::BlurredShare),
         ],
         outputs: &[ScreenImage::Focused],
+        channels: wgpu::ColorWrites::ALL,
     },
     ScreenStep {
         pass: MOTION_BLUR,
@@ -135,6 +156,7 @@ pub static STEPS: &[ScreenStep] = &[
         fragment: "tile_fragment",
         inputs: &[StepInput::Image(ScreenImage::Motion)],
         outputs: &[ScreenImage::MotionTiles],
+        channels: wgpu::ColorWrites::ALL,
     },
     ScreenStep {
         pass: MOTION_BLUR,
@@ -142,6 +164,7 @@ pub static STEPS: &[ScreenStep] = &[
         fragment: "neighbour_fragment",
         inputs: &[StepInput::Image(ScreenImage::MotionTiles)],
         outputs: &[ScreenImage::MotionNeighbours],
+        channels: wgpu::ColorWrites::ALL,
     },
     ScreenStep {
         pass: MOTION_BLUR,
@@ -154,6 +177,7 @@ pub static STEPS: &[ScreenStep] = &[
             StepInput::Image(ScreenImage::MotionNeighbours),
         ],
         outputs: &[ScreenImage::MotionBlurred],
+        channels: wgpu::ColorWrites::ALL,
     },
 ];
 
@@ -206,7 +230,7 @@ impl StepPipeline {
         let constants = [("SAMPLES", f64::from(samples))];
         let is_resolve = step.inputs.contains(&StepInput::SceneLight);
         let target = |image: &ScreenImage| {
-            let (format, write_mask) = (image.format(), wgpu::ColorWrites::ALL);
+            let (format, write_mask) = (image.format(), step.channels);
             Some(wgpu::ColorTargetState { format, blend: None, write_mask })
         };
         let targets: Vec<_> = step.outputs.iter().map(target).collect();

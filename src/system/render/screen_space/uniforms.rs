@@ -2,7 +2,7 @@
 
 use super::ViewSettings;
 use bytemuck::{Pod, Zeroable};
-use engine_foundation::{Mat4, Vec2};
+use engine_foundation::{Mat4, Vec2, Vec3};
 use engine_frame_packet::CameraFrame;
 use engine_frame_packet::shading_environment::ScreenSpaceValues;
 
@@ -26,6 +26,8 @@ pub struct ScreenUniform {
     focus_range: [f32; 4],
     motion: [f32; 4],
     temporal: [f32; 4],
+    sun: [f32; 4],
+    contact: [f32; 4],
     reprojection: [[f32; 4]; 4],
 }
 
@@ -75,13 +77,14 @@ pub fn lens(values: &ScreenSpaceValues, camera: &CameraFrame, height: f32) -> [f
 }
 
 impl ScreenUniform {
-    /// Returns the uniform of a view. `exposure` is the factor of its light.
+    /// Returns the uniform of a view. `sun` is the direction towards the sun that casts shadows, in
+    /// view space; `exposure` is the factor of the view's light.
     pub fn new(
         camera: &CameraFrame,
         values: &ScreenSpaceValues,
         settings: &ViewSettings,
         history: &HistoryInputs,
-        exposure: f32,
+        (sun, exposure): (Vec3, f32),
     ) -> ScreenUniform {
         let jittered = Mat4::from_translation(history.jitter.extend(0.0)) * camera.projection;
         let [x, y, z, w] = jittered.to_cols_array_2d();
@@ -119,6 +122,8 @@ impl ScreenUniform {
                 0.0,
             ],
             temporal: [history.new_share, history.jitter.x, history.jitter.y, exposure],
+            sun: sun.extend(values.contact_shadow_length).to_array(),
+            contact: [values.contact_shadow_thickness, 0.0, 0.0, 0.0],
             reprojection: history.reprojection.to_cols_array_2d(),
         }
     }
@@ -127,11 +132,11 @@ impl ScreenUniform {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use engine_foundation::{Vec3, projections};
+    use engine_foundation::projections;
 
     #[test]
     fn the_uniform_has_the_layout_of_the_shader() {
-        assert_eq!(size_of::<ScreenUniform>(), 9 * 16 + 64);
+        assert_eq!(size_of::<ScreenUniform>(), 11 * 16 + 64);
     }
 
     #[test]
