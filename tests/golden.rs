@@ -15,6 +15,7 @@ mod scaling;
 mod scenes;
 mod skeletons;
 mod skins;
+mod sky;
 mod texture_changes;
 mod tile_order;
 mod tiled_reference;

@@ -140,7 +140,7 @@ pub fn remove_unseen_views(packet: &mut FramePacket, hidden: &[ViewTarget]) {
 mod tests {
     use super::*;
     use engine_foundation::Vec2;
-    use engine_frame_packet::shading_environment::ShadingEnvironment;
+    use engine_frame_packet::shading_environment::{EnvironmentTextures, ShadingEnvironment};
     use engine_frame_packet::texture::TextureSlot;
     use engine_frame_packet::{CaptureRequest, View};
     use engine_window::{WindowCommand, WindowOptions};
@@ -168,6 +168,7 @@ mod tests {
             scene: None,
             layers: u32::MAX,
             environment: ShadingEnvironment::DEFAULT,
+            environment_textures: EnvironmentTextures::default(),
             guis: Vec::new(),
         };
         let texture = ViewTarget::Texture(TextureSlot::SHARED);

@@ -3,7 +3,7 @@
 
 use super::{Assets, Devices, Drawing};
 use engine_foundation::{Handle, Mat4, Vec2, Vec3};
-use engine_frame_packet::shading_environment::ShadingEnvironment;
+use engine_frame_packet::shading_environment::{EnvironmentTextures, ShadingEnvironment};
 use engine_frame_packet::text::{PageNumber, TextRequest};
 use engine_frame_packet::{View, ViewTarget};
 use engine_gui::tessellation::{self, ShapeStyle};
@@ -158,6 +158,7 @@ mod tests {
             scene: None,
             layers: u32::MAX,
             environment: ShadingEnvironment::DEFAULT,
+            environment_textures: EnvironmentTextures::default(),
             guis: Vec::new(),
         };
         ViewProjector::of(&view, Vec2::new(200.0, 100.0))

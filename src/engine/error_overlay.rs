@@ -5,7 +5,7 @@
 use super::{Assets, Devices, Drawing, OpenedGame};
 use engine_foundation::{Error, Handle, Vec2};
 use engine_frame_packet::gui::GuiFrame;
-use engine_frame_packet::shading_environment::ShadingEnvironment;
+use engine_frame_packet::shading_environment::{EnvironmentTextures, ShadingEnvironment};
 use engine_frame_packet::text::{FontNumber, PageNumber, TextRequest};
 use engine_frame_packet::{FramePacket, View, ViewTarget};
 use engine_gui::tessellation;
@@ -399,6 +399,7 @@ pub(super) fn fullscreen_view(gui: Handle, clear: Option<[f32; 4]>) -> View {
         scene: None,
         layers: u32::MAX,
         environment: ShadingEnvironment::DEFAULT,
+        environment_textures: EnvironmentTextures::default(),
         guis: vec![gui.to_number() as u64],
     }
 }

@@ -10,7 +10,7 @@ use engine_foundation::error;
 use engine_foundation::{Error, Handle, Mat4, Vec2, log, suggest};
 use engine_frame_packet::gui::GuiSpace;
 use engine_frame_packet::material::MaterialSlot;
-use engine_frame_packet::shading_environment::ShadingEnvironment;
+use engine_frame_packet::shading_environment::{EnvironmentTextures, ShadingEnvironment};
 use engine_frame_packet::text::PageNumber;
 use engine_frame_packet::texture::TextureSlot;
 use engine_frame_packet::{FramePacket, View, ViewTarget};
@@ -360,6 +360,7 @@ impl Engine {
             scene: self.worlds.scene_number(world),
             layers: u32::MAX,
             environment: ShadingEnvironment::DEFAULT,
+            environment_textures: EnvironmentTextures::default(),
             guis: self.drawing.guis_on(viewport.target, world.0),
         });
         Ok(())
@@ -387,6 +388,7 @@ impl Engine {
                 scene: None,
                 layers: u32::MAX,
                 environment: ShadingEnvironment::DEFAULT,
+                environment_textures: EnvironmentTextures::default(),
                 guis: vec![gui],
             });
         }

@@ -22,7 +22,7 @@ use gui::GuiFrame;
 use material::MaterialChange;
 use mesh::{MeshChange, SurfaceChange};
 use scene::SceneFrame;
-use shading_environment::ShadingEnvironment;
+use shading_environment::{EnvironmentTextures, ShadingEnvironment};
 use texture::{TextureChange, TextureSlot};
 
 /// The data of one frame for the renderer.
@@ -207,6 +207,7 @@ pub struct View {
     pub layers: u32,
     /// Sky, fog and post effects of the view.
     pub environment: ShadingEnvironment,
+    pub environment_textures: EnvironmentTextures,
     /// The packet's Guis that are drawn, in this order: those of the world first.
     pub guis: Vec<u64>,
 }

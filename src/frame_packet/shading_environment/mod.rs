@@ -2,12 +2,15 @@
 //! values is a struct of floats in a file of its own, declared by one table, from which scripts get
 //! their names, ranges and documentation. Knows no resources, no scripts and no graphics API.
 
+pub mod celestial;
 mod post;
 mod sky;
+mod textures;
 mod value;
 
 pub use post::PostValues;
-pub use sky::SkyValues;
+pub use sky::{SKY_PHYSICAL, SKY_TEXTURE, SkyValues};
+pub use textures::EnvironmentTextures;
 pub use value::{ShadingValue, ValueKind};
 
 use bytemuck::{Pod, Zeroable};

@@ -527,6 +527,7 @@ mod tests {
             scene: None,
             layers: u32::MAX,
             environment: engine_frame_packet::shading_environment::ShadingEnvironment::DEFAULT,
+            environment_textures: Default::default(),
             guis: Vec::new(),
         };
         let check = |clip, pose: Vec3, scale: f32, wanted: PixelRectangle| {

@@ -27,6 +27,7 @@ mod scene;
 mod secondary_surfaces;
 pub mod shader;
 mod shader_sources;
+mod sky;
 mod surface;
 mod textures;
 mod thread;
@@ -117,6 +118,10 @@ pub struct RenderQuality {
     /// 4.
     pub shadow_distance: f32,
     pub cascades: u32,
+    /// Side length in texels of the map of a sky's light: a power of two, or else rounded down.
+    pub sky_texels: u32,
+    /// Steps per frame in which the light of a changing sky is updated.
+    pub sky_steps: u32,
 }
 
 impl RenderQuality {
@@ -126,6 +131,8 @@ impl RenderQuality {
         spot_texels: 1024,
         shadow_distance: 100.0,
         cascades: 3,
+        sky_texels: 256,
+        sky_steps: 4,
     };
 }
 

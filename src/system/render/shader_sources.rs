@@ -8,6 +8,12 @@ const INCLUDES: &[(&str, &str)] = &[
     ("mesh_draw.wgsl", include_str!("forward/mesh_draw.wgsl")),
     ("draw_fields.wgsl", include_str!("forward/draw_fields.wgsl")),
     ("deformation.wgsl", include_str!("forward/deformation.wgsl")),
+    ("atmosphere.wgsl", include_str!("sky/atmosphere.wgsl")),
+    ("fog_depth.wgsl", include_str!("sky/fog_depth.wgsl")),
+    ("height_fog.wgsl", include_str!("sky/height_fog.wgsl")),
+    ("octahedron.wgsl", include_str!("sky/octahedron.wgsl")),
+    ("sky_inputs.wgsl", include_str!("sky/sky_inputs.wgsl")),
+    ("sky_light.wgsl", include_str!("sky/sky_light.wgsl")),
 ];
 
 /// The shaders of scenes.
@@ -16,6 +22,8 @@ const SHADERS: &[(&str, &str)] = &[
     ("custom", include_str!("forward/custom_shader.wgsl")),
     ("shadow", include_str!("forward/shadow.wgsl")),
     ("sky", include_str!("forward/sky.wgsl")),
+    ("background", include_str!("sky/background.wgsl")),
+    ("sky_maps", include_str!("sky/sky_maps.wgsl")),
     ("tonemap", include_str!("forward/tonemap.wgsl")),
     ("particles", include_str!("forward/particles.wgsl")),
 ];

@@ -10,6 +10,7 @@ use super::render_passes::{
     Attachments, PassResource, PassRow, PassWrite, RENDER_PASSES, shared_passes,
 };
 use super::scene::{ShadowMap, ViewPlan};
+use std::ops::Range;
 
 /// The scene of a view, if it has one that can be drawn.
 struct SceneView<'a> {
@@ -28,6 +29,8 @@ pub struct ViewEncoder<'a> {
     fill: Option<PreparedFill>,
     /// Index of the shadow that is drawn.
     shadow: usize,
+    /// Index of the pass of a sky's map that is drawn.
+    sky_pass: usize,
 }
 
 /// The questions that rows ask, and the draws that they encode.
@@ -42,6 +45,14 @@ impl ViewEncoder<'_> {
 
     pub fn has_sky(&self) -> bool {
         self.scene.as_ref().is_some_and(|scene| scene.plan.uniform.horizon[3] > 0.5)
+    }
+
+    pub fn has_sky_maps(&self) -> bool {
+        !self.sky_passes().is_empty()
+    }
+
+    fn sky_passes(&self) -> Range<usize> {
+        self.scene.as_ref().map_or(0..0, |scene| scene.forward.sky_passes(scene.index))
     }
 
     pub fn has_particles(&self) -> bool {
@@ -60,6 +71,12 @@ impl ViewEncoder<'_> {
     pub fn draw_shadow(&self, to: &mut wgpu::RenderPass) {
         if let Some(scene) = &self.scene {
             scene.forward.draw_shadow(to, scene.plan, self.shadow, &scene.resources);
+        }
+    }
+
+    pub fn draw_sky_map(&self, to: &mut wgpu::RenderPass) {
+        if let Some(scene) = &self.scene {
+            scene.forward.draw_sky_map(to, self.sky_pass);
         }
     }
 
@@ -117,7 +134,7 @@ pub fn encode_view(
     });
     let (buffers, masks) = (context.buffers, context.masks);
     let guis = GuiDraws { buffers, textures, materials, masks, ready };
-    let mut view = ViewEncoder { pass, scene, guis, fill, shadow: 0 };
+    let mut view = ViewEncoder { pass, scene, guis, fill, shadow: 0, sky_pass: 0 };
     let rows: Vec<&PassRow> = RENDER_PASSES.iter().filter(|row| (row.runs)(&view)).collect();
     let mut first = 0;
     for run in shared_passes(&rows) {
@@ -129,6 +146,13 @@ pub fn encode_view(
                 for shadow in shadows.into_iter().flatten() {
                     view.shadow = shadow;
                     let Some(mut to) = begin_shadow(encoder, &view, context.timing) else { break };
+                    run.iter().for_each(|row| (row.encode)(&view, &mut to));
+                }
+            }
+            Attachments::SkyMap => {
+                for sky_pass in view.sky_passes() {
+                    view.sky_pass = sky_pass;
+                    let Some(mut to) = begin_sky_map(encoder, &view, context.timing) else { break };
                     run.iter().for_each(|row| (row.encode)(&view, &mut to));
                 }
             }
@@ -226,6 +250,23 @@ fn begin_shadow<'e>(
         color_attachments: &[],
         depth_stencil_attachment: Some(depth_attachment(map, cleared, true)),
         timestamp_writes: timing.as_mut().and_then(|it| it.pass(name())),
+        occlusion_query_set: None,
+        multiview_mask: None,
+    }))
+}
+
+/// Begins the pass of the current map of the view's sky.
+fn begin_sky_map<'e>(
+    encoder: &'e mut wgpu::CommandEncoder,
+    view: &ViewEncoder,
+    timing: &mut Option<GpuTiming>,
+) -> Option<wgpu::RenderPass<'e>> {
+    let map = view.scene.as_ref()?.forward.sky_map(view.sky_pass);
+    Some(encoder.begin_render_pass(&wgpu::RenderPassDescriptor {
+        label: Some("sky map"),
+        color_attachments: &[Some(color_attachment(map, Some(wgpu::Color::TRANSPARENT)))],
+        depth_stencil_attachment: None,
+        timestamp_writes: timing.as_mut().and_then(|it| it.pass("sky map".to_string())),
         occlusion_query_set: None,
         multiview_mask: None,
     }))

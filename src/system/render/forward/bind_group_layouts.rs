@@ -77,6 +77,7 @@ impl BindGroupLayouts {
         let many = samples > 1;
         let depth_type = wgpu::TextureSampleType::Depth;
         let plain = wgpu::TextureSampleType::Float { filterable: false };
+        let filtered = wgpu::TextureSampleType::Float { filterable: true };
         let compare = wgpu::BindGroupLayoutEntry {
             binding: 5,
             visibility: FRAGMENT,
@@ -102,6 +103,8 @@ impl BindGroupLayouts {
                     compare,
                     poses,
                     offsets,
+                    sampled_texture(12, filtered, D2Array, false),
+                    sampler_entry(13),
                 ],
             ),
             map: make(

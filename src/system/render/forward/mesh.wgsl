@@ -4,6 +4,7 @@
 
 #include "view_uniforms.wgsl"
 #include "mesh_draw.wgsl"
+#include "sky_light.wgsl"
 
 const NORMAL_TEXTURE: u32 = 1u;
 const UNLIT: u32 = 2u;
@@ -253,7 +254,7 @@ fn mesh_fragment(in: Point, @builtin(front_facing) front: bool) -> @location(0) 
     let way = view.eye.xyz - in.world;
     let metres = select(-dot(way, view.ahead.xyz), length(way), view.eye.w > 0.5);
     if (surface.flags.x & UNLIT) != 0u {
-        return vec4f(kept(through_air(color, metres)) * alpha, alpha);
+        return vec4f(kept(through_air(color, metres, in.world)) * alpha, alpha);
     }
     var lit: Lit;
     lit.world = in.world;
@@ -274,7 +275,7 @@ fn mesh_fragment(in: Point, @builtin(front_facing) front: bool) -> @location(0) 
     lit.alpha = steady;
     lit.n_dot_v = max(abs(dot(lit.normal, lit.back)), 1e-4);
     let sent = gather(lit, surface, roughness, occlusion, glowing);
-    return vec4f(kept(through_air(sent, metres)) * alpha, alpha);
+    return vec4f(kept(through_air(sent, metres, in.world)) * alpha, alpha);
 }
 
 // Returns all light of a pixel.
@@ -293,7 +294,16 @@ fn gather(lit: Lit, surface: Surface, roughness: f32, occlusion: f32, glowing: v
     }
     let open = 1.0 + surface.occlusion_strength * (occlusion - 1.0);
     let shine = mirrored(lit.f0, roughness, lit.n_dot_v);
-    let matte = lit.diffuse * (1.0 - shine) * sky(lit.normal, 1.0);
-    let mirror = shine * sky(reflect(-lit.back, lit.normal), roughness);
-    return sum + (matte + mirror) * open;
+    let mirrored_from = reflect(-lit.back, lit.normal);
+    var ambient: vec3f;
+    if view.sky_light.x < 0.0 {
+        let matte = lit.diffuse * (1.0 - shine) * sky(lit.normal, 1.0);
+        ambient = matte + shine * sky(mirrored_from, roughness);
+    } else {
+        let all = mirrored(vec3f(1.0), roughness, lit.n_dot_v).x;
+        ambient = sky_reflected(
+            lit.normal, mirrored_from, roughness, lit.diffuse, lit.f0, shine, all
+        );
+    }
+    return sum + ambient * (open * view.sky_light.w);
 }

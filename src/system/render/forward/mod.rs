@@ -22,6 +22,7 @@ use super::materials::MaterialTable;
 use super::scene::{
     InstancedDraw, RetainedScenes, SceneUniform, ShadowMap, TransparentGroup, ViewPlan,
 };
+use super::sky::{SkyMaps, fill_uniform};
 use super::textures::TextureTable;
 use super::{RenderQuality, RendererEvent};
 use bind_group_layouts::BindGroupLayouts;
@@ -33,9 +34,10 @@ use scene_buffers::SceneBuffers;
 use targets::SceneTargets;
 
 pub use encode::SceneResources;
+pub use pipelines::{PipelineOptions, depth_state, make};
 
 /// Format of light before tone mapping.
-const LIGHT_FORMAT: wgpu::TextureFormat = wgpu::TextureFormat::Rgba16Float;
+pub const LIGHT_FORMAT: wgpu::TextureFormat = wgpu::TextureFormat::Rgba16Float;
 /// Storage buffers that a vertex shader reads: draws, poses and morph targets.
 const STORAGE_BUFFERS_MIN: u32 = 3;
 const PARTICLE_BYTES: u64 = size_of::<engine_frame_packet::scene::ParticleQuad>() as u64;
@@ -71,6 +73,7 @@ pub struct ForwardRenderer {
     areas: Vec<Option<ViewRectangle>>,
     uniforms: Vec<SceneUniform>,
     frames: Vec<FrameUniform>,
+    sky: SkyMaps,
 }
 
 fn report_refused(
@@ -118,6 +121,7 @@ impl ForwardRenderer {
             areas: Vec::new(),
             uniforms: Vec::new(),
             frames: Vec::new(),
+            sky: SkyMaps::new(device, quality),
         })
     }
 
@@ -146,8 +150,11 @@ impl ForwardRenderer {
         self.areas = areas;
         self.uniforms.clear();
         self.frames.clear();
-        for (view, area) in scenes.plans.views.iter().zip(&self.areas) {
+        self.prepare_skies(device, resources, scenes, packet);
+        for (index, (view, area)) in scenes.plans.views.iter().zip(&self.areas).enumerate() {
             let mut uniform = view.uniform;
+            let layer = self.sky.view(index).map(|sky| sky.layer);
+            fill_uniform(&mut uniform, &packet.views[view.view].environment, layer);
             if let Some(area) = area {
                 uniform.counts[3] = u32::from(!area.format.is_srgb());
                 uniform.shadow[2] = area.rectangle[0] as f32;
@@ -169,7 +176,7 @@ impl ForwardRenderer {
         }
         let uniforms = (&self.uniforms[..], &self.frames[..]);
         let copied = self.buffers.copy(device, scenes, packet, uniforms);
-        let resources_of_groups = (&self.targets, &self.meshes.morphs);
+        let resources_of_groups = (&self.targets, &self.meshes.morphs, &self.sky);
         self.buffers.create_bind_groups(device, &self.layouts, resources_of_groups, scenes);
         self.buffers.follow_textures(resources.textures, !packet.surfaces.is_empty());
         for (index, view) in scenes.plans.views.iter().enumerate() {
@@ -178,6 +185,26 @@ impl ForwardRenderer {
             }
         }
         copied
+    }
+
+    /// Creates the skies of the views, and plans the passes of their maps.
+    fn prepare_skies(
+        &mut self,
+        device: &GpuDevice,
+        resources: &mut RenderResources,
+        scenes: &RetainedScenes,
+        packet: &FramePacket,
+    ) {
+        let plans = scenes.plans.views.iter().zip(&self.areas);
+        let shown = |(plan, area): (&ViewPlan, &Option<ViewRectangle>)| {
+            area.map(|_| (plan.scene, &packet.views[plan.view]))
+        };
+        let views: Vec<_> = plans.map(shown).collect();
+        let drawn_with = (&self.layouts.view, self.samples);
+        let RenderResources { textures, events, .. } = resources;
+        if self.sky.prepare(device, textures, &views, drawn_with, events) {
+            self.buffers.renew();
+        }
     }
 
     /// Creates the pipelines and texture bind groups of a view.

@@ -8,6 +8,7 @@ use super::super::scene::{
     Deformations, DrawData, DrawResources, RetainedScene, RetainedScenes, SceneUniform,
     SurfaceUniform, TextureSet,
 };
+use super::super::sky::SkyMaps;
 use super::super::textures::{TextureTable, address_mode, entry};
 use super::PARTICLE_BYTES;
 use super::bind_group_layouts::BindGroupLayouts;
@@ -287,7 +288,7 @@ impl SceneBuffers {
         &mut self,
         device: &GpuDevice,
         layouts: &BindGroupLayouts,
-        (targets, morphs): (&SceneTargets, &MorphBuffer),
+        (targets, morphs, sky): (&SceneTargets, &MorphBuffer, &SkyMaps),
         scenes: &RetainedScenes,
     ) {
         let known = std::mem::replace(&mut self.morph_generation, morphs.generation);
@@ -297,7 +298,7 @@ impl SceneBuffers {
             let there = self.scenes.get(&view.scene).and_then(|it| it.groups.as_ref());
             if there.is_none_or(|(_, _, known_generation)| *known_generation != generation) {
                 let (scene, map) =
-                    self.scene_groups(device, layouts, (targets, morphs), view.scene);
+                    self.scene_groups(device, layouts, (targets, morphs, sky), view.scene);
                 let buffers = self.scenes.get_mut(&view.scene).expect("the scene was copied");
                 buffers.groups = Some((scene, map, generation));
             }
@@ -323,7 +324,7 @@ impl SceneBuffers {
         &self,
         device: &GpuDevice,
         layouts: &BindGroupLayouts,
-        (targets, morphs): (&SceneTargets, &MorphBuffer),
+        (targets, morphs, sky): (&SceneTargets, &MorphBuffer, &SkyMaps),
         number: u64,
     ) -> (wgpu::BindGroup, wgpu::BindGroup) {
         let PerSceneBuffers { draws, poses, .. } = &self.scenes[&number];
@@ -338,6 +339,8 @@ impl SceneBuffers {
         all.push(entry(3, wgpu::BindingResource::TextureView(&targets.sun.all)));
         all.push(entry(4, wgpu::BindingResource::TextureView(&targets.spots.all)));
         all.push(entry(5, wgpu::BindingResource::Sampler(&self.compare)));
+        all.push(entry(12, wgpu::BindingResource::TextureView(&sky.maps)));
+        all.push(entry(13, wgpu::BindingResource::Sampler(&sky.sampler)));
         let scene = group(device, "scene", &layouts.scene, &all);
         let mut all = vec![entry(0, part_of(&self.maps.buffer, size_of::<MapUniform>()))];
         all.extend(shared);

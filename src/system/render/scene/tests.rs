@@ -13,7 +13,7 @@ use engine_frame_packet::scene::{
     DrawChange, DrawMesh, DrawSlot, DrawTransform, LightFrame, LightKind, ParticleBatch,
     ParticleQuad, SceneFrame, flag,
 };
-use engine_frame_packet::shading_environment::ShadingEnvironment;
+use engine_frame_packet::shading_environment::{EnvironmentTextures, ShadingEnvironment};
 use engine_frame_packet::texture::TextureSlot;
 use engine_frame_packet::{CameraFrame, View, ViewTarget};
 use std::sync::Arc;
@@ -64,6 +64,7 @@ fn view() -> View {
         scene: Some(1),
         layers: 1,
         environment: ShadingEnvironment::DEFAULT,
+        environment_textures: EnvironmentTextures::default(),
         guis: Vec::new(),
     }
 }
