@@ -4,7 +4,10 @@
 
 // Returns the integral of the density from the height of the fog to another height.
 fn engine_fog_column(above: f32, falloff: f32) -> f32 {
-    return min(above, 0.0) + (1.0 - exp(-falloff * max(above, 0.0))) / falloff;
+    let thin = falloff * max(above, 0.0);
+    // The difference to 1 has few digits where it is small; these are its first terms.
+    let series = max(above, 0.0) * (1.0 - thin * 0.5 + thin * thin / 6.0);
+    return min(above, 0.0) + select((1.0 - exp(-thin)) / falloff, series, thin < 0.02);
 }
 
 // Returns the optical depth of a ray of some metres that begins at a height. `rise` is the height

@@ -525,9 +525,8 @@ impl SkyMaps {
         self.report_crowd(events);
         let is_stale = self.ensure_resources(device, samples);
         let levels = level_count(self.side);
-        let works = self
-            .slots
-            .advance(self.budget, |shown, inputs| steps(shown, inputs, levels).len());
+        let works =
+            self.slots.advance(self.budget, |shown, inputs| steps(shown, inputs, levels).len());
         let mut drawn = vec![0..0; self.slots.len()];
         let mut has_backdrop = vec![false; self.slots.len()];
         for work in works {
