@@ -18,6 +18,7 @@ mod screen_focus;
 mod screen_space;
 mod skeletons;
 mod skins;
+mod sky;
 mod texture_changes;
 mod tile_order;
 mod tiled_reference;

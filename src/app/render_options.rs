@@ -6,6 +6,8 @@ use engine_window::Vsync;
 
 /// Maximum shadow map size, in texels, if the processor renders for a window.
 const SHADOW_TEXELS_OF_PROCESSOR: u32 = 512;
+/// Maximum size of the map of a sky's light, in texels, in the same case.
+const SKY_TEXELS_OF_PROCESSOR: u32 = 128;
 
 /// Returns the render quality from the settings. `processor` is true if the processor renders for a
 /// window.
@@ -21,6 +23,8 @@ pub fn quality_of(settings: &Settings, processor: bool) -> RenderQuality {
             "fxaa" => Antialiasing::Fxaa,
             _ => Antialiasing::None,
         },
+        sky_texels: settings.number("render.sky_texels") as u32,
+        sky_steps: settings.number("render.sky_steps") as u32,
     };
     if !(processor && settings.boolean("render.less_on_processor")) {
         return wanted;
@@ -40,6 +44,8 @@ pub fn quality_of(settings: &Settings, processor: bool) -> RenderQuality {
         },
         cascades: 1,
         antialiasing: wanted.antialiasing,
+        sky_texels: wanted.sky_texels.min(SKY_TEXELS_OF_PROCESSOR),
+        sky_steps: 1,
     }
 }
 

@@ -333,6 +333,22 @@ pub const SETTINGS: &[Setting] = &[
     )
     .live(),
     setting(
+        "render.sky_texels",
+        SettingType::Number(64.0, 1024.0),
+        "256",
+        "The width and height of the map of a sky's light in texels, rounded down to a power of \
+         two. A larger map makes mirrored skies sharper.",
+    )
+    .live(),
+    setting(
+        "render.sky_steps",
+        SettingType::Number(1.0, 32.0),
+        "4",
+        "The steps per frame in which the light of a changing sky is updated. An update has 6 to \
+         12 steps.",
+    )
+    .live(),
+    setting(
         "render.less_on_processor",
         SettingType::Boolean,
         "true",

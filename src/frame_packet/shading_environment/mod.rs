@@ -2,6 +2,7 @@
 //! values is a struct of floats in a file of its own, declared by one table, from which scripts get
 //! their names, ranges and documentation. Knows no resources, no scripts and no graphics API.
 
+pub mod celestial;
 mod lens;
 mod post;
 mod screen_space;
@@ -14,7 +15,7 @@ mod value;
 pub use lens::LensValues;
 pub use post::PostValues;
 pub use screen_space::ScreenSpaceValues;
-pub use sky::SkyValues;
+pub use sky::{SKY_PHYSICAL, SKY_TEXTURE, SkyValues};
 pub use surroundings::SurroundingsValues;
 pub use textures::EnvironmentTextures;
 pub use tone::ToneValues;

@@ -29,6 +29,7 @@ mod screen_space;
 mod secondary_surfaces;
 pub mod shader;
 mod shader_sources;
+mod sky;
 mod surface;
 mod textures;
 mod thread;
@@ -129,6 +130,10 @@ pub struct RenderQuality {
     pub cascades: u32,
     /// Smoothing of the image after tone mapping.
     pub antialiasing: Antialiasing,
+    /// Side length in texels of the map of a sky's light: a power of two, or else rounded down.
+    pub sky_texels: u32,
+    /// Steps per frame in which the light of a changing sky is updated.
+    pub sky_steps: u32,
 }
 
 impl RenderQuality {
@@ -139,6 +144,8 @@ impl RenderQuality {
         shadow_distance: 100.0,
         cascades: 3,
         antialiasing: Antialiasing::None,
+        sky_texels: 256,
+        sky_steps: 4,
     };
 }
 

@@ -15,6 +15,8 @@ use engine_resource::settings::SETTINGS;
 pub enum PassResource {
     /// The shadow maps of the view's lights: depth from the light.
     ShadowMaps,
+    /// The maps of the view's sky: its atmosphere and its light, filtered for surfaces.
+    SkyMaps,
     /// The light that reaches the camera, as half floats, before tone mapping.
     Light,
     /// The depth of the view's scene.
@@ -64,6 +66,8 @@ pub enum Attachments {
     /// One image after the other: the pass runs once for each step that has its name
     /// (screen_space/steps.rs).
     ScreenSteps,
+    /// One map of a sky after the other, as shadow maps.
+    SkyMap,
     /// Light, and the depth buffer, which is read-only for rows that do not write the depth.
     Scene,
     Target,
@@ -93,6 +97,7 @@ impl PassRow {
     pub fn attachments(&self) -> Attachments {
         match self.writes[0].resource() {
             PassResource::ShadowMaps => Attachments::ShadowMap,
+            PassResource::SkyMaps => Attachments::SkyMap,
             PassResource::Light | PassResource::Depth => Attachments::Scene,
             PassResource::ScreenDepth => Attachments::ScreenDepth,
             PassResource::Occlusion | PassResource::ResolvedLight | PassResource::MotionVectors => {
@@ -126,6 +131,15 @@ pub static RENDER_PASSES: &[PassRow] = &[
         encode: |view, to| view.draw_shadow(to),
     },
     PassRow {
+        name: "sky maps",
+        reads: &[],
+        writes: &[PassWrite::Clear(PassResource::SkyMaps)],
+        shaders: &["sky_maps"],
+        settings: &["render.sky_texels", "render.sky_steps"],
+        runs: |view| view.has_sky_maps(),
+        encode: |view, to| view.draw_sky_map(to),
+    },
+    PassRow {
         name: screen_space::DEPTH_PREPASS,
         reads: &[],
         writes: &[PassWrite::Clear(PassResource::ScreenDepth)],
@@ -154,7 +168,7 @@ pub static RENDER_PASSES: &[PassRow] = &[
     },
     PassRow {
         name: "opaque objects",
-        reads: &[PassResource::ShadowMaps, PassResource::Occlusion],
+        reads: &[PassResource::ShadowMaps, PassResource::SkyMaps, PassResource::Occlusion],
         writes: &[PassWrite::Clear(PassResource::Light), PassWrite::Clear(PassResource::Depth)],
         shaders: &["mesh", "custom"],
         settings: &["render.smooth_edges"],
@@ -163,16 +177,16 @@ pub static RENDER_PASSES: &[PassRow] = &[
     },
     PassRow {
         name: "sky",
-        reads: &[],
+        reads: &[PassResource::SkyMaps],
         writes: &[PassWrite::Keep(PassResource::Light)],
-        shaders: &["sky"],
+        shaders: &["sky", "background"],
         settings: &["render.smooth_edges"],
         runs: |view| view.has_sky(),
         encode: |view, to| view.draw_sky(to),
     },
     PassRow {
         name: "transparent objects",
-        reads: &[PassResource::ShadowMaps],
+        reads: &[PassResource::ShadowMaps, PassResource::SkyMaps],
         writes: &[PassWrite::Keep(PassResource::Light)],
         shaders: &["mesh", "custom"],
         settings: &["render.smooth_edges"],
@@ -182,7 +196,7 @@ pub static RENDER_PASSES: &[PassRow] = &[
     PassRow {
         name: "transparent objects and particles",
         // Particles fade where they are close to the surface behind them.
-        reads: &[PassResource::ShadowMaps, PassResource::Depth],
+        reads: &[PassResource::ShadowMaps, PassResource::SkyMaps, PassResource::Depth],
         writes: &[PassWrite::Keep(PassResource::Light)],
         shaders: &["mesh", "custom", "particles"],
         settings: &["render.smooth_edges"],

@@ -19,6 +19,12 @@ const INCLUDES: &[(&str, &str)] = &[
     ("screen_uniforms.wgsl", include_str!("screen_space/screen_uniforms.wgsl")),
     ("surface_normal.wgsl", include_str!("screen_space/surface_normal.wgsl")),
     ("focus.wgsl", include_str!("screen_space/focus.wgsl")),
+    ("atmosphere.wgsl", include_str!("sky/atmosphere.wgsl")),
+    ("fog_depth.wgsl", include_str!("sky/fog_depth.wgsl")),
+    ("height_fog.wgsl", include_str!("sky/height_fog.wgsl")),
+    ("octahedron.wgsl", include_str!("sky/octahedron.wgsl")),
+    ("sky_inputs.wgsl", include_str!("sky/sky_inputs.wgsl")),
+    ("sky_light.wgsl", include_str!("sky/sky_light.wgsl")),
 ];
 
 /// The shaders of scenes.
@@ -27,6 +33,8 @@ const SHADERS: &[(&str, &str)] = &[
     ("custom", include_str!("forward/custom_shader.wgsl")),
     ("shadow", include_str!("forward/shadow.wgsl")),
     ("sky", include_str!("forward/sky.wgsl")),
+    ("background", include_str!("sky/background.wgsl")),
+    ("sky_maps", include_str!("sky/sky_maps.wgsl")),
     ("tonemap", include_str!("forward/tonemap.wgsl")),
     ("particles", include_str!("forward/particles.wgsl")),
     ("exposure", include_str!("post/exposure.wgsl")),

@@ -12,6 +12,7 @@ use super::render_passes::{
 };
 use super::scene::{ShadowMap, ViewPlan};
 use super::screen_space;
+use std::ops::Range;
 
 /// The scene of a view, if it has one that can be drawn.
 struct SceneView<'a> {
@@ -34,6 +35,8 @@ pub struct ViewEncoder<'a> {
     screen_step: usize,
     /// The step of a post effect that is drawn.
     post_step: Option<&'a PostStep>,
+    /// Index of the pass of a sky's map that is drawn.
+    sky_pass: usize,
 }
 
 /// The questions that rows ask, and the draws that they encode.
@@ -48,6 +51,14 @@ impl ViewEncoder<'_> {
 
     pub fn has_sky(&self) -> bool {
         self.scene.as_ref().is_some_and(|scene| scene.plan.uniform.horizon[3] > 0.5)
+    }
+
+    pub fn has_sky_maps(&self) -> bool {
+        !self.sky_passes().is_empty()
+    }
+
+    fn sky_passes(&self) -> Range<usize> {
+        self.scene.as_ref().map_or(0..0, |scene| scene.forward.sky_passes(scene.index))
     }
 
     pub fn has_particles(&self) -> bool {
@@ -95,6 +106,12 @@ impl ViewEncoder<'_> {
     pub fn draw_shadow(&self, to: &mut wgpu::RenderPass) {
         if let Some(scene) = &self.scene {
             scene.forward.draw_shadow(to, scene.plan, self.shadow, &scene.resources);
+        }
+    }
+
+    pub fn draw_sky_map(&self, to: &mut wgpu::RenderPass) {
+        if let Some(scene) = &self.scene {
+            scene.forward.draw_sky_map(to, self.sky_pass);
         }
     }
 
@@ -176,7 +193,9 @@ pub fn encode_view(
     let (buffers, masks) = (context.buffers, context.masks);
     let guis = GuiDraws { buffers, textures, materials, masks, ready };
     let (screen_step, post_step) = (0, None);
-    let mut view = ViewEncoder { pass, scene, guis, fill, shadow: 0, screen_step, post_step };
+    let (shadow, sky_pass) = (0, 0);
+    let mut view =
+        ViewEncoder { pass, scene, guis, fill, shadow, screen_step, post_step, sky_pass };
     let rows: Vec<&PassRow> = RENDER_PASSES.iter().filter(|row| (row.runs)(&view)).collect();
     let mut first = 0;
     for run in shared_passes(&rows) {
@@ -203,6 +222,13 @@ pub fn encode_view(
                         encode_object_motion(encoder, &view, row, context.timing);
                     }
                     encode_screen_steps(encoder, &mut view, row, context.timing);
+                }
+            }
+            Attachments::SkyMap => {
+                for sky_pass in view.sky_passes() {
+                    view.sky_pass = sky_pass;
+                    let Some(mut to) = begin_sky_map(encoder, &view, context.timing) else { break };
+                    run.iter().for_each(|row| (row.encode)(&view, &mut to));
                 }
             }
             Attachments::Scene => {
@@ -329,6 +355,23 @@ fn begin_screen_depth<'e>(
         color_attachments: &[],
         depth_stencil_attachment: Some(depth_attachment(depth, cleared, true)),
         timestamp_writes: timing.as_mut().and_then(|it| it.pass("depth prepass".to_string())),
+        occlusion_query_set: None,
+        multiview_mask: None,
+    }))
+}
+
+/// Begins the pass of the current map of the view's sky.
+fn begin_sky_map<'e>(
+    encoder: &'e mut wgpu::CommandEncoder,
+    view: &ViewEncoder,
+    timing: &mut Option<GpuTiming>,
+) -> Option<wgpu::RenderPass<'e>> {
+    let map = view.scene.as_ref()?.forward.sky_map(view.sky_pass);
+    Some(encoder.begin_render_pass(&wgpu::RenderPassDescriptor {
+        label: Some("sky map"),
+        color_attachments: &[Some(color_attachment(map, Some(wgpu::Color::TRANSPARENT)))],
+        depth_stencil_attachment: None,
+        timestamp_writes: timing.as_mut().and_then(|it| it.pass("sky map".to_string())),
         occlusion_query_set: None,
         multiview_mask: None,
     }))

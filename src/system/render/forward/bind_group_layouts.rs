@@ -84,6 +84,7 @@ impl BindGroupLayouts {
         let many = samples > 1;
         let depth_type = wgpu::TextureSampleType::Depth;
         let plain = wgpu::TextureSampleType::Float { filterable: false };
+        let filtered = wgpu::TextureSampleType::Float { filterable: true };
         let compare = wgpu::BindGroupLayoutEntry {
             binding: 5,
             visibility: FRAGMENT,
@@ -110,6 +111,8 @@ impl BindGroupLayouts {
                     poses,
                     offsets,
                     sampled_texture(SCREEN_OCCLUSION, plain, D2, false),
+                    sampled_texture(12, filtered, D2Array, false),
+                    sampler_entry(13),
                 ],
             ),
             map: make(

@@ -7,6 +7,7 @@ use super::super::post::{PostView, ViewKey};
 use super::super::scene::{InstancedDraw, RetainedScenes, ViewPlan};
 use super::super::screen_space::ScreenSpace;
 use super::pipelines::PipelineKey;
+use super::scene_buffers::GroupResources;
 use super::targets;
 use super::{ForwardRenderer, RenderResources, ViewRectangle};
 use engine_frame_packet::FramePacket;
@@ -26,9 +27,9 @@ impl ForwardRenderer {
         };
         let light = |index| &target(index).light;
         self.screen_space.prepare(device, packet, &scenes.plans.views, light);
-        let resources = (targets, &self.meshes.morphs);
+        let shared = GroupResources { targets, morphs: &self.meshes.morphs, sky: &self.sky };
         let occlusion = |index| self.screen_space.occlusion(index);
-        self.buffers.create_occluded_groups(device, &self.layouts, resources, scenes, occlusion);
+        self.buffers.create_occluded_groups(device, &self.layouts, &shared, scenes, occlusion);
         let group = |(index, area): (usize, &Option<ViewRectangle>)| {
             let (area, light) = area.zip(self.resolved_light(index))?;
             let depth = area.has_depth.then(|| &target(index).depth);

@@ -13,6 +13,7 @@ use super::super::shader::MATERIAL_GROUP;
 use super::super::textures::TextureTable;
 use super::pipelines::PipelineKey;
 use super::{ForwardRenderer, PARTICLE_BYTES, custom_shaders};
+use std::ops::Range;
 
 /// The resources that a view's scene is drawn with.
 pub struct SceneResources<'a> {
@@ -108,10 +109,29 @@ impl ForwardRenderer {
 
     /// Draws the sky behind a view's opaque objects.
     pub fn draw_sky(&self, to: &mut wgpu::RenderPass, index: usize) {
-        to.set_pipeline(self.pipelines.get(PipelineKey::Sky));
         let (group, offset) = self.buffers.view(index);
+        if let Some(sky) = self.sky.view(index) {
+            to.set_bind_group(0, group, &[offset]);
+            return self.sky.draw_background(to, sky);
+        }
+        to.set_pipeline(self.pipelines.get(PipelineKey::Sky));
         to.set_bind_group(0, group, &[offset]);
         to.draw(0..3, 0..1);
+    }
+
+    /// Returns the passes of the maps of a view's sky in this frame.
+    pub fn sky_passes(&self, index: usize) -> Range<usize> {
+        self.sky.view(index).map_or(0..0, |sky| sky.passes.clone())
+    }
+
+    /// Returns the map that one of these passes draws onto.
+    pub fn sky_map(&self, pass: usize) -> &wgpu::TextureView {
+        &self.sky.pass(pass).target
+    }
+
+    /// Draws one of these passes.
+    pub fn draw_sky_map(&self, to: &mut wgpu::RenderPass, pass: usize) {
+        self.sky.draw_map(to, pass);
     }
 
     /// Draws a view's transparent objects and particles.

@@ -4,6 +4,7 @@
 
 #include "view_uniforms.wgsl"
 #include "mesh_draw.wgsl"
+#include "sky_light.wgsl"
 
 const NORMAL_TEXTURE: u32 = 1u;
 const UNLIT: u32 = 2u;
@@ -261,7 +262,7 @@ fn mesh_fragment(in: Point, @builtin(front_facing) front: bool) -> @location(0) 
     let way = view.eye.xyz - in.world;
     let metres = select(-dot(way, view.ahead.xyz), length(way), view.eye.w > 0.5);
     if (surface.flags.x & UNLIT) != 0u {
-        return vec4f(kept(through_air(color, metres)) * alpha, alpha);
+        return vec4f(kept(through_air(color, metres, in.world)) * alpha, alpha);
     }
     var lit: Lit;
     lit.world = in.world;
@@ -289,7 +290,7 @@ fn mesh_fragment(in: Point, @builtin(front_facing) front: bool) -> @location(0) 
     lit.open = screen.r;
     lit.contact = screen.g;
     let sent = gather(lit, surface, roughness, occlusion, glowing);
-    return vec4f(kept(through_air(sent, metres)) * alpha, alpha);
+    return vec4f(kept(through_air(sent, metres, in.world)) * alpha, alpha);
 }
 
 // Returns the ambient occlusion of a pixel, and its contact shadow.
@@ -337,8 +338,18 @@ fn gather(lit: Lit, surface: Surface, roughness: f32, occlusion: f32, glowing: v
     }
     let open = 1.0 + surface.occlusion_strength * (occlusion - 1.0);
     let shine = mirrored(lit.f0, roughness, lit.n_dot_v);
-    let matte = lit.diffuse * (1.0 - shine) * sky(lit.normal, 1.0);
-    let mirror = shine * sky(reflect(-lit.back, lit.normal), roughness);
+    let mirrored_from = reflect(-lit.back, lit.normal);
+    var reflected: SkyReflected;
+    if view.sky_light.x < 0.0 {
+        reflected.matte = lit.diffuse * (1.0 - shine) * sky(lit.normal, 1.0);
+        reflected.mirror = shine * sky(mirrored_from, roughness);
+    } else {
+        let all = mirrored(vec3f(1.0), roughness, lit.n_dot_v).x;
+        reflected = sky_reflected(
+            lit.normal, mirrored_from, roughness, lit.diffuse, lit.f0, shine, all
+        );
+    }
     let screen = open_parts(lit, roughness);
-    return sum + (matte * screen.matte + mirror * screen.mirror) * open;
+    let ambient = reflected.matte * screen.matte + reflected.mirror * screen.mirror;
+    return sum + ambient * (open * view.sky_light.w);
 }

@@ -27,6 +27,7 @@ use super::scene::{
     InstancedDraw, RetainedScenes, SceneUniform, ShadowMap, TransparentGroup, ViewPlan,
 };
 use super::screen_space::{self, ScreenSpace};
+use super::sky::{SkyMaps, fill_uniform};
 use super::textures::TextureTable;
 use super::{RenderQuality, RendererEvent};
 use bind_group_layouts::BindGroupLayouts;
@@ -35,14 +36,16 @@ use engine_frame_packet::mesh::MeshSlot;
 use mesh_buffers::MeshBuffers;
 use object_motion::ObjectMotion;
 use pipelines::{PipelineCache, PipelineKey};
-use scene_buffers::SceneBuffers;
+use scene_buffers::{GroupResources, SceneBuffers};
 use targets::SceneTargets;
 
 pub use encode::SceneResources;
-pub use pipelines::{PipelineOptions, depth_state as pipeline_depth, make as make_pipeline};
+pub use pipelines::{
+    PipelineOptions, depth_state, depth_state as pipeline_depth, make, make as make_pipeline,
+};
 
 /// Format of light before tone mapping.
-const LIGHT_FORMAT: wgpu::TextureFormat = wgpu::TextureFormat::Rgba16Float;
+pub const LIGHT_FORMAT: wgpu::TextureFormat = wgpu::TextureFormat::Rgba16Float;
 /// Storage buffers that a vertex shader reads: draws, poses and morph targets.
 const STORAGE_BUFFERS_MIN: u32 = 3;
 /// The flag of a view with ambient occlusion or contact shadows: `SCREEN_OCCLUSION` in mesh.wgsl.
@@ -85,6 +88,7 @@ pub struct ForwardRenderer {
     uniforms: Vec<SceneUniform>,
     frames: Vec<FrameUniform>,
     post: PostEffects,
+    sky: SkyMaps,
 }
 
 fn report_refused(
@@ -143,6 +147,7 @@ impl ForwardRenderer {
             areas: Vec::new(),
             uniforms: Vec::new(),
             frames: Vec::new(),
+            sky: SkyMaps::new(device, quality),
         })
     }
 
@@ -176,9 +181,12 @@ impl ForwardRenderer {
         self.screen_space.begin(device, packet, &scenes.plans.views, &self.areas);
         self.uniforms.clear();
         self.frames.clear();
+        self.prepare_skies(device, resources, scenes, packet);
         for (index, (view, area)) in scenes.plans.views.iter().zip(&self.areas).enumerate() {
             let mut uniform = view.uniform;
             let environment = &packet.views[view.view].environment;
+            let layer = self.sky.view(index).map(|sky| sky.layer);
+            fill_uniform(&mut uniform, environment, layer);
             uniform.top[3] = compensated(uniform.top[3], environment);
             if let Some(jitter) = self.screen_space.jitter(index) {
                 uniform.shift(jitter);
@@ -207,8 +215,9 @@ impl ForwardRenderer {
         }
         let uniforms = (&self.uniforms[..], &self.frames[..]);
         let mut copied = self.buffers.copy(device, scenes, packet, uniforms);
-        let resources_of_groups = (&self.targets, &self.meshes.morphs);
-        self.buffers.create_bind_groups(device, &self.layouts, resources_of_groups, scenes);
+        let shared =
+            GroupResources { targets: &self.targets, morphs: &self.meshes.morphs, sky: &self.sky };
+        self.buffers.create_bind_groups(device, &self.layouts, &shared, scenes);
         self.prepare_screen_space(device, scenes, packet);
         copied += self.prepare_object_motion(device, scenes);
         copied += self.prepare_post(device, resources, scenes, packet);
@@ -219,6 +228,26 @@ impl ForwardRenderer {
             }
         }
         copied
+    }
+
+    /// Creates the skies of the views, and plans the passes of their maps.
+    fn prepare_skies(
+        &mut self,
+        device: &GpuDevice,
+        resources: &mut RenderResources,
+        scenes: &RetainedScenes,
+        packet: &FramePacket,
+    ) {
+        let plans = scenes.plans.views.iter().zip(&self.areas);
+        let shown = |(plan, area): (&ViewPlan, &Option<ViewRectangle>)| {
+            area.map(|_| (plan.scene, &packet.views[plan.view]))
+        };
+        let views: Vec<_> = plans.map(shown).collect();
+        let drawn_with = (&self.layouts.view, self.samples);
+        let RenderResources { textures, events, .. } = resources;
+        if self.sky.prepare(device, textures, &views, drawn_with, events) {
+            self.buffers.renew();
+        }
     }
 
     /// Creates the pipelines and texture bind groups of a view.

@@ -8,6 +8,7 @@ use super::super::scene::{
     Deformations, DrawData, DrawResources, RetainedScene, RetainedScenes, SceneUniform,
     SurfaceUniform, TextureSet,
 };
+use super::super::sky::SkyMaps;
 use super::super::textures::{TextureTable, address_mode, entry};
 use super::PARTICLE_BYTES;
 use super::bind_group_layouts::{BindGroupLayouts, SCREEN_OCCLUSION};
@@ -142,6 +143,14 @@ pub struct SceneBuffers {
     /// Number of the plan's views, whose uniforms precede those of shadow maps.
     view_count: usize,
     scratch: Vec<u8>,
+}
+
+/// Resources of other parts of the renderer in the bind groups of scenes.
+#[derive(Clone, Copy)]
+pub struct GroupResources<'a> {
+    pub targets: &'a SceneTargets,
+    pub morphs: &'a MorphBuffer,
+    pub sky: &'a SkyMaps,
 }
 
 impl SceneBuffers {
@@ -303,17 +312,18 @@ impl SceneBuffers {
         &mut self,
         device: &GpuDevice,
         layouts: &BindGroupLayouts,
-        (targets, morphs): (&SceneTargets, &MorphBuffer),
+        resources: &GroupResources,
         scenes: &RetainedScenes,
     ) {
-        let known = std::mem::replace(&mut self.morph_generation, morphs.generation);
-        self.generation += u64::from(known != morphs.generation);
+        let known = std::mem::replace(&mut self.morph_generation, resources.morphs.generation);
+        self.generation += u64::from(known != resources.morphs.generation);
         let generation = self.generation;
         for view in &scenes.plans.views {
             let there = self.scenes.get(&view.scene).and_then(|it| it.groups.as_ref());
             if there.is_none_or(|(_, _, known_generation)| *known_generation != generation) {
-                let resources = (targets, morphs, &self.no_occlusion);
-                let (scene, map) = self.scene_groups(device, layouts, resources, view.scene);
+                let none = &self.no_occlusion;
+                let (scene, map) =
+                    self.scene_groups(device, layouts, (resources, none), view.scene);
                 let buffers = self.scenes.get_mut(&view.scene).expect("the scene was copied");
                 buffers.groups = Some((scene, map, generation));
             }
@@ -361,14 +371,14 @@ impl SceneBuffers {
         &mut self,
         device: &GpuDevice,
         layouts: &BindGroupLayouts,
-        (targets, morphs): (&SceneTargets, &MorphBuffer),
+        resources: &GroupResources,
         scenes: &RetainedScenes,
         occlusion: impl Fn(usize) -> Option<&'a wgpu::TextureView>,
     ) {
         self.occluded.clear();
         for (index, view) in scenes.plans.views.iter().enumerate() {
             let Some(occlusion) = occlusion(index) else { continue };
-            let resources = (targets, morphs, occlusion);
+            let resources = (resources, occlusion);
             let (group, _) = self.scene_groups(device, layouts, resources, view.scene);
             self.occluded.insert(index, group);
         }
@@ -382,9 +392,10 @@ impl SceneBuffers {
         &self,
         device: &GpuDevice,
         layouts: &BindGroupLayouts,
-        (targets, morphs, occlusion): (&SceneTargets, &MorphBuffer, &wgpu::TextureView),
+        (resources, occlusion): (&GroupResources, &wgpu::TextureView),
         number: u64,
     ) -> (wgpu::BindGroup, wgpu::BindGroup) {
+        let GroupResources { targets, morphs, sky } = *resources;
         let PerSceneBuffers { draws, poses, .. } = &self.scenes[&number];
         let shared = [
             entry(1, draws.buffer.as_entire_binding()),
@@ -398,6 +409,8 @@ impl SceneBuffers {
         all.push(entry(4, wgpu::BindingResource::TextureView(&targets.spots.all)));
         all.push(entry(5, wgpu::BindingResource::Sampler(&self.compare)));
         all.push(entry(SCREEN_OCCLUSION, wgpu::BindingResource::TextureView(occlusion)));
+        all.push(entry(12, wgpu::BindingResource::TextureView(&sky.maps)));
+        all.push(entry(13, wgpu::BindingResource::Sampler(&sky.sampler)));
         let scene = group(device, "scene", &layouts.scene, &all);
         let mut all = vec![entry(0, part_of(&self.maps.buffer, size_of::<MapUniform>()))];
         all.extend(shared);

@@ -64,8 +64,3 @@ fn sky(direction: vec3f, blur: f32) -> vec3f {
 fn kept(color: vec3f) -> vec3f {
     return min(color, vec3f(60000.0));
 }
-
-// Applies the fog to light that has passed through the air for some metres.
-fn through_air(color: vec3f, metres: f32) -> vec3f {
-    return mix(view.fog.rgb, color, exp(-view.fog.w * metres));
-}

@@ -11,6 +11,7 @@ use super::{SceneStatistics, first_particle};
 use crate::RenderQuality;
 use engine_foundation::{Mat4, Vec3, Vec4};
 use engine_frame_packet::scene::{SPOT_SHADOWS_MAX, VIEW_LIGHTS_MAX, is_in_range};
+use engine_frame_packet::shading_environment::celestial::main_light;
 use engine_frame_packet::{FramePacket, View};
 use std::cmp::Ordering;
 use std::collections::BTreeMap;
@@ -204,6 +205,10 @@ impl DrawPlans {
         let sides = planes(&to_clip);
         let mut chosen = std::mem::take(&mut self.chosen);
         chosen.choose(scene, camera.position, &sides, quality.spot_texels);
+        if view.environment.sky.sun_from_time > 0.5 {
+            let (towards, color) = main_light(&view.environment);
+            chosen.replace_sun(towards, color);
+        }
         let shadows = quality.shadow_texels > 0;
         let cascades = chosen.shadow_sun.filter(|_| shadows).map(|sun| {
             let wanted = CascadeInputs {

@@ -62,6 +62,16 @@ pub struct SceneUniform {
     pub ground: [f32; 4],
     /// Color of the fog; the last is the density.
     pub fog: [f32; 4],
+    /// The light of the sky's maps, which sky/inputs.rs fills in: their layer, or below 0; their
+    /// side length; number of levels for roughness; the factor for all light of the sky.
+    pub sky_light: [f32; 4],
+    /// Extinction of the air per metre; the last is 1 if the air is visible.
+    pub air: [f32; 4],
+    /// Height, falloff and start of the fog; the last is 1 if it has any of them, or a glow.
+    pub fog_shape: [f32; 4],
+    /// Light of the fog towards the sun, and its exponent; and the direction of the sun.
+    pub fog_glow: [f32; 4],
+    pub fog_towards: [f32; 4],
     /// Number of suns, lights and cascades; flags (bit 0: the target needs encoded colors;
     /// bit 1: it has ambient occlusion or contact shadows).
     pub counts: [u32; 4],
@@ -161,6 +171,17 @@ impl ViewLights {
                 }
             }
             self.lights.push(data);
+        }
+    }
+
+    /// Replaces the direction towards the first sun and its color.
+    pub fn replace_sun(&mut self, towards: Vec3, [red, green, blue]: [f32; 3]) {
+        let Some(sun) = self.suns.first_mut() else { return };
+        let casts_shadows = sun.towards[3];
+        sun.towards = towards.extend(casts_shadows).to_array();
+        sun.color[..3].copy_from_slice(&[red, green, blue]);
+        if casts_shadows > 0.5 {
+            self.shadow_sun = Some(-towards);
         }
     }
 
