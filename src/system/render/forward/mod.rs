@@ -20,7 +20,8 @@ use super::device::GpuDevice;
 use super::gui_passes::{FrameUniform, PixelRectangle};
 use super::materials::MaterialTable;
 use super::scene::{
-    InstancedDraw, RetainedScenes, SceneUniform, ShadowMap, TransparentGroup, ViewPlan,
+    CLUSTER_COLUMNS, CLUSTER_ROWS, InstancedDraw, RetainedScenes, SceneUniform, ShadowMap,
+    TransparentGroup, ViewPlan,
 };
 use super::textures::TextureTable;
 use super::{RenderQuality, RendererEvent};
@@ -152,6 +153,8 @@ impl ForwardRenderer {
                 uniform.counts[3] = u32::from(!area.format.is_srgb());
                 uniform.shadow[2] = area.rectangle[0] as f32;
                 uniform.shadow[3] = area.rectangle[1] as f32;
+                uniform.cluster_scale[0] = CLUSTER_COLUMNS as f32 / area.rectangle[2] as f32;
+                uniform.cluster_scale[1] = CLUSTER_ROWS as f32 / area.rectangle[3] as f32;
             }
             self.uniforms.push(uniform);
             let frame = area.as_ref().map(|area| custom_shaders::frame(area, packet));
