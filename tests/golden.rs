@@ -7,6 +7,7 @@ mod forward;
 mod forward_failures;
 mod games;
 mod gui_drawing;
+mod local_lights;
 mod meshes;
 mod post;
 mod render_to_texture;

@@ -13,10 +13,17 @@ use bytemuck::{Pod, Zeroable};
 use engine_foundation::{Mat4, Vec3};
 
 /// Maximum number of lights in one scene.
-pub const LIGHTS_MAX: usize = 1024;
+pub const LIGHTS_MAX: usize = 1 << 16;
 /// Maximum number of lights in one view, besides suns. Those whose range is nearest to the camera
 /// are chosen.
-pub const VIEW_LIGHTS_MAX: usize = 64;
+pub const VIEW_LIGHTS_MAX: usize = 4096;
+/// Maximum number of entries in the clusters of one view. An entry is one light in one of the 3,456
+/// parts of the view that its range reaches. Lights whose entries do not fit do not shine.
+pub const LIGHT_ENTRIES_MAX: usize = 1 << 19;
+/// Maximum number of entries in the clusters of all views of a frame.
+pub const FRAME_LIGHT_ENTRIES_MAX: usize = 1 << 22;
+/// Maximum range of a light in meters. Lights with a longer or infinite range end there.
+pub const LIGHT_RANGE_MAX: f32 = 1e6;
 /// Maximum number of suns in one scene.
 pub const SUNS_MAX: usize = 4;
 /// Maximum number of spot lights that cast shadows in one view, chosen in the same manner.

@@ -5,6 +5,7 @@
 const INCLUDES: &[(&str, &str)] = &[
     ("view_uniforms.wgsl", include_str!("forward/view_uniforms.wgsl")),
     ("view_fields.wgsl", include_str!("forward/view_fields.wgsl")),
+    ("local_lights.wgsl", include_str!("forward/local_lights.wgsl")),
     ("mesh_draw.wgsl", include_str!("forward/mesh_draw.wgsl")),
     ("draw_fields.wgsl", include_str!("forward/draw_fields.wgsl")),
     ("deformation.wgsl", include_str!("forward/deformation.wgsl")),
@@ -97,20 +98,26 @@ fn with_includes(text: &str) -> String {
 mod tests {
     use super::*;
     use crate::materials::engine_source;
-    use crate::scene::CASCADES_MAX;
-    use engine_frame_packet::scene::{SPOT_SHADOWS_MAX, SUNS_MAX, VIEW_LIGHTS_MAX};
+    use crate::scene::{
+        CASCADES_MAX, CLUSTER_COLUMNS, CLUSTER_COUNT_BITS, CLUSTER_ROWS, CLUSTER_SLICES,
+    };
+    use engine_frame_packet::scene::{SPOT_SHADOWS_MAX, SUNS_MAX};
 
     #[test]
     fn the_shaders_have_the_same_constants_as_the_packet() {
-        let view = find(INCLUDES, "view_uniforms.wgsl");
+        let files = ["view_uniforms.wgsl", "local_lights.wgsl"];
+        let all = files.map(|name| find(INCLUDES, name)).concat();
         for (name, value) in [
             ("SUNS_MAX", SUNS_MAX),
             ("CASCADES_MAX", CASCADES_MAX),
             ("SPOT_SHADOWS_MAX", SPOT_SHADOWS_MAX),
-            ("VIEW_LIGHTS_MAX", VIEW_LIGHTS_MAX),
+            ("CLUSTER_COLUMNS", CLUSTER_COLUMNS),
+            ("CLUSTER_ROWS", CLUSTER_ROWS),
+            ("CLUSTER_SLICES", CLUSTER_SLICES),
+            ("CLUSTER_COUNT_BITS", CLUSTER_COUNT_BITS as usize),
         ] {
             let line = format!("const {name}: u32 = {value}u;");
-            assert!(view.contains(&line), "{line}");
+            assert!(all.contains(&line), "{line}");
         }
     }
 

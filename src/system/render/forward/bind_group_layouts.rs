@@ -5,7 +5,7 @@ use super::super::textures::{TextureTable, sampler_entry, texture_entry};
 
 /// All bind group layouts.
 pub struct BindGroupLayouts {
-    /// The view, draws, surfaces, shadow maps, poses and morph targets: group 0 of meshes.
+    /// The view, draws, surfaces, shadow maps, poses, morph targets and lights: group 0 of meshes.
     pub scene: wgpu::BindGroupLayout,
     /// A shadow map's matrix, draws, surfaces, poses and morph targets: group 0 of shadows.
     pub map: wgpu::BindGroupLayout,
@@ -113,6 +113,8 @@ impl BindGroupLayouts {
                     sampled_texture(SCREEN_OCCLUSION, plain, D2, false),
                     sampled_texture(12, filtered, D2Array, false),
                     sampler_entry(13),
+                    storage(8, FRAGMENT),
+                    storage(9, FRAGMENT),
                 ],
             ),
             map: make(

@@ -5,6 +5,7 @@
 #include "view_uniforms.wgsl"
 #include "mesh_draw.wgsl"
 #include "sky_light.wgsl"
+#include "local_lights.wgsl"
 
 const NORMAL_TEXTURE: u32 = 1u;
 const UNLIT: u32 = 2u;
@@ -16,7 +17,6 @@ const SCREEN_OCCLUSION: u32 = 2u;
 override MASK: bool = false;
 
 @group(0) @binding(3) var sun_maps: texture_depth_2d_array;
-@group(0) @binding(4) var spot_maps: texture_depth_2d_array;
 @group(0) @binding(5) var compare: sampler_comparison;
 
 @group(1) @binding(2) var metal_rough_texture: texture_2d<f32>;
@@ -102,6 +102,8 @@ fn point(in: Corner, rows: mat3x4f, draw_tint: vec4u) -> Point {
 
 // The shading inputs of a pixel.
 struct Lit {
+    // Position on the view's image, in pixels from the top left.
+    pixel: vec2f,
     world: vec3f,
     // Normal of the triangle, and normal with the normal texture.
     flat_normal: vec3f,
@@ -184,42 +186,6 @@ fn sun_arrives(lit: Lit, towards: vec3f, bias: f32) -> f32 {
     return mix(arrives(sun_maps, at, layer, view.shadow.x), 1.0, fade);
 }
 
-fn spot_arrives(lit: Lit, towards: vec3f, metres: f32, light: Light) -> f32 {
-    let layer = u32(light.shadow);
-    let point = off_surface(lit, towards, light.texel * light.bias * metres);
-    let clip = view.spots[layer] * vec4f(point, 1.0);
-    let at = on_map(clip);
-    let beyond = clip.w <= 0.0 || any(at.xy < vec2f(0.0)) || any(at.xy > vec2f(1.0));
-    if beyond {
-        return 1.0;
-    }
-    return arrives(spot_maps, at, layer, view.shadow.y);
-}
-
-// Returns the light of an omni or spot light. It falls off by the inverse square, and to 0 at its
-// range (Karis, "Real Shading in Unreal Engine 4", 2013; KHR_lights_punctual has the cone).
-fn local_light(lit: Lit, light: Light) -> vec3f {
-    let way = light.position - lit.world;
-    let square = dot(way, way);
-    let rest = square * light.falloff;
-    if rest >= 1.0 {
-        return vec3f(0.0);
-    }
-    let metres = sqrt(square);
-    let towards = way / max(metres, 1e-4);
-    let window = 1.0 - rest * rest;
-    let facing = dot(-towards, light.direction);
-    let cone = clamp(facing * light.cone_scale + light.cone_offset, 0.0, 1.0);
-    var strength = window * window * cone * cone / max(square, 1e-4);
-    if strength <= 0.0 {
-        return vec3f(0.0);
-    }
-    if light.shadow >= 0.0 {
-        strength *= spot_arrives(lit, towards, metres, light);
-    }
-    return send(lit, towards, light.color * strength);
-}
-
 // Returns the fraction of the sky's light that a surface mirrors. After Karis, "Physically Based
 // Shading on Mobile", 2014, an approximation of Lazarov's.
 fn mirrored(f0: vec3f, roughness: f32, n_dot_v: f32) -> vec3f {
@@ -265,6 +231,7 @@ fn mesh_fragment(in: Point, @builtin(front_facing) front: bool) -> @location(0) 
         return vec4f(kept(through_air(color, metres, in.world)) * alpha, alpha);
     }
     var lit: Lit;
+    lit.pixel = in.clip.xy;
     lit.world = in.world;
     lit.flat_normal = flat_normal;
     lit.normal = flat_normal;
@@ -333,9 +300,7 @@ fn gather(lit: Lit, surface: Surface, roughness: f32, occlusion: f32, glowing: v
         }
         sum += send(lit, sun.towards.xyz, color);
     }
-    for (var i = 0u; i < view.counts.y; i++) {
-        sum += local_light(lit, view.lights[i]);
-    }
+    sum += local_lights(lit);
     let open = 1.0 + surface.occlusion_strength * (occlusion - 1.0);
     let shine = mirrored(lit.f0, roughness, lit.n_dot_v);
     let mirrored_from = reflect(-lit.back, lit.normal);

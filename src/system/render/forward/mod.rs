@@ -24,7 +24,8 @@ use super::materials::MaterialTable;
 use super::numeric_map::NumberMap;
 use super::post::{LightLayouts, PostEffects, compensated};
 use super::scene::{
-    InstancedDraw, RetainedScenes, SceneUniform, ShadowMap, TransparentGroup, ViewPlan,
+    CLUSTER_COLUMNS, CLUSTER_ROWS, InstancedDraw, RetainedScenes, SceneUniform, ShadowMap,
+    TransparentGroup, ViewPlan,
 };
 use super::screen_space::{self, ScreenSpace};
 use super::sky::{SkyMaps, fill_uniform};
@@ -195,6 +196,8 @@ impl ForwardRenderer {
                 uniform.counts[3] = u32::from(!area.format.is_srgb());
                 uniform.shadow[2] = area.rectangle[0] as f32;
                 uniform.shadow[3] = area.rectangle[1] as f32;
+                uniform.cluster_scale[0] = CLUSTER_COLUMNS as f32 / area.rectangle[2] as f32;
+                uniform.cluster_scale[1] = CLUSTER_ROWS as f32 / area.rectangle[3] as f32;
             }
             if self.screen_space.occlusion(index).is_some() {
                 uniform.counts[3] |= SCREEN_OCCLUSION_FLAG;

@@ -5,8 +5,8 @@ use super::super::device::GpuDevice;
 use super::super::gui_passes::FrameUniform;
 use super::super::numeric_map::{DirtyRanges, NumberMap};
 use super::super::scene::{
-    Deformations, DrawData, DrawResources, RetainedScene, RetainedScenes, SceneUniform,
-    SurfaceUniform, TextureSet,
+    Deformations, DrawData, DrawResources, FrameLights, RetainedScene, RetainedScenes,
+    SceneUniform, SurfaceUniform, TextureSet,
 };
 use super::super::sky::SkyMaps;
 use super::super::textures::{TextureTable, address_mode, entry};
@@ -117,6 +117,8 @@ pub struct SceneBuffers {
     surfaces: GrowingBuffer,
     pub instances: GrowingBuffer,
     pub particles: GrowingBuffer,
+    lights: GrowingBuffer,
+    light_grid: GrowingBuffer,
     uniforms: GrowingBuffer,
     frames: GrowingBuffer,
     maps: GrowingBuffer,
@@ -163,6 +165,8 @@ impl SceneBuffers {
             surfaces: make(Usage::STORAGE),
             instances: make(Usage::VERTEX),
             particles: make(Usage::VERTEX),
+            lights: make(Usage::STORAGE),
+            light_grid: make(Usage::STORAGE),
             uniforms: make(Usage::UNIFORM),
             frames: make(Usage::UNIFORM),
             maps: make(Usage::UNIFORM),
@@ -211,6 +215,7 @@ impl SceneBuffers {
         let instances: &[u8] = bytemuck::cast_slice(&scenes.plans.instances);
         self.instances.write(device, instances);
         copied += instances.len() as u64;
+        copied += self.copy_lights(device, &scenes.plans.lights);
         copied += self.copy_particles(device, scenes, packet);
         copied += self.copy_uniforms(device, scenes, uniforms);
         self.scratch.clear();
@@ -240,6 +245,14 @@ impl SceneBuffers {
             buffers.groups = None;
         }
         copied + pose_bytes
+    }
+
+    fn copy_lights(&mut self, device: &GpuDevice, all: &FrameLights) -> u64 {
+        let lights: &[u8] = bytemuck::cast_slice(&all.lights);
+        let grid: &[u8] = bytemuck::cast_slice(&all.grid);
+        self.generation += u64::from(self.lights.write(device, lights));
+        self.generation += u64::from(self.light_grid.write(device, grid));
+        (lights.len() + grid.len()) as u64
     }
 
     fn copy_particles(
@@ -411,6 +424,8 @@ impl SceneBuffers {
         all.push(entry(SCREEN_OCCLUSION, wgpu::BindingResource::TextureView(occlusion)));
         all.push(entry(12, wgpu::BindingResource::TextureView(&sky.maps)));
         all.push(entry(13, wgpu::BindingResource::Sampler(&sky.sampler)));
+        all.push(entry(8, self.lights.buffer.as_entire_binding()));
+        all.push(entry(9, self.light_grid.buffer.as_entire_binding()));
         let scene = group(device, "scene", &layouts.scene, &all);
         let mut all = vec![entry(0, part_of(&self.maps.buffer, size_of::<MapUniform>()))];
         all.extend(shared);

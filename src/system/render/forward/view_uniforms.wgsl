@@ -4,27 +4,12 @@
 const SUNS_MAX: u32 = 4u;
 const CASCADES_MAX: u32 = 4u;
 const SPOT_SHADOWS_MAX: u32 = 4u;
-const VIEW_LIGHTS_MAX: u32 = 64u;
 
 struct Sun {
     // Direction towards the sun; w is 1 if it casts shadows.
     towards: vec4f,
     // w: shadow bias, the distance of its shadows from their casters.
     color: vec4f,
-}
-
-struct Light {
-    position: vec3f,
-    falloff: f32,
-    color: vec3f,
-    shadow: f32,
-    direction: vec3f,
-    cone_scale: f32,
-    cone_offset: f32,
-    texel: f32,
-    // Shadow bias, the distance of its shadows from their casters.
-    bias: f32,
-    spare: f32,
 }
 
 struct View {
@@ -38,7 +23,10 @@ struct View {
     suns: array<Sun, SUNS_MAX>,
     cascades: array<mat4x4f, CASCADES_MAX>,
     spots: array<mat4x4f, SPOT_SHADOWS_MAX>,
-    lights: array<Light, VIEW_LIGHTS_MAX>,
+    // x: the view's first word of the grid of clusters; y: its first light.
+    cluster_begin: vec4u,
+    // x, y: clusters per pixel; z, w: factor and offset from the depth to the slice.
+    cluster_scale: vec4f,
 }
 
 @group(0) @binding(0) var<uniform> view: View;

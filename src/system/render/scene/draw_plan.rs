@@ -1,16 +1,19 @@
 //! The draw plan of a packet's views: lists of instances, grouped into draw calls, and the shadow
 //! maps that are drawn before. Creates no resources on an adapter.
 
+use super::clusters::ClusterBuilder;
 use super::culling::{cull, intersects_planes, planes};
 use super::draw_resources::{DrawPart, DrawResources, NONE, PipelineClass};
-use super::lights::{self, SceneUniform, ViewLights, is_perspective};
+use super::lights::{self, FrameLights, SceneUniform, ViewLights, is_perspective};
 use super::retained_scene::{DrawOrder, RetainedScene, state};
 use super::shadow_depth_range;
 use super::shadows::{CascadeInputs, SunCascades};
 use super::{SceneStatistics, first_particle};
 use crate::RenderQuality;
 use engine_foundation::{Mat4, Vec3, Vec4};
-use engine_frame_packet::scene::{SPOT_SHADOWS_MAX, VIEW_LIGHTS_MAX, is_in_range};
+use engine_frame_packet::scene::{
+    LIGHT_ENTRIES_MAX, SPOT_SHADOWS_MAX, VIEW_LIGHTS_MAX, is_in_range,
+};
 use engine_frame_packet::shading_environment::celestial::main_light;
 use engine_frame_packet::{FramePacket, View};
 use std::cmp::Ordering;
@@ -83,6 +86,9 @@ pub struct DrawPlans {
     pub transparent: Vec<TransparentGroup>,
     /// The slot of a draw and of a surface, for each instance.
     pub instances: Vec<[u32; 2]>,
+    /// Lights of all views, by cluster.
+    pub lights: FrameLights,
+    clusters: ClusterBuilder,
     visible: Vec<u32>,
     counts: Vec<u32>,
     far: Vec<TransparentDraw>,
@@ -143,12 +149,21 @@ fn items(scene: &RetainedScene, slot: u32) -> impl Iterator<Item = DrawPart> {
     std::iter::once(scene.items[slot as usize]).chain(extra.iter().copied())
 }
 
-/// Returns a message if a view shows only some of its lights.
-fn light_limit_message(chosen: &ViewLights) -> Option<String> {
+/// Returns a message if a view shows only some of its lights. `dropped` lights have no room in its
+/// clusters.
+fn light_limit_message(chosen: &ViewLights, dropped: usize) -> Option<String> {
     if chosen.found > VIEW_LIGHTS_MAX {
         return Some(format!(
             "{} lamps and spots reach into a view, and the {VIEW_LIGHTS_MAX} nearest of them shine \
              (VIEW_LIGHTS_MAX): give lights a shorter falloff_end, or switch some off",
+            chosen.found
+        ));
+    }
+    if dropped > 0 {
+        return Some(format!(
+            "{} lamps and spots reach into a view, and {dropped} of them do not shine, because \
+             their ranges fill too much of it (LIGHT_ENTRIES_MAX is {LIGHT_ENTRIES_MAX}): give \
+             lights a shorter falloff_end, or switch some off",
             chosen.found
         ));
     }
@@ -188,6 +203,7 @@ impl DrawPlans {
         self.groups.clear();
         self.transparent.clear();
         self.instances.clear();
+        self.lights.clear();
         self.light_limit_message = None;
     }
 
@@ -204,7 +220,7 @@ impl DrawPlans {
         let to_clip = camera.projection * camera.view;
         let sides = planes(&to_clip);
         let mut chosen = std::mem::take(&mut self.chosen);
-        chosen.choose(scene, camera.position, &sides, quality.spot_texels);
+        chosen.choose(&scene.lights, camera.position, &sides, quality.spot_texels);
         if view.environment.sky.sun_from_time > 0.5 {
             let (towards, color) = main_light(&view.environment);
             chosen.replace_sun(towards, color);
@@ -239,9 +255,10 @@ impl DrawPlans {
             seconds,
             texels,
         };
-        let uniform = lights::uniform(&inputs, &chosen, cascades.as_ref());
+        let mut uniform = lights::uniform(&inputs, &chosen, cascades.as_ref());
+        let dropped = self.lights.add(&mut self.clusters, camera, &chosen, &mut uniform);
         self.light_limit_message =
-            self.light_limit_message.take().or_else(|| light_limit_message(&chosen));
+            self.light_limit_message.take().or_else(|| light_limit_message(&chosen, dropped));
         self.chosen = chosen;
         self.find(scene, view, &sides, state::VISIBLE);
         let count = self.visible.len() as u32;

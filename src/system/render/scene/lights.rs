@@ -1,14 +1,16 @@
 //! The light selection of a view, and the uniform of its shader: the camera, the sky, the chosen
 //! lights. Draws nothing.
 
-use super::culling::intersects_planes;
-use super::retained_scene::RetainedScene;
+use super::clusters::{ClusterBuilder, LightSphere};
+use super::culling::cull;
+use super::scene_lights::{SceneLights, sphere};
 use super::shadows::{CASCADES_MAX, SpotShadow, SunCascades};
 use bytemuck::{Pod, Zeroable};
 use engine_foundation::{Mat4, Vec2, Vec3, Vec4};
 use engine_frame_packet::CameraFrame;
 use engine_frame_packet::scene::{
-    LightFrame, LightKind, SPOT_SHADOWS_MAX, SUNS_MAX, SkyFrame, SkyVisibility, VIEW_LIGHTS_MAX,
+    FRAME_LIGHT_ENTRIES_MAX, LIGHT_ENTRIES_MAX, LightFrame, LightKind, SPOT_SHADOWS_MAX, SUNS_MAX,
+    SkyFrame, SkyVisibility, VIEW_LIGHTS_MAX,
 };
 
 /// A sun, with the layout of `Sun` in forward/view_uniforms.wgsl.
@@ -21,7 +23,7 @@ pub struct SunUniform {
     pub color: [f32; 4],
 }
 
-/// A point light or spot light, with the layout of `Light` in forward/view_uniforms.wgsl.
+/// A point light or spot light, with the layout of `Light` in forward/local_lights.wgsl.
 #[repr(C)]
 #[derive(Clone, Copy, PartialEq, Debug, Default, Pod, Zeroable)]
 pub struct LightUniform {
@@ -85,7 +87,51 @@ pub struct SceneUniform {
     pub suns: [SunUniform; SUNS_MAX],
     pub cascades: [[[f32; 4]; 4]; CASCADES_MAX],
     pub spots: [[[f32; 4]; 4]; SPOT_SHADOWS_MAX],
-    pub lights: [LightUniform; VIEW_LIGHTS_MAX],
+    /// The first of the view's clusters in [`FrameLights::grid`], and of its lights in
+    /// [`FrameLights::lights`].
+    pub cluster_begin: [u32; 4],
+    /// Clusters per pixel, across and down, which forward/mod.rs fills in; factor and offset from
+    /// the depth to the slice.
+    pub cluster_scale: [f32; 4],
+}
+
+/// The lights of all views of a frame, without suns, as the adapter reads them.
+#[derive(Default)]
+pub struct FrameLights {
+    pub lights: Vec<LightUniform>,
+    /// Of each view: a word for each cluster, and the entries ([`ClusterBuilder::build`]).
+    pub grid: Vec<u32>,
+    entries: usize,
+}
+
+impl FrameLights {
+    pub fn clear(&mut self) {
+        self.lights.clear();
+        self.grid.clear();
+        self.entries = 0;
+    }
+
+    /// Adds the lights of a view, and notes them in its uniform. Returns the number of lights for
+    /// which there is no room.
+    pub fn add(
+        &mut self,
+        builder: &mut ClusterBuilder,
+        camera: &CameraFrame,
+        chosen: &ViewLights,
+        uniform: &mut SceneUniform,
+    ) -> usize {
+        if chosen.lights.is_empty() {
+            return 0;
+        }
+        let (word, light) = (self.grid.len(), self.lights.len());
+        let room = LIGHT_ENTRIES_MAX.min(FRAME_LIGHT_ENTRIES_MAX - self.entries);
+        let done = builder.build(camera, &chosen.spheres, room, &mut self.grid);
+        self.entries += done.entries;
+        self.lights.extend_from_slice(&chosen.lights);
+        uniform.cluster_begin = [word as u32, light as u32, 0, 0];
+        uniform.cluster_scale = [0.0, 0.0, done.slices[0], done.slices[1]];
+        done.dropped
+    }
 }
 
 impl SceneUniform {
@@ -104,6 +150,8 @@ impl SceneUniform {
 pub struct ViewLights {
     pub suns: Vec<SunUniform>,
     pub lights: Vec<LightUniform>,
+    /// The spheres that the lights reach into.
+    pub spheres: Vec<LightSphere>,
     /// Light direction of the first sun that casts shadows.
     pub shadow_sun: Option<Vec3>,
     pub spots: Vec<SpotShadow>,
@@ -111,67 +159,78 @@ pub struct ViewLights {
     /// shadows but have no shadow map.
     pub found: usize,
     pub unshadowed: usize,
+    reaching: Vec<u32>,
     ranked: Vec<(f32, u32)>,
 }
 
 impl ViewLights {
     /// Chooses from a scene's lights: the suns, and those of the others that reach into the view
     /// and whose reach is nearest to the camera.
-    pub fn choose(&mut self, scene: &RetainedScene, eye: Vec3, planes: &[Vec4], spot_texels: u32) {
+    pub fn choose(&mut self, scene: &SceneLights, eye: Vec3, planes: &[Vec4], spot_texels: u32) {
         self.suns.clear();
         self.lights.clear();
+        self.spheres.clear();
         self.spots.clear();
         self.ranked.clear();
+        self.reaching.clear();
         self.unshadowed = 0;
         self.shadow_sun = None;
-        for (i, light) in scene.lights.iter().enumerate() {
-            match light.kind {
-                LightKind::Sun { direction, casts_shadows } => {
-                    self.sun(direction, light, casts_shadows);
-                }
+        for i in &scene.suns {
+            let light = &scene.all[*i as usize];
+            if let LightKind::Sun { direction, casts_shadows } = light.kind {
+                self.sun(direction, light, casts_shadows);
+            }
+        }
+        cull(&scene.spheres, planes, &mut self.reaching);
+        for i in &self.reaching {
+            match scene.all[*i as usize].kind {
+                LightKind::Sun { .. } => {}
                 LightKind::Omni { position, range } | LightKind::Spot { position, range, .. } => {
-                    if range > 0.0 && intersects_planes(position, range, planes) {
-                        self.ranked.push((position.distance(eye) - range, i as u32));
-                    }
+                    self.ranked.push((position.distance(eye) - range, *i));
                 }
             }
         }
-        self.ranked.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
+        self.ranked.sort_unstable_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
         self.found = self.ranked.len();
         self.ranked.truncate(VIEW_LIGHTS_MAX);
         for i in 0..self.ranked.len() {
-            let light = &scene.lights[self.ranked[i].1 as usize];
-            let (color, bias) = (light.color, light.shadow_bias);
-            let mut data = LightUniform { color, bias, shadow: -1.0, ..LightUniform::default() };
-            match light.kind {
-                LightKind::Sun { .. } => continue,
-                LightKind::Omni { position, range } => {
-                    data.position = position.to_array();
-                    data.falloff = 1.0 / (range * range);
-                    data.cone_offset = 1.0;
-                }
-                LightKind::Spot { position, direction, range, inner, outer, casts_shadows } => {
-                    data.position = position.to_array();
-                    data.falloff = 1.0 / (range * range);
-                    let direction = direction.normalize_or(Vec3::NEG_Z);
-                    data.direction = direction.to_array();
-                    // The formula of KHR_lights_punctual of glTF.
-                    let outer = outer.clamp(0.001, std::f32::consts::FRAC_PI_2);
-                    let (inner, end) = (inner.clamp(0.0, outer).cos(), outer.cos());
-                    data.cone_scale = 1.0 / (inner - end).max(0.001);
-                    data.cone_offset = -end * data.cone_scale;
-                    let room = spot_texels > 0 && self.spots.len() < SPOT_SHADOWS_MAX;
-                    self.unshadowed += usize::from(casts_shadows && spot_texels > 0 && !room);
-                    if casts_shadows && room {
-                        data.shadow = self.spots.len() as f32;
-                        let spot = SpotShadow::new(position, direction, range, outer);
-                        data.texel = spot.width / spot_texels as f32;
-                        self.spots.push(spot);
-                    }
+            self.local_light(&scene.all[self.ranked[i].1 as usize], spot_texels);
+        }
+    }
+
+    /// Adds an omni or spot light.
+    fn local_light(&mut self, light: &LightFrame, spot_texels: u32) {
+        let Some(sphere) = sphere(&light.kind) else { return };
+        let (color, bias) = (light.color, light.shadow_bias);
+        let mut data = LightUniform { color, bias, shadow: -1.0, ..LightUniform::default() };
+        match light.kind {
+            LightKind::Sun { .. } => return,
+            LightKind::Omni { position, range } => {
+                data.position = position.to_array();
+                data.falloff = 1.0 / (range * range);
+                data.cone_offset = 1.0;
+            }
+            LightKind::Spot { position, direction, range, inner, outer, casts_shadows } => {
+                data.position = position.to_array();
+                data.falloff = 1.0 / (range * range);
+                let direction = direction.normalize_or(Vec3::NEG_Z);
+                data.direction = direction.to_array();
+                // The formula of KHR_lights_punctual of glTF.
+                let (inner, end) = (inner.cos(), outer.cos());
+                data.cone_scale = 1.0 / (inner - end).max(0.001);
+                data.cone_offset = -end * data.cone_scale;
+                let room = spot_texels > 0 && self.spots.len() < SPOT_SHADOWS_MAX;
+                self.unshadowed += usize::from(casts_shadows && spot_texels > 0 && !room);
+                if casts_shadows && room {
+                    data.shadow = self.spots.len() as f32;
+                    let spot = SpotShadow::new(position, direction, range, outer);
+                    data.texel = spot.width / spot_texels as f32;
+                    self.spots.push(spot);
                 }
             }
-            self.lights.push(data);
         }
+        self.lights.push(data);
+        self.spheres.push(sphere);
     }
 
     /// Replaces the direction towards the first sun and its color.
@@ -241,7 +300,6 @@ pub fn uniform(
         ..SceneUniform::zeroed()
     };
     uniform.suns[..chosen.suns.len()].copy_from_slice(&chosen.suns);
-    uniform.lights[..chosen.lights.len()].copy_from_slice(&chosen.lights);
     for (to, spot) in uniform.spots.iter_mut().zip(&chosen.spots) {
         *to = spot.to_clip.to_cols_array_2d();
     }
@@ -266,6 +324,7 @@ pub fn is_perspective(camera: &CameraFrame) -> bool {
 mod tests {
     use super::super::culling::planes;
     use super::*;
+    use engine_foundation::projections::perspective;
 
     #[test]
     fn the_uniform_has_the_layout_of_the_shader() {
@@ -274,17 +333,21 @@ mod tests {
         assert!(size_of::<SceneUniform>() <= 16384, "the least that adapters must take");
     }
 
-    #[test]
-    fn the_nearest_lights_are_chosen_up_to_the_limit() {
-        let mut scene = RetainedScene::new();
-        let omni = |x: f32| LightFrame {
+    fn omni(x: f32) -> LightFrame {
+        LightFrame {
             kind: LightKind::Omni { position: Vec3::new(x, 0.0, 0.5), range: 0.5 },
             color: [1.0; 3],
             shadow_bias: 1.0,
-        };
-        scene.lights = vec![omni(9.0), omni(0.9), omni(-0.1)];
+        }
+    }
+
+    #[test]
+    fn the_nearest_lights_are_chosen_up_to_the_limit() {
+        let mut scene = SceneLights::default();
+        let mut lights = vec![omni(9.0), omni(0.9), omni(-0.1)];
         let sun = LightKind::Sun { direction: Vec3::NEG_Z, casts_shadows: true };
-        scene.lights.extend([LightFrame { kind: sun, color: [2.0; 3], shadow_bias: 1.0 }; 6]);
+        lights.extend([LightFrame { kind: sun, color: [2.0; 3], shadow_bias: 1.0 }; 6]);
+        scene.set(&lights);
         let mut chosen = ViewLights::default();
         chosen.choose(&scene, Vec3::ZERO, &planes(&Mat4::IDENTITY), 1024);
         let found: Vec<f32> = chosen.lights.iter().map(|light| light.position[0]).collect();
@@ -292,8 +355,34 @@ mod tests {
         assert_eq!(chosen.suns.len(), SUNS_MAX);
         let shadowed: Vec<f32> = chosen.suns.iter().map(|sun| sun.towards[3]).collect();
         assert_eq!(shadowed, [1.0, 0.0, 0.0, 0.0]);
-        scene.lights = (0..200).map(|i| omni(i as f32 * 0.005)).collect();
+        scene.set(&(0..5000).map(|i| omni(i as f32 * 0.0002)).collect::<Vec<_>>());
         chosen.choose(&scene, Vec3::ZERO, &planes(&Mat4::IDENTITY), 1024);
-        assert_eq!((chosen.lights.len(), chosen.found), (VIEW_LIGHTS_MAX, 200));
+        assert_eq!((chosen.lights.len(), chosen.found), (VIEW_LIGHTS_MAX, 5000));
+        assert!(chosen.lights.iter().all(|light| light.position[0] < 0.0002 * 4096.0));
+    }
+
+    #[test]
+    fn all_views_share_the_room_for_entries() {
+        let mut scene = SceneLights::default();
+        let kind = LightKind::Omni { position: Vec3::ZERO, range: f32::INFINITY };
+        scene.set(&[LightFrame { kind, ..omni(0.0) }; 500]);
+        let camera = CameraFrame {
+            view: Mat4::IDENTITY,
+            projection: perspective(1.0, 1.0, 0.1, 100.0),
+            position: Vec3::ZERO,
+            near: 0.1,
+            far: 100.0,
+        };
+        let (mut chosen, mut frame) = (ViewLights::default(), FrameLights::default());
+        chosen.choose(&scene, Vec3::ZERO, &planes(&camera.projection), 0);
+        let mut builder = ClusterBuilder::default();
+        let mut uniform = SceneUniform::zeroed();
+        let mut add = || frame.add(&mut builder, &camera, &chosen, &mut uniform);
+        let dropped: Vec<usize> = (0..60).map(|_| add()).collect();
+        // Each light takes 3,456 entries: 151 of them are in each view, until there is no room.
+        assert_eq!((dropped[0], dropped[59]), (349, 500));
+        assert!(frame.grid.len() <= FRAME_LIGHT_ENTRIES_MAX + 60 * 3456);
+        frame.clear();
+        assert_eq!(frame.add(&mut builder, &camera, &chosen, &mut uniform), 349);
     }
 }

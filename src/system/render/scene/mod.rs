@@ -6,6 +6,7 @@
 //! draws are counted by batch and written as one list of instances. Only transparent draws are
 //! sorted.
 
+mod clusters;
 mod culling;
 mod deformations;
 mod draw_plan;
@@ -14,15 +15,19 @@ mod lights;
 mod mesh_checks;
 mod previous_poses;
 mod retained_scene;
+mod scene_lights;
 mod shadow_depth_range;
 mod shadows;
 #[cfg(test)]
 mod tests;
 
+pub use clusters::{COLUMNS as CLUSTER_COLUMNS, ROWS as CLUSTER_ROWS};
+#[cfg(test)]
+pub use clusters::{COUNT_BITS as CLUSTER_COUNT_BITS, SLICES as CLUSTER_SLICES};
 pub use deformations::Deformations;
 pub use draw_plan::{DrawPlans, InstancedDraw, ShadowMap, ShadowPlan, TransparentGroup, ViewPlan};
 pub use draw_resources::{DrawResources, PipelineClass, SceneBatchKey, SurfaceUniform, TextureSet};
-pub use lights::SceneUniform;
+pub use lights::{FrameLights, SceneUniform};
 pub use retained_scene::{DrawData, RetainedScene};
 #[cfg(test)]
 pub use shadows::CASCADES_MAX;

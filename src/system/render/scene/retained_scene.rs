@@ -6,12 +6,13 @@ use super::culling::Spheres;
 use super::deformations::Deformations;
 use super::draw_resources::{DrawPart, DrawResources, ResourceChanges};
 use super::previous_poses::PreviousPoses;
+use super::scene_lights::SceneLights;
 use bytemuck::{Pod, Zeroable};
 use engine_foundation::Vec3;
 use engine_frame_packet::mesh::SLOTS_MAX;
 use engine_frame_packet::scene::{
-    DrawChange, DrawMesh, DrawSlot, DrawTransform, LIGHTS_MAX, LightFrame, MorphUpdate,
-    PARTICLES_MAX, ParticleBatch, SceneFrame, SkinUpdate, SkyFrame, flag,
+    DrawChange, DrawMesh, DrawSlot, DrawTransform, LIGHTS_MAX, MorphUpdate, PARTICLES_MAX,
+    ParticleBatch, SceneFrame, SkinUpdate, SkyFrame, flag,
 };
 
 /// A draw on the adapter, with the layout of `Draw` in forward/mesh.wgsl.
@@ -98,7 +99,7 @@ pub struct RetainedScene {
     /// The surfaces of draws that do not have exactly one.
     surfaces: NumberMap<u32, Box<[u32]>>,
     pub live: u32,
-    pub lights: Vec<LightFrame>,
+    pub lights: SceneLights,
     pub sky: SkyFrame,
     pub particle_batches: Vec<ParticleBatch>,
     /// Number of particles that the newest packet has for the batches.
@@ -145,7 +146,7 @@ impl RetainedScene {
             wanted: Vec::new(),
             surfaces: NumberMap::default(),
             live: 0,
-            lights: Vec::new(),
+            lights: SceneLights::default(),
             sky: SkyFrame::DEFAULT,
             particle_batches: Vec::new(),
             particles: 0,
@@ -181,7 +182,7 @@ impl RetainedScene {
         }
         if frame.lights_changed {
             assert!(frame.lights.len() <= LIGHTS_MAX, "{} lights (LIGHTS_MAX)", frame.lights.len());
-            self.lights.clone_from(&frame.lights);
+            self.lights.set(&frame.lights);
         }
         if let Some(sky) = frame.sky {
             self.sky = sky;

@@ -329,10 +329,14 @@ fn a_view_with_too_many_lights_warns_once() {
     };
     let position = Vec3::new(0.0, 5.0, 0.0);
     let lamp = LightKind::Omni { position, range: 1.0 };
-    check(lamp, 64, "");
-    let message = "65 lamps and spots reach into a view, and the 64 nearest of them shine \
+    check(lamp, 4096, "");
+    let message = "4097 lamps and spots reach into a view, and the 4096 nearest of them shine \
                  (VIEW_LIGHTS_MAX): give lights a shorter falloff_end, or switch some off";
-    check(lamp, 65, message);
+    check(lamp, 4097, message);
+    let message = "160 lamps and spots reach into a view, and 9 of them do not shine, because their \
+                 ranges fill too much of it (LIGHT_ENTRIES_MAX is 524288): give lights a shorter \
+                 falloff_end, or switch some off";
+    check(LightKind::Omni { position, range: f32::INFINITY }, 160, message);
     let (direction, inner, outer) = (Vec3::Y, 0.2, 0.4);
     let casts_shadows = true;
     let spot = LightKind::Spot { position, direction, range: 1.0, inner, outer, casts_shadows };
