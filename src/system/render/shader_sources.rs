@@ -7,6 +7,7 @@ const INCLUDES: &[(&str, &str)] = &[
     ("view_fields.wgsl", include_str!("forward/view_fields.wgsl")),
     ("mesh_draw.wgsl", include_str!("forward/mesh_draw.wgsl")),
     ("draw_fields.wgsl", include_str!("forward/draw_fields.wgsl")),
+    ("lighting.wgsl", include_str!("forward/lighting.wgsl")),
     ("deformation.wgsl", include_str!("forward/deformation.wgsl")),
 ];
 
