@@ -15,6 +15,7 @@ mod scaling;
 mod scenes;
 mod skeletons;
 mod skins;
+mod surface_functions;
 mod texture_changes;
 mod tile_order;
 mod tiled_reference;

@@ -56,6 +56,7 @@ fn shader(variables: &[(&str, ShaderVariableType, u32)]) -> Vec<u8> {
     });
     ShaderData {
         source: "source".to_string(),
+        surface: None,
         variables: variables.collect(),
         variable_bytes: 32,
         textures: vec!["noise".to_string()],

@@ -4,6 +4,10 @@
 
 #include "view_uniforms.wgsl"
 #include "mesh_draw.wgsl"
+#include "surface_interface.wgsl"
+#if custom
+#include "surface_checks.wgsl"
+#endif
 
 const NORMAL_TEXTURE: u32 = 1u;
 const UNLIT: u32 = 2u;
@@ -44,6 +48,9 @@ struct Point {
     @location(3) @interpolate(perspective, centroid) uv: vec2f,
     @location(4) color: vec4f,
     @location(5) @interpolate(flat) surface: u32,
+#if custom
+    @location(6) position: vec3f,
+#endif
 }
 
 @vertex
@@ -71,7 +78,7 @@ fn point(in: Corner, rows: mat3x4f, draw_tint: vec4u) -> Point {
     let y = rows[1];
     let z = rows[2];
     let position = vec4f(in.position, 1.0);
-    let world = vec3f(dot(x, position), dot(y, position), dot(z, position));
+    var world = vec3f(dot(x, position), dot(y, position), dot(z, position));
     // The columns, and their cofactors: normals stay perpendicular under any scale.
     let a = vec3f(x.x, y.x, z.x);
     let b = vec3f(x.y, y.y, z.y);
@@ -81,65 +88,139 @@ fn point(in: Corner, rows: mat3x4f, draw_tint: vec4u) -> Point {
     let normal = (cross(b, c) * n.x + cross(c, a) * n.y + cross(a, b) * n.z) * side;
     let t = in.tangent.xyz;
     let tint = unpack4x8unorm(draw_tint.x);
-    var out: Point;
-    out.clip = view.to_clip * vec4f(world, 1.0);
-    out.world = world;
     // A mesh that is scaled to 0 along an axis has no normal at its rim.
     let square = dot(normal, normal);
+    var out: Point;
     out.normal = select(vec3f(0.0, 0.0, 1.0), normal * inverseSqrt(square), square > 0.0);
-    out.tangent = vec4f(a * t.x + b * t.y + c * t.z, in.tangent.w * side);
     out.uv = part_uv(draw_tint, in.uv);
     out.color = vec4f(linear_light(in.color.rgb) * linear_light(tint.rgb), in.color.a * tint.a);
+#if custom
+    set_frame();
+    let at_vertex = VertexIn(in.position, world, out.normal, out.uv, out.color);
+    let longest = bitcast<f32>(surfaces[in.which.y].flags.y);
+    world += checked_offset(vertex_offset(at_vertex), longest);
+    out.position = in.position;
+#endif
+    out.clip = view.to_clip * vec4f(world, 1.0);
+    out.world = world;
+    out.tangent = vec4f(a * t.x + b * t.y + c * t.z, in.tangent.w * side);
     out.surface = in.which.y;
     return out;
 }
 
 #include "lighting.wgsl"
 
-@fragment
-fn mesh_fragment(in: Point, @builtin(front_facing) front: bool) -> @location(0) vec4f {
-    let surface = surfaces[in.surface];
+#if custom
+// The inputs of the surface function at this pixel.
+var<private> inputs: SurfaceIn;
+
+fn set_frame() {
+    frame.seconds = view.ahead.w;
+    let has_sun = view.counts.x > 0u;
+    frame.sun_direction = select(vec3f(0.0, 0.0, 1.0), view.suns[0].towards.xyz, has_sun);
+    frame.sun_color = select(vec3f(0.0), view.suns[0].color.rgb, has_sun);
+}
+#endif
+
+// Returns the surface that the numbers and textures of a material describe at a point.
+fn standard_surface(in: Point, surface: Surface, flat_normal: vec3f, side: f32) -> SurfaceOut {
     let painted = textureSample(base_color_texture, base_color_sampler, in.uv);
     let metal_rough = textureSample(metal_rough_texture, metal_rough_sampler, in.uv);
     let slope = textureSample(normal_texture, normal_sampler, in.uv);
     let occlusion = textureSample(occlusion_texture, occlusion_sampler, in.uv).r;
     let glowing = textureSample(emissive_texture, emissive_sampler, in.uv);
+    var out: SurfaceOut;
     // Textures have premultiplied alpha.
     let own = painted.rgb / max(painted.a, 1.0 / 255.0);
-    let color = surface.base_color.rgb * own * in.color.rgb;
-    var alpha = surface.base_color.a * painted.a * in.color.a;
-    let side = select(-1.0, 1.0, front);
-    let flat_normal = normalize(in.normal) * side;
-    let roughness = clamp(surface.roughness * metal_rough.g, 0.0, 1.0);
-    let steady = steadied(max(roughness * roughness, 0.002), flat_normal);
-    if MASK && alpha < surface.cutoff {
-        discard;
-    }
-    let seen_through = (surface.flags.x & SEEN_THROUGH) != 0u;
-    alpha = select(1.0, alpha, seen_through);
-    let way = view.eye.xyz - in.world;
-    let metres = select(-dot(way, view.ahead.xyz), length(way), view.eye.w > 0.5);
-    if (surface.flags.x & UNLIT) != 0u {
-        return vec4f(kept(through_air(color, metres)) * alpha, alpha);
-    }
-    var lit: Lit;
-    lit.world = in.world;
-    lit.flat_normal = flat_normal;
-    lit.normal = flat_normal;
+    out.base_color = surface.base_color.rgb * own * in.color.rgb;
+    out.alpha = surface.base_color.a * painted.a * in.color.a;
+    out.metallic = clamp(surface.metallic * metal_rough.b, 0.0, 1.0);
+    out.roughness = clamp(surface.roughness * metal_rough.g, 0.0, 1.0);
+    out.normal = flat_normal;
     if (surface.flags.x & NORMAL_TEXTURE) != 0u {
         let tangent = normalize(in.tangent.xyz) * side;
         // From behind, all three have the opposite direction.
         let bitangent = cross(flat_normal, tangent) * in.tangent.w * side;
         let n = (slope.xyz * 2.0 - 1.0) * vec3f(vec2f(surface.normal_scale), 1.0);
         let bent = tangent * n.x + bitangent * n.y + flat_normal * n.z;
-        lit.normal = select(flat_normal, normalize(bent), dot(bent, bent) > 1e-8);
+        out.normal = select(flat_normal, normalize(bent), dot(bent, bent) > 1e-8);
     }
+    out.occlusion = 1.0 + surface.occlusion_strength * (occlusion - 1.0);
+    out.emissive = surface.emissive * glowing.rgb;
+    return out;
+}
+
+// Returns the color of a point, with premultiplied alpha.
+fn shaded(in: Point, surface: Surface, flat_normal: vec3f, out: SurfaceOut) -> vec4f {
+    let steady = steadied(max(out.roughness * out.roughness, 0.002), flat_normal);
+    if MASK && out.alpha < surface.cutoff {
+        discard;
+    }
+    let seen_through = (surface.flags.x & SEEN_THROUGH) != 0u;
+    let alpha = select(1.0, out.alpha, seen_through);
+    let way = view.eye.xyz - in.world;
+    let metres = select(-dot(way, view.ahead.xyz), length(way), view.eye.w > 0.5);
+    if (surface.flags.x & UNLIT) != 0u {
+        var color = out.base_color;
+#if custom
+        color = numbers(final_color(inputs, color), 60000.0);
+#endif
+        return vec4f(kept(through_air(color, metres)) * alpha, alpha);
+    }
+    var lit: Lit;
+    lit.world = in.world;
+    lit.flat_normal = flat_normal;
+    lit.normal = out.normal;
     lit.back = select(-view.ahead.xyz, way / max(length(way), 1e-5), view.eye.w > 0.5);
-    let metallic = clamp(surface.metallic * metal_rough.b, 0.0, 1.0);
-    lit.diffuse = color * (1.0 - metallic);
-    lit.f0 = mix(vec3f(0.04), color, metallic);
+    lit.diffuse = out.base_color * (1.0 - out.metallic);
+    lit.f0 = mix(vec3f(0.04), out.base_color, out.metallic);
     lit.alpha = steady;
     lit.n_dot_v = max(abs(dot(lit.normal, lit.back)), 1e-4);
-    let sent = gather(lit, surface, roughness, occlusion, glowing);
+    // What the surface emits and hides is complete in `out`.
+    var own = surface;
+    own.emissive = out.emissive;
+    own.occlusion_strength = 1.0;
+    var sent = gather(lit, own, out.roughness, out.occlusion, vec4f(1.0));
+#if custom
+    sent = numbers(final_color(inputs, sent), 60000.0);
+#endif
     return vec4f(kept(through_air(sent, metres)) * alpha, alpha);
+}
+
+#if custom
+// Returns the inputs of a game's surface function.
+fn surface_in(in: Point, base: SurfaceOut, flat_normal: vec3f, front: bool) -> SurfaceIn {
+    let side = select(-1.0, 1.0, front);
+    let way = view.eye.xyz - in.world;
+    let clip = view.to_clip * vec4f(in.world, 1.0);
+    let tangent = direction_or(in.tangent.xyz, perpendicular(flat_normal)) * side;
+    var it: SurfaceIn;
+    it.base = base;
+    it.uv = in.uv;
+    it.position = in.position;
+    it.world_position = in.world;
+    it.normal = flat_normal;
+    it.tangent = tangent;
+    it.bitangent = cross(flat_normal, tangent) * in.tangent.w * side;
+    it.color = in.color;
+    it.view_direction = select(-view.ahead.xyz, direction_or(way, flat_normal), view.eye.w > 0.5);
+    it.screen = clip.xy / max(clip.w, 1e-6) * vec2f(0.5, -0.5) + 0.5;
+    it.pixel = in.clip.xy - view.shadow.zw;
+    it.front_facing = front;
+    return it;
+}
+#endif
+
+@fragment
+fn mesh_fragment(in: Point, @builtin(front_facing) front: bool) -> @location(0) vec4f {
+    let surface_data = surfaces[in.surface];
+    let side = select(-1.0, 1.0, front);
+    let flat_normal = normalize(in.normal) * side;
+    var out = standard_surface(in, surface_data, flat_normal, side);
+#if custom
+    set_frame();
+    inputs = surface_in(in, out, flat_normal, front);
+    out = checked_surface(surface(inputs), flat_normal);
+#endif
+    return shaded(in, surface_data, flat_normal, out);
 }

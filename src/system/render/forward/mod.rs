@@ -14,18 +14,21 @@ mod mesh_buffers;
 mod morph_buffer;
 mod pipelines;
 mod scene_buffers;
+mod surface_functions;
 mod targets;
 
 use super::device::GpuDevice;
 use super::gui_passes::{FrameUniform, PixelRectangle};
 use super::materials::MaterialTable;
 use super::scene::{
-    InstancedDraw, RetainedScenes, SceneUniform, ShadowMap, TransparentGroup, ViewPlan,
+    InstancedDraw, PipelineClass, RetainedScenes, SceneBatchKey, SceneUniform, ShadowMap,
+    TransparentGroup, ViewPlan,
 };
 use super::textures::TextureTable;
 use super::{RenderQuality, RendererEvent};
 use bind_group_layouts::BindGroupLayouts;
 use engine_frame_packet::FramePacket;
+use engine_frame_packet::material::MaterialSlot;
 use engine_frame_packet::mesh::MeshSlot;
 use mesh_buffers::MeshBuffers;
 use pipelines::{PipelineCache, PipelineKey};
@@ -36,8 +39,8 @@ pub use encode::SceneResources;
 
 /// Format of light before tone mapping.
 const LIGHT_FORMAT: wgpu::TextureFormat = wgpu::TextureFormat::Rgba16Float;
-/// Storage buffers that a vertex shader reads: draws, poses and morph targets.
-const STORAGE_BUFFERS_MIN: u32 = 3;
+/// Storage buffers that a vertex shader reads: draws, surfaces, poses and morph targets.
+const STORAGE_BUFFERS_MIN: u32 = 4;
 const PARTICLE_BYTES: u64 = size_of::<engine_frame_packet::scene::ParticleQuad>() as u64;
 
 /// The rectangle of its target in which a view is shown.
@@ -63,6 +66,9 @@ pub struct ForwardRenderer {
     layouts: BindGroupLayouts,
     pipelines: PipelineCache,
     custom_shaders: custom_shaders::CustomShaders,
+    surface_shaders: surface_functions::SurfaceShaders,
+    /// True if surfaces or materials have changed, so that pipelines may be missing.
+    surfaces_changed: bool,
     samples: u32,
     targets: SceneTargets,
     meshes: MeshBuffers,
@@ -111,6 +117,8 @@ impl ForwardRenderer {
             layouts: BindGroupLayouts::new(device, textures, samples),
             pipelines: PipelineCache::new(device, samples),
             custom_shaders: custom_shaders::CustomShaders::default(),
+            surface_shaders: surface_functions::SurfaceShaders::default(),
+            surfaces_changed: true,
             samples,
             targets: SceneTargets::new(device, samples, quality.shadow_texels, quality.spot_texels),
             meshes,
@@ -129,6 +137,7 @@ impl ForwardRenderer {
         packet: &FramePacket,
         events: &mut Vec<RendererEvent>,
     ) {
+        self.surfaces_changed |= !packet.surfaces.is_empty() || !packet.materials.is_empty();
         let done = self.meshes.change(device, &scenes.library, &packet.meshes);
         report_refused(events, scenes, done);
     }
@@ -172,12 +181,37 @@ impl ForwardRenderer {
         let resources_of_groups = (&self.targets, &self.meshes.morphs);
         self.buffers.create_bind_groups(device, &self.layouts, resources_of_groups, scenes);
         self.buffers.follow_textures(resources.textures, !packet.surfaces.is_empty());
+        if std::mem::take(&mut self.surfaces_changed) {
+            self.surface_shaders.drop_unused();
+            // Pipelines are created when materials are loaded, before anything is drawn with them.
+            for key in scenes.library.function_batches() {
+                self.ensure_functions(device, resources, &key);
+            }
+        }
         for (index, view) in scenes.plans.views.iter().enumerate() {
             if let Some(area) = self.areas[index] {
                 self.ensure(device, resources, scenes, view, area);
             }
         }
         copied
+    }
+
+    /// Creates the pipeline and the bind group of a batch with surface functions.
+    fn ensure_functions(
+        &mut self,
+        device: &GpuDevice,
+        resources: &mut RenderResources,
+        key: &SceneBatchKey,
+    ) {
+        let RenderResources { textures, materials, events } = resources;
+        let slot = MaterialSlot(key.material);
+        materials.prepare_group(device, textures, slot);
+        let (layouts, samples) = (&self.layouts, self.samples);
+        let binder = materials.binder(slot);
+        if !self.surface_shaders.ensure(device, layouts, samples, key, &binder, events) {
+            let class = surface_functions::plain_class(key.class);
+            self.pipelines.ensure(device, &self.layouts, PipelineKey::Mesh(class));
+        }
     }
 
     /// Creates the pipelines and texture bind groups of a view.
@@ -204,6 +238,9 @@ impl ForwardRenderer {
             let alike = (key.class, key.material, key.set);
             if last.replace(alike) != Some(alike) {
                 match custom_shaders::slot(key) {
+                    _ if key.class.has(PipelineClass::FUNCTIONS) => {
+                        self.ensure_functions(device, resources, key);
+                    }
                     None => {
                         self.pipelines.ensure(device, &self.layouts, PipelineKey::Mesh(key.class))
                     }
