@@ -171,11 +171,11 @@ impl Materials {
     ) -> Result<(), Error> {
         let material = self.slots.get(id.0).expect("the caller checked");
         let (name, was_surface) = (material.name.clone(), material.surface.is_some());
+        let has_slot = material.slot != MaterialSlot::BUILT_IN;
         let data = match own_file_changed {
             true => self.read(store, &name)?,
             false => material.data.clone(),
         };
-        let has_slot = material.slot != MaterialSlot::BUILT_IN;
         if (was_surface || data.surface.is_some()) && !(has_slot && data.shader.is_some()) {
             return self.refill_surface(store, id, data, resolve);
         }

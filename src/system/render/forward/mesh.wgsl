@@ -205,7 +205,7 @@ fn surface_in(in: Point, base: SurfaceOut, flat_normal: vec3f, front: bool) -> S
     it.color = in.color;
     it.view_direction = select(-view.ahead.xyz, direction_or(way, flat_normal), view.eye.w > 0.5);
     it.screen = clip.xy / max(clip.w, 1e-6) * vec2f(0.5, -0.5) + 0.5;
-    it.pixel = in.clip.xy - view.shadow.zw;
+    it.pixel = in.clip.xy;
     it.front_facing = front;
     return it;
 }
