@@ -20,6 +20,7 @@ mod screen_space;
 mod skeletons;
 mod skins;
 mod sky;
+mod surface_functions;
 mod texture_changes;
 mod tile_order;
 mod tiled_reference;

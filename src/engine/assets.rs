@@ -5,6 +5,7 @@ use super::render_targets::RenderTargets;
 use super::sprite_draws::SpriteResources;
 use engine_materials::Materials;
 use engine_models::Models;
+use engine_render::shader::core_materials;
 use engine_resource::package::Packages;
 use engine_resource::store::ResourceStore;
 use engine_text::TextSystem;
@@ -35,7 +36,7 @@ impl Assets {
             store,
             packages: Packages::default(),
             textures: Textures::new(nearest),
-            materials: Materials::default(),
+            materials: Materials::with_built_in(core_materials::compiled),
             models: Models::default(),
             text: TextSystem::new(),
             tilemaps: Tilemaps::default(),

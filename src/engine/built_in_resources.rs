@@ -3,6 +3,7 @@
 
 use engine_models::primitives;
 use engine_particles::built_in_textures;
+use engine_render::shader::core_materials;
 use engine_resource::resource_name::ResourceName;
 use engine_text::is_built_in_font;
 use engine_world::unit_resource::is_built_in_unit;
@@ -15,6 +16,7 @@ pub fn is_built_in(resource: &ResourceName) -> bool {
     let name = resource.name.as_str();
     match resource.kind.as_str() {
         "font" => is_built_in_font(name),
+        "material" => core_materials::materials().any(|known| known == name),
         "model" => primitives::NAMES.contains(&name),
         "shader" => name.starts_with(ENGINE_PREFIX),
         "texture" => built_in_textures::find(name).is_some(),
@@ -33,10 +35,12 @@ mod tests {
         assert!(check("font", "core/fonts/default") && check("font", "core/fonts/symbols"));
         assert!(check("model", "core/models/cube") && check("unit", "core/units/sun"));
         assert!(check("texture", "core/particles/soft") && check("shader", "core/gui"));
+        assert!(check("material", "core/materials/water"));
         for (kind, name) in [
             ("model", "core/models/cub"),
             ("unit", "core/models/cube"),
             ("texture", "core/particles"),
+            ("material", "core/materials"),
             ("font", "fonts/default"),
             ("sound", "core/fonts/default"),
         ] {

@@ -1,7 +1,7 @@
 //! Materials in a packet: the drawing parameters of a batch besides its texture. Knows no files.
 
 use super::texture::{SamplerSettings, TextureSlot};
-use engine_resource::material_data::BLENDS;
+use engine_resource::material_data::{BLENDS, SurfaceFunctions};
 use std::sync::Arc;
 
 /// A material's slot in the renderer's table.
@@ -79,8 +79,11 @@ pub struct MaterialFrame {
 #[derive(Clone, Debug)]
 pub struct ShaderFrame {
     pub name: String,
-    /// The complete WGSL module, including the engine's part.
+    /// The complete WGSL module, including the engine's part; for a shader of meshes the game's
+    /// part alone.
     pub source: String,
+    /// Functions of a shader for meshes; `None` for a shader for pictures.
+    pub surface: Option<SurfaceFunctions>,
     /// Number of textures that the shader declares; `variables` is the number of bytes of its
     /// uniform block.
     pub textures: u32,

@@ -6,6 +6,7 @@ use super::material::MaterialSlot;
 use super::texture::{SamplerSettings, TextureSlot};
 use bytemuck::{Pod, Zeroable};
 use engine_foundation::Vec3;
+use engine_resource::material_data::SurfaceFunctions;
 use std::sync::Arc;
 
 /// Maximum number of vertices of one mesh.
@@ -175,6 +176,16 @@ pub enum SurfaceAlphaMode {
 /// atlas.
 pub type SurfaceTexture = Option<(TextureSlot, SamplerSettings)>;
 
+/// A game's surface functions, which a surface is drawn with.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct SurfaceShader {
+    /// The material that has the shader, its variables and its textures.
+    pub material: MaterialSlot,
+    pub functions: SurfaceFunctions,
+    /// Maximum length of a vertex's offset, in metres. The bounds of draws grow by it.
+    pub offset_max: f32,
+}
+
 /// A surface: the metallic-roughness material model of glTF 2.0. Colors are linear.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SurfaceFrame {
@@ -211,6 +222,8 @@ pub struct SurfaceFrame {
     /// and the draw's tint. Such a surface is drawn transparent or masked, and both of its sides
     /// are visible.
     pub custom_material: Option<MaterialSlot>,
+    /// Surface functions that change what the other fields describe.
+    pub shader: Option<SurfaceShader>,
 }
 
 impl SurfaceFrame {
@@ -232,6 +245,7 @@ impl SurfaceFrame {
         double_sided: false,
         unlit: false,
         custom_material: None,
+        shader: None,
     };
 }
 

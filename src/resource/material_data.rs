@@ -11,14 +11,47 @@ use engine_foundation::error;
 /// A validated shader in compiled form.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct ShaderData {
-    /// Source of the whole module in WGSL, including the engine's part.
+    /// Source of the whole module in WGSL, including the engine's part; for a shader of meshes the
+    /// game's part alone, because the engine has one part for each pass.
     pub source: String,
+    /// Functions of a shader for meshes; `None` for a shader for pictures.
+    pub surface: Option<SurfaceFunctions>,
     /// Variables of the uniform block, in order.
     pub variables: Vec<ShaderVariable>,
     /// Size of the uniform block in bytes.
     pub variable_bytes: u32,
     /// Names of the textures, by slot.
     pub textures: Vec<String>,
+}
+
+/// The functions that a shader for meshes declares.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
+pub struct SurfaceFunctions {
+    /// It computes the surface of each pixel.
+    pub surface: bool,
+    /// It moves vertices.
+    pub vertex_offset: bool,
+    /// It changes the lit color of each pixel.
+    pub final_color: bool,
+}
+
+impl SurfaceFunctions {
+    fn to_byte(self) -> u8 {
+        u8::from(self.surface) | u8::from(self.vertex_offset) << 1 | u8::from(self.final_color) << 2
+    }
+
+    fn from_byte(byte: u8) -> Result<Option<SurfaceFunctions>, Error> {
+        let found = SurfaceFunctions {
+            surface: byte & 1 != 0,
+            vertex_offset: byte & 2 != 0,
+            final_color: byte & 4 != 0,
+        };
+        match byte {
+            0 => Ok(None),
+            1..=7 => Ok(Some(found)),
+            _ => Err(error!("it is damaged: there are no functions {byte}")),
+        }
+    }
 }
 
 /// A variable in a shader's uniform block.
@@ -111,7 +144,8 @@ pub struct MaterialData {
     pub textures: Vec<TextureBinding>,
     /// Names of variables with their values.
     pub variables: Vec<(String, Vec<f32>)>,
-    /// Response of meshes to light, for a material that is used on meshes.
+    /// Response of meshes to light, for a material that is used on meshes. Its shader, if it has
+    /// one, declares surface functions.
     pub surface: Option<SurfaceSource>,
 }
 
@@ -156,6 +190,7 @@ impl ShaderData {
     pub fn write(&self) -> Vec<u8> {
         let mut writer = BlobWriter::default();
         writer.text(&self.source);
+        writer.u8(self.surface.map_or(0, SurfaceFunctions::to_byte));
         writer.u32(self.variable_bytes);
         writer.list(&self.variables, |writer, variable| {
             writer.text(&variable.name);
@@ -169,6 +204,7 @@ impl ShaderData {
     pub fn read(bytes: &[u8]) -> Result<ShaderData, Error> {
         let mut reader = BlobReader::new(bytes);
         let source = reader.text()?.to_string();
+        let surface = SurfaceFunctions::from_byte(reader.u8()?)?;
         let variable_bytes = reader.u32()?;
         let variables = reader.list(|reader| {
             let (name, wgsl) = (reader.text()?.to_string(), reader.text()?);
@@ -182,7 +218,7 @@ impl ShaderData {
         })?;
         let textures = reader.list(|reader| reader.text().map(str::to_string))?;
         reader.end()?;
-        Ok(ShaderData { source, variables, variable_bytes, textures })
+        Ok(ShaderData { source, surface, variables, variable_bytes, textures })
     }
 }
 
@@ -234,10 +270,9 @@ impl MaterialData {
         };
         reader.end()?;
         let data = MaterialData { shader, texture, blend, textures, variables, surface };
-        // A material for meshes has no properties of a 2D material.
-        let surface_only =
-            MaterialData { surface: data.surface.clone(), ..MaterialData::default() };
-        match data.surface.is_some() && data != surface_only {
+        // A material for meshes has no properties of pictures.
+        let of_picture = data.texture.is_some() || data.blend != 0;
+        match data.surface.is_some() && of_picture {
             true => Err(error!("it is damaged: it is both for meshes and for pictures")),
             false => Ok(data),
         }
@@ -253,7 +288,8 @@ mod tests {
         let variable =
             |name: &str, kind, offset| ShaderVariable { name: name.to_string(), kind, offset };
         let shader = ShaderData {
-            source: "fn paint() {}".to_string(),
+            source: "fn surface() {}".to_string(),
+            surface: Some(SurfaceFunctions { vertex_offset: true, ..SurfaceFunctions::default() }),
             variables: vec![
                 variable("speed", ShaderVariableType::Scalar, 0),
                 variable("tint", ShaderVariableType::Vector4, 16),

@@ -23,7 +23,7 @@ pub const TEXTURES: [&str; 5] = [
 /// True for the textures that hold numeric data instead of colors.
 pub const IS_DATA: [bool; 5] = [false, true, true, true, false];
 
-const KEYS: [&str; 20] = [
+const KEYS: [&str; 21] = [
     "base_color",
     "linear_base_color",
     "metallic",
@@ -44,6 +44,7 @@ const KEYS: [&str; 20] = [
     "occlusion_texture",
     "emissive_texture",
     "emissive_strength",
+    "offset_max",
 ];
 
 /// The color keys of a surface.
@@ -56,13 +57,14 @@ pub const COLORS: [ColorKey; 2] = [
 type SurfaceNumber = (&'static str, NumberRange, fn(&mut SurfaceSource) -> &mut f32);
 
 /// The numeric properties of a surface, in the order of the compiled form.
-const NUMBERS: [SurfaceNumber; 6] = [
+const NUMBERS: [SurfaceNumber; 7] = [
     ("metallic", (0.0, 1.0), |surface| &mut surface.metallic),
     ("roughness", (0.0, 1.0), |surface| &mut surface.roughness),
     ("emissive_strength", (0.0, 1e6), |surface| &mut surface.emissive_strength),
     ("normal_scale", (-16.0, 16.0), |surface| &mut surface.normal_scale),
     ("occlusion_strength", (0.0, 1.0), |surface| &mut surface.occlusion_strength),
     ("alpha_cutoff", (0.0, 1.0), |surface| &mut surface.alpha_cutoff),
+    ("offset_max", (0.0, 1000.0), |surface| &mut surface.offset_max),
 ];
 
 /// A surface as declared in its file. Colors are linear, with straight (not premultiplied) alpha.
@@ -78,6 +80,8 @@ pub struct SurfaceSource {
     /// Index in [`ALPHAS`].
     pub alpha: u8,
     pub alpha_cutoff: f32,
+    /// Maximum distance in metres by which a shader moves vertices.
+    pub offset_max: f32,
     pub double_sided: bool,
     pub unlit: bool,
     /// Names of the textures.
@@ -100,6 +104,7 @@ impl SurfaceSource {
         occlusion_strength: 1.0,
         alpha: 0,
         alpha_cutoff: 0.5,
+        offset_max: 1.0,
         double_sided: false,
         unlit: false,
         textures: [None, None, None, None, None],

@@ -174,7 +174,7 @@ const PRELUDE: &str = include_str!("../../src/system/render/gui.wgsl");
 /// Returns a shader as the data compiler would output it.
 pub fn shader(name: &str, own: &str, textures: u32, variables: u32) -> Arc<ShaderFrame> {
     let source = [PRELUDE, own].join("\n");
-    Arc::new(ShaderFrame { name: name.to_string(), source, textures, variables })
+    Arc::new(ShaderFrame { name: name.to_string(), source, surface: None, textures, variables })
 }
 
 pub fn material(shader: &Arc<ShaderFrame>, variables: Vec<u8>) -> MaterialChange {

@@ -85,6 +85,9 @@ impl Material {
     }
 }
 
+/// Function that returns the compiled form of an embedded resource; `None`: there is none.
+pub type BuiltInResource = fn(&ResourceName) -> Option<Result<Vec<u8>, Error>>;
+
 /// Registry of the materials of a game.
 pub struct Materials {
     slots: Slots<Material>,
@@ -97,6 +100,7 @@ pub struct Materials {
     changed: Vec<MaterialId>,
     version: u64,
     surfaces: surface_material::SurfaceSlots,
+    built_in: BuiltInResource,
 }
 
 impl Default for Materials {
@@ -111,11 +115,17 @@ impl Default for Materials {
             changed: Vec::new(),
             version: 0,
             surfaces: surface_material::SurfaceSlots::default(),
+            built_in: |_| None,
         }
     }
 }
 
 impl Materials {
+    /// Creates a registry that also finds resources that are embedded in the engine.
+    pub fn with_built_in(built_in: BuiltInResource) -> Materials {
+        Materials { built_in, ..Materials::default() }
+    }
+
     /// Returns all existing materials.
     pub fn slots(&self) -> &Slots<Material> {
         &self.slots
@@ -165,12 +175,12 @@ impl Materials {
             ));
         }
         let ended = self.slots.remove(id.0, &name, frame, location).expect("it was there");
-        match ended.surface {
-            Some(surface) => self.surfaces.end(surface.slot),
-            None => {
-                self.queue.push(MaterialChange::End { slot });
-                self.free.push(slot);
-            }
+        if slot != MaterialSlot::BUILT_IN {
+            self.queue.push(MaterialChange::End { slot });
+            self.free.push(slot);
+        }
+        if let Some(surface) = ended.surface {
+            self.surfaces.end(surface.slot);
         }
         self.version += 1;
         Ok(())
@@ -185,7 +195,8 @@ impl Materials {
         value_type: &str,
     ) -> Result<(), Error> {
         let material = self.slots.get_mut(id.0).expect("the handle was checked where it came in");
-        if let Some(surface) = &mut material.surface {
+        let of_shader = material.has_variable(name);
+        if let Some(surface) = material.surface.as_mut().filter(|_| !of_shader) {
             surface.set(&material.name, name, numbers, value_type)?;
             self.record_set(id, name, numbers);
             return Ok(());
@@ -228,7 +239,8 @@ impl Materials {
     ) -> Result<(), Error> {
         let (slot, sampling) = resolve(store, texture)?;
         let material = self.slots.get_mut(id.0).expect("the handle was checked where it came in");
-        if let Some(surface) = &mut material.surface {
+        let of_shader = material.texture_index(name).is_some();
+        if let Some(surface) = material.surface.as_mut().filter(|_| !of_shader) {
             surface.set_texture(&material.name, name, texture, (slot, sampling))?;
             if !std::mem::replace(&mut material.changed, true) {
                 self.changed.push(id);
@@ -321,6 +333,8 @@ impl Materials {
             material.changed = false;
             if let Some(surface) = &material.surface {
                 self.surfaces.queue_surface(surface);
+            }
+            if material.slot == MaterialSlot::BUILT_IN {
                 continue;
             }
             let (slot, bytes) = (material.slot, material.block.clone());
@@ -359,6 +373,11 @@ impl Material {
             };
             error!("the material '{}' has no variable '{name}'{hint_text}", self.name)
         })
+    }
+
+    fn has_variable(&self, name: &str) -> bool {
+        let mut known = self.shader.iter().flat_map(|shader| &shader.data.variables);
+        known.any(|variable| variable.name == name)
     }
 
     fn texture_index(&self, name: &str) -> Option<usize> {

@@ -1,12 +1,13 @@
 //! Materials of meshes: surfaces with named variables and textures. Callers look textures up.
 
+use super::registry::changed_kind;
 use super::{Material, MaterialId, Materials, ResolveTexture};
 use engine_foundation::Error;
 use engine_foundation::error;
 use engine_foundation::suggest::hint;
 use engine_frame_packet::material::MaterialSlot;
 use engine_frame_packet::mesh::{
-    SLOTS_MAX, SurfaceAlphaMode, SurfaceChange, SurfaceFrame, SurfaceSlot,
+    SLOTS_MAX, SurfaceAlphaMode, SurfaceChange, SurfaceFrame, SurfaceShader, SurfaceSlot,
 };
 use engine_frame_packet::texture::{SamplerSettings, TextureSlot, WrapMode};
 use engine_resource::material_data::MaterialData;
@@ -49,7 +50,7 @@ pub struct SurfaceSlots {
 }
 
 impl SurfaceSlots {
-    fn take(&mut self) -> SurfaceSlot {
+    pub fn take(&mut self) -> SurfaceSlot {
         self.free.pop().unwrap_or_else(|| {
             self.used += 1;
             let slot = SurfaceSlot(SurfaceSlot::FIRST_FREE + self.used - 1);
@@ -117,6 +118,11 @@ impl SurfaceMaterial {
             state.set_texture_slot(index, Some(texture.clone()), found);
         }
         Ok(state)
+    }
+
+    /// Sets the game's functions that the surface is drawn with.
+    pub fn set_shader(&mut self, shader: Option<SurfaceShader>) {
+        self.surface.shader = shader;
     }
 
     fn light(&mut self) {
@@ -312,13 +318,14 @@ impl Materials {
         self.by_name.get(name).copied()
     }
 
-    /// Replaces the surface of a material. Values set by the game are kept.
-    fn replace_surface(&mut self, id: MaterialId, mut state: SurfaceMaterial) {
-        let material = self.slots.get_mut(id.0).expect("the caller checked");
-        let Some(old) = &material.surface else { return };
+    /// Takes over the slot of a material and the values that the game has set.
+    fn with_set_values(&self, id: MaterialId, mut state: SurfaceMaterial) -> SurfaceMaterial {
+        let material = self.slots.get(id.0).expect("the caller checked");
+        let Some(old) = &material.surface else { return state };
         state.slot = old.slot;
         for (name, numbers) in &material.set_variables {
-            // A value that the new surface does not support is dropped.
+            // A value that the new surface does not support is dropped, and so is one of the
+            // shader's.
             let _ = state.set(&material.name, name, numbers, "");
         }
         for (index, name) in TEXTURES.iter().enumerate() {
@@ -329,12 +336,43 @@ impl Materials {
                 state.set_texture_slot(index, Some(texture.clone()), *found);
             }
         }
-        self.surfaces.queue_surface(&state);
-        material.surface = Some(Box::new(state));
-        self.version += 1;
+        state
     }
 
-    /// Rebuilds a material of meshes from its file.
+    /// Replaces the surface of a material. Values set by the game are kept.
+    fn replace_surface(&mut self, id: MaterialId, state: SurfaceMaterial) {
+        let state = self.with_set_values(id, state);
+        let material = self.slots.get_mut(id.0).expect("the caller checked");
+        if material.surface.is_some() {
+            self.surfaces.queue_surface(&state);
+            material.surface = Some(Box::new(state));
+            self.version += 1;
+        }
+    }
+
+    /// Returns the surface that a file describes for an existing material, with the values that the
+    /// game has set.
+    pub(super) fn refilled_surface(
+        &mut self,
+        store: &mut ResourceStore,
+        id: MaterialId,
+        file: &SurfaceSource,
+        resolve: ResolveTexture,
+    ) -> Result<SurfaceMaterial, Error> {
+        let material = self.slots.get(id.0).expect("the caller checked");
+        let name = material.name.clone();
+        let mut state = SurfaceMaterial::of_file(&name, file, store, resolve)?;
+        for (texture_name, texture) in &material.set_textures {
+            // Other names are those of the shader's textures.
+            if TEXTURES.contains(&&texture_name[..]) {
+                let found = resolve(store, texture)?;
+                state.set_texture(&name, texture_name, texture, found)?;
+            }
+        }
+        Ok(self.with_set_values(id, state))
+    }
+
+    /// Rebuilds a material of meshes without a shader from its file.
     pub(super) fn refill_surface(
         &mut self,
         store: &mut ResourceStore,
@@ -343,25 +381,18 @@ impl Materials {
         resolve: ResolveTexture,
     ) -> Result<(), Error> {
         let material = self.slots.get(id.0).expect("the caller checked");
-        let name = material.name.clone();
         if material.surface.is_some() && data == MaterialData::default() {
             // The surface belongs to a model; reloading the model replaces it.
             return Ok(());
         }
+        let has_slot = material.slot != MaterialSlot::BUILT_IN;
         let (Some(file), true) = (&data.surface, material.surface.is_some()) else {
-            return Err(error!(
-                "the material '{name}' was for pictures and is for meshes now, or the other way \
-                 round: restart the game"
-            ));
+            return Err(changed_kind(&material.name));
         };
-        let mut state = SurfaceMaterial::of_file(&name, file, store, resolve)?;
-        let mut textures = Vec::new();
-        for (texture_name, texture) in &material.set_textures {
-            textures.push((texture_name.clone(), texture.clone(), resolve(store, texture)?));
+        if has_slot || data.shader.is_some() {
+            return Err(changed_kind(&material.name));
         }
-        for (texture_name, texture, found) in textures {
-            state.set_texture(&name, &texture_name, &texture, found)?;
-        }
+        let state = self.refilled_surface(store, id, &file.clone(), resolve)?;
         self.replace_surface(id, state);
         self.slots.get_mut(id.0).expect("the caller checked").data = data;
         Ok(())

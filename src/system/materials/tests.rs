@@ -1,10 +1,12 @@
 //! Tests of the registry, with resources written here in their compiled form.
 
 use super::*;
+use engine_frame_packet::mesh::{SurfaceChange, SurfaceFrame};
 use engine_frame_packet::texture::WrapMode;
-use engine_resource::material_data::{ShaderVariableType, TextureBinding};
+use engine_resource::material_data::{ShaderVariableType, SurfaceFunctions, TextureBinding};
 use engine_resource::resource_kind::{ResourceKind, ResourceKinds, SourceForm};
 use engine_resource::store::DataSource;
+use engine_resource::surface_source::SurfaceSource;
 use std::path::PathBuf;
 
 const PLAIN: SamplerSettings = SamplerSettings { nearest: false, wrap: WrapMode::Clamp };
@@ -56,6 +58,7 @@ fn shader(variables: &[(&str, ShaderVariableType, u32)]) -> Vec<u8> {
     });
     ShaderData {
         source: "source".to_string(),
+        surface: None,
         variables: variables.collect(),
         variable_bytes: 32,
         textures: vec!["noise".to_string()],
@@ -281,4 +284,89 @@ fn materials_follow_textures_that_change_slots() {
         panic!("one texture has moved")
     };
     assert_eq!((of, texture), (slot, TextureSlot(40)));
+}
+
+/// Returns a shader for meshes with the variables of `shader`.
+fn surface_shader(vertex_offset: bool) -> Vec<u8> {
+    let speed = [("speed", ShaderVariableType::Scalar, 0)];
+    let functions = SurfaceFunctions { surface: true, vertex_offset, final_color: false };
+    let data = ShaderData::read(&shader(&speed)).unwrap();
+    ShaderData { surface: Some(functions), ..data }.write()
+}
+
+fn surface_material(roughness: f32) -> Vec<u8> {
+    let file = SurfaceSource { roughness, offset_max: 3.0, ..SurfaceSource::DEFAULT };
+    let picture = MaterialData::read(&material(2.0)).unwrap();
+    let shader = Some("water".to_string());
+    MaterialData { shader, texture: None, blend: 0, surface: Some(file), ..picture }.write()
+}
+
+/// Returns the surface that the renderer received, after the other changes.
+#[track_caller]
+fn next_surface(game: &mut Game) -> (Vec<MaterialChange>, SurfaceFrame) {
+    let (changes, mut surfaces) = (game.changes(), Vec::new());
+    game.materials.flush_surfaces(&mut surfaces);
+    match surfaces.pop() {
+        Some(SurfaceChange::Set { surface, .. }) if surfaces.is_empty() => (changes, surface),
+        other => panic!("{other:?} {surfaces:?}"),
+    }
+}
+
+#[test]
+fn a_material_of_meshes_has_the_functions_of_its_shader() {
+    let mut game = Game::new("functions");
+    game.save("water.shader", &surface_shader(true));
+    game.save("pool.material", &surface_material(0.25));
+    game.reload();
+    let id = game.find("pool");
+    let (changes, surface) = next_surface(&mut game);
+    let [MaterialChange::Set { slot, material }] = &changes[..] else { panic!("{changes:?}") };
+    let shader = surface.shader.unwrap();
+    assert_eq!((shader.material, shader.offset_max, surface.roughness), (*slot, 3.0, 0.25));
+    assert!(shader.functions.vertex_offset && material.textures.len() == 1);
+    // Names of the shader come before those of the surface.
+    game.materials.set(id, "speed", &[7.0], "a number").unwrap();
+    game.materials.set(id, "metallic", &[1.0], "a number").unwrap();
+    let (changes, surface) = next_surface(&mut game);
+    let [MaterialChange::Variables { bytes, .. }] = &changes[..] else { panic!("{changes:?}") };
+    assert_eq!((number(bytes, 0), surface.metallic), (7.0, 1.0));
+    game.save("water.shader", &surface_shader(false));
+    game.reload();
+    let (changes, surface) = next_surface(&mut game);
+    let [MaterialChange::Set { material, .. }] = &changes[..] else { panic!("{changes:?}") };
+    assert!(!surface.shader.unwrap().functions.vertex_offset);
+    assert_eq!((number(&material.variables, 0), surface.metallic), (7.0, 1.0));
+    game.save("pool.material", &surface_material(0.75));
+    game.reload();
+    let (_, surface) = next_surface(&mut game);
+    assert_eq!((surface.roughness, surface.metallic), (0.75, 1.0));
+    game.save("water.shader", b"broken");
+    game.reload();
+    assert!(game.changes().is_empty(), "the previous version stays");
+    let copy = game.materials.create_instance(&mut game.store, "pool", &mut resolve).unwrap();
+    game.changes();
+    game.materials.destroy(copy, 1, "main.lua:1").unwrap();
+    let mut surfaces = Vec::new();
+    game.materials.flush_surfaces(&mut surfaces);
+    assert!(matches!(game.changes()[..], [MaterialChange::End { .. }]));
+    assert!(matches!(surfaces[..], [.., SurfaceChange::End { .. }]));
+}
+
+#[test]
+fn shaders_of_pictures_and_of_meshes_are_not_confused() {
+    let mut game = Game::new("confused");
+    game.save("water.shader", &surface_shader(true));
+    game.save("pool.material", &surface_material(0.25));
+    game.reload();
+    game.find("pool");
+    game.changes();
+    let picture = shader(&[("speed", ShaderVariableType::Scalar, 0)]);
+    game.save("water.shader", &picture);
+    game.reload();
+    assert!(game.changes().is_empty(), "the material keeps its functions");
+    let message = game.materials.create_instance(&mut game.store, "pool", &mut resolve);
+    assert_eq!(
+        message.unwrap_err().message,
+        "the shader 'water' of the material 'pool' is for pictures, and the material is for meshes"
+    );
 }

@@ -161,11 +161,15 @@ impl MaterialTable {
             return Ok(index);
         }
         let groups = [&self.frame_layout, textures.layout(), &self.mask_layout];
-        let mut program =
-            GuiShader::new(device, groups, &shader.name, &shader.source, Some(shader))?;
-        let purpose = PipelinePurpose { blend, ..PipelinePurpose::plain(format) };
-        let pipeline = program.create_pipeline(device, purpose)?;
-        program.pipelines.insert(purpose, Some(pipeline));
+        // Guis that draw with a material of meshes show the engine's own.
+        let of_mesh = shader.surface.is_some().then(engine_source);
+        let source = of_mesh.as_deref().unwrap_or(&shader.source);
+        let mut program = GuiShader::new(device, groups, &shader.name, source, Some(shader))?;
+        if of_mesh.is_none() {
+            let purpose = PipelinePurpose { blend, ..PipelinePurpose::plain(format) };
+            let pipeline = program.create_pipeline(device, purpose)?;
+            program.pipelines.insert(purpose, Some(pipeline));
+        }
         let free = self.programs.iter().skip(1).position(Option::is_none).map(|index| index + 1);
         let index = free.unwrap_or_else(|| {
             self.programs.push(None);

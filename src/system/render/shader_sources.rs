@@ -1,5 +1,7 @@
 //! The sources of the engine's shaders for scenes, by name, with their common parts. A line
-//! `#include "view_uniforms.wgsl"` is replaced by that file of the list below. Compiles nothing.
+//! `#include "view_uniforms.wgsl"` is replaced by that file of the list below. Lines between `#if
+//! custom` (or `#else`) and `#endif` belong to the modules of games' surface functions only (or to
+//! the engine's own only). Compiles nothing.
 
 /// Parts that several shaders include.
 const INCLUDES: &[(&str, &str)] = &[
@@ -8,6 +10,9 @@ const INCLUDES: &[(&str, &str)] = &[
     ("local_lights.wgsl", include_str!("forward/local_lights.wgsl")),
     ("mesh_draw.wgsl", include_str!("forward/mesh_draw.wgsl")),
     ("draw_fields.wgsl", include_str!("forward/draw_fields.wgsl")),
+    ("lighting.wgsl", include_str!("forward/lighting.wgsl")),
+    ("surface_interface.wgsl", include_str!("forward/surface_interface.wgsl")),
+    ("surface_checks.wgsl", include_str!("forward/surface_checks.wgsl")),
     ("deformation.wgsl", include_str!("forward/deformation.wgsl")),
     ("full_screen.wgsl", include_str!("post/full_screen.wgsl")),
     ("post_uniforms.wgsl", include_str!("post/post_uniforms.wgsl")),
@@ -71,7 +76,7 @@ fn find(table: &[(&str, &'static str)], name: &str) -> &'static str {
 /// Returns the complete source of a scene's shader for a number of samples per pixel. `name` is one
 /// of [`names`] without `gui`.
 pub fn source(name: &str, samples: u32) -> String {
-    let whole = with_includes(find(SHADERS, name));
+    let whole = assemble(find(SHADERS, name), false);
     if samples > 1 { whole } else { whole.replace("_multisampled_2d", "_2d") }
 }
 
@@ -82,13 +87,25 @@ pub fn source_of_resolved_light(name: &str, samples: u32) -> String {
     source(name, samples).replacen(light, "var light: texture_2d<f32>", 1)
 }
 
-fn with_includes(text: &str) -> String {
+/// Returns the source of a scene's shader that calls a game's surface functions, which it does not
+/// declare.
+pub fn custom_source(name: &str) -> String {
+    assemble(find(SHADERS, name), true)
+}
+
+/// Inserts the included files, and removes the lines of the other variant.
+fn assemble(text: &str, custom: bool) -> String {
     let mut whole = String::with_capacity(text.len() * 2);
+    let mut kept = true;
     for line in text.lines() {
         let include = line.trim().strip_prefix("#include \"").and_then(|it| it.strip_suffix('"'));
-        match include {
-            Some(name) => whole += &with_includes(find(INCLUDES, name)),
-            None => whole = whole + line + "\n",
+        match (line.trim(), include) {
+            ("#if custom", _) => kept = custom,
+            ("#else", _) => kept = !kept,
+            ("#endif", _) => kept = true,
+            _ if !kept => {}
+            (_, Some(name)) => whole += &assemble(find(INCLUDES, name), custom),
+            (_, None) => whole = whole + line + "\n",
         }
     }
     whole

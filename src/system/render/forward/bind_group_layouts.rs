@@ -104,7 +104,7 @@ impl BindGroupLayouts {
                 &[
                     uniform(0),
                     storage(1, VERTEX),
-                    storage(2, FRAGMENT),
+                    storage(2, BOTH),
                     sampled_texture(3, depth_type, D2Array, false),
                     sampled_texture(4, depth_type, D2Array, false),
                     compare,
@@ -117,10 +117,7 @@ impl BindGroupLayouts {
                     storage(9, FRAGMENT),
                 ],
             ),
-            map: make(
-                "map",
-                &[uniform(0), storage(1, VERTEX), storage(2, FRAGMENT), poses, offsets],
-            ),
+            map: make("map", &[uniform(0), storage(1, VERTEX), storage(2, BOTH), poses, offsets]),
             set: make("set", &set),
             view: make("view", &[uniform(0)]),
             frame: make("frame", &[uniform(0)]),

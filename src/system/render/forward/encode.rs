@@ -12,7 +12,8 @@ use super::super::scene::{
 use super::super::shader::MATERIAL_GROUP;
 use super::super::textures::TextureTable;
 use super::pipelines::PipelineKey;
-use super::{ForwardRenderer, PARTICLE_BYTES, custom_shaders};
+use super::{ForwardRenderer, PARTICLE_BYTES, custom_shaders, surface_functions};
+use engine_frame_packet::material::MaterialSlot;
 use std::ops::Range;
 
 /// The resources that a view's scene is drawn with.
@@ -194,9 +195,30 @@ impl ForwardRenderer {
         let mut set = SceneBoundState::default();
         for group in &frame.scenes.plans.groups[shadow.groups.clone()] {
             self.batch(to, &mut set, frame.scenes, group, |to, key| {
-                to.set_pipeline(self.pipelines.get(PipelineKey::Mesh(key.class)));
+                self.set_mesh_pipeline(to, frame, key);
                 true
             });
+        }
+    }
+
+    /// Sets the pipeline of a lit batch or of one in a shadow map, and the group of its functions.
+    fn set_mesh_pipeline(
+        &self,
+        to: &mut wgpu::RenderPass,
+        frame: &SceneResources,
+        key: &SceneBatchKey,
+    ) {
+        let functions = key.class.has(PipelineClass::FUNCTIONS).then(|| {
+            let binder = frame.materials.binder(MaterialSlot(key.material));
+            Some((self.surface_shaders.get(key, &binder)?, binder.group))
+        });
+        let Some((pipeline, group)) = functions.flatten() else {
+            let class = surface_functions::plain_class(key.class);
+            return to.set_pipeline(self.pipelines.get(PipelineKey::Mesh(class)));
+        };
+        to.set_pipeline(pipeline);
+        if let Some(group) = group {
+            to.set_bind_group(MATERIAL_GROUP, group, &[]);
         }
     }
 
@@ -208,14 +230,17 @@ impl ForwardRenderer {
         (frame, view, index): (&SceneResources, &ViewPlan, usize),
         group: &InstancedDraw,
     ) {
-        let was_custom = set.class.is_some_and(|(_, material)| material != 0);
+        let was_custom = set
+            .class
+            .is_some_and(|(class, material)| material != 0 && !class.has(PipelineClass::FUNCTIONS));
         self.batch(to, set, frame.scenes, group, |to, key| {
             let (scene, offset) = self.buffers.scene(view.scene, index);
-            let Some(slot) = custom_shaders::slot(key) else {
+            let lit = key.class.has(PipelineClass::FUNCTIONS);
+            let Some(slot) = custom_shaders::slot(key).filter(|_| !lit) else {
                 if was_custom {
                     to.set_bind_group(0, scene, &[offset]);
                 }
-                to.set_pipeline(self.pipelines.get(PipelineKey::Mesh(key.class)));
+                self.set_mesh_pipeline(to, frame, key);
                 return true;
             };
             let binder = frame.materials.binder(slot);
@@ -255,7 +280,8 @@ impl ForwardRenderer {
             }
             set.class = Some(alike);
         }
-        let textured = !key.class.has(PipelineClass::SHADOW) || key.class.has(PipelineClass::MASK);
+        let reads = PipelineClass::MASK | PipelineClass::FUNCTIONS;
+        let textured = !key.class.has(PipelineClass::SHADOW) || key.class.has(reads);
         if textured && set.set.replace(key.set) != Some(key.set) {
             to.set_bind_group(1, self.buffers.set(key.set), &[]);
         }

@@ -6,6 +6,10 @@
 #include "mesh_draw.wgsl"
 #include "sky_light.wgsl"
 #include "local_lights.wgsl"
+#include "surface_interface.wgsl"
+#if custom
+#include "surface_checks.wgsl"
+#endif
 
 const NORMAL_TEXTURE: u32 = 1u;
 const UNLIT: u32 = 2u;
@@ -50,6 +54,9 @@ struct Point {
     @location(3) @interpolate(perspective, centroid) uv: vec2f,
     @location(4) color: vec4f,
     @location(5) @interpolate(flat) surface: u32,
+#if custom
+    @location(6) position: vec3f,
+#endif
 }
 
 @vertex
@@ -77,7 +84,7 @@ fn point(in: Corner, rows: mat3x4f, draw_tint: vec4u) -> Point {
     let y = rows[1];
     let z = rows[2];
     let position = vec4f(in.position, 1.0);
-    let world = vec3f(dot(x, position), dot(y, position), dot(z, position));
+    var world = vec3f(dot(x, position), dot(y, position), dot(z, position));
     // The columns, and their cofactors: normals stay perpendicular under any scale.
     let a = vec3f(x.x, y.x, z.x);
     let b = vec3f(x.y, y.y, z.y);
@@ -87,166 +94,93 @@ fn point(in: Corner, rows: mat3x4f, draw_tint: vec4u) -> Point {
     let normal = (cross(b, c) * n.x + cross(c, a) * n.y + cross(a, b) * n.z) * side;
     let t = in.tangent.xyz;
     let tint = unpack4x8unorm(draw_tint.x);
-    var out: Point;
-    out.clip = view.to_clip * vec4f(world, 1.0);
-    out.world = world;
     // A mesh that is scaled to 0 along an axis has no normal at its rim.
     let square = dot(normal, normal);
+    var out: Point;
     out.normal = select(vec3f(0.0, 0.0, 1.0), normal * inverseSqrt(square), square > 0.0);
-    out.tangent = vec4f(a * t.x + b * t.y + c * t.z, in.tangent.w * side);
     out.uv = part_uv(draw_tint, in.uv);
     out.color = vec4f(linear_light(in.color.rgb) * linear_light(tint.rgb), in.color.a * tint.a);
+#if custom
+    set_frame();
+    let at_vertex = VertexIn(in.position, world, out.normal, out.uv, out.color);
+    let longest = bitcast<f32>(surfaces[in.which.y].flags.y);
+    world += checked_offset(vertex_offset(at_vertex), longest);
+    out.position = in.position;
+#endif
+    out.clip = view.to_clip * vec4f(world, 1.0);
+    out.world = world;
+    out.tangent = vec4f(a * t.x + b * t.y + c * t.z, in.tangent.w * side);
     out.surface = in.which.y;
     return out;
 }
 
-// The shading inputs of a pixel.
-struct Lit {
-    // Position on the view's image, in pixels from the top left.
-    pixel: vec2f,
-    world: vec3f,
-    // Normal of the triangle, and normal with the normal texture.
-    flat_normal: vec3f,
-    normal: vec3f,
-    // Direction towards the camera.
-    back: vec3f,
-    diffuse: vec3f,
-    f0: vec3f,
-    // Roughness squared, as in the distribution.
-    alpha: f32,
-    n_dot_v: f32,
-    // Ambient occlusion of the pixel, and the share of the sun's light that contact shadows leave.
-    open: f32,
-    contact: f32,
-}
+#include "lighting.wgsl"
 
-// Returns the light from one direction, reflected to the camera. Microfacets: GGX (Walter et al.,
-// "Microfacet Models for Refraction through Rough Surfaces", 2007), the height-correlated Smith
-// term (Heitz, "Understanding the Masking-Shadowing Function in Microfacet-Based BRDFs", 2014),
-// and Schlick's Fresnel ("An Inexpensive BRDF Model for Physically-based Rendering", 1994).
-fn send(lit: Lit, towards: vec3f, color: vec3f) -> vec3f {
-    let n_dot_l = clamp(dot(lit.normal, towards), 0.0, 1.0);
-    if n_dot_l <= 0.0 {
-        return vec3f(0.0);
-    }
-    let h = normalize(towards + lit.back);
-    let n_dot_h = clamp(dot(lit.normal, h), 0.0, 1.0);
-    let l_dot_h = clamp(dot(towards, h), 0.0, 1.0);
-    let a2 = lit.alpha * lit.alpha;
-    let d = n_dot_h * n_dot_h * (a2 - 1.0) + 1.0;
-    // Times pi.
-    let distribution = a2 / max(d * d, 1e-7);
-    let v = n_dot_l * sqrt(lit.n_dot_v * lit.n_dot_v * (1.0 - a2) + a2);
-    let l = lit.n_dot_v * sqrt(n_dot_l * n_dot_l * (1.0 - a2) + a2);
-    let visible = 0.5 / max(v + l, 1e-5);
-    let fresnel = lit.f0 + (1.0 - lit.f0) * pow(1.0 - l_dot_h, 5.0);
-    return (lit.diffuse * (1.0 - fresnel) + distribution * visible * fresnel) * color * n_dot_l;
-}
+#if custom
+// The inputs of the surface function at this pixel.
+var<private> inputs: SurfaceIn;
 
-// Returns the unshadowed fraction of the light: nine samples of four texels each.
-fn arrives(maps: texture_depth_2d_array, at: vec3f, layer: u32, texel: f32) -> f32 {
-    var sum = 0.0;
-    for (var y = -1; y <= 1; y++) {
-        for (var x = -1; x <= 1; x++) {
-            let uv = at.xy + vec2f(f32(x), f32(y)) * texel;
-            sum += textureSampleCompareLevel(maps, compare, uv, layer, at.z);
-        }
-    }
-    return sum / 9.0;
+fn set_frame() {
+    frame.seconds = view.ahead.w;
+    let has_sun = view.counts.x > 0u;
+    frame.sun_direction = select(vec3f(0.0, 0.0, 1.0), view.suns[0].towards.xyz, has_sun);
+    frame.sun_color = select(vec3f(0.0), view.suns[0].color.rgb, has_sun);
 }
+#endif
 
-// Projects a point onto a shadow map: x and y from 0 to 1, y downwards, and its depth.
-fn on_map(clip: vec4f) -> vec3f {
-    let point = clip.xyz / clip.w;
-    return vec3f(point.x * 0.5 + 0.5, 0.5 - point.y * 0.5, point.z);
-}
-
-// Returns the point at an offset from its surface, so that the surface does not shadow itself. The
-// offset is larger for surfaces parallel to the light.
-fn off_surface(lit: Lit, towards: vec3f, texel: f32) -> vec3f {
-    let facing = clamp(dot(lit.flat_normal, towards), 0.0, 1.0);
-    return lit.world + lit.flat_normal * texel * (1.0 + 1.5 * sqrt(1.0 - facing * facing));
-}
-
-fn sun_arrives(lit: Lit, towards: vec3f, bias: f32) -> f32 {
-    let ahead = dot(lit.world - view.eye.xyz, view.ahead.xyz);
-    let count = view.counts.z;
-    var layer = 0u;
-    while layer < count && ahead >= view.cascade_ends[layer] {
-        layer++;
-    }
-    if layer >= count {
-        return 1.0;
-    }
-    let point = off_surface(lit, towards, view.cascade_texels[layer] * bias);
-    let at = on_map(view.cascades[layer] * vec4f(point, 1.0));
-    let end = view.cascade_ends[count - 1u];
-    // For an orthographic camera, the maps cover the whole visible range.
-    let fade = smoothstep(0.85 * end, end, ahead) * view.eye.w;
-    return mix(arrives(sun_maps, at, layer, view.shadow.x), 1.0, fade);
-}
-
-// Returns the fraction of the sky's light that a surface mirrors. After Karis, "Physically Based
-// Shading on Mobile", 2014, an approximation of Lazarov's.
-fn mirrored(f0: vec3f, roughness: f32, n_dot_v: f32) -> vec3f {
-    let r = roughness * vec4f(-1.0, -0.0275, -0.572, 0.022) + vec4f(1.0, 0.0425, 1.04, -0.04);
-    let a = min(r.x * r.x, exp2(-9.28 * n_dot_v)) * r.x + r.y;
-    let scale = vec2f(-1.04, 1.04) * a + r.zw;
-    return f0 * scale.x + scale.y;
-}
-
-// Increases the squared roughness if a pixel covers many directions of the surface, so highlights
-// do not flicker: Tokuyoshi and Kaplanyan, "Improved Geometric Specular Antialiasing", 2019.
-fn steadied(alpha: f32, normal: vec3f) -> f32 {
-    let across = dpdx(normal);
-    let down = dpdy(normal);
-    let variance = 0.25 * (dot(across, across) + dot(down, down));
-    return sqrt(clamp(alpha * alpha + min(2.0 * variance, 0.18), 0.0, 1.0));
-}
-
-@fragment
-fn mesh_fragment(in: Point, @builtin(front_facing) front: bool) -> @location(0) vec4f {
-    let surface = surfaces[in.surface];
+// Returns the surface that the numbers and textures of a material describe at a point.
+fn standard_surface(in: Point, surface: Surface, flat_normal: vec3f, side: f32) -> SurfaceOut {
     let painted = textureSample(base_color_texture, base_color_sampler, in.uv);
     let metal_rough = textureSample(metal_rough_texture, metal_rough_sampler, in.uv);
     let slope = textureSample(normal_texture, normal_sampler, in.uv);
     let occlusion = textureSample(occlusion_texture, occlusion_sampler, in.uv).r;
     let glowing = textureSample(emissive_texture, emissive_sampler, in.uv);
+    var out: SurfaceOut;
     // Textures have premultiplied alpha.
     let own = painted.rgb / max(painted.a, 1.0 / 255.0);
-    let color = surface.base_color.rgb * own * in.color.rgb;
-    var alpha = surface.base_color.a * painted.a * in.color.a;
-    let side = select(-1.0, 1.0, front);
-    let flat_normal = normalize(in.normal) * side;
-    let roughness = clamp(surface.roughness * metal_rough.g, 0.0, 1.0);
-    let steady = steadied(max(roughness * roughness, 0.002), flat_normal);
-    if MASK && alpha < surface.cutoff {
-        discard;
-    }
-    let seen_through = (surface.flags.x & SEEN_THROUGH) != 0u;
-    alpha = select(1.0, alpha, seen_through);
-    let way = view.eye.xyz - in.world;
-    let metres = select(-dot(way, view.ahead.xyz), length(way), view.eye.w > 0.5);
-    if (surface.flags.x & UNLIT) != 0u {
-        return vec4f(kept(through_air(color, metres, in.world)) * alpha, alpha);
-    }
-    var lit: Lit;
-    lit.pixel = in.clip.xy;
-    lit.world = in.world;
-    lit.flat_normal = flat_normal;
-    lit.normal = flat_normal;
+    out.base_color = surface.base_color.rgb * own * in.color.rgb;
+    out.alpha = surface.base_color.a * painted.a * in.color.a;
+    out.metallic = clamp(surface.metallic * metal_rough.b, 0.0, 1.0);
+    out.roughness = clamp(surface.roughness * metal_rough.g, 0.0, 1.0);
+    out.normal = flat_normal;
     if (surface.flags.x & NORMAL_TEXTURE) != 0u {
         let tangent = normalize(in.tangent.xyz) * side;
         // From behind, all three have the opposite direction.
         let bitangent = cross(flat_normal, tangent) * in.tangent.w * side;
         let n = (slope.xyz * 2.0 - 1.0) * vec3f(vec2f(surface.normal_scale), 1.0);
         let bent = tangent * n.x + bitangent * n.y + flat_normal * n.z;
-        lit.normal = select(flat_normal, normalize(bent), dot(bent, bent) > 1e-8);
+        out.normal = select(flat_normal, normalize(bent), dot(bent, bent) > 1e-8);
     }
+    out.occlusion = 1.0 + surface.occlusion_strength * (occlusion - 1.0);
+    out.emissive = surface.emissive * glowing.rgb;
+    return out;
+}
+
+// Returns the color of a point, with premultiplied alpha.
+fn shaded(in: Point, surface: Surface, flat_normal: vec3f, out: SurfaceOut) -> vec4f {
+    let steady = steadied(max(out.roughness * out.roughness, 0.002), flat_normal);
+    if MASK && out.alpha < surface.cutoff {
+        discard;
+    }
+    let seen_through = (surface.flags.x & SEEN_THROUGH) != 0u;
+    let alpha = select(1.0, out.alpha, seen_through);
+    let way = view.eye.xyz - in.world;
+    let metres = select(-dot(way, view.ahead.xyz), length(way), view.eye.w > 0.5);
+    if (surface.flags.x & UNLIT) != 0u {
+        var color = out.base_color;
+#if custom
+        color = numbers(final_color(inputs, color), 60000.0);
+#endif
+        return vec4f(kept(through_air(color, metres, in.world)) * alpha, alpha);
+    }
+    var lit: Lit;
+    lit.pixel = in.clip.xy;
+    lit.world = in.world;
+    lit.flat_normal = flat_normal;
+    lit.normal = out.normal;
     lit.back = select(-view.ahead.xyz, way / max(length(way), 1e-5), view.eye.w > 0.5);
-    let metallic = clamp(surface.metallic * metal_rough.b, 0.0, 1.0);
-    lit.diffuse = color * (1.0 - metallic);
-    lit.f0 = mix(vec3f(0.04), color, metallic);
+    lit.diffuse = out.base_color * (1.0 - out.metallic);
+    lit.f0 = mix(vec3f(0.04), out.base_color, out.metallic);
     lit.alpha = steady;
     lit.n_dot_v = max(abs(dot(lit.normal, lit.back)), 1e-4);
     // The occlusion is that of opaque surfaces.
@@ -256,65 +190,51 @@ fn mesh_fragment(in: Point, @builtin(front_facing) front: bool) -> @location(0) 
     }
     lit.open = screen.r;
     lit.contact = screen.g;
-    let sent = gather(lit, surface, roughness, occlusion, glowing);
+    // What the surface emits and hides is complete in `out`.
+    var own = surface;
+    own.emissive = out.emissive;
+    own.occlusion_strength = 1.0;
+    var sent = gather(lit, own, out.roughness, out.occlusion, vec4f(1.0));
+#if custom
+    sent = numbers(final_color(inputs, sent), 60000.0);
+#endif
     return vec4f(kept(through_air(sent, metres, in.world)) * alpha, alpha);
 }
 
-// Returns the ambient occlusion of a pixel, and its contact shadow.
-fn screen_open(pixel: vec2f) -> vec2f {
-    let last = vec2i(textureDimensions(screen_occlusion)) - 1;
-    return textureLoad(screen_occlusion, min(vec2i(pixel), last), 0).rg;
+#if custom
+// Returns the inputs of a game's surface function.
+fn surface_in(in: Point, base: SurfaceOut, flat_normal: vec3f, front: bool) -> SurfaceIn {
+    let side = select(-1.0, 1.0, front);
+    let way = view.eye.xyz - in.world;
+    let clip = view.to_clip * vec4f(in.world, 1.0);
+    let tangent = direction_or(in.tangent.xyz, perpendicular(flat_normal)) * side;
+    var it: SurfaceIn;
+    it.base = base;
+    it.uv = in.uv;
+    it.position = in.position;
+    it.world_position = in.world;
+    it.normal = flat_normal;
+    it.tangent = tangent;
+    it.bitangent = cross(flat_normal, tangent) * in.tangent.w * side;
+    it.color = in.color;
+    it.view_direction = select(-view.ahead.xyz, direction_or(way, flat_normal), view.eye.w > 0.5);
+    it.screen = clip.xy / max(clip.w, 1e-6) * vec2f(0.5, -0.5) + 0.5;
+    it.pixel = in.clip.xy;
+    it.front_facing = front;
+    return it;
 }
+#endif
 
-// Returns the parts of the sky's light that reach a matte surface and a mirroring one. Light that
-// bright surfaces reflect to each other: Jimenez et al., "Practical Real-Time Strategies for
-// Accurate Indirect Occlusion", 2016. Mirrors: Lagarde and de Rousiers, "Moving Frostbite to
-// Physically Based Rendering", 2014.
-struct ScreenOpen {
-    matte: vec3f,
-    mirror: f32,
-}
-
-fn open_parts(lit: Lit, roughness: f32) -> ScreenOpen {
-    let open = lit.open;
-    if open >= 1.0 {
-        return ScreenOpen(vec3f(1.0), 1.0);
-    }
-    let color = lit.diffuse;
-    let a = 2.0404 * color - 0.3324;
-    let b = -4.7951 * color + 0.6417;
-    let c = 2.7552 * color + 0.6903;
-    let matte = max(vec3f(open), ((open * a + b) * open + c) * open);
-    let narrow = exp2(-16.0 * roughness - 1.0);
-    return ScreenOpen(matte, clamp(pow(lit.n_dot_v + open, narrow) - 1.0 + open, 0.0, 1.0));
-}
-
-// Returns all light of a pixel.
-fn gather(lit: Lit, surface: Surface, roughness: f32, occlusion: f32, glowing: vec4f) -> vec3f {
-    var sum = surface.emissive * glowing.rgb;
-    for (var i = 0u; i < view.counts.x; i++) {
-        let sun = view.suns[i];
-        var color = sun.color.rgb;
-        if sun.towards.w > 0.5 && dot(lit.normal, sun.towards.xyz) > 0.0 {
-            color *= sun_arrives(lit, sun.towards.xyz, sun.color.w) * lit.contact;
-        }
-        sum += send(lit, sun.towards.xyz, color);
-    }
-    sum += local_lights(lit);
-    let open = 1.0 + surface.occlusion_strength * (occlusion - 1.0);
-    let shine = mirrored(lit.f0, roughness, lit.n_dot_v);
-    let mirrored_from = reflect(-lit.back, lit.normal);
-    var reflected: SkyReflected;
-    if view.sky_light.x < 0.0 {
-        reflected.matte = lit.diffuse * (1.0 - shine) * sky(lit.normal, 1.0);
-        reflected.mirror = shine * sky(mirrored_from, roughness);
-    } else {
-        let all = mirrored(vec3f(1.0), roughness, lit.n_dot_v).x;
-        reflected = sky_reflected(
-            lit.normal, mirrored_from, roughness, lit.diffuse, lit.f0, shine, all
-        );
-    }
-    let screen = open_parts(lit, roughness);
-    let ambient = reflected.matte * screen.matte + reflected.mirror * screen.mirror;
-    return sum + ambient * (open * view.sky_light.w);
+@fragment
+fn mesh_fragment(in: Point, @builtin(front_facing) front: bool) -> @location(0) vec4f {
+    let surface_data = surfaces[in.surface];
+    let side = select(-1.0, 1.0, front);
+    let flat_normal = normalize(in.normal) * side;
+    var out = standard_surface(in, surface_data, flat_normal, side);
+#if custom
+    set_frame();
+    inputs = surface_in(in, out, flat_normal, front);
+    out = checked_surface(surface(inputs), flat_normal);
+#endif
+    return shaded(in, surface_data, flat_normal, out);
 }

@@ -12,7 +12,8 @@ struct Surface {
     roughness: f32,
     occlusion_strength: f32,
     cutoff: f32,
-    // x: bit 0 it has a normal texture, bit 1 unlit, bit 2 transparent.
+    // x: bit 0 it has a normal texture, bit 1 unlit, bit 2 transparent; y: the longest offset of
+    // its vertices in metres, as the bits of an f32.
     flags: vec4u,
 }
 

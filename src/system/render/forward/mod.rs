@@ -16,6 +16,7 @@ mod morph_buffer;
 mod object_motion;
 mod pipelines;
 mod scene_buffers;
+mod surface_functions;
 mod targets;
 
 use super::device::GpuDevice;
@@ -24,8 +25,8 @@ use super::materials::MaterialTable;
 use super::numeric_map::NumberMap;
 use super::post::{LightLayouts, PostEffects, compensated};
 use super::scene::{
-    CLUSTER_COLUMNS, CLUSTER_ROWS, InstancedDraw, RetainedScenes, SceneUniform, ShadowMap,
-    TransparentGroup, ViewPlan,
+    CLUSTER_COLUMNS, CLUSTER_ROWS, InstancedDraw, PipelineClass, RetainedScenes, SceneBatchKey,
+    SceneUniform, ShadowMap, TransparentGroup, ViewPlan,
 };
 use super::screen_space::{self, ScreenSpace};
 use super::sky::{SkyMaps, fill_uniform};
@@ -33,6 +34,7 @@ use super::textures::TextureTable;
 use super::{RenderQuality, RendererEvent};
 use bind_group_layouts::BindGroupLayouts;
 use engine_frame_packet::FramePacket;
+use engine_frame_packet::material::MaterialSlot;
 use engine_frame_packet::mesh::MeshSlot;
 use mesh_buffers::MeshBuffers;
 use object_motion::ObjectMotion;
@@ -47,8 +49,8 @@ pub use pipelines::{
 
 /// Format of light before tone mapping.
 pub const LIGHT_FORMAT: wgpu::TextureFormat = wgpu::TextureFormat::Rgba16Float;
-/// Storage buffers that a vertex shader reads: draws, poses and morph targets.
-const STORAGE_BUFFERS_MIN: u32 = 3;
+/// Storage buffers that a vertex shader reads: draws, surfaces, poses and morph targets.
+const STORAGE_BUFFERS_MIN: u32 = 4;
 /// The flag of a view with ambient occlusion or contact shadows: `SCREEN_OCCLUSION` in mesh.wgsl.
 const SCREEN_OCCLUSION_FLAG: u32 = 2;
 const PARTICLE_BYTES: u64 = size_of::<engine_frame_packet::scene::ParticleQuad>() as u64;
@@ -76,6 +78,9 @@ pub struct ForwardRenderer {
     layouts: BindGroupLayouts,
     pipelines: PipelineCache,
     custom_shaders: custom_shaders::CustomShaders,
+    surface_shaders: surface_functions::SurfaceShaders,
+    /// True if surfaces or materials have changed, so that pipelines may be missing.
+    surfaces_changed: bool,
     samples: u32,
     targets: SceneTargets,
     meshes: MeshBuffers,
@@ -138,6 +143,8 @@ impl ForwardRenderer {
             layouts,
             pipelines: PipelineCache::new(device, samples),
             custom_shaders: custom_shaders::CustomShaders::default(),
+            surface_shaders: surface_functions::SurfaceShaders::default(),
+            surfaces_changed: true,
             samples,
             targets: SceneTargets::new(device, samples, quality.shadow_texels, quality.spot_texels),
             meshes,
@@ -164,6 +171,7 @@ impl ForwardRenderer {
         if packet.views.iter().all(|view| view.scene.is_none()) {
             self.screen_space.release();
         }
+        self.surfaces_changed |= !packet.surfaces.is_empty() || !packet.materials.is_empty();
         let done = self.meshes.change(device, &scenes.library, &packet.meshes);
         report_refused(events, scenes, done);
     }
@@ -225,6 +233,13 @@ impl ForwardRenderer {
         copied += self.prepare_object_motion(device, scenes);
         copied += self.prepare_post(device, resources, scenes, packet);
         self.buffers.follow_textures(resources.textures, !packet.surfaces.is_empty());
+        if std::mem::take(&mut self.surfaces_changed) {
+            self.surface_shaders.drop_unused();
+            // Pipelines are created when materials are loaded, before anything is drawn with them.
+            for key in scenes.library.function_batches() {
+                self.ensure_functions(device, resources, &key);
+            }
+        }
         for (index, view) in scenes.plans.views.iter().enumerate() {
             if let Some(area) = self.areas[index] {
                 self.ensure(device, resources, scenes, (index, view), area);
@@ -253,6 +268,24 @@ impl ForwardRenderer {
         }
     }
 
+    /// Creates the pipeline and the bind group of a batch with surface functions.
+    fn ensure_functions(
+        &mut self,
+        device: &GpuDevice,
+        resources: &mut RenderResources,
+        key: &SceneBatchKey,
+    ) {
+        let RenderResources { textures, materials, events } = resources;
+        let slot = MaterialSlot(key.material);
+        materials.prepare_group(device, textures, slot);
+        let (layouts, samples) = (&self.layouts, self.samples);
+        let binder = materials.binder(slot);
+        if !self.surface_shaders.ensure(device, layouts, samples, key, &binder, events) {
+            let class = surface_functions::plain_class(key.class);
+            self.pipelines.ensure(device, &self.layouts, PipelineKey::Mesh(class));
+        }
+    }
+
     /// Creates the pipelines and texture bind groups of a view.
     fn ensure(
         &mut self,
@@ -277,6 +310,9 @@ impl ForwardRenderer {
             let alike = (key.class, key.material, key.set);
             if last.replace(alike) != Some(alike) {
                 match custom_shaders::slot(key) {
+                    _ if key.class.has(PipelineClass::FUNCTIONS) => {
+                        self.ensure_functions(device, resources, key);
+                    }
                     None => {
                         self.pipelines.ensure(device, &self.layouts, PipelineKey::Mesh(key.class))
                     }

@@ -159,12 +159,14 @@ impl PipelineCache {
     pub fn ensure(&mut self, device: &GpuDevice, layouts: &BindGroupLayouts, key: PipelineKey) {
         if !self.pipelines.contains_key(&key) {
             let pipeline = match key {
-                PipelineKey::Mesh(class) if class.has(PipelineClass::SHADOW) => {
-                    self.depth_only(device, layouts, class, true)
+                PipelineKey::Mesh(class) => {
+                    let is_shadow = class.has(PipelineClass::SHADOW);
+                    let module = if is_shadow { &self.shadow } else { &self.mesh };
+                    let options = MeshOptions { module, class, samples: self.samples };
+                    mesh_pipeline(&device.device, layouts, &options, None)
                 }
                 PipelineKey::ObjectMotion(class) => self.object_motion(device, layouts, class),
-                PipelineKey::DepthPrepass(class) => self.depth_only(device, layouts, class, false),
-                PipelineKey::Mesh(class) => self.mesh(device, layouts, class),
+                PipelineKey::DepthPrepass(class) => self.depth_prepass(device, layouts, class),
                 PipelineKey::Sky => self.sky(device, layouts),
                 PipelineKey::Tonemap { format, has_depth, is_resolved } => {
                     self.tonemap(device, layouts, format, (has_depth, is_resolved))
@@ -180,60 +182,21 @@ impl PipelineCache {
         &self.pipelines[&key]
     }
 
-    fn mesh(
+    /// Creates the pipeline of meshes in the depth prepass of a view.
+    fn depth_prepass(
         &self,
         device: &GpuDevice,
         layouts: &BindGroupLayouts,
         class: PipelineClass,
-    ) -> wgpu::RenderPipeline {
-        let blend = class.has(PipelineClass::BLEND);
-        let deformed = class.has(PipelineClass::DEFORMED);
-        let constants = [("MASK", f64::from(u8::from(class.has(PipelineClass::MASK))))];
-        make(
-            &device.device,
-            &PipelineOptions {
-                label: "mesh",
-                layouts: &[Some(&layouts.scene), Some(&layouts.set)],
-                module: &self.mesh,
-                vertex: if deformed { "deformed_mesh_vertex" } else { "mesh_vertex" },
-                fragment: Some("mesh_fragment"),
-                constants: &constants,
-                buffers: &mesh_buffers(deformed),
-                strip: false,
-                front: match class.has(PipelineClass::MIRRORED) {
-                    true => wgpu::FrontFace::Cw,
-                    false => wgpu::FrontFace::Ccw,
-                },
-                cull: (!class.has(PipelineClass::DOUBLE)).then_some(wgpu::Face::Back),
-                depth: Some(depth_state(!blend, wgpu::CompareFunction::LessEqual)),
-                samples: self.samples,
-                target: Some((LIGHT_FORMAT, blend_state(blend_mode(blend)))),
-            },
-        )
-    }
-
-    /// Creates the pipeline of meshes in a shadow map, or in the depth prepass of a view.
-    fn depth_only(
-        &self,
-        device: &GpuDevice,
-        layouts: &BindGroupLayouts,
-        class: PipelineClass,
-        is_shadow: bool,
     ) -> wgpu::RenderPipeline {
         let mask = class.has(PipelineClass::MASK);
         let deformed = class.has(PipelineClass::DEFORMED);
-        let mut depth = depth_state(true, wgpu::CompareFunction::LessEqual);
-        if is_shadow {
-            // Surfaces parallel to the light are moved back, so that they do not shadow themselves.
-            depth.bias = wgpu::DepthBiasState { constant: 2, slope_scale: 2.0, clamp: 0.0 };
-        }
-        // Thin objects with one visible side cast shadows in both directions.
-        let has_both_sides = is_shadow || class.has(PipelineClass::DOUBLE);
+        let depth = depth_state(true, wgpu::CompareFunction::LessEqual);
         let with_set = [Some(&layouts.map), Some(&layouts.set)];
         make(
             &device.device,
             &PipelineOptions {
-                label: if is_shadow { "shadow" } else { "depth prepass" },
+                label: "depth prepass",
                 layouts: if mask { &with_set } else { &with_set[..1] },
                 module: &self.shadow,
                 vertex: if deformed { "deformed_shadow_vertex" } else { "shadow_vertex" },
@@ -241,11 +204,11 @@ impl PipelineCache {
                 constants: &[],
                 buffers: &mesh_buffers(deformed),
                 strip: false,
-                front: match !is_shadow && class.has(PipelineClass::MIRRORED) {
+                front: match class.has(PipelineClass::MIRRORED) {
                     true => wgpu::FrontFace::Cw,
                     false => wgpu::FrontFace::Ccw,
                 },
-                cull: (!has_both_sides).then_some(wgpu::Face::Back),
+                cull: (!class.has(PipelineClass::DOUBLE)).then_some(wgpu::Face::Back),
                 depth: Some(depth),
                 samples: 1,
                 target: None,
@@ -395,6 +358,94 @@ impl PipelineCache {
             },
         )
     }
+}
+
+/// The parameters in which pipelines of meshes differ.
+pub struct MeshOptions<'a> {
+    pub module: &'a wgpu::ShaderModule,
+    /// The class; [`PipelineClass::SHADOW`]: the pipeline draws into shadow maps.
+    pub class: PipelineClass,
+    pub samples: u32,
+}
+
+/// The group of a material with surface functions; its module has names with a prefix.
+pub struct FunctionsGroup<'a>(pub Option<&'a wgpu::BindGroupLayout>);
+
+/// Creates a pipeline of meshes. `functions`: the module has surface functions of a game.
+pub fn mesh_pipeline(
+    device: &wgpu::Device,
+    layouts: &BindGroupLayouts,
+    options: &MeshOptions,
+    functions: Option<FunctionsGroup>,
+) -> wgpu::RenderPipeline {
+    let class = options.class;
+    let is_custom = functions.is_some();
+    let own = |engine: &'static str, custom: &'static str| if is_custom { custom } else { engine };
+    let material = functions.and_then(|FunctionsGroup(layout)| layout);
+    let mask = class.has(PipelineClass::MASK);
+    let deformed = class.has(PipelineClass::DEFORMED);
+    if class.has(PipelineClass::SHADOW) {
+        let mut depth = depth_state(true, wgpu::CompareFunction::LessEqual);
+        // Surfaces parallel to the light are moved back, so that they do not shadow themselves.
+        depth.bias = wgpu::DepthBiasState { constant: 2, slope_scale: 2.0, clamp: 0.0 };
+        let with_set = [Some(&layouts.map), Some(&layouts.set), material];
+        let count = if material.is_some() {
+            3
+        } else if mask || is_custom {
+            2
+        } else {
+            1
+        };
+        return make(
+            device,
+            &PipelineOptions {
+                label: "shadow",
+                layouts: &with_set[..count],
+                module: options.module,
+                vertex: match deformed {
+                    true => own("deformed_shadow_vertex", "engine_deformed_shadow_vertex"),
+                    false => own("shadow_vertex", "engine_shadow_vertex"),
+                },
+                fragment: mask.then_some(own("shadow_fragment", "engine_shadow_fragment")),
+                constants: &[],
+                buffers: &mesh_buffers(deformed),
+                strip: false,
+                front: wgpu::FrontFace::Ccw,
+                // Thin objects with one visible side cast shadows in both directions.
+                cull: None,
+                depth: Some(depth),
+                samples: 1,
+                target: None,
+            },
+        );
+    }
+    let blend = class.has(PipelineClass::BLEND);
+    let constants = [(own("MASK", "engine_MASK"), f64::from(u8::from(mask)))];
+    let groups = [Some(&layouts.scene), Some(&layouts.set), material];
+    make(
+        device,
+        &PipelineOptions {
+            label: "mesh",
+            layouts: &groups[..2 + usize::from(material.is_some())],
+            module: options.module,
+            vertex: match deformed {
+                true => own("deformed_mesh_vertex", "engine_deformed_mesh_vertex"),
+                false => own("mesh_vertex", "engine_mesh_vertex"),
+            },
+            fragment: Some(own("mesh_fragment", "engine_mesh_fragment")),
+            constants: &constants,
+            buffers: &mesh_buffers(deformed),
+            strip: false,
+            front: match class.has(PipelineClass::MIRRORED) {
+                true => wgpu::FrontFace::Cw,
+                false => wgpu::FrontFace::Ccw,
+            },
+            cull: (!class.has(PipelineClass::DOUBLE)).then_some(wgpu::Face::Back),
+            depth: Some(depth_state(!blend, wgpu::CompareFunction::LessEqual)),
+            samples: options.samples,
+            target: Some((LIGHT_FORMAT, blend_state(blend_mode(blend)))),
+        },
+    )
 }
 
 fn blend_mode(blend: bool) -> BlendMode {

@@ -307,7 +307,8 @@ impl SceneBuffers {
         }
         for shadow in &scenes.plans.shadows {
             let sun = shadow.map == super::super::scene::ShadowMap::Sun;
-            let options = [f32::from(u8::from(sun)), 0.0, 0.0, 0.0];
+            let seconds = uniforms.first().map_or(0.0, |uniform| uniform.ahead[3]);
+            let options = [f32::from(u8::from(sun)), seconds, 0.0, 0.0];
             let uniform = MapUniform { to_clip: shadow.to_clip.to_cols_array_2d(), options };
             push(&mut self.scratch, bytemuck::bytes_of(&uniform), self.small_stride);
         }

@@ -14,6 +14,7 @@ use engine_frame_packet::mesh::{
     MeshChange, MeshFrame, MeshSlot, SLOTS_MAX, SurfaceAlphaMode, SurfaceChange, SurfaceFrame,
     SurfaceSlot, SurfaceTexture,
 };
+use engine_resource::material_data::SurfaceFunctions;
 use std::sync::Arc;
 
 /// Stands for no batch.
@@ -21,23 +22,25 @@ pub const NONE: u32 = u32::MAX;
 
 /// The pipeline class of a batch, as bits: each combination has its own pipeline.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug, Default)]
-pub struct PipelineClass(pub u8);
+pub struct PipelineClass(pub u16);
 
 impl PipelineClass {
     /// Pixels with too little alpha are discarded.
-    pub const MASK: u8 = 1;
+    pub const MASK: u16 = 1;
     /// Both sides of the triangles are drawn.
-    pub const DOUBLE: u8 = 2;
+    pub const DOUBLE: u16 = 2;
     /// The pose mirrors the mesh, so the other side is the front.
-    pub const MIRRORED: u8 = 4;
+    pub const MIRRORED: u16 = 4;
     /// Draws into a shadow map.
-    pub const SHADOW: u8 = 8;
+    pub const SHADOW: u16 = 8;
     /// Transparent.
-    pub const BLEND: u8 = 16;
+    pub const BLEND: u16 = 16;
     /// The mesh has joints or morph targets.
-    pub const DEFORMED: u8 = 32;
+    pub const DEFORMED: u16 = 32;
+    /// The material has surface functions of a game.
+    pub const FUNCTIONS: u16 = 64;
 
-    pub fn has(self, bit: u8) -> bool {
+    pub fn has(self, bit: u16) -> bool {
         self.0 & bit != 0
     }
 }
@@ -47,7 +50,8 @@ impl PipelineClass {
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
 pub struct SceneBatchKey {
     pub class: PipelineClass,
-    /// Slot of the material that paints the batch; 0: the batch is lit.
+    /// Slot of the material that paints the batch, or whose surface functions it has
+    /// ([`PipelineClass::FUNCTIONS`]); 0: it has the engine's own surface.
     pub material: u32,
     /// Index of the texture set.
     pub set: u32,
@@ -81,7 +85,9 @@ pub struct SurfaceUniform {
     pub cutoff: f32,
     /// Bit 0: it has a normal texture; bit 1: unlit; bit 2: transparent.
     pub flags: u32,
-    pub spare: [u32; 3],
+    /// Maximum length of a vertex's offset.
+    pub offset_max: f32,
+    pub spare: [u32; 2],
 }
 
 /// The textures of a surface: color, metallic and roughness, normal, occlusion, emissive.
@@ -92,6 +98,28 @@ struct KnownSurface {
     class: PipelineClass,
     material: u32,
     set: u32,
+    functions: SurfaceFunctions,
+    offset_max: f32,
+}
+
+impl KnownSurface {
+    /// Returns the class, the material and the texture set of the batch in shadow maps; `None`: the
+    /// surface casts no shadow.
+    fn shadow(&self, deformed: u16) -> Option<(u16, u32, u32)> {
+        if self.class.has(PipelineClass::BLEND) {
+            return None;
+        }
+        // Only masked surfaces need their textures to cast a shadow, and only functions that change
+        // its outline are called.
+        let mask = self.class.0 & PipelineClass::MASK;
+        let class = PipelineClass::SHADOW | mask | deformed;
+        let masks = mask != 0 && self.functions.surface;
+        Some(match masks || self.functions.vertex_offset {
+            true => (class | PipelineClass::FUNCTIONS, self.material, self.set),
+            false if mask != 0 => (class, 0, self.set),
+            false => (class, 0, 0),
+        })
+    }
 }
 
 /// A table that assigns a number to each key, and counts its uses. Numbers without uses are reused.
@@ -158,6 +186,8 @@ pub struct DrawResources {
     /// The used batches, in drawing order.
     order: Vec<u32>,
     order_stale: bool,
+    /// Number of surfaces that move vertices.
+    with_offsets: u32,
 }
 
 /// Slots of the meshes and surfaces that a packet changed.
@@ -193,12 +223,23 @@ fn data_of(surface: &SurfaceFrame) -> SurfaceUniform {
         flags: u32::from(surface.normal_texture.is_some())
             | u32::from(surface.unlit) << 1
             | u32::from(blend) << 2,
-        spare: [0; 3],
+        offset_max: offset_max(surface),
+        spare: [0; 2],
+    }
+}
+
+/// Returns the distance by which a surface may move vertices.
+fn offset_max(surface: &SurfaceFrame) -> f32 {
+    match surface.shader.filter(|shader| shader.functions.vertex_offset) {
+        Some(shader) if shader.offset_max.is_finite() => shader.offset_max.max(0.0),
+        _ => 0.0,
     }
 }
 
 fn class_of(surface: &SurfaceFrame) -> PipelineClass {
     let double = if surface.double_sided { PipelineClass::DOUBLE } else { 0 };
+    let functions = if surface.shader.is_some() { PipelineClass::FUNCTIONS } else { 0 };
+    let double = double | functions;
     PipelineClass(match surface.alpha {
         SurfaceAlphaMode::Mask(_) => double | PipelineClass::MASK,
         // A material may paint transparent pixels anywhere.
@@ -218,6 +259,7 @@ impl DrawResources {
             batches: RefCounts::default(),
             order: Vec::new(),
             order_stale: false,
+            with_offsets: 0,
         };
         library.set_surface(SurfaceSlot::DEFAULT, &SurfaceFrame::DEFAULT);
         library
@@ -291,9 +333,18 @@ impl DrawResources {
             self.surfaces.resize(index + 1, None);
             self.data.resize(index + 1, data_of(&SurfaceFrame::DEFAULT));
         }
-        let material = surface.custom_material.map_or(0, |slot| slot.0);
-        let known = KnownSurface { class: class_of(surface), material, set };
+        let of_functions = surface.shader.map(|shader| shader.material);
+        let material = of_functions.or(surface.custom_material).map_or(0, |slot| slot.0);
+        let known = KnownSurface {
+            class: class_of(surface),
+            material,
+            set,
+            functions: surface.shader.map(|shader| shader.functions).unwrap_or_default(),
+            offset_max: offset_max(surface),
+        };
+        self.with_offsets += u32::from(known.offset_max > 0.0);
         if let Some(old) = self.surfaces[index].replace(known) {
+            self.with_offsets -= u32::from(old.offset_max > 0.0);
             self.sets.release(old.set);
         }
         self.data[index] = data_of(surface);
@@ -305,8 +356,38 @@ impl DrawResources {
             return self.set_surface(slot, &SurfaceFrame::DEFAULT);
         }
         if let Some(old) = self.surfaces.get_mut(slot.0 as usize).and_then(Option::take) {
+            self.with_offsets -= u32::from(old.offset_max > 0.0);
             self.sets.release(old.set);
         }
+    }
+
+    /// Returns the distance by which surfaces may move vertices.
+    pub fn offset_max(&self, surfaces: &[u32]) -> f32 {
+        if self.with_offsets == 0 {
+            return 0.0;
+        }
+        let known = surfaces.iter().filter_map(|slot| self.surfaces.get(*slot as usize)?.as_ref());
+        known.map(|surface| surface.offset_max).fold(0.0, f32::max)
+    }
+
+    /// Returns the keys of the batches that a surface with functions may need, for meshes with and
+    /// without joints and morph targets.
+    pub fn function_batches(&self) -> impl Iterator<Item = SceneBatchKey> {
+        let known = self.surfaces.iter().flatten();
+        known.filter(|known| known.class.has(PipelineClass::FUNCTIONS)).flat_map(|known| {
+            [0, PipelineClass::DEFORMED].into_iter().flat_map(move |deformed| {
+                let key = |class, material| SceneBatchKey {
+                    class: PipelineClass(class),
+                    material,
+                    set: known.set,
+                    mesh: 0,
+                    part: 0,
+                };
+                let shadow =
+                    known.shadow(deformed).map(|(class, material, _)| key(class, material));
+                [Some(key(known.class.0 | deformed, known.material)), shadow].into_iter().flatten()
+            })
+        })
     }
 
     /// Returns the mesh in a slot.
@@ -384,15 +465,10 @@ impl DrawResources {
             let class = PipelineClass(known.class.0 | mirror | deformed);
             let KnownSurface { material, set, .. } = known;
             let batch = self.take_batch(SceneBatchKey { class, material, set, mesh, part });
-            let shadow = if known.class.has(PipelineClass::BLEND) {
-                NONE
-            } else {
-                // Only masked surfaces need their textures to cast a shadow.
-                let mask = known.class.0 & PipelineClass::MASK;
-                let set = if mask != 0 { known.set } else { 0 };
-                let class = PipelineClass(PipelineClass::SHADOW | mask | deformed);
-                self.take_batch(SceneBatchKey { class, material: 0, set, mesh, part })
-            };
+            let shadow = known.shadow(deformed).map_or(NONE, |(class, material, set)| {
+                let class = PipelineClass(class);
+                self.take_batch(SceneBatchKey { class, material, set, mesh, part })
+            });
             to.push(DrawPart { batch, shadow, surface });
         }
     }

@@ -371,7 +371,11 @@ impl RetainedScene {
                 let is_deformed = self.states[index] & state::DEFORMED != 0;
                 let deformed = is_deformed.then(|| self.deformations.bounds(slot, mesh)).flatten();
                 let (center, radius) = deformed.unwrap_or((mesh.bounds.center, mesh.bounds.radius));
-                sphere_of(&self.data[index].pose, center, radius)
+                let (center, radius) = sphere_of(&self.data[index].pose, center, radius);
+                let surfaces = self.surfaces.get(&slot);
+                let first = std::slice::from_ref(&self.wanted[index].surface);
+                let offset = library.offset_max(surfaces.map_or(first, |all| &all[..]));
+                (center, radius + offset)
             }
             None => (Vec3::ZERO, f32::NEG_INFINITY),
         };

@@ -1,7 +1,8 @@
 //! The compiler of materials from SJSON to data. It checks a material against the shader that it
 //! names.
 
-use super::check;
+use super::surface_prelude::SURFACE_SIGNATURE;
+use super::{check, core_materials};
 use engine_foundation::color_source::ColorKey;
 use engine_foundation::sjson::{self, ObjectEntry, SjsonValue};
 use engine_foundation::suggest::hint;
@@ -18,7 +19,7 @@ pub static MATERIAL: ResourceKind = ResourceKind {
     name: kind_names::MATERIAL,
     doc: "A shader with textures and variables, and how its colours blend with the background",
     extensions: &[("material", SourceForm::Own)],
-    version: 3,
+    version: 4,
     framed: false,
     reload: &[ReloadStep::Materials],
     compile,
@@ -60,9 +61,33 @@ fn compile(compiling: &mut CompileContext) -> Result<Vec<u8>, Error> {
         compiling.refer(kind_names::TEXTURE, texture);
     }
     let root = document.root();
+    match data.shader.clone() {
+        Some(name) => {
+            let shader = against_shader(compiling, root, &name, &data)?;
+            if let Some(shader) = shader.filter(|shader| shader.surface.is_some()) {
+                data.surface.get_or_insert(SurfaceSource::DEFAULT);
+                if shader.surface.is_some_and(|functions| !functions.vertex_offset)
+                    && let Some(entry) = root.get("surface").and_then(|it| it.get("offset_max"))
+                {
+                    let message = format!(
+                        "'offset_max' has no effect: the shader '{name}' has no function \
+                         vertex_offset"
+                    );
+                    return Err(compiling.error_at(entry.line(), &message));
+                }
+            } else if let Some(block) = root.get("surface").filter(|_| !is_built_in(&name)) {
+                let message = format!(
+                    "the shader '{name}' is for pictures, and 'surface' for meshes: a shader of \
+                     meshes declares {SURFACE_SIGNATURE}"
+                );
+                return Err(compiling.error_at(block.line(), &message));
+            }
+        }
+        None => without_shader(compiling, root)?,
+    }
     if data.surface.is_some() {
-        let other = root.entries().into_iter().flatten().find(|entry| entry.key != "surface");
-        if let Some(entry) = other {
+        let of_pictures = |entry: &ObjectEntry| ["texture", "blend"].contains(&entry.key);
+        if let Some(entry) = root.entries().into_iter().flatten().find(of_pictures) {
             let message = format!(
                 "'{}' is for materials that pictures are drawn with, and 'surface' for those of \
                  meshes: make two materials",
@@ -70,13 +95,13 @@ fn compile(compiling: &mut CompileContext) -> Result<Vec<u8>, Error> {
             );
             return Err(compiling.error_at(entry.line(), &message));
         }
-        return Ok(data.write());
-    }
-    match data.shader.clone() {
-        Some(name) => against_shader(compiling, root, &name, &data)?,
-        None => without_shader(compiling, root)?,
     }
     Ok(data.write())
+}
+
+/// Returns true for the names of the engine's own shaders.
+fn is_built_in(name: &str) -> bool {
+    name.starts_with("core/")
 }
 
 /// A line number and the error message.
@@ -226,30 +251,37 @@ fn without_shader(compiling: &CompileContext, root: SjsonValue) -> Result<(), Er
     Ok(())
 }
 
-/// Compares a material's values with the inputs of its shader.
+/// Compares a material's values with the inputs of its shader, and returns the shader. `None`: it
+/// has errors, or is one of the engine's without a source.
 fn against_shader(
     compiling: &mut CompileContext,
     root: SjsonValue,
     name: &str,
     data: &MaterialData,
-) -> Result<(), Error> {
+) -> Result<Option<ShaderData>, Error> {
     let line = root.get("shader").map_or(1, SjsonValue::line);
     let found = ["shader", "wgsl"].iter().find_map(|ending| {
         let path = format!("{name}.{ending}");
         compiling.read_optional(&path).map(|bytes| (path, bytes))
     });
-    let Some((path, bytes)) = found else {
+    let built_in = || {
+        let source = core_materials::source(kind_names::SHADER, name)?;
+        Some((name.to_string(), source.as_bytes().to_vec()))
+    };
+    let Some((path, bytes)) = found.or_else(built_in) else {
         // A built-in shader is in no file of the game.
-        if name.starts_with("core/") {
-            return Ok(());
+        if is_built_in(name) {
+            return Ok(None);
         }
         let message = format!("there is no shader '{name}': neither {name}.wgsl nor {name}.shader");
         return Err(compiling.error_at(line, &message));
     };
     let source = String::from_utf8_lossy(&bytes).into_owned();
     // Errors of the shader itself are reported with its file.
-    let Ok(shader) = check(&path, &source) else { return Ok(()) };
-    compare(&shader, name, root, data).map_err(|(line, message)| compiling.error_at(line, &message))
+    let Ok(shader) = check(&path, &source) else { return Ok(None) };
+    compare(&shader, name, root, data)
+        .map_err(|(line, message)| compiling.error_at(line, &message))?;
+    Ok(Some(shader))
 }
 
 fn compare(

@@ -23,12 +23,17 @@
 //! pixels). `frame.seconds` is game time. The result of `paint` is linear light with premultiplied
 //! alpha. A material without any of the three kinds of bindings omits group 2 from its layout, or
 //! leaves it empty.
+//!
+//! A file that declares `surface` or `vertex_offset` instead is for meshes
+//! ([`surface_prelude`]).
 
 mod arrays;
+pub mod core_materials;
 mod material_compile;
 mod nesting_limits;
 mod reflection;
 mod size_limits;
+pub mod surface_prelude;
 #[cfg(test)]
 mod tests;
 
@@ -43,7 +48,8 @@ pub use material_compile::{COLORS, MATERIAL};
 pub use nesting_limits::STACK_BYTES;
 pub use reflection::check;
 
-/// The engine's part: bindings, vertex stage, every paint, entry points.
+/// The engine's part for pictures: bindings, vertex stage, every paint, entry points. That for
+/// meshes is in surface_prelude.rs.
 const PRELUDE: &str = include_str!("../gui.wgsl");
 
 /// The kind `shader`, in WGSL.
@@ -52,7 +58,7 @@ pub static SHADER: ResourceKind = ResourceKind {
     doc: "A shader in WGSL",
     extensions: &[("shader", SourceForm::Own), ("wgsl", SourceForm::Raw)],
     // A different prelude produces different data from the same source.
-    version: murmur32(PRELUDE.as_bytes(), 1),
+    version: murmur32(PRELUDE.as_bytes(), murmur32(surface_prelude::INTERFACE.as_bytes(), 2)),
     framed: false,
     reload: &[ReloadStep::Shaders],
     compile: |compiling: &mut CompileContext| -> Result<Vec<u8>, Error> {
@@ -66,6 +72,12 @@ pub static SHADER: ResourceKind = ResourceKind {
 /// or variables and textures that do not match the source.
 fn validate(bytes: &[u8]) -> Result<(), Error> {
     let data = ShaderData::read(bytes)?;
+    if data.surface.is_some() {
+        return match check("it is damaged", &data.source)? == data {
+            true => Ok(()),
+            false => Err(error!("it is damaged: it has other variables or textures than it says")),
+        };
+    }
     let source = data.source.strip_suffix(PRELUDE).and_then(|source| source.strip_suffix('\n'));
     let source = source.ok_or_else(|| error!("it is damaged: the engine's part is missing"))?;
     match check("it is damaged", source)? == data {

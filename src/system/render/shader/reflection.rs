@@ -3,11 +3,16 @@
 
 use super::nesting_limits::{self, LimitExceeded};
 use super::size_limits;
+use super::surface_prelude::{
+    COLOR_SIGNATURE, INTERFACE, SURFACE_SIGNATURE, SurfacePass, VERTEX_SIGNATURE, functions, module,
+};
 use super::{MATERIAL_GROUP, PRELUDE, TEXTURES_MAX, VARIABLES, sampler_binding, texture_binding};
 use engine_foundation::error;
 use engine_foundation::suggest::nearest;
 use engine_foundation::{Error, panic};
-use engine_resource::material_data::{ShaderData, ShaderVariable, ShaderVariableType};
+use engine_resource::material_data::{
+    ShaderData, ShaderVariable, ShaderVariableType, SurfaceFunctions,
+};
 use wgpu::naga::front::wgsl;
 use wgpu::naga::valid::{Capabilities, ValidationFlags, Validator};
 use wgpu::naga::{
@@ -27,16 +32,32 @@ pub fn check(path: &str, source: &str) -> Result<ShaderData, Error> {
     if source.len() > SOURCE_BYTES_MAX {
         return Err(error!("{path}: the shader is longer than 1 MiB (SOURCE_BYTES_MAX)"));
     }
-    let whole = format!("{source}\n{PRELUDE}");
-    let file = ShaderFile { path, source, whole: &whole };
-    nesting_limits::check(&whole).map_err(|excess| file.exceeds(&excess))?;
-    let data = panic::run_with_stack("shader", nesting_limits::STACK_BYTES, || parse(&file));
+    let Some(functions) = functions(source) else {
+        let whole = format!("{source}\n{PRELUDE}");
+        let head = PRELUDE.split("fn engine_output").next().expect("there is a first part");
+        let file = ShaderFile { path, source, whole: &whole, head, surface: None };
+        let data = checked(&file)?;
+        return Ok(ShaderData { source: whole, ..data });
+    };
+    let surface = Some(functions);
+    let mut data = ShaderData::default();
+    for pass in [SurfacePass::Light, SurfacePass::ShadowMap] {
+        let whole = module(source, functions, pass);
+        let file = ShaderFile { path, source, whole: &whole, head: INTERFACE, surface };
+        data = checked(&file)?;
+    }
+    Ok(ShaderData { source: source.to_string(), surface, ..data })
+}
+
+/// Checks a file together with one of the engine's parts.
+fn checked(file: &ShaderFile) -> Result<ShaderData, Error> {
+    nesting_limits::check(file.whole).map_err(|excess| file.exceeds(&excess))?;
+    let data = panic::run_with_stack("shader", nesting_limits::STACK_BYTES, || parse(file));
     // A panic is reported with the shader's name, for its author.
-    let data = data.flatten().map_err(|error| match error.is_transient {
-        true => Error { message: format!("{path}: {}", error.message), ..error },
+    data.flatten().map_err(|error| match error.is_transient {
+        true => Error { message: format!("{}: {}", file.path, error.message), ..error },
         false => error,
-    })?;
-    Ok(ShaderData { source: whole, ..data })
+    })
 }
 
 /// Parses, reflects and validates a file. It needs a large stack.
@@ -49,7 +70,8 @@ fn parse(file: &ShaderFile) -> Result<ShaderData, Error> {
     validator.validate(&module).map_err(|error| {
         let inner: &dyn std::error::Error = error.as_inner();
         let spans: Vec<Span> = error.spans().map(|(span, _)| *span).collect();
-        file.error_at(&spans, &simplify_message(&chain(inner)))
+        let message = simplify_message(&chain(inner));
+        file.of_vertex(&module, &message).unwrap_or_else(|| file.error_at(&spans, &message))
     })?;
     Ok(data)
 }
@@ -110,6 +132,10 @@ struct ShaderFile<'a> {
     path: &'a str,
     source: &'a str,
     whole: &'a str,
+    /// The engine's part without the functions that call the file's own.
+    head: &'a str,
+    /// The functions of a shader for meshes.
+    surface: Option<SurfaceFunctions>,
 }
 
 impl ShaderFile<'_> {
@@ -164,8 +190,7 @@ impl ShaderFile<'_> {
         let lines = self.source.lines().count().max(1);
         let path = self.path;
         // Without the functions that call `paint`, errors of `paint` itself can be found.
-        let head = PRELUDE.split("fn engine_output").next().expect("there is a first part");
-        if let Ok(module) = wgsl::parse_str(&format!("{}\n{head}", self.source))
+        if let Ok(module) = wgsl::parse_str(&format!("{}\n{}", self.source, self.head))
             && let Err(error) = self.entry(&module)
         {
             return error;
@@ -219,36 +244,86 @@ impl ShaderFile<'_> {
         }
     }
 
+    /// Returns the error for a function of vertices that only pixels can call.
+    fn of_vertex(&self, module: &Module, message: &str) -> Option<Error> {
+        self.surface.filter(|found| found.vertex_offset)?;
+        let mut all = module.functions.iter();
+        let is_own = |f: &wgpu::naga::Function| f.name.as_deref() == Some("vertex_offset");
+        let (handle, _) = all.find(|(_, function)| is_own(function))?;
+        let span = module.functions.get_span(handle);
+        let own = "'vertex_offset' calls a function that only works for pixels, such as \
+                   textureSample: call textureSampleLevel";
+        message.contains("forbidden at this stage").then(|| self.error_at(&[span], own))
+    }
+
+    /// Checks the functions that the engine calls.
     fn entry(&self, module: &Module) -> Result<(), Error> {
-        let found = module.functions.iter().find(|(_, f)| f.name.as_deref() == Some("paint"));
-        let Some((handle, function)) = found else {
-            let path = self.path;
-            return Err(error!(
-                "{path}: there is no function 'paint': a shader declares {PAINT_SIGNATURE}"
-            ));
+        use ShaderVariableType::{Vector3, Vector4};
+        let signature = match self.surface {
+            None => {
+                self.function(module, "paint", PAINT_SIGNATURE, (&["Paint"][..], Err(Vector4)))?;
+                PAINT_SIGNATURE
+            }
+            Some(found) => {
+                if found.surface {
+                    let types = (&["SurfaceIn"][..], Ok("SurfaceOut"));
+                    self.function(module, "surface", SURFACE_SIGNATURE, types)?;
+                }
+                if found.final_color {
+                    let types = (&["SurfaceIn", ""][..], Err(Vector3));
+                    self.function(module, "final_color", COLOR_SIGNATURE, types)?;
+                }
+                if found.vertex_offset {
+                    let types = (&["VertexIn"][..], Err(Vector3));
+                    self.function(module, "vertex_offset", VERTEX_SIGNATURE, types)?;
+                }
+                SURFACE_SIGNATURE
+            }
         };
-        let name_of = |ty: Handle<Type>| module.types[ty].name.as_deref();
-        let takes =
-            function.arguments.len() == 1 && name_of(function.arguments[0].ty) == Some("Paint");
-        let gives = function.result.as_ref().is_some_and(|result| {
-            kind_of(&module.types[result.ty].inner) == Some(ShaderVariableType::Vector4)
-        });
-        if !takes || !gives {
-            let span = module.functions.get_span(handle);
-            return Err(
-                self.error_at(&[span], &format!("'paint' must be {PAINT_SIGNATURE} {{ … }}"))
-            );
-        }
         for point in &module.entry_points {
             if !point.name.starts_with("engine_") {
                 return Err(error!(
-                    "{}: '{}' is an entry point, and the engine has its own: declare \
-                     {PAINT_SIGNATURE} instead",
+                    "{}: '{}' is an entry point, and the engine has its own: declare {signature} \
+                     instead",
                     self.path, point.name
                 ));
             }
         }
         Ok(())
+    }
+
+    /// Checks a function's parameters, which are structs, except for a vector of three numbers
+    /// (""), and its result: a struct's name, or a vector.
+    fn function(
+        &self,
+        module: &Module,
+        name: &str,
+        signature: &str,
+        (parameters, result): (&[&str], Result<&str, ShaderVariableType>),
+    ) -> Result<(), Error> {
+        let found = module.functions.iter().find(|(_, f)| f.name.as_deref() == Some(name));
+        let Some((handle, function)) = found else {
+            let path = self.path;
+            return Err(error!(
+                "{path}: there is no function '{name}': a shader declares {signature}"
+            ));
+        };
+        let name_of = |ty: Handle<Type>| module.types[ty].name.as_deref();
+        let is = |ty: Handle<Type>, wanted: &str| match wanted {
+            "" => kind_of(&module.types[ty].inner) == Some(ShaderVariableType::Vector3),
+            name => name_of(ty) == Some(name),
+        };
+        let takes = function.arguments.len() == parameters.len()
+            && function.arguments.iter().zip(parameters).all(|(it, wanted)| is(it.ty, wanted));
+        let returns = function.result.as_ref().is_some_and(|found| match result {
+            Ok(name) => name_of(found.ty) == Some(name),
+            Err(kind) => kind_of(&module.types[found.ty].inner) == Some(kind),
+        });
+        if takes && returns {
+            return Ok(());
+        }
+        let span = module.functions.get_span(handle);
+        Err(self.error_at(&[span], &format!("'{name}' must be {signature} {{ … }}")))
     }
 
     fn reflect(&self, module: &Module) -> Result<ShaderData, Error> {

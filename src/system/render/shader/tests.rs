@@ -267,3 +267,75 @@ fn invalid_compiled_data_is_refused_like_its_source() {
         assert!(error.starts_with("it is damaged") && error.contains(message), "{error}");
     }
 }
+
+const WATER: &str = "struct Variables { height: f32, tint: vec4f }
+@group(2) @binding(0) var<uniform> variables: Variables;
+@group(2) @binding(1) var noise: texture_2d<f32>;
+@group(2) @binding(2) var noise_sampler: sampler;
+
+struct Light { far: f32 }
+fn sky(at: vec2f) -> f32 { return textureSample(noise, noise_sampler, at).r; }
+
+fn vertex_offset(in: VertexIn) -> vec3f {
+    return vec3f(0.0, 0.0, variables.height * sin(in.world_position.x + frame.seconds));
+}
+
+fn surface(in: SurfaceIn) -> SurfaceOut {
+    var out = in.base;
+    out.base_color *= variables.tint.rgb * sky(in.uv);
+    out.normal = from_tangent_space(in, vec3f(0.0, 0.1, 1.0));
+    return out;
+}
+";
+
+#[test]
+fn a_shader_of_meshes_may_use_any_name_outside_of_the_interface() {
+    let data = check("water.wgsl", WATER).unwrap();
+    assert_eq!(data.source, WATER);
+    assert_eq!((data.variable_bytes, &data.textures[..]), (32, &["noise".to_string()][..]));
+    let functions = data.surface.unwrap();
+    assert!(functions.surface && functions.vertex_offset);
+    validate(&data.write()).unwrap();
+    let damaged = ShaderData { variable_bytes: 64, ..data };
+    assert!(validate(&damaged.write()).is_err());
+}
+
+#[test]
+fn errors_of_surface_functions_have_lines_of_the_file() {
+    let refused = |part: &str, other: &str, message: &str| {
+        assert!(WATER.contains(part), "{part}");
+        refused(&WATER.replace(part, other), message);
+    };
+    refused(
+        "out.base_color *=",
+        "out.base_colour *=",
+        "wave.wgsl:15:9: invalid field accessor `base_colour`",
+    );
+    refused(
+        "fn surface(in: SurfaceIn) -> SurfaceOut",
+        "fn surface(in: SurfaceIn) -> vec4f",
+        "wave.wgsl:13:1: 'surface' must be fn surface(in: SurfaceIn) -> SurfaceOut { … }",
+    );
+    refused(
+        "fn vertex_offset(in: VertexIn) -> vec3f",
+        "fn vertex_offset(in: VertexIn) -> vec4f",
+        "wave.wgsl:9:1: 'vertex_offset' must be fn vertex_offset(in: VertexIn) -> vec3f { … }",
+    );
+    refused(
+        "@group(2) @binding(1)",
+        "@group(1) @binding(1)",
+        "wave.wgsl:3:23: 'noise' is in group 1, and a shader's own group is 2: @group(2)",
+    );
+    refused(
+        "sin(in.world_position.x",
+        "textureSample(noise, noise_sampler, in.uv).r * sin(in.world_position.x",
+        "wave.wgsl:9:1: 'vertex_offset' calls a function that only works for pixels, such as \
+         textureSample: call textureSampleLevel",
+    );
+    refused(
+        "fn surface(in: SurfaceIn)",
+        "fn final_color(in: SurfaceIn) -> vec3f { return vec3f(0.0); }\nfn surface(in: SurfaceIn)",
+        "wave.wgsl:13:1: 'final_color' must be fn final_color(in: SurfaceIn, color: vec3f) -> \
+         vec3f { … }",
+    );
+}

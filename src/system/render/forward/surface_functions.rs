@@ -1,0 +1,113 @@
+//! Surface functions of games: the modules and pipelines of lit meshes whose materials have shaders
+//! of their own. Draws nothing.
+
+use super::super::RendererEvent;
+use super::super::device::GpuDevice;
+use super::super::materials::MaterialBinder;
+use super::super::numeric_map::NumberMap;
+use super::super::scene::{PipelineClass, SceneBatchKey};
+use super::super::shader::surface_prelude::{SurfacePass, module};
+use super::bind_group_layouts::BindGroupLayouts;
+use super::pipelines::{FunctionsGroup, MeshOptions, mesh_pipeline};
+use engine_frame_packet::material::ShaderFrame;
+use std::sync::Arc;
+
+/// A shader with its modules and pipelines on the adapter.
+struct FunctionShader {
+    shader: Arc<ShaderFrame>,
+    /// The modules of the light and of shadow maps, as far as they are used.
+    modules: [Option<wgpu::ShaderModule>; 2],
+    /// Pipelines by class; `None`: the adapter refused it.
+    pipelines: NumberMap<PipelineClass, Option<wgpu::RenderPipeline>>,
+}
+
+/// All shaders with surface functions.
+#[derive(Default)]
+pub struct SurfaceShaders {
+    all: Vec<FunctionShader>,
+}
+
+impl SurfaceShaders {
+    /// Removes shaders that no material uses any more.
+    pub fn drop_unused(&mut self) {
+        self.all.retain(|it| Arc::strong_count(&it.shader) > 1);
+    }
+
+    /// Creates the pipeline of a batch, if it does not exist. Returns false if the batch is drawn
+    /// with the engine's own surface: its material has no functions, or the adapter refused them,
+    /// which is reported once.
+    pub fn ensure(
+        &mut self,
+        device: &GpuDevice,
+        layouts: &BindGroupLayouts,
+        samples: u32,
+        key: &SceneBatchKey,
+        binder: &MaterialBinder,
+        events: &mut Vec<RendererEvent>,
+    ) -> bool {
+        let Some(shader) = binder.shader.filter(|shader| shader.surface.is_some()) else {
+            return false;
+        };
+        let known = self.all.iter().position(|it| Arc::ptr_eq(&it.shader, shader));
+        let at = known.unwrap_or_else(|| {
+            let (modules, pipelines) = ([None, None], NumberMap::default());
+            self.all.push(FunctionShader { shader: Arc::clone(shader), modules, pipelines });
+            self.all.len() - 1
+        });
+        let program = &mut self.all[at];
+        if let Some(pipeline) = program.pipelines.get(&key.class) {
+            return pipeline.is_some();
+        }
+        let created = program.create(device, layouts, samples, key.class, binder);
+        if let Err(message) = &created {
+            let (shader, message) = (shader.name.clone(), message.clone());
+            events.push(RendererEvent::ShaderFailed { shader, message });
+        }
+        let is_created = created.is_ok();
+        program.pipelines.insert(key.class, created.ok());
+        is_created
+    }
+
+    /// Returns the pipeline of a batch that `ensure` created.
+    pub fn get(
+        &self,
+        key: &SceneBatchKey,
+        binder: &MaterialBinder,
+    ) -> Option<&wgpu::RenderPipeline> {
+        let shader = binder.shader?;
+        let program = self.all.iter().find(|it| Arc::ptr_eq(&it.shader, shader))?;
+        program.pipelines.get(&key.class)?.as_ref()
+    }
+}
+
+impl FunctionShader {
+    fn create(
+        &mut self,
+        device: &GpuDevice,
+        layouts: &BindGroupLayouts,
+        samples: u32,
+        class: PipelineClass,
+        binder: &MaterialBinder,
+    ) -> Result<wgpu::RenderPipeline, String> {
+        let functions = self.shader.surface.unwrap_or_default();
+        let is_shadow = class.has(PipelineClass::SHADOW);
+        let pass = if is_shadow { SurfacePass::ShadowMap } else { SurfacePass::Light };
+        let (shader, slot) = (&self.shader, &mut self.modules[usize::from(is_shadow)]);
+        device.compiled(|raw| {
+            let module = slot.get_or_insert_with(|| {
+                let source = module(&shader.source, functions, pass);
+                raw.create_shader_module(wgpu::ShaderModuleDescriptor {
+                    label: Some(&shader.name),
+                    source: wgpu::ShaderSource::Wgsl(source.into()),
+                })
+            });
+            let options = MeshOptions { module, class, samples };
+            mesh_pipeline(raw, layouts, &options, Some(FunctionsGroup(binder.layout)))
+        })
+    }
+}
+
+/// Returns the class with which a batch is drawn without its functions.
+pub fn plain_class(class: PipelineClass) -> PipelineClass {
+    PipelineClass(class.0 & !PipelineClass::FUNCTIONS)
+}

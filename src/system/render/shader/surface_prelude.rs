@@ -1,0 +1,168 @@
+//! The engine's part of the modules of games' surface functions: the shaders of lit meshes and of
+//! their shadows (src/system/render/forward), in which every name except those of the interface
+//! begins with `engine_`. So a game's file may use any other name. Checks nothing.
+
+use super::nesting_limits::{WgslLexer, WgslTokenKind};
+use crate::shader_sources::custom_source;
+use engine_resource::material_data::SurfaceFunctions;
+use std::collections::HashSet;
+use std::sync::OnceLock;
+
+/// The declarations that a game's file refers to, without anything that calls it.
+pub const INTERFACE: &str = include_str!("../forward/surface_interface.wgsl");
+/// The names that a game's file refers to or declares.
+const INTERFACE_NAMES: [&str; 9] = [
+    "final_color",
+    "SurfaceIn",
+    "SurfaceOut",
+    "VertexIn",
+    "frame",
+    "from_tangent_space",
+    "surface",
+    "vertex_offset",
+    "paint",
+];
+/// The prefix of all other names.
+const PREFIX: &str = "engine_";
+/// The signatures of the functions that a game declares.
+pub const SURFACE_SIGNATURE: &str = "fn surface(in: SurfaceIn) -> SurfaceOut";
+pub const COLOR_SIGNATURE: &str = "fn final_color(in: SurfaceIn, color: vec3f) -> vec3f";
+pub const VERTEX_SIGNATURE: &str = "fn vertex_offset(in: VertexIn) -> vec3f";
+
+const DEFAULT_SURFACE: &str = "fn surface(in: SurfaceIn) -> SurfaceOut { return in.base; }\n";
+const DEFAULT_COLOR: &str =
+    "fn final_color(in: SurfaceIn, color: vec3f) -> vec3f { return color; }\n";
+const DEFAULT_OFFSET: &str = "fn vertex_offset(in: VertexIn) -> vec3f { return vec3f(0.0); }\n";
+
+/// The pass that a module is for.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum SurfacePass {
+    Light,
+    ShadowMap,
+}
+
+/// Returns the names that a text declares outside of functions, and the functions among them.
+fn declared(text: &str) -> Vec<(&str, bool)> {
+    let mut all = Vec::new();
+    let (mut depth, mut template, mut declares, mut is_function) = (0i32, false, false, false);
+    let mut lexer = WgslLexer::new(text);
+    while let Some(token) = lexer.next() {
+        match token.text {
+            "{" | "(" | "[" => depth += 1,
+            "}" | ")" | "]" => depth -= 1,
+            // As in `var<private>`.
+            "<" if declares => template = true,
+            ">" => template = false,
+            "fn" | "struct" | "const" | "override" | "alias" | "var" if depth == 0 => {
+                (declares, is_function) = (true, token.text == "fn");
+            }
+            name if declares && !template && token.kind == WgslTokenKind::Word => {
+                all.push((name, is_function));
+                declares = false;
+            }
+            _ => {}
+        }
+    }
+    all
+}
+
+/// Returns the surface functions that a game's file declares; `None`: it is a shader for pictures.
+pub fn functions(source: &str) -> Option<SurfaceFunctions> {
+    let all = declared(source);
+    let has = |name: &str| all.contains(&(name, true));
+    let found = SurfaceFunctions {
+        surface: has("surface"),
+        vertex_offset: has("vertex_offset"),
+        final_color: has("final_color"),
+    };
+    (!has("paint") && found != SurfaceFunctions::default()).then_some(found)
+}
+
+/// Adds the prefix to all declared names of a text. Members of structs keep theirs.
+fn prefixed(text: &str) -> String {
+    let names: HashSet<&str> = declared(text)
+        .into_iter()
+        .map(|(name, _)| name)
+        .filter(|name| {
+            !INTERFACE_NAMES.contains(name) && !name.to_lowercase().starts_with("engine")
+        })
+        .collect();
+    let mut out = String::with_capacity(text.len() * 5 / 4);
+    let (mut copied, mut before, mut in_struct, mut depth) = (0, "", false, 0i32);
+    let mut lexer = WgslLexer::new(text);
+    let mut next = lexer.next();
+    while let Some(token) = next {
+        next = lexer.next();
+        match token.text {
+            "struct" if depth == 0 => in_struct = true,
+            "{" => depth += 1,
+            "}" => {
+                depth -= 1;
+                in_struct &= depth > 0;
+            }
+            _ => {}
+        }
+        let declares_member =
+            in_struct && depth > 0 && next.is_some_and(|following| following.text == ":");
+        if names.contains(token.text) && !matches!(before, "." | "@") && !declares_member {
+            out += &text[copied..token.at];
+            out += PREFIX;
+            copied = token.at;
+        }
+        before = token.text;
+    }
+    out + &text[copied..]
+}
+
+/// Returns the engine's part for a pass, without the functions that a game's file may lack.
+fn part(pass: SurfacePass) -> &'static str {
+    static PARTS: [OnceLock<String>; 2] = [OnceLock::new(), OnceLock::new()];
+    let (index, name) = match pass {
+        SurfacePass::Light => (0, "mesh"),
+        SurfacePass::ShadowMap => (1, "shadow"),
+    };
+    PARTS[index].get_or_init(|| prefixed(&custom_source(name)))
+}
+
+/// Returns the engine's part that follows a game's file.
+pub fn prelude(functions: SurfaceFunctions, pass: SurfacePass) -> String {
+    let surface = if functions.surface { "" } else { DEFAULT_SURFACE };
+    let offset = if functions.vertex_offset { "" } else { DEFAULT_OFFSET };
+    // Shadow maps have no colors.
+    let has_color = functions.final_color || pass == SurfacePass::ShadowMap;
+    let color = if has_color { "" } else { DEFAULT_COLOR };
+    [surface, offset, color, part(pass)].concat()
+}
+
+/// Returns the whole module of a game's file for a pass.
+pub fn module(source: &str, functions: SurfaceFunctions, pass: SurfacePass) -> String {
+    [source, "\n", &prelude(functions, pass)].concat()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_outside_of_the_interface_get_a_prefix() {
+        let text = "struct Point { at: vec3f, far: Far }\nvar<private> far: f32;\n\
+            @vertex fn vertex(point: Point) -> Far { let at = point.far + far; return surface(at); }";
+        assert_eq!(
+            prefixed(text),
+            "struct engine_Point { at: vec3f, far: Far }\nvar<private> engine_far: f32;\n\
+             @vertex fn engine_vertex(point: engine_Point) -> Far { let at = point.far + \
+             engine_far; return surface(at); }"
+        );
+    }
+
+    #[test]
+    fn files_for_meshes_are_known_by_their_functions() {
+        let both = SurfaceFunctions { surface: true, vertex_offset: true, final_color: false };
+        let file = "// fn paint(in: Paint)\nconst A = 1 < 2;\nfn surface(in: SurfaceIn) -> SurfaceOut { return in.base; }
+            fn vertex_offset(in: VertexIn) -> vec3f { return vec3f(0.0); }";
+        assert_eq!(functions(file), Some(both));
+        assert_eq!(functions("fn other() { let surface = 1; }"), None);
+        let helper = "fn surface() {} fn paint(in: Paint) -> vec4f { return in.base; }";
+        assert_eq!(functions(helper), None);
+    }
+}
