@@ -8,6 +8,7 @@ mod forward_failures;
 mod games;
 mod gui_drawing;
 mod meshes;
+mod render_configs;
 mod render_to_texture;
 mod renderer_failures;
 mod reused_slots;

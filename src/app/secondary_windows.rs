@@ -168,6 +168,7 @@ mod tests {
             scene: None,
             layers: u32::MAX,
             environment: ShadingEnvironment::DEFAULT,
+            viewport: None,
             guis: Vec::new(),
         };
         let texture = ViewTarget::Texture(TextureSlot::SHARED);

@@ -158,6 +158,7 @@ mod tests {
             scene: None,
             layers: u32::MAX,
             environment: ShadingEnvironment::DEFAULT,
+            viewport: None,
             guis: Vec::new(),
         };
         ViewProjector::of(&view, Vec2::new(200.0, 100.0))

@@ -399,6 +399,7 @@ pub(super) fn fullscreen_view(gui: Handle, clear: Option<[f32; 4]>) -> View {
         scene: None,
         layers: u32::MAX,
         environment: ShadingEnvironment::DEFAULT,
+        viewport: None,
         guis: vec![gui.to_number() as u64],
     }
 }

@@ -360,6 +360,7 @@ impl Engine {
             scene: self.worlds.scene_number(world),
             layers: u32::MAX,
             environment: ShadingEnvironment::DEFAULT,
+            viewport: None,
             guis: self.drawing.guis_on(viewport.target, world.0),
         });
         Ok(())
@@ -387,6 +388,7 @@ impl Engine {
                 scene: None,
                 layers: u32::MAX,
                 environment: ShadingEnvironment::DEFAULT,
+                viewport: None,
                 guis: vec![gui],
             });
         }

@@ -373,7 +373,8 @@ impl Generator {
             Ok(SettingVariable { setting, offset, is_integer: reader.flag()? })
         })?;
         let reads_output = inputs.iter().any(|input| input.image == output);
-        if output == FrameImage::Depth || reads_output && output != FrameImage::Target {
+        let is_own = matches!(output, FrameImage::Own(_));
+        if output == FrameImage::Depth || reads_output && is_own {
             return Err(error!("it is damaged: '{name}' cannot draw onto its output"));
         }
         let settings = bound;
@@ -566,7 +567,7 @@ mod tests {
         refuses(|data| data.targets[1].size = TargetSize::Fixed(70_000, 4), "'size'");
         refuses(|data| data.targets.truncate(1), "not the index of one of its 1 parts");
         refuses(|data| data.generators[0].output = FrameImage::Depth, "cannot draw onto");
-        refuses(|data| data.generators[0].output = FrameImage::Light, "cannot draw onto");
+        refuses(|data| data.generators[0].output = FrameImage::Own(1), "cannot draw onto");
         refuses(|data| data.generators[0].blend = 9, "no blend 9");
         refuses(|data| data.generators[0].condition = Some(2), "not the index");
         refuses(|data| data.generators[0].settings[0].offset = 13, "outside of its block");

@@ -77,6 +77,7 @@ pub fn view(guis: &[u64]) -> View {
         scene: None,
         layers: u32::MAX,
         environment: ShadingEnvironment::DEFAULT,
+        viewport: None,
         guis: guis.to_vec(),
     }
 }

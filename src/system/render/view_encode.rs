@@ -3,6 +3,7 @@
 //! themselves are encoded in forward/encode.rs (scenes) and gui_encode.rs (Guis).
 
 use super::forward::{ForwardRenderer, SceneResources};
+use super::generators::{GeneratorPass, GeneratorRenderer, WorldImages};
 use super::gpu_timing::GpuTiming;
 use super::gui_encode::{EncodeContext, GuiDraws, PassTarget, PreparedFill};
 use super::gui_passes::GuiPass;
@@ -118,33 +119,119 @@ pub fn encode_view(
     let (buffers, masks) = (context.buffers, context.masks);
     let guis = GuiDraws { buffers, textures, materials, masks, ready };
     let mut view = ViewEncoder { pass, scene, guis, fill, shadow: 0 };
-    let rows: Vec<&PassRow> = RENDER_PASSES.iter().filter(|row| (row.runs)(&view)).collect();
+    if pass.is_first {
+        context.generators.begin_view(pass.view);
+    }
+    let order = ViewOrder::new(context.generators, &view);
+    let mut target = TargetState { depth, is_begun: false, is_split: order.is_split() };
     let mut first = 0;
-    for run in shared_passes(&rows) {
-        let following = &rows[first + run.len()..];
-        first += run.len();
-        match run[0].attachments() {
-            Attachments::ShadowMap => {
-                let shadows = view.scene.as_ref().map(|scene| scene.plan.shadows.clone());
-                for shadow in shadows.into_iter().flatten() {
-                    view.shadow = shadow;
-                    let Some(mut to) = begin_shadow(encoder, &view, context.timing) else { break };
+    for (end, generators) in &order.segments {
+        let mut start = first;
+        for run in shared_passes(&order.rows[first..*end]) {
+            start += run.len();
+            let stores_depth = order.is_depth_read_after(start);
+            match run[0].attachments() {
+                Attachments::ShadowMap => encode_shadows(context.timing, encoder, &mut view, run),
+                Attachments::Scene => {
+                    let timing = &mut *context.timing;
+                    context.generators.world_changed();
+                    let to = begin_scene(encoder, &view, run, stores_depth, timing);
+                    let Some(mut to) = to else { continue };
+                    run.iter().for_each(|row| (row.encode)(&view, &mut to));
+                }
+                Attachments::Target => {
+                    let mut to = begin_target(encoder, onto, pass, &mut target, context.timing);
                     run.iter().for_each(|row| (row.encode)(&view, &mut to));
                 }
             }
-            Attachments::Scene => {
-                let stores_depth = following.iter().any(|row| row.does_read(PassResource::Depth));
-                let Some(mut to) = begin_scene(encoder, &view, run, stores_depth, context.timing)
-                else {
-                    continue;
-                };
-                run.iter().for_each(|row| (row.encode)(&view, &mut to));
+        }
+        first = *end;
+        for generator in generators {
+            if !target.is_begun && context.generators.uses_target(pass.view, *generator) {
+                // The target is cleared, even if the engine draws nothing onto it.
+                drop(begin_target(encoder, onto, pass, &mut target, context.timing));
             }
-            Attachments::Target => {
-                let mut to = begin_target(encoder, onto, pass, depth.as_ref(), context.timing);
-                run.iter().for_each(|row| (row.encode)(&view, &mut to));
+            let world = world_images(context, pass);
+            let (timing, events) = (&mut *context.timing, &mut *context.events);
+            let device = context.device;
+            let mut of_pass = GeneratorPass { device, encoder, timing, events, onto, pass, world };
+            context.generators.encode(*generator, &mut of_pass);
+        }
+    }
+}
+
+/// The rows and generators of a view, in order.
+struct ViewOrder {
+    rows: Vec<&'static PassRow>,
+    /// The end of each segment's rows, and the generators that follow them.
+    segments: Vec<(usize, Vec<u32>)>,
+    /// True if a generator reads the depth.
+    reads_depth: bool,
+}
+
+impl ViewOrder {
+    fn new(generators: &GeneratorRenderer, view: &ViewEncoder) -> ViewOrder {
+        let pass = view.pass;
+        let runs = |row: &&PassRow| (row.runs)(view);
+        let Some(plan) = generators.plan(pass.view) else {
+            let rows: Vec<&PassRow> = RENDER_PASSES.iter().filter(runs).collect();
+            let segments = vec![(rows.len(), Vec::new())];
+            return ViewOrder { rows, segments, reads_depth: false };
+        };
+        let (mut rows, mut segments) = (Vec::new(), Vec::new());
+        for segment in &plan.segments {
+            rows.extend(segment.rows.iter().copied().filter(runs));
+            // Guis may have two passes, in the world and over it, and generators run once.
+            let is_here = if segment.is_after_guis { pass.is_last } else { pass.is_first };
+            segments.push((rows.len(), segment.generators.clone()));
+            if !is_here {
+                segments.last_mut().expect("it was pushed").1.clear();
             }
         }
+        ViewOrder { rows, segments, reads_depth: plan.reads_depth }
+    }
+
+    /// Returns true if generators run between or after the rows.
+    fn is_split(&self) -> bool {
+        self.segments.iter().any(|(_, generators)| !generators.is_empty())
+    }
+
+    /// Returns true if a row from an index on, or a generator, reads the depth.
+    fn is_depth_read_after(&self, first: usize) -> bool {
+        self.reads_depth || self.rows[first..].iter().any(|row| row.does_read(PassResource::Depth))
+    }
+}
+
+/// The target of a view while its passes are encoded.
+struct TargetState {
+    /// The depth buffer of world Guis.
+    depth: Option<wgpu::TextureView>,
+    /// True after the first pass, which clears the target and the depth buffer.
+    is_begun: bool,
+    /// True if another pass may follow, which needs the depth buffer.
+    is_split: bool,
+}
+
+/// Returns the images of the world that a pass's view shows.
+fn world_images<'a>(context: &EncodeContext<'a>, pass: &GuiPass) -> Option<WorldImages<'a>> {
+    let (index, forward) = pass.view_scene.zip(context.forward)?;
+    let (light, depth) = forward.light_and_depth(index)?;
+    let uniform = &context.scenes.plans.views[index].uniform;
+    Some(WorldImages { light, depth, samples: forward.samples(), uniform })
+}
+
+/// Encodes the passes of a view's shadow maps.
+fn encode_shadows(
+    timing: &mut Option<GpuTiming>,
+    encoder: &mut wgpu::CommandEncoder,
+    view: &mut ViewEncoder,
+    run: &[&'static PassRow],
+) {
+    let shadows = view.scene.as_ref().map(|scene| scene.plan.shadows.clone());
+    for shadow in shadows.into_iter().flatten() {
+        view.shadow = shadow;
+        let Some(mut to) = begin_shadow(encoder, view, timing) else { break };
+        run.iter().for_each(|row| (row.encode)(view, &mut to));
     }
 }
 
@@ -269,10 +356,11 @@ fn begin_target<'e>(
     encoder: &'e mut wgpu::CommandEncoder,
     onto: &PassTarget,
     pass: &GuiPass,
-    depth: Option<&wgpu::TextureView>,
+    state: &mut TargetState,
     timing: &mut Option<GpuTiming>,
 ) -> wgpu::RenderPass<'e> {
-    let clear = pass.clear.map(|color| {
+    let is_begun = std::mem::replace(&mut state.is_begun, true);
+    let clear = pass.clear.filter(|_| !is_begun).map(|color| {
         let [r, g, b, a] = color.map(f64::from);
         wgpu::Color { r, g, b, a }
     });
@@ -281,11 +369,15 @@ fn begin_target<'e>(
         Some(slot) => format!("{kind} on texture {}", slot.0),
         None => kind.to_string(),
     };
-    let cleared = Some(PassWrite::Clear(PassResource::Depth));
+    let write = match is_begun {
+        true => PassWrite::Keep(PassResource::Depth),
+        false => PassWrite::Clear(PassResource::Depth),
+    };
+    let attachment = |view| depth_attachment(view, Some(write), state.is_split);
     encoder.begin_render_pass(&wgpu::RenderPassDescriptor {
         label: Some(kind),
         color_attachments: &[Some(color_attachment(&onto.view, clear))],
-        depth_stencil_attachment: depth.map(|view| depth_attachment(view, cleared, false)),
+        depth_stencil_attachment: state.depth.as_ref().map(attachment),
         timestamp_writes: timing.as_mut().and_then(|it| it.pass(name())),
         occlusion_query_set: None,
         multiview_mask: None,

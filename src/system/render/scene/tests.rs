@@ -64,6 +64,7 @@ fn view() -> View {
         scene: Some(1),
         layers: 1,
         environment: ShadingEnvironment::DEFAULT,
+        viewport: None,
         guis: Vec::new(),
     }
 }

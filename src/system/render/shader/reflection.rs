@@ -3,7 +3,10 @@
 
 use super::nesting_limits::{self, LimitExceeded};
 use super::size_limits;
-use super::{MATERIAL_GROUP, PRELUDE, TEXTURES_MAX, VARIABLES, sampler_binding, texture_binding};
+use super::{
+    EnginePart, MATERIAL_GROUP, PAINT_PART, TEXTURES_MAX, VARIABLES, sampler_binding,
+    texture_binding,
+};
 use engine_foundation::error;
 use engine_foundation::suggest::nearest;
 use engine_foundation::{Error, panic};
@@ -20,15 +23,18 @@ pub const SOURCE_BYTES_MAX: usize = 1 << 20;
 /// The most bytes of a shader's block of variables: every adapter supports this size.
 pub const VARIABLE_BYTES_MAX: u32 = 16384;
 
-const PAINT_SIGNATURE: &str = "fn paint(in: Paint) -> vec4f";
-
-/// Checks a shader's file and reflects it. Errors begin with `path:line:column:`.
+/// Checks the file of a material's shader and reflects it. Errors begin with `path:line:column:`.
 pub fn check(path: &str, source: &str) -> Result<ShaderData, Error> {
+    check_with(path, source, &PAINT_PART)
+}
+
+/// Checks and reflects a shader's file that a part of the engine completes.
+pub fn check_with(path: &str, source: &str, part: &EnginePart) -> Result<ShaderData, Error> {
     if source.len() > SOURCE_BYTES_MAX {
         return Err(error!("{path}: the shader is longer than 1 MiB (SOURCE_BYTES_MAX)"));
     }
-    let whole = format!("{source}\n{PRELUDE}");
-    let file = ShaderFile { path, source, whole: &whole };
+    let whole = format!("{source}\n{}", part.source);
+    let file = ShaderFile { path, source, whole: &whole, part };
     nesting_limits::check(&whole).map_err(|excess| file.exceeds(&excess))?;
     let data = panic::run_with_stack("shader", nesting_limits::STACK_BYTES, || parse(&file));
     // A panic is reported with the shader's name, for its author.
@@ -110,6 +116,7 @@ struct ShaderFile<'a> {
     path: &'a str,
     source: &'a str,
     whole: &'a str,
+    part: &'a EnginePart,
 }
 
 impl ShaderFile<'_> {
@@ -164,7 +171,8 @@ impl ShaderFile<'_> {
         let lines = self.source.lines().count().max(1);
         let path = self.path;
         // Without the functions that call `paint`, errors of `paint` itself can be found.
-        let head = PRELUDE.split("fn engine_output").next().expect("there is a first part");
+        let head = self.part.source.split(self.part.callers).next();
+        let head = head.expect("there is a first part");
         if let Ok(module) = wgsl::parse_str(&format!("{}\n{head}", self.source))
             && let Err(error) = self.entry(&module)
         {
@@ -224,27 +232,27 @@ impl ShaderFile<'_> {
         let Some((handle, function)) = found else {
             let path = self.path;
             return Err(error!(
-                "{path}: there is no function 'paint': a shader declares {PAINT_SIGNATURE}"
+                "{path}: there is no function 'paint': a shader declares {}",
+                self.part.signature
             ));
         };
         let name_of = |ty: Handle<Type>| module.types[ty].name.as_deref();
-        let takes =
-            function.arguments.len() == 1 && name_of(function.arguments[0].ty) == Some("Paint");
+        let takes = function.arguments.len() == 1
+            && name_of(function.arguments[0].ty) == Some(self.part.input);
         let gives = function.result.as_ref().is_some_and(|result| {
             kind_of(&module.types[result.ty].inner) == Some(ShaderVariableType::Vector4)
         });
         if !takes || !gives {
             let span = module.functions.get_span(handle);
-            return Err(
-                self.error_at(&[span], &format!("'paint' must be {PAINT_SIGNATURE} {{ … }}"))
-            );
+            let message = format!("'paint' must be {} {{ … }}", self.part.signature);
+            return Err(self.error_at(&[span], &message));
         }
         for point in &module.entry_points {
             if !point.name.starts_with("engine_") {
                 return Err(error!(
                     "{}: '{}' is an entry point, and the engine has its own: declare \
-                     {PAINT_SIGNATURE} instead",
-                    self.path, point.name
+                     {} instead",
+                    self.path, point.name, self.part.signature
                 ));
             }
         }
