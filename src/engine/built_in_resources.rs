@@ -1,6 +1,7 @@
 //! Resources that are embedded in the engine. Files of a game can refer to them by name, and no
 //! file of the game has them.
 
+use super::render_configs::is_built_in_config;
 use engine_models::primitives;
 use engine_particles::built_in_textures;
 use engine_resource::resource_name::ResourceName;
@@ -16,6 +17,7 @@ pub fn is_built_in(resource: &ResourceName) -> bool {
     match resource.kind.as_str() {
         "font" => is_built_in_font(name),
         "model" => primitives::NAMES.contains(&name),
+        "render_config" => is_built_in_config(name),
         "shader" => name.starts_with(ENGINE_PREFIX),
         "texture" => built_in_textures::find(name).is_some(),
         "unit" => is_built_in_unit(name),
@@ -33,7 +35,9 @@ mod tests {
         assert!(check("font", "core/fonts/default") && check("font", "core/fonts/symbols"));
         assert!(check("model", "core/models/cube") && check("unit", "core/units/sun"));
         assert!(check("texture", "core/particles/soft") && check("shader", "core/gui"));
+        assert!(check("render_config", "core/render/mini"));
         for (kind, name) in [
+            ("render_config", "core/render/min"),
             ("model", "core/models/cub"),
             ("unit", "core/models/cube"),
             ("texture", "core/particles"),

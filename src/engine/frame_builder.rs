@@ -343,6 +343,7 @@ impl Engine {
             return Err(error!("{VIEWS_MAX} views are shown in this frame already (VIEWS_MAX)"));
         }
         let viewport = self.drawing.viewport_in(viewport, window)?;
+        self.select_render_config();
         let size = self.devices.viewport_size(&viewport).max(Vec2::ONE);
         self.worlds.world(world).viewing.record(camera, self.frame.index);
         let camera = self.worlds.camera(camera).frame(size);
@@ -360,7 +361,7 @@ impl Engine {
             scene: self.worlds.scene_number(world),
             layers: u32::MAX,
             environment: ShadingEnvironment::DEFAULT,
-            viewport: None,
+            viewport: self.drawing.render_configs.slot(viewport.frame),
             guis: self.drawing.guis_on(viewport.target, world.0),
         });
         Ok(())
@@ -413,6 +414,8 @@ impl Engine {
             packet.views.push(view);
         }
         textures_first(&mut packet.views[first..]);
+        self.select_render_config();
+        self.drawing.render_configs.fill(packet);
         self.fill_scenes(packet);
         self.worlds.lines.end_frame(self.frame.total);
         if self.drawing.builder.is_shown && self.game.build == BuildMode::Development {

@@ -34,6 +34,7 @@ pub const DOCUMENTS: &[(&str, &[u8])] = files![
     "docs/lights.md",
     "docs/lua.md",
     "docs/materials.md",
+    "docs/render_config.md",
     "docs/menus.md",
     "docs/models.md",
     "docs/animation.md",

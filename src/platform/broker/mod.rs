@@ -41,7 +41,7 @@ pub struct BrokerDuties {
 }
 
 /// Endings of the sources that tools edit.
-pub const SOURCE_ENDINGS: [&str; 21] = [
+pub const SOURCE_ENDINGS: [&str; 22] = [
     "animation",
     "config",
     "flow",
@@ -55,6 +55,7 @@ pub const SOURCE_ENDINGS: [&str; 21] = [
     "package",
     "particles",
     "physics_properties",
+    "render_config",
     "sheet",
     "skeleton",
     "sound",

@@ -28,6 +28,7 @@ pub mod physics_world;
 pub mod prelude_core;
 pub mod profiler;
 mod remote;
+mod render_settings;
 mod resource_package;
 mod save;
 mod sound;
@@ -55,6 +56,7 @@ pub const MODULES: &[&ModuleRows] = &[
     &actor::material::ACTOR,
     &actor::one_way::ACTOR,
     &application::APPLICATION,
+    &render_settings::APPLICATION,
     &blend_shape::ANIMATION_CURVES,
     &blend_shape::BLEND_SHAPE,
     &broadphase::BROADPHASE,
@@ -129,6 +131,7 @@ pub const MODULES: &[&ModuleRows] = &[
     &unit::nodes::UNIT,
     &unit::resource::UNIT_RESOURCE,
     &viewport::VIEWPORT,
+    &render_settings::VIEWPORT,
     &window::WINDOW,
     &window::design::DESIGN,
     &worker::MODULE,
