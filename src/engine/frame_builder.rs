@@ -414,8 +414,7 @@ impl Engine {
             packet.views.push(view);
         }
         textures_first(&mut packet.views[first..]);
-        self.select_render_config();
-        self.drawing.render_configs.fill(packet);
+        self.fill_render_config(packet);
         self.fill_scenes(packet);
         self.worlds.lines.end_frame(self.frame.total);
         if self.drawing.builder.is_shown && self.game.build == BuildMode::Development {

@@ -1,5 +1,5 @@
-//! The game's render config: which one the settings select, the values of its settings that the game
-//! sets, and hot reload. A config that cannot be read is reported, and the one before it stays.
+//! The game's render config: which one the settings select, the values of its settings that the
+//! game sets, and hot reload. A config that cannot be read is reported, and the one before it stays.
 
 use super::{Assets, Drawing, Engine};
 use engine_foundation::error;
@@ -7,15 +7,18 @@ use engine_foundation::hash::IdString32;
 use engine_foundation::suggest::hint;
 use engine_foundation::{Error, log};
 use engine_frame_packet::FramePacket;
-use engine_frame_packet::render_config::{RenderConfigFrame, ViewportSlot};
+use engine_frame_packet::render_config::{GeneratorRun, RenderConfigFrame, ViewportSlot};
+use engine_frame_packet::texture::TextureSlot;
 use engine_render::render_config::{BUILT_IN_CONFIGS, built_in, read};
 use engine_resource::reload_steps::{ChangedResources, ReloadStep};
-use engine_resource::render_config_data::{ConfigSetting, RenderConfigData};
+use engine_resource::render_config_data::{ConfigSetting, FrameImage, RenderConfigData};
 use engine_resource::resource_kind::kind_names;
 use engine_resource::resource_name::ResourceName;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+/// Maximum number of generators that scripts run in a frame.
+pub const RUNS_MAX: usize = 256;
 /// Value of the setting `render.config` for the engine's own frame.
 const CORE: &str = "core";
 /// The viewport of the engine's own frame.
@@ -29,6 +32,8 @@ pub struct RenderConfigs {
     active: Option<(String, Arc<RenderConfigData>)>,
     /// Values that the game has set, by the names of settings. They outlast reloads.
     values: BTreeMap<String, f32>,
+    /// Generators that scripts run in this frame, with their textures.
+    runs: Vec<(String, TextureSlot)>,
 }
 
 /// Returns true if a render config is embedded in the engine.
@@ -50,9 +55,8 @@ impl RenderConfigs {
     fn load(&mut self, assets: &mut Assets, name: &str) {
         match load(assets, name) {
             Ok(data) => {
-                let is_known = |name: &String| {
-                    data.as_ref().is_some_and(|data| data.setting(name).is_some())
-                };
+                let is_known =
+                    |name: &String| data.as_ref().is_some_and(|data| data.setting(name).is_some());
                 self.values.retain(|name, _| is_known(name));
                 self.active = data.map(|data| (name.to_string(), Arc::new(data)));
             }
@@ -104,6 +108,32 @@ impl RenderConfigs {
         Ok(())
     }
 
+    /// Runs a generator onto a texture in this frame.
+    ///
+    /// # Errors
+    /// Returns an error if the active config has no such generator, if the generator uses another
+    /// image, or if too many run already.
+    pub fn run(&mut self, name: &str, onto: TextureSlot) -> Result<(), Error> {
+        let generators = self.active.iter().flat_map(|(_, data)| &data.generators);
+        let found = generators.clone().find(|generator| generator.name == name);
+        let Some(generator) = found else {
+            let hint = hint(name, generators.map(|generator| &generator.name[..]));
+            return Err(error!("the render config has no generator '{name}'{hint}"));
+        };
+        let images = generator.inputs.iter().map(|input| input.image).chain([generator.output]);
+        if images.into_iter().any(|image| image != FrameImage::Target) {
+            return Err(error!(
+                "the generator '{name}' uses images of a view: one that draws onto a texture uses \
+                 'target' alone"
+            ));
+        }
+        if self.runs.len() >= RUNS_MAX {
+            return Err(error!("{RUNS_MAX} generators run in this frame already (RUNS_MAX)"));
+        }
+        self.runs.push((name.to_string(), onto));
+        Ok(())
+    }
+
     /// Returns the id of the active config's viewport with a name.
     ///
     /// # Errors
@@ -132,8 +162,14 @@ impl RenderConfigs {
     }
 
     /// Adds the config to a packet.
-    pub(super) fn fill(&self, packet: &mut FramePacket) {
+    fn fill(&mut self, packet: &mut FramePacket) {
+        let runs = std::mem::take(&mut self.runs);
         let Some((name, data)) = &self.active else { return };
+        for (name, onto) in runs {
+            let generator = data.generators.iter().position(|generator| generator.name == name);
+            let run = |index: usize| GeneratorRun { config: 0, generator: index as u32, onto };
+            packet.generator_runs.extend(generator.map(run));
+        }
         let value = |setting: &ConfigSetting| {
             let value = self.values.get(&setting.name).copied();
             setting.limited(value.unwrap_or(setting.default))
@@ -170,6 +206,12 @@ impl Drawing {
 }
 
 impl Engine {
+    /// Adds the render config to a packet.
+    pub(super) fn fill_render_config(&mut self, packet: &mut FramePacket) {
+        self.select_render_config();
+        self.drawing.render_configs.fill(packet);
+    }
+
     /// Reads the render config that the settings select, if they have changed.
     pub fn select_render_config(&mut self) {
         let name = self.game.settings.text("render.config");

@@ -22,7 +22,7 @@ use engine_foundation::{Mat4, Vec3};
 use gui::GuiFrame;
 use material::MaterialChange;
 use mesh::{MeshChange, SurfaceChange};
-use render_config::{RenderConfigFrame, ViewportSlot};
+use render_config::{GeneratorRun, RenderConfigFrame, ViewportSlot};
 use scene::SceneFrame;
 use shading_environment::ShadingEnvironment;
 use texture::{TextureChange, TextureSlot};
@@ -60,6 +60,8 @@ pub struct FramePacket {
     pub scenes: Vec<SceneFrame>,
     /// The render configs that views are drawn with.
     pub render_configs: Vec<RenderConfigFrame>,
+    /// Generators that draw onto textures before the views, in this order.
+    pub generator_runs: Vec<GeneratorRun>,
     /// Views in drawing order.
     pub views: Vec<View>,
     pub captures: Vec<CaptureRequest>,
@@ -89,6 +91,7 @@ impl FramePacket {
         self.scenes.iter_mut().for_each(SceneFrame::clear);
         self.spare_scenes.append(&mut self.scenes);
         self.render_configs.clear();
+        self.generator_runs.clear();
         self.views.clear();
         self.captures.clear();
     }

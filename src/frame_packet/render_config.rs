@@ -1,6 +1,7 @@
 //! Render configs in a packet: the frames as data that views are drawn with, and the values of
 //! their settings. Knows no files.
 
+use super::texture::TextureSlot;
 use super::{FramePacket, View};
 use engine_resource::render_config_data::{ConfigViewport, RenderConfigData};
 use std::sync::Arc;
@@ -30,6 +31,17 @@ pub struct ViewportSlot {
     pub config: u32,
     /// Index of the config's viewport.
     pub viewport: u32,
+}
+
+/// A generator that draws onto a texture once, before the views.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct GeneratorRun {
+    /// Index in [`FramePacket::render_configs`].
+    pub config: u32,
+    /// Index of the config's generator, which uses no image but the target.
+    pub generator: u32,
+    /// A texture that was created as a render target.
+    pub onto: TextureSlot,
 }
 
 impl FramePacket {

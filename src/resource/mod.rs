@@ -26,6 +26,8 @@ mod reader_panic_tests;
 pub mod redirects;
 pub mod reload_steps;
 pub mod render_config_data;
+#[cfg(test)]
+mod render_config_data_tests;
 pub mod resource_kind;
 pub mod resource_name;
 pub mod save;

@@ -29,6 +29,7 @@ pub mod prelude_core;
 pub mod profiler;
 mod remote;
 mod render_settings;
+mod renderer;
 mod resource_package;
 mod save;
 mod sound;
@@ -132,6 +133,7 @@ pub const MODULES: &[&ModuleRows] = &[
     &unit::resource::UNIT_RESOURCE,
     &viewport::VIEWPORT,
     &render_settings::VIEWPORT,
+    &renderer::RENDERER,
     &window::WINDOW,
     &window::design::DESIGN,
     &worker::MODULE,

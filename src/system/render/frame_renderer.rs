@@ -409,7 +409,7 @@ impl FrameRenderer {
         self.statistics.textures = self.textures.len() as u32;
         self.statistics.materials = self.materials.len() as u32;
         let nothing = self.plan.passes.is_empty() && packet.captures.is_empty();
-        if nothing && packet.textures.is_empty() {
+        if nothing && packet.textures.is_empty() && packet.generator_runs.is_empty() {
             return self.device.submit(None);
         }
         let layout = &self.materials.frame_layout;
@@ -476,6 +476,7 @@ impl FrameRenderer {
             (self.statistics.gpu_frame, self.statistics.gpu_passes) = results;
         }
         let mut encoder = self.device.device.create_command_encoder(&Default::default());
+        self.encode_runs(packet, &mut encoder);
         let passes = std::mem::take(&mut self.plan.passes);
         for pass in &passes {
             if let Some(onto) = self.pass_target(pass.target) {
@@ -504,7 +505,7 @@ impl FrameRenderer {
         }
     }
 
-    fn encode_context(&mut self) -> EncodeContext<'_> {
+    pub(super) fn encode_context(&mut self) -> EncodeContext<'_> {
         EncodeContext {
             device: &self.device,
             textures: &mut self.textures,
@@ -540,7 +541,7 @@ impl FrameRenderer {
     }
 
     /// Returns a target as the target of a pass.
-    fn pass_target(&self, target: ViewTarget) -> Option<PassTarget> {
+    pub(super) fn pass_target(&self, target: ViewTarget) -> Option<PassTarget> {
         let (texture, view, format) = self.target(target)?;
         let slot = match target {
             ViewTarget::Texture(slot) => Some(slot),

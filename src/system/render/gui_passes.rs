@@ -82,8 +82,8 @@ pub struct GuiPass {
     /// True for the first and for the last pass of the view.
     pub is_first: bool,
     pub is_last: bool,
-    /// The part of the target that shows the view's world, and the index of the scenes' planned view
-    /// for all passes of the view.
+    /// The part of the target that shows the view's world, and the index of the scenes' planned
+    /// view for all passes of the view.
     pub rectangle: PixelRectangle,
     pub view_scene: Option<usize>,
     /// Pixels per logical pixel, and seconds of game time.

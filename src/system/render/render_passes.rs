@@ -172,8 +172,8 @@ pub static RENDER_PASSES: &[PassRow] = &[
     },
 ];
 
-/// The rows that draw a part of another pass's work, in views of another kind: a render config names
-/// the pass once, and both rows belong to it.
+/// The rows that draw a part of another pass's work, in views of another kind: a render config
+/// names the pass once, and both rows belong to it.
 static ALTERNATIVES: &[(&str, &str)] = &[
     ("transparent objects and particles", "transparent objects"),
     ("tone mapping with depth", "tone mapping"),

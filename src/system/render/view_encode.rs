@@ -183,11 +183,11 @@ impl ViewOrder {
             rows.extend(segment.rows.iter().copied().filter(runs));
             // Guis may have two passes, in the world and over it, and generators run once.
             let is_here = if segment.is_after_guis { pass.is_last } else { pass.is_first };
-            segments.push((rows.len(), segment.generators.clone()));
-            if !is_here {
-                segments.last_mut().expect("it was pushed").1.clear();
+            if is_here && !segment.generators.is_empty() {
+                segments.push((rows.len(), segment.generators.clone()));
             }
         }
+        segments.push((rows.len(), Vec::new()));
         ViewOrder { rows, segments, reads_depth: plan.reads_depth }
     }
 

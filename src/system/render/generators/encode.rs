@@ -86,9 +86,19 @@ impl GeneratorRenderer {
 
     /// Encodes a generator of a view.
     pub fn encode(&mut self, index: u32, context: &mut GeneratorPass) {
-        let Some((config, viewport)) = self.views.get(context.pass.view).copied().flatten() else {
-            return;
-        };
+        let found = self.views.get(context.pass.view).copied().flatten();
+        if let Some(viewport) = found {
+            self.encode_for(viewport, index, context);
+        }
+    }
+
+    /// Encodes a generator for a viewport of a config.
+    pub fn encode_for(
+        &mut self,
+        (config, viewport): (usize, usize),
+        index: u32,
+        context: &mut GeneratorPass,
+    ) {
         let [_, _, width, height] = context.pass.rectangle;
         let index = index as usize;
         let Some(state) = self.configs[config].state.as_ref() else { return };

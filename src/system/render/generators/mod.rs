@@ -7,6 +7,7 @@ mod config_state;
 mod encode;
 pub mod frame_plan;
 mod resolve;
+mod runs;
 mod target_pool;
 #[cfg(test)]
 mod tests;
@@ -193,8 +194,8 @@ impl GeneratorRenderer {
         Some(&self.configs[config].state.as_ref()?.plans[viewport])
     }
 
-    /// Copies the uniforms of the frame's passes, which are about to be submitted, and drops what is
-    /// not used any more.
+    /// Copies the uniforms of the frame's passes, which are about to be submitted, and drops what
+    /// is not used any more.
     pub fn end_frame(&mut self, device: &GpuDevice, statistics: &mut FrameStatistics) {
         if let Some(shared) = &mut self.shared {
             shared.uniforms.write(device);

@@ -56,8 +56,8 @@ impl TargetPool {
         found.clone()
     }
 
-    /// Ends a frame, and drops textures that are not used any more. Returns true if there were some,
-    /// whose bind groups must be dropped too.
+    /// Ends a frame, and drops textures that are not used any more. Returns true if there were
+    /// some, whose bind groups must be dropped too.
     pub fn end_frame(&mut self) -> bool {
         let (frame, before) = (self.frame, self.textures.len());
         self.textures.retain(|_, (_, used)| *used + KEPT_FRAMES > frame);

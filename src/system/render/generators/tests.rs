@@ -3,7 +3,7 @@
 use super::resolve::SOURCE;
 
 #[test]
-fn the_shader_of_copies_is_valid_with_and_without_several_samples() {
+fn the_shader_of_copies_is_valid_for_any_number_of_samples() {
     for source in [SOURCE.to_string(), SOURCE.replace("_multisampled_2d", "_2d")] {
         let module = wgpu::naga::front::wgsl::parse_str(&source)
             .unwrap_or_else(|error| panic!("{}", error.emit_to_string(&source)));

@@ -1,5 +1,5 @@
-//! The description of a viewport for people: its passes, and its targets with their sizes and bytes.
-//! Formats no text.
+//! The description of a viewport for people: its passes, and its targets with their sizes and
+//! bytes. Formats no text.
 
 use super::super::generators::frame_plan::FramePlan;
 use super::super::render_passes::{PassResource, RENDER_PASSES, pass_name};

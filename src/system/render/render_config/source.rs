@@ -133,8 +133,8 @@ pub fn check_count(
 /// Checks that an entry is a block with no other keys than `keys`.
 pub fn check_keys(entry: &ObjectEntry, keys: &[&str]) -> Result<(), ConfigError> {
     let Some(entries) = entry.value.entries() else {
-        let kind = entry.value.kind();
-        let message = format!("'{}' must be a block, {{ {} = … }}, got {kind}", entry.key, keys[0]);
+        let (key, kind) = (entry.key, entry.value.kind());
+        let message = format!("'{key}' must be a block, {{ {} = … }}, got {kind}", keys[0]);
         return Err((entry.line(), message));
     };
     for inner in entries {
