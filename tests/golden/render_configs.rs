@@ -242,12 +242,16 @@ fn copies_of_the_target_change_nothing_and_guis_stay_hidden() {
     }
     // With one sample per pixel, a copy of the light is the light.
     let copy = "shader = \"copy\" inputs = { image = \"light\" } output = \"light\"";
-    let data = Arc::new(one_generator(copy, "before background"));
     let quality = RenderQuality { samples: 1, ..options(false).quality };
     renderer.set_quality(quality);
-    let plain = picture(&mut renderer, forward::spheres());
-    let copied = picture(&mut renderer, with(forward::spheres(), &data, &[]));
-    assert!(greatest_difference(&plain, &copied) <= 1);
+    for scene in [forward::transparency, forward::gui_and_particles] {
+        let plain = picture(&mut renderer, scene());
+        for point in ["after opaque objects", "before background", "before tone mapping"] {
+            let data = Arc::new(one_generator(copy, point));
+            let copied = picture(&mut renderer, with(scene(), &data, &[]));
+            assert!(greatest_difference(&plain, &copied) <= 1, "{point}");
+        }
+    }
 }
 
 #[test]

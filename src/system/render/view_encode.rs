@@ -196,9 +196,13 @@ impl ViewOrder {
         self.segments.iter().any(|(_, generators)| !generators.is_empty())
     }
 
-    /// Returns true if a row from an index on, or a generator, reads the depth.
+    /// Returns true if a row from an index on, or a generator, needs the depth.
     fn is_depth_read_after(&self, first: usize) -> bool {
-        self.reads_depth || self.rows[first..].iter().any(|row| row.does_read(PassResource::Depth))
+        // Generators can separate rows that test against the depth.
+        let needs = |row: &&PassRow| {
+            row.does_read(PassResource::Depth) || row.attachments() == Attachments::Scene
+        };
+        self.reads_depth || self.rows[first..].iter().any(needs)
     }
 }
 

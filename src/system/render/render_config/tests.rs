@@ -83,18 +83,12 @@ fn refuses(old: &str, new: &str, line: usize, wanted: &str) {
     assert!(found.starts_with(&start) && found.contains(wanted), "{found}");
 }
 
-fn passes(viewport: &ConfigViewport) -> Vec<&str> {
+fn passes(viewport: &ConfigViewport) -> Vec<String> {
     let name = |step: &'_ FrameStep| match step {
-        FrameStep::Pass(_) => true,
-        FrameStep::Generator(_) => false,
+        FrameStep::Pass(name) => Some(name.clone()),
+        FrameStep::Generator(_) => None,
     };
-    let steps = viewport.steps.iter().filter(|step| name(step));
-    steps
-        .map(|step| match step {
-            FrameStep::Pass(name) => &name[..],
-            FrameStep::Generator(_) => "",
-        })
-        .collect()
+    viewport.steps.iter().filter_map(name).collect()
 }
 
 #[test]
@@ -227,7 +221,7 @@ fn cyclic_and_self_reading_steps_are_errors() {
         "'glow' reads 'half' and draws onto it",
     );
     let cyclic = "a = { extends = \"b\" }\n    b = { extends = \"a\" }\n    default";
-    refuses("default = {\n", &format!("{cyclic} = {{\n"), 17, "the viewports extend each other");
+    refuses("default = {\n", &format!("{cyclic} = {{\n"), 18, "the viewports extend each other");
     refuses("extends = \"core\"\n", "extends = \"default\"\n", 18, "extend each other: 'default'");
 }
 
@@ -355,4 +349,47 @@ fn reports_have_the_sizes_and_bytes_of_all_targets() {
         (&lines.reads[..], &lines.writes[..]),
         (&["target".to_string()][..], &["target".to_string()][..])
     );
+}
+
+/// Returns the files of the manual's example: the blocks that follow a line that begins with a
+/// name, as `main.lua` in quotes.
+fn manual_files() -> Vec<(String, String)> {
+    let page = include_str!("../../../../docs/render_config.md");
+    let (mut files, mut name, mut block) = (Vec::new(), None, None::<String>);
+    for line in page.lines() {
+        match &mut block {
+            Some(text) if line == "```" => {
+                files.extend(name.take().map(|name| (name, std::mem::take(text))));
+                block = None;
+            }
+            Some(text) => *text += &format!("{line}\n"),
+            None if line.starts_with("```") => block = Some(String::new()),
+            None if line.is_empty() => {}
+            None => {
+                let quoted = line.strip_prefix('`').and_then(|line| line.split_once('`'));
+                let found =
+                    quoted.filter(|_| line.ends_with(':')).map(|(name, _)| name.to_string());
+                name = found;
+            }
+        }
+    }
+    files
+}
+
+#[test]
+fn the_example_of_the_manual_compiles() {
+    let files = manual_files();
+    let find = |path: &str| files.iter().find(|(name, _)| name == path);
+    let read_file = |path: &str| match find(path) {
+        Some((_, text)) => Ok(text.clone().into_bytes()),
+        None => Err(error!("{path}: there is no such file")),
+    };
+    assert!(find("settings.sjson").expect("it is shown").1.contains("config = \"frame\""));
+    let (path, text) = find("frame.render_config").expect("it is shown").clone();
+    let name = ResourceName::new("render_config", "frame");
+    let bytes = text.into_bytes();
+    let mut context = CompileContext::new(name, path, SourceForm::Own, bytes, false, &read_file);
+    let data = source::compile(&mut context).unwrap_or_else(|error| panic!("{error}"));
+    assert_eq!(data.generators.len(), 5);
+    assert_eq!(context.files.len(), 4);
 }
