@@ -10,6 +10,7 @@ mod gui_drawing;
 mod local_lights;
 mod meshes;
 mod post;
+mod render_configs;
 mod render_to_texture;
 mod renderer_failures;
 mod reused_slots;

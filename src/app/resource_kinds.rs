@@ -5,6 +5,7 @@ use engine_foundation::Error;
 use engine_foundation::sjson::SjsonTree;
 use engine_models::data::ModelData;
 use engine_particles::resource::PARTICLES;
+use engine_render::render_config::RENDER_CONFIG;
 use engine_render::shader::{MATERIAL, SHADER};
 use engine_resource::data_resources;
 use engine_resource::resource_kind::{ResourceKind, ResourceKinds, kind_names};
@@ -45,6 +46,7 @@ static ALL: &[&ResourceKind] = &[
     &TILEMAP,
     &PHYSICS_PROPERTIES,
     &SHADING_ENVIRONMENT,
+    &RENDER_CONFIG,
 ];
 
 /// Function that returns the names of the resources that compiled data contains.

@@ -211,6 +211,9 @@ const RELOADS: [(&str, ReloadFn); 11] = [
     ("sounds", |engine, changed| engine.devices.sounds.reload(&mut engine.assets.store, changed)),
     ("fonts", |engine, changed| engine.assets.text.reload(&mut engine.assets.store, changed)),
     ("pictures, materials and models", Engine::reload_textures_and_materials),
+    ("the render config", |engine, changed| {
+        engine.drawing.reload_render_config(&mut engine.assets, changed);
+    }),
     ("particles", |engine, changed| engine.worlds.reload_particles(&mut engine.assets, changed)),
     ("units", |engine, changed| {
         if changed.any(ReloadStep::UnitResources) {

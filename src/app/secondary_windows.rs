@@ -170,6 +170,7 @@ mod tests {
             sky: None,
             environment: ShadingEnvironment::DEFAULT,
             environment_textures: EnvironmentTextures::default(),
+            viewport: None,
             guis: Vec::new(),
         };
         let texture = ViewTarget::Texture(TextureSlot::SHARED);

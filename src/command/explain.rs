@@ -3,6 +3,7 @@
 //! plays with the passed parameters.
 
 mod animation;
+mod frame;
 mod hashed_names;
 
 use super::check::created_resources;
@@ -19,6 +20,7 @@ use engine_app::{Game, VariantChoice, exit};
 use engine_foundation::hash::{IdString32, IdString64};
 use engine_foundation::{Error, suggest, terminal};
 use engine_platform as platform;
+use engine_render::render_config::built_in;
 use engine_resource::compile::{self, CompileResult, CompileTarget};
 use engine_resource::folder_scan;
 use engine_resource::index::{IndexEntry, ResourceIndex};
@@ -38,7 +40,7 @@ pub struct Args {
     /// The game's folder
     folder: PathBuf,
     /// A resource (textures/wall.texture; the type may be left out if only one resource has the
-    /// name), its file, or a hash of 8 or 16 digits
+    /// name), its file, a hash of 8 or 16 digits, or "frame": the passes that draw a frame
     resource: String,
     /// The platform [default: this one]
     #[arg(long)]
@@ -90,6 +92,9 @@ fn explain(args: &Args) -> Result<String, Error> {
         let data = data_of(&args.folder, platform)?;
         return of_short_hash(index, hashed_names::names(index, &data), id);
     }
+    if args.resource == FRAME && index.entries.iter().all(|entry| entry.resource.name != FRAME) {
+        return frame_of_game(index, args, (platform, &preferences));
+    }
     let resource = requested_resource(index, args);
     print_problems(&compiled, resource.as_ref().ok(), &args.folder);
     let resource = resource?;
@@ -99,6 +104,27 @@ fn explain(args: &Args) -> Result<String, Error> {
         engine_foundation::error_line!("note: '{resource}' is an old name of '{new}'");
     }
     explain_resource(index, old.unwrap_or(&resource), args, (platform, &preferences))
+}
+
+/// The word that stands for the frame of the game, unless a resource has this name.
+const FRAME: &str = "frame";
+
+/// Describes the frame that the game's settings select.
+fn frame_of_game(
+    index: &ResourceIndex,
+    args: &Args,
+    chosen: (&str, &VariantPreferences),
+) -> Result<String, Error> {
+    let settings = Settings::read(&args.folder, chosen.0)?;
+    let name = settings.text("render.config");
+    if let Some(data) = built_in(name) {
+        return Ok(frame::describe(name, &data));
+    }
+    let resource = ResourceName::new(kind_names::RENDER_CONFIG, name);
+    if index.variants(&resource).is_empty() {
+        return Err(Error::new(missing_message(index, KINDS, chosen.1, &resource)));
+    }
+    frame::of_config(name, &compiled_data(index, &resource, args, chosen)?)
 }
 
 /// Returns the resource that the command line names.
@@ -148,6 +174,7 @@ fn explain_resource(
         kind_names::MODEL => Some(animation::of_model as fn(&str, &[u8]) -> _),
         kind_names::STATE_MACHINE => Some(animation::of_state_machine as fn(&str, &[u8]) -> _),
         kind_names::NAVIGATION => Some(navigation::explain_file as fn(&str, &[u8]) -> _),
+        kind_names::RENDER_CONFIG => Some(frame::of_config as fn(&str, &[u8]) -> _),
         _ => None,
     };
     if let Some(describe) = of_kind {

@@ -160,6 +160,7 @@ mod tests {
             sky: None,
             environment: ShadingEnvironment::DEFAULT,
             environment_textures: EnvironmentTextures::default(),
+            viewport: None,
             guis: Vec::new(),
         };
         ViewProjector::of(&view, Vec2::new(200.0, 100.0))

@@ -401,6 +401,7 @@ pub(super) fn fullscreen_view(gui: Handle, clear: Option<[f32; 4]>) -> View {
         sky: None,
         environment: ShadingEnvironment::DEFAULT,
         environment_textures: EnvironmentTextures::default(),
+        viewport: None,
         guis: vec![gui.to_number() as u64],
     }
 }

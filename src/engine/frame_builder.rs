@@ -346,6 +346,7 @@ impl Engine {
             return Err(error!("{VIEWS_MAX} views are shown in this frame already (VIEWS_MAX)"));
         }
         let viewport = self.drawing.viewport_in(viewport, window)?;
+        self.select_render_config();
         let size = self.devices.viewport_size(&viewport).max(Vec2::ONE);
         self.worlds.world(world).viewing.record(camera, self.frame.index);
         let camera = self.worlds.camera(camera).frame(size);
@@ -366,6 +367,7 @@ impl Engine {
             sky,
             environment,
             environment_textures: EnvironmentTextures::default(),
+            viewport: self.drawing.render_configs.slot(viewport.frame),
             guis: self.drawing.guis_on(viewport.target, world.0),
         });
         Ok(())
@@ -395,6 +397,7 @@ impl Engine {
                 sky: None,
                 environment: ShadingEnvironment::DEFAULT,
                 environment_textures: EnvironmentTextures::default(),
+                viewport: None,
                 guis: vec![gui],
             });
         }
@@ -419,6 +422,7 @@ impl Engine {
             packet.views.push(view);
         }
         textures_first(&mut packet.views[first..]);
+        self.fill_render_config(packet);
         self.fill_scenes(packet);
         self.worlds.lines.end_frame(self.frame.total);
         if self.drawing.builder.is_shown && self.game.build == BuildMode::Development {

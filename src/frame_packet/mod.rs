@@ -12,6 +12,7 @@ pub mod deformation;
 pub mod gui;
 pub mod material;
 pub mod mesh;
+pub mod render_config;
 pub mod scene;
 pub mod shading_environment;
 pub mod text;
@@ -21,6 +22,7 @@ use engine_foundation::{Mat4, Vec3};
 use gui::GuiFrame;
 use material::MaterialChange;
 use mesh::{MeshChange, SurfaceChange};
+use render_config::{GeneratorRun, RenderConfigFrame, ViewportSlot};
 use scene::{SceneFrame, SkyFrame};
 use shading_environment::{EnvironmentTextures, ShadingEnvironment};
 use texture::{TextureChange, TextureSlot};
@@ -56,6 +58,10 @@ pub struct FramePacket {
     pub ended_scenes: Vec<u64>,
     /// Every scene that has changes.
     pub scenes: Vec<SceneFrame>,
+    /// The render configs that views are drawn with.
+    pub render_configs: Vec<RenderConfigFrame>,
+    /// Generators that draw onto textures before the views, in this order.
+    pub generator_runs: Vec<GeneratorRun>,
     /// Views in drawing order.
     pub views: Vec<View>,
     pub captures: Vec<CaptureRequest>,
@@ -84,6 +90,8 @@ impl FramePacket {
         self.ended_scenes.clear();
         self.scenes.iter_mut().for_each(SceneFrame::clear);
         self.spare_scenes.append(&mut self.scenes);
+        self.render_configs.clear();
+        self.generator_runs.clear();
         self.views.clear();
         self.captures.clear();
     }
@@ -210,6 +218,8 @@ pub struct View {
     /// Sky, fog and post effects of the view.
     pub environment: ShadingEnvironment,
     pub environment_textures: EnvironmentTextures,
+    /// The order of passes that draws the view; `None`: the engine's own frame.
+    pub viewport: Option<ViewportSlot>,
     /// The packet's Guis that are drawn, in this order: those of the world first.
     pub guis: Vec<u64>,
 }

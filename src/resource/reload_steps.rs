@@ -48,6 +48,8 @@ pub enum ReloadStep {
     ShadingEnvironments,
     /// Graphs, and their instances. Files of units and levels can contain graphs, too.
     Flow,
+    /// Render configs, and the views that are drawn with them.
+    RenderConfigs,
 }
 
 /// The changed resources of one reload, with the steps of their kinds.

@@ -294,6 +294,14 @@ pub const SETTINGS: &[Setting] = &[
         "The number of the monitor that the window opens on, from 1. 0: the desktop chooses.",
     ),
     setting(
+        "render.config",
+        SettingType::Text,
+        "\"core\"",
+        "The render config that draws worlds: the name of a resource, or one of the engine's own, \
+         such as core/render/mini. `core` is the engine's own frame.",
+    )
+    .live(),
+    setting(
         "render.smooth_edges",
         SettingType::Boolean,
         "true",

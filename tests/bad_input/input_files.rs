@@ -122,6 +122,7 @@ const RESOURCES: &[&str] = &[
     "level.config",
     "music.mixer",
     "numbers.binary",
+    "order.render_config",
     "paint.wgsl",
     "place.tmx",
     "print.ttf",

@@ -79,6 +79,7 @@ pub fn view(guis: &[u64]) -> View {
         sky: None,
         environment: ShadingEnvironment::DEFAULT,
         environment_textures: EnvironmentTextures::default(),
+        viewport: None,
         guis: guis.to_vec(),
     }
 }

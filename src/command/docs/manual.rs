@@ -36,6 +36,7 @@ pub const DOCUMENTS: &[(&str, &[u8])] = files![
     "docs/screen_space.md",
     "docs/lua.md",
     "docs/materials.md",
+    "docs/render_config.md",
     "docs/menus.md",
     "docs/models.md",
     "docs/animation.md",

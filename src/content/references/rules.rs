@@ -200,6 +200,7 @@ const TABLE: &[KindRules] = &[
     KindRules { kind: TILEMAP, format: PLAIN, rules: &[relative(&["map"])] },
     KindRules { kind: SHADING_ENVIRONMENT, format: PLAIN, rules: &[] },
     KindRules { kind: PHYSICS_PROPERTIES, format: PLAIN, rules: &[] },
+    KindRules { kind: RENDER_CONFIG, format: PLAIN, rules: &[] },
     KindRules { kind: "flow", format: DATA, rules: &[name(&["nodes", "*", "graph"], &["flow"])] },
     KindRules { kind: "curve", format: PLAIN, rules: &[] },
     KindRules { kind: NAVIGATION, format: DATA, rules: &[] },

@@ -9,6 +9,7 @@ mod atlas_extent;
 mod device;
 mod forward;
 mod frame_renderer;
+mod generators;
 mod gpu_timing;
 mod gui_batches;
 mod gui_buffers;
@@ -23,6 +24,7 @@ mod post;
 mod range_allocator;
 mod readback;
 mod recorder;
+pub mod render_config;
 mod render_passes;
 mod scene;
 mod screen_space;
@@ -208,6 +210,12 @@ pub enum RendererEvent {
         shader: String,
         message: String,
     },
+    /// A render config does not work with this adapter. Views are drawn as before, or by the
+    /// engine's own frame.
+    RenderConfigFailed {
+        name: String,
+        message: String,
+    },
     /// The adapter was lost, and is available again; only the contents of render targets are lost.
     DeviceRecovered {
         message: String,
@@ -281,6 +289,9 @@ pub struct FrameStatistics {
     pub copied_bytes: u64,
     pub textures: u32,
     pub materials: u32,
+    /// Textures of render configs' generators, and their bytes.
+    pub generator_textures: u32,
+    pub generator_bytes: u64,
     /// The part of worlds in the draw calls, instances and bytes above, and the contents of the
     /// worlds.
     pub scene: SceneStatistics,

@@ -353,6 +353,19 @@ pub static RENDER_PASSES: &[PassRow] = &[
     },
 ];
 
+/// The rows that draw a part of another pass's work, in views of another kind: a render config
+/// names the pass once, and both rows belong to it.
+static ALTERNATIVES: &[(&str, &str)] = &[
+    ("transparent objects and particles", "transparent objects"),
+    ("tone mapping with depth", "tone mapping"),
+];
+
+/// Returns the name of the pass that a row belongs to, as render configs name it.
+pub fn pass_name(row: &PassRow) -> &'static str {
+    let found = ALTERNATIVES.iter().find(|(name, _)| *name == row.name);
+    found.map_or(row.name, |(_, pass)| pass)
+}
+
 /// Checks a table: unique names, shaders and settings that exist, resources that are cleared once
 /// and before they are used, and no pass that samples what it draws onto. `shaders` are the names
 /// of all shaders. Returns a message for the first row that is wrong.
@@ -385,7 +398,7 @@ fn check_names(row: &PassRow, shaders: &[&str]) -> Result<(), String> {
 }
 
 /// Checks that a row samples only what passes before it have drawn.
-fn check_reads(row: &PassRow, drawn: &[PassResource]) -> Result<(), String> {
+pub fn check_reads(row: &PassRow, drawn: &[PassResource]) -> Result<(), String> {
     for resource in row.reads {
         if row.does_write(*resource) {
             return Err(format!("samples {resource:?} and draws onto it: a pass cannot do both"));
@@ -402,7 +415,7 @@ fn check_reads(row: &PassRow, drawn: &[PassResource]) -> Result<(), String> {
 
 /// Checks that a row clears or keeps what it draws onto as the passes before it need, and adds this
 /// to the drawn resources.
-fn check_writes(row: &PassRow, drawn: &mut Vec<PassResource>) -> Result<(), String> {
+pub fn check_writes(row: &PassRow, drawn: &mut Vec<PassResource>) -> Result<(), String> {
     let Some(first) = row.writes.first() else {
         return Err("draws onto nothing: add it to `writes`".to_string());
     };
@@ -535,12 +548,21 @@ mod tests {
     }
 
     #[test]
+    fn the_rows_of_a_pass_follow_each_other() {
+        for (name, pass) in ALTERNATIVES {
+            let index = RENDER_PASSES.iter().position(|row| row.name == *name);
+            let before = &RENDER_PASSES[index.expect("the row exists") - 1];
+            assert_eq!(pass_name(before), *pass, "{name}");
+        }
+    }
+
+    #[test]
     fn every_setting_of_worlds_changes_a_pass() {
         let named: Vec<&str> = RENDER_PASSES.iter().flat_map(|row| row.settings).copied().collect();
         let keys = SETTINGS.iter().map(|setting| setting.key);
-        // It chooses other values of the same settings.
-        let of_worlds =
-            |key: &&str| key.starts_with("render.") && *key != "render.less_on_processor";
+        // They choose other values of the same settings, and the order of the passes.
+        let others = ["render.less_on_processor", "render.config"];
+        let of_worlds = |key: &&str| key.starts_with("render.") && !others.contains(key);
         let settings: Vec<&str> = keys.filter(of_worlds).collect();
         assert!(named.iter().all(|name| settings.contains(name)), "{named:?}");
         assert!(settings.iter().all(|name| named.contains(name)), "{settings:?}");

@@ -221,6 +221,11 @@ function starts.physics_properties()
   end
 end
 
+function starts.render_config()
+  try(Application.set_render_setting, "lines", true)
+  try(Application.set_render_setting, "darkness", 0.75)
+end
+
 function starts.lua()
   if name ~= "use" then try(require, name) end
 end

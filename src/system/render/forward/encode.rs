@@ -38,6 +38,11 @@ impl ForwardRenderer {
         self.areas[index].is_some()
     }
 
+    /// Returns the samples per pixel of light and depth.
+    pub fn samples(&self) -> u32 {
+        self.samples
+    }
+
     /// Returns the light and the depth that a view is drawn onto; `None`: the view is not shown.
     pub fn light_and_depth(
         &self,

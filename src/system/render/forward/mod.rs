@@ -109,6 +109,11 @@ fn report_refused(
 }
 
 impl ForwardRenderer {
+    /// Returns the samples per pixel that an adapter can draw light with: `wanted`, or 1.
+    pub fn usable_samples(device: &GpuDevice, wanted: u32) -> u32 {
+        if device.draws_onto(LIGHT_FORMAT, wanted) { wanted } else { 1 }
+    }
+
     /// Creates the renderer with all current data of the scenes. Returns an error if an adapter
     /// cannot draw scenes.
     pub fn start(
@@ -126,8 +131,7 @@ impl ForwardRenderer {
                  than {STORAGE_BUFFERS_MIN} storage buffers. Run with --renderer software"
             ));
         }
-        let samples =
-            if device.draws_onto(LIGHT_FORMAT, quality.samples) { quality.samples } else { 1 };
+        let samples = ForwardRenderer::usable_samples(device, quality.samples);
         scenes.mark_all_changed();
         let mut meshes = MeshBuffers::new(device);
         report_refused(events, scenes, meshes.upload_all(device, &scenes.library));

@@ -149,6 +149,16 @@ fn items(scene: &RetainedScene, slot: u32) -> impl Iterator<Item = DrawPart> {
     std::iter::once(scene.items[slot as usize]).chain(extra.iter().copied())
 }
 
+/// Returns the quality for a view: a viewport without the pass of shadows has none.
+fn quality_of(packet: &FramePacket, view: &View, quality: &RenderQuality) -> RenderQuality {
+    match packet.viewport_of(view) {
+        Some((_, viewport)) if !viewport.has_pass("shadows") => {
+            RenderQuality { shadow_texels: 0, spot_texels: 0, ..*quality }
+        }
+        _ => *quality,
+    }
+}
+
 /// Returns a message if a view shows only some of its lights. `dropped` lights have no room in its
 /// clusters.
 fn light_limit_message(chosen: &ViewLights, dropped: usize) -> Option<String> {
@@ -190,6 +200,7 @@ impl DrawPlans {
             let Some(number) = view.scene else { continue };
             let Some(scene) = scenes.get(&number) else { continue };
             let begin = first_particle(scenes, number);
+            let quality = &quality_of(packet, view, quality);
             let mut plan = self.view(library, scene, view, packet.seconds as f32, quality, begin);
             (plan.view, plan.scene) = (index, number);
             self.views.push(plan);

@@ -66,6 +66,7 @@ fn view() -> View {
         sky: None,
         environment: ShadingEnvironment::DEFAULT,
         environment_textures: EnvironmentTextures::default(),
+        viewport: None,
         guis: Vec::new(),
     }
 }
