@@ -367,6 +367,7 @@ impl Renderer {
     /// window, it also blocks until the renderer takes this packet, so that the next one uses fresh
     /// input.
     pub fn submit(&mut self, mut packet: FramePacket) -> FramePacket {
+        render_passes::limit_environments(&mut packet);
         match &mut self.backend {
             Backend::Null(recorder) => recorder.apply(&packet),
             Backend::Inline(renderer) => renderer.packet(&packet),

@@ -8,6 +8,8 @@
 
 use super::screen_space;
 use super::view_encode::ViewEncoder;
+use engine_frame_packet::FramePacket;
+use engine_frame_packet::shading_environment::ShadingEnvironment;
 use engine_resource::settings::SETTINGS;
 
 /// An image that passes draw and read.
@@ -131,7 +133,7 @@ pub static RENDER_PASSES: &[PassRow] = &[
         encode: |view, to| view.draw_shadow(to),
     },
     PassRow {
-        name: "sky maps",
+        name: SKY_MAPS_PASS,
         reads: &[],
         writes: &[PassWrite::Clear(PassResource::SkyMaps)],
         shaders: &["sky_maps"],
@@ -314,7 +316,7 @@ pub static RENDER_PASSES: &[PassRow] = &[
         encode: |view, to| view.tonemap(to),
     },
     PassRow {
-        name: "post effects",
+        name: "graded tone mapping",
         reads: &[
             PassResource::Light,
             PassResource::Exposure,
@@ -328,7 +330,7 @@ pub static RENDER_PASSES: &[PassRow] = &[
         encode: |view, to| view.draw_post(to),
     },
     PassRow {
-        name: "post effects with depth",
+        name: "graded tone mapping with depth",
         reads: &[
             PassResource::Light,
             PassResource::Depth,
@@ -353,16 +355,66 @@ pub static RENDER_PASSES: &[PassRow] = &[
     },
 ];
 
-/// The rows that draw a part of another pass's work, in views of another kind: a render config
-/// names the pass once, and both rows belong to it.
-static ALTERNATIVES: &[(&str, &str)] = &[
+/// The passes that consist of several rows, by their rows: a render config names the pass once.
+static ROW_PASSES: &[(&str, &str)] = &[
+    (screen_space::DEPTH_PREPASS, OCCLUSION_PASS),
+    (screen_space::AMBIENT_OCCLUSION, OCCLUSION_PASS),
+    (screen_space::CONTACT_SHADOWS, OCCLUSION_PASS),
     ("transparent objects and particles", "transparent objects"),
+    (screen_space::LIGHT_RESOLVE, SCREEN_PASS),
+    (screen_space::MOTION_VECTORS, SCREEN_PASS),
+    (screen_space::OBJECT_MOTION, SCREEN_PASS),
+    (screen_space::TEMPORAL, SCREEN_PASS),
+    (screen_space::DEPTH_OF_FIELD, SCREEN_PASS),
+    (screen_space::MOTION_BLUR, SCREEN_PASS),
+    ("exposure", POST_PASS),
+    ("bloom", POST_PASS),
+    ("tone-mapped image", POST_PASS),
     ("tone mapping with depth", "tone mapping"),
+    ("graded tone mapping", "tone mapping"),
+    ("graded tone mapping with depth", "tone mapping"),
 ];
+
+/// The passes of effects, which are off in views whose frame lacks them.
+const OCCLUSION_PASS: &str = "screen-space occlusion";
+const SCREEN_PASS: &str = "screen-space effects";
+const POST_PASS: &str = "post effects";
+const SKY_MAPS_PASS: &str = "sky maps";
+
+/// The passes that a view can do without, and the images that later passes then do not sample.
+pub static OPTIONAL_PASSES: &[(&str, &[PassResource])] = &[
+    ("shadows", &[PassResource::ShadowMaps]),
+    (SKY_MAPS_PASS, &[PassResource::SkyMaps]),
+    (OCCLUSION_PASS, &[PassResource::Occlusion]),
+    (SCREEN_PASS, &[PassResource::ResolvedLight]),
+    (POST_PASS, &[PassResource::Exposure, PassResource::Bloom, PassResource::Image]),
+];
+
+/// Switches off the effects of views whose frame lacks their passes.
+pub fn limit_environments(packet: &mut FramePacket) {
+    for at in 0..packet.views.len() {
+        let view = &packet.views[at];
+        let Some((_, viewport)) = packet.viewport_of(view) else { continue };
+        let lacks = |name| !viewport.has_pass(name);
+        let lost = [SKY_MAPS_PASS, OCCLUSION_PASS, SCREEN_PASS, POST_PASS].map(lacks);
+        let none = ShadingEnvironment::DEFAULT;
+        let environment = &mut packet.views[at].environment;
+        if lost[0] {
+            environment.sky = none.sky;
+        }
+        if lost[1] || lost[2] {
+            environment.screen_space = none.screen_space;
+        }
+        if lost[3] {
+            (environment.post, environment.tone) = (none.post, none.tone);
+            environment.lens = none.lens;
+        }
+    }
+}
 
 /// Returns the name of the pass that a row belongs to, as render configs name it.
 pub fn pass_name(row: &PassRow) -> &'static str {
-    let found = ALTERNATIVES.iter().find(|(name, _)| *name == row.name);
+    let found = ROW_PASSES.iter().find(|(name, _)| *name == row.name);
     found.map_or(row.name, |(_, pass)| pass)
 }
 

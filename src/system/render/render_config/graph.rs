@@ -2,7 +2,7 @@
 //! and read after it is drawn, and the engine's passes have what they need. Knows no files.
 
 use super::super::render_passes::{
-    PassResource, PassRow, RENDER_PASSES, check_reads, check_writes, pass_name,
+    OPTIONAL_PASSES, PassResource, PassRow, RENDER_PASSES, check_reads, check_writes, pass_name,
 };
 use engine_foundation::suggest::hint;
 use engine_resource::render_config_data::{FrameImage, FrameStep, RenderConfigData};
@@ -122,11 +122,10 @@ struct ViewportCheck<'a> {
 impl<'a> ViewportCheck<'a> {
     fn new(data: &'a RenderConfigData, index: usize) -> ViewportCheck<'a> {
         let viewport = &data.viewports[index];
-        // Without their pass, there are no shadow maps.
+        // Without their passes, views have neither shadows nor effects.
         let mut drawn = vec![PassResource::Target];
-        if !viewport.has_pass("shadows") {
-            drawn.push(PassResource::ShadowMaps);
-        }
+        let absent = OPTIONAL_PASSES.iter().filter(|(pass, _)| !viewport.has_pass(pass));
+        drawn.extend(absent.flat_map(|(_, resources)| *resources));
         let count = data.targets.len();
         ViewportCheck {
             data,

@@ -1,7 +1,7 @@
 //! The reader of a render config's file: settings, targets and layers, and the order in which the
 //! parts of the file are compiled. Errors have the lines of the file.
 
-use super::super::render_passes::{PassRow, RENDER_PASSES, pass_name};
+use super::super::render_passes::{PassResource, PassRow, RENDER_PASSES, pass_name};
 use super::generator_source::ShaderFiles;
 use super::graph::{self, GraphPlace};
 use super::report::resource_name;
@@ -282,9 +282,12 @@ fn check_layer(entry: &ObjectEntry) -> Result<(), ConfigError> {
         return Err((entry.line(), format!("the engine has no pass '{name}'{hint}")));
     }
     check_keys(entry, &["reads", "writes"])?;
+    let writes: Vec<PassResource> =
+        rows.iter().flat_map(|row| row.writes).map(|write| write.resource()).collect();
+    // What one row of a pass draws for another one is not read from outside.
     let reads = rows.iter().flat_map(|row| row.reads).copied();
-    let writes = rows.iter().flat_map(|row| row.writes).map(|write| write.resource());
-    for (key, known) in [("reads", reads.collect::<Vec<_>>()), ("writes", writes.collect())] {
+    let reads = reads.filter(|resource| !writes.contains(resource)).collect::<Vec<_>>();
+    for (key, known) in [("reads", reads), ("writes", writes)] {
         let Some(value) = entry.value.get(key) else {
             return Err((entry.line(), format!("the layer '{name}' has no '{key}'")));
         };
