@@ -159,20 +159,27 @@ add("Level", {
 
 -- Values of environments that this engine lacks, by environment and name. They have no effect.
 local other_values = {}
-local values = {}
-for _, name in ipairs(ShadingEnvironment.names()) do values[name] = true end
+local values
+
+local function is_value(name)
+  if not values then
+    values = {}
+    for _, known in ipairs(ShadingEnvironment.names()) do values[known] = true end
+  end
+  return values[name]
+end
 
 local blend_environments = ShadingEnvironment.blend
 
 -- Returns functions that read and write a value of the engine, or one that it lacks.
 local function accessors(read, write)
   local function get(environment, name)
-    if values[name] then return read(environment, name) end
+    if is_value(name) then return read(environment, name) end
     local others = other_values[environment]
     return others and others[name]
   end
   local function set(environment, name, value)
-    if values[name] then return write(environment, name, value) end
+    if is_value(name) then return write(environment, name, value) end
     local others = other_values[environment] or {}
     others[name] = value
     other_values[environment] = others

@@ -130,7 +130,13 @@ fn texture_environment() -> ShadingEnvironment {
 }
 
 fn with_picture(view: View) -> View {
-    View { environment_textures: EnvironmentTextures { sky: Some(PICTURE) }, ..view }
+    View {
+        environment_textures: EnvironmentTextures {
+            sky: Some(PICTURE),
+            ..EnvironmentTextures::default()
+        },
+        ..view
+    }
 }
 
 /// Returns a white sphere, of a metallic part and a roughness, that fills the middle of the picture, seen along a direction, in
