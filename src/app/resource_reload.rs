@@ -207,7 +207,7 @@ pub fn watch(root: &Path, source_platform: &str, exclude: Vec<Glob>) -> Option<P
 type ReloadFn = fn(&mut Engine, &ChangedResources);
 
 /// The systems that reload changed resources, in this order. Scripts are reloaded after them.
-const RELOADS: [(&str, ReloadFn); 11] = [
+const RELOADS: [(&str, ReloadFn); 12] = [
     ("sounds", |engine, changed| engine.devices.sounds.reload(&mut engine.assets.store, changed)),
     ("fonts", |engine, changed| engine.assets.text.reload(&mut engine.assets.store, changed)),
     ("pictures, materials and models", Engine::reload_textures_and_materials),

@@ -74,8 +74,7 @@ describe("a shading environment", function()
 
   it("refuses names, types and numbers that it does not have", function()
     local environment = create(world)
-    assert.equals("ShadingEnvironment.set_scalar: argument #2 'name': there is no value 'exposre', "
-      .. "did you mean 'exposure'?",
+    assert.matches("argument #2 'name': there is no value 'exposre', did you mean 'exposure'",
       error_of(ShadingEnvironment.set_scalar, environment, "exposre", 1))
     assert.matches("'fog_color' is a colour: use set_color, or vector3",
       error_of(ShadingEnvironment.set_scalar, environment, "fog_color", 1))
