@@ -353,7 +353,8 @@ impl Engine {
         let first = self.drawing.builder.views.iter().all(|view| view.target != viewport.target);
         let whole = viewport.rectangle == [0.0, 0.0, 1.0, 1.0];
         let background = viewport.background.filter(|_| first || !whole);
-        let (sky, environment) = self.worlds.shading_of_view(world, environment, camera.position);
+        let (sky, shading) = self.worlds.shading_of_view(world, environment, camera.position);
+        let environment_textures = self.assets.textures_of_view(&shading.textures);
         self.drawing.builder.worlds.push(world.0);
         self.drawing.builder.views.push(View {
             target: viewport.target,
@@ -365,8 +366,8 @@ impl Engine {
             scene: self.worlds.scene_number(world),
             layers: u32::MAX,
             sky,
-            environment,
-            environment_textures: EnvironmentTextures::default(),
+            environment: shading.values,
+            environment_textures,
             viewport: self.drawing.render_configs.slot(viewport.frame),
             guis: self.drawing.guis_on(viewport.target, world.0),
         });

@@ -4,11 +4,16 @@
 use super::{Assets, Engine, Worlds};
 use engine_foundation::{Vec3, doing, log};
 use engine_frame_packet::scene::SkyFrame;
-use engine_frame_packet::shading_environment::{ShadingEnvironment, SurroundingsValues};
+use engine_frame_packet::shading_environment::{
+    EnvironmentTextures, ShadingEnvironment, SurroundingsValues,
+};
 use engine_resource::reload_steps::{ChangedResources, ReloadStep};
 use engine_world::WorldId;
 use engine_world::level::LevelId;
-use engine_world::shading::{ShadingEnvironmentId, blend_volumes};
+use engine_world::shading::{
+    ResolvedShading, ShadingEnvironmentId, ShadingTextures, blend_volumes,
+};
+use std::sync::Arc;
 
 impl Worlds {
     /// Returns the values of a world without any environment.
@@ -24,17 +29,18 @@ impl Worlds {
         world: WorldId,
         environment: Option<ShadingEnvironmentId>,
         position: Vec3,
-    ) -> (Option<SkyFrame>, ShadingEnvironment) {
+    ) -> (Option<SkyFrame>, ResolvedShading) {
         let of_world = self.world_shading(world);
         let environment = environment.or_else(|| self.shading.applied(world));
-        let mut values = of_world;
-        if let Some(environment) = environment {
-            values = self.shading.resolve(environment, &of_world);
-        }
-        blend_volumes(&self.levels, &self.shading, world, position, &mut values);
-        let own = values.surroundings != of_world.surroundings;
-        let sky = own.then(|| values.surroundings.applied_to(&self.environment(world).sky));
-        (sky, values)
+        let mut shading = match environment {
+            Some(environment) => self.shading.resolve(environment, &of_world),
+            None => ResolvedShading { values: of_world, ..ResolvedShading::default() },
+        };
+        blend_volumes(&self.levels, &self.shading, world, position, &mut shading);
+        let surroundings = shading.values.surroundings;
+        let own = surroundings != of_world.surroundings;
+        let sky = own.then(|| surroundings.applied_to(&self.environment(world).sky));
+        (sky, shading)
     }
 
     /// Reads the environments of a level's volumes, and of its nested levels. One that cannot be
@@ -50,6 +56,23 @@ impl Worlds {
                 }
             }
         }
+    }
+}
+
+impl Assets {
+    /// Returns the textures of a view. One that cannot be read is reported once, and left out.
+    pub(super) fn textures_of_view(&mut self, names: &ShadingTextures) -> EnvironmentTextures {
+        let mut slot = |name: &Option<Arc<str>>| {
+            let name = name.as_deref()?;
+            let found = self.find_drawable_texture(name);
+            let slot = found.and_then(|number| self.textures.slot(&mut self.store, number));
+            if let Err(error) = &slot {
+                log::warn(&format!("texture of a shading environment, '{name}'"), &error.message);
+            }
+            slot.ok()
+        };
+        let [color_table, sky] = names;
+        EnvironmentTextures { color_table: slot(color_table), sky: slot(sky) }
     }
 }
 

@@ -125,6 +125,20 @@ describe("a shading environment", function()
     end
   end)
 
+  it("has textures by name", function()
+    local environment = create(world)
+    assert.is_nil(ShadingEnvironment.texture(environment, "sky_texture"))
+    ShadingEnvironment.set_texture(environment, "sky_texture", "pictures/noise")
+    assert.equals("pictures/noise", ShadingEnvironment.texture(environment, "sky_texture"))
+    Application.render_world(world, nil, nil, environment)
+    ShadingEnvironment.set_texture(environment, "sky_texture", nil)
+    assert.is_nil(ShadingEnvironment.texture(environment, "sky_texture"))
+    assert.matches("no texture 'sky', did you mean",
+      error_of(ShadingEnvironment.texture, environment, "sky"))
+    assert.matches("argument #3 'texture': .*no_such",
+      error_of(ShadingEnvironment.set_texture, environment, "color_table", "no_such"))
+  end)
+
   it("is limited in number, and can be created again", function()
     local all = {}
     while true do

@@ -198,7 +198,11 @@ const TABLE: &[KindRules] = &[
         ],
     },
     KindRules { kind: TILEMAP, format: PLAIN, rules: &[relative(&["map"])] },
-    KindRules { kind: SHADING_ENVIRONMENT, format: PLAIN, rules: &[] },
+    KindRules {
+        kind: SHADING_ENVIRONMENT,
+        format: PLAIN,
+        rules: &[name(&["color_table"], &[TEXTURE]), name(&["sky_texture"], &[TEXTURE])],
+    },
     KindRules { kind: PHYSICS_PROPERTIES, format: PLAIN, rules: &[] },
     KindRules { kind: RENDER_CONFIG, format: PLAIN, rules: &[] },
     KindRules { kind: "flow", format: DATA, rules: &[name(&["nodes", "*", "graph"], &["flow"])] },

@@ -7,7 +7,7 @@ use engine_foundation::{Color, Error, Vec2, Vec3, Vec4, error, suggest};
 use engine_frame_packet::shading_environment::{ShadingEnvironment, ShadingValue, ValueKind};
 use engine_runtime::Engine;
 use engine_world::WorldId;
-use engine_world::shading::{BLENDED_MAX, ShadingEnvironmentId, linear_light, range_of};
+use engine_world::shading::{BLENDED_MAX, ShadingEnvironmentId, TEXTURES, linear_light, range_of};
 
 const ENVIRONMENT: (&str, &str) = ("environment", "a shading environment");
 const NAME: (&str, &str) = ("name", "the name of a value");
@@ -111,6 +111,24 @@ Application.release_world(world)"#,
             set_choice,
             &[ENVIRONMENT, NAME, ("choice", "one of the names that the value can have")],
             "Sets a value that is one of some names.",
+        ),
+        func(
+            "texture",
+            texture,
+            &[ENVIRONMENT, ("name", "\"color_table\" or \"sky_texture\"")],
+            "Returns the name of one of its textures, or nil.",
+        )
+        .pure(),
+        func(
+            "set_texture",
+            set_texture,
+            &[
+                ENVIRONMENT,
+                ("name", "\"color_table\" or \"sky_texture\""),
+                ("texture", "the name of a texture; nil: that of its resources, if any"),
+            ],
+            "Sets one of its textures: a table of colours for grading, or a map of the sky, shown \
+             with the `sky_mode` \"texture\".",
         ),
     ],
 );
@@ -296,7 +314,7 @@ fn read<const COUNT: usize>(
     let world = engine.worlds.shading.of_mut(environment).world;
     let of_world = engine.worlds.world_shading(world);
     let values = engine.worlds.shading.resolve(environment, &of_world);
-    Ok(std::array::from_fn(|at| values.floats()[first + at]))
+    Ok(std::array::from_fn(|at| values.values.floats()[first + at]))
 }
 
 fn write<const COUNT: usize>(
@@ -432,5 +450,44 @@ fn set_choice(
         error!("argument #3 'choice': '{}' must be {}{hint}", row.name, names.join(", "))
     })?;
     engine.worlds.shading.of_mut(environment).own.set(first, &[at as f32]);
+    Ok(())
+}
+
+fn texture_index(name: TextArgument) -> Result<usize, Error> {
+    let name = name.as_str();
+    TEXTURES.iter().position(|known| *known == name).ok_or_else(|| {
+        let hint = suggest::hint(name, TEXTURES);
+        error!("argument #2 'name': an environment has no texture '{name}'{hint}")
+    })
+}
+
+fn texture(
+    engine: &mut Engine,
+    environment: ShadingEnvironmentId,
+    name: TextArgument,
+) -> Result<Option<String>, Error> {
+    let at = texture_index(name)?;
+    let world = engine.worlds.shading.of_mut(environment).world;
+    let of_world = engine.worlds.world_shading(world);
+    let resolved = engine.worlds.shading.resolve(environment, &of_world);
+    Ok(resolved.textures[at].as_deref().map(str::to_string))
+}
+
+fn set_texture(
+    engine: &mut Engine,
+    environment: ShadingEnvironmentId,
+    name: TextArgument,
+    texture: Option<TextArgument>,
+) -> Result<(), Error> {
+    let at = texture_index(name)?;
+    let texture = match texture {
+        Some(texture) => {
+            let found = engine.assets.find_drawable_texture(texture.as_str());
+            found.map_err(|error| error!("argument #3 'texture': {}", error.message))?;
+            Some(texture.as_str().into())
+        }
+        None => None,
+    };
+    engine.worlds.shading.of_mut(environment).own.textures[at] = texture;
     Ok(())
 }

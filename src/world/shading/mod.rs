@@ -23,10 +23,35 @@ pub const BLENDED_MAX: usize = 32;
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct ShadingEnvironmentId(pub Handle);
 
+/// The names of an environment's textures.
+pub const TEXTURES: [&str; 2] = ["color_table", "sky_texture"];
+/// Names of textures, in the order of [`TEXTURES`].
+pub type ShadingTextures = [Option<Arc<str>>; TEXTURES.len()];
+
+/// The values and textures of a view.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub struct ResolvedShading {
+    pub values: ShadingEnvironment,
+    pub textures: ShadingTextures,
+}
+
+impl ResolvedShading {
+    /// Moves towards another environment, as [`ShadingEnvironment::blend`]. Textures change at a
+    /// weight of one half.
+    fn blend(&mut self, other: &ResolvedShading, weight: f32) {
+        self.values.blend(&other.values, weight);
+        if weight >= 0.5 {
+            self.textures.clone_from(&other.textures);
+        }
+    }
+}
+
 /// Values that replace those of another environment.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct ShadingOverrides {
     values: ShadingEnvironment,
+    /// Textures that are replaced.
+    pub textures: ShadingTextures,
     /// A bit for each float: true if it is replaced.
     is_set: [u64; FLOATS_MAX / 64],
 }
@@ -45,9 +70,14 @@ impl ShadingOverrides {
         }
     }
 
-    /// Writes the replaced floats to an environment.
-    pub fn apply(&self, environment: &mut ShadingEnvironment) {
-        let floats = environment.floats_mut();
+    /// Writes the replaced values and textures to an environment.
+    pub fn apply(&self, environment: &mut ResolvedShading) {
+        for (texture, own) in environment.textures.iter_mut().zip(&self.textures) {
+            if own.is_some() {
+                texture.clone_from(own);
+            }
+        }
+        let floats = environment.values.floats_mut();
         for (word, bits) in self.is_set.iter().enumerate() {
             let mut left = *bits;
             while left != 0 {
@@ -191,13 +221,15 @@ impl ShadingEnvironments {
         &self,
         environment: ShadingEnvironmentId,
         of_world: &ShadingEnvironment,
-    ) -> ShadingEnvironment {
+    ) -> ResolvedShading {
         let instance = self.slots.get(environment.0).expect("the handle was checked");
-        let mut resolved = *of_world;
+        let textures = ShadingTextures::default();
+        let base = ResolvedShading { values: *of_world, textures };
+        let mut resolved = base.clone();
         let mut sum = 0.0;
         for (name, weight) in &instance.resources {
             let Some(values) = self.resources.get(name) else { continue };
-            let mut layer = *of_world;
+            let mut layer = base.clone();
             values.apply(&mut layer);
             sum += weight;
             if sum > 0.0 {
@@ -206,7 +238,7 @@ impl ShadingEnvironments {
             }
         }
         instance.own.apply(&mut resolved);
-        resolved.sanitize();
+        resolved.values.sanitize();
         resolved
     }
 }
@@ -242,7 +274,7 @@ mod tests {
         let names = [("day", 1.0), ("night", 2.0), ("mist", 1.0)];
         let names = names.map(|(name, weight)| (name.to_string(), weight)).to_vec();
         all.of_mut(environment).resources = names;
-        let found = all.resolve(environment, &ShadingEnvironment::DEFAULT).surroundings;
+        let found = all.resolve(environment, &ShadingEnvironment::DEFAULT).values.surroundings;
         // (4 + 1 + 1 + the world's 1) / 4.
         assert!((found.exposure - 1.75).abs() < 1e-6, "{}", found.exposure);
         assert!((found.fog_density - 0.25).abs() < 1e-6, "{}", found.fog_density);
@@ -255,10 +287,10 @@ mod tests {
         let (first, _) = ShadingEnvironment::find("exposure").expect("it exists");
         all.of_mut(environment).own.set(first, &[f32::NAN]);
         let found = all.resolve(environment, &ShadingEnvironment::DEFAULT);
-        assert_eq!(found.surroundings.exposure, 1.0, "a number that is none is the default");
+        assert_eq!(found.values.surroundings.exposure, 1.0, "a number that is none is the default");
         all.of_mut(environment).own.set(first, &[7.0]);
         let found = all.resolve(environment, &ShadingEnvironment::DEFAULT);
-        assert_eq!(found.surroundings.exposure, 7.0);
+        assert_eq!(found.values.surroundings.exposure, 7.0);
     }
 
     #[test]

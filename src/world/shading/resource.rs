@@ -1,7 +1,7 @@
 //! The resource kind `shading_environment`: a list of values of sky, fog, exposure and post
 //! effects. Values that a file omits keep those of the world.
 
-use super::ShadingOverrides;
+use super::{ShadingOverrides, TEXTURES};
 use engine_foundation::color_source::ColorKey;
 use engine_foundation::sjson::{self, SjsonTree};
 use engine_foundation::{Error, error, suggest};
@@ -39,9 +39,12 @@ fn compile(compiling: &mut CompileContext) -> Result<Vec<u8>, Error> {
     let document = sjson::parse_bytes(&compiling.bytes)
         .map_err(|error| Error::new(error.in_file(&compiling.path)))?;
     let tree = document.to_tree();
-    if let Err((key, error)) = parse(&tree) {
+    let parsed = parse(&tree).map_err(|(key, error)| {
         let value = document.root().get(&key).unwrap_or(document.root());
-        return Err(error!("{}:{}: {}", compiling.path, value.line(), error.message));
+        error!("{}:{}: {}", compiling.path, value.line(), error.message)
+    })?;
+    for texture in parsed.textures.iter().flatten() {
+        compiling.refer(kind_names::TEXTURE, texture);
     }
     Ok(write_tree(&tree))
 }
@@ -59,13 +62,20 @@ fn parse(tree: &SjsonTree) -> Result<ShadingOverrides, (String, Error)> {
 }
 
 fn read_entry(overrides: &mut ShadingOverrides, key: &str, value: &SjsonTree) -> Result<(), Error> {
+    if let Some(at) = TEXTURES.iter().position(|name| *name == key) {
+        let SjsonTree::String(name) = value else {
+            return Err(error!("'{key}' must be the name of a texture"));
+        };
+        overrides.textures[at] = Some(name.as_str().into());
+        return Ok(());
+    }
     let row = |name: &str| {
         ShadingEnvironment::values().find(|(_, row)| row.name == name || row.linear_key == name)
     };
     let Some((first, row)) =
         row(key).filter(|(_, row)| row.name == key || row.kind == ValueKind::Color)
     else {
-        let names = ShadingEnvironment::values().map(|(_, row)| row.name);
+        let names = ShadingEnvironment::values().map(|(_, row)| row.name).chain(TEXTURES);
         return Err(error!("unknown value '{key}'{}", suggest::hint(key, names)));
     };
     if overrides.has(first) {
@@ -133,6 +143,7 @@ pub fn linear_light(part: f32) -> f32 {
 
 #[cfg(test)]
 mod tests {
+    use super::super::ResolvedShading;
     use super::*;
     use std::fmt::Write;
 
@@ -151,12 +162,21 @@ mod tests {
     fn listed_values_replace_those_of_the_world() {
         let overrides = of("exposure = 2 linear_sky_top = [1, 2, 3] fog_color = \"#ffffff\"");
         let overrides = overrides.expect("it is valid");
-        let mut environment = ShadingEnvironment::DEFAULT;
-        environment.surroundings.fog_density = 0.5;
+        let mut environment = ResolvedShading::default();
+        environment.values.surroundings.fog_density = 0.5;
         overrides.apply(&mut environment);
-        let found = environment.surroundings;
+        let found = environment.values.surroundings;
         assert_eq!((found.exposure, found.sky_top), (2.0, [1.0, 2.0, 3.0]));
         assert_eq!((found.fog_color, found.fog_density), ([1.0; 3], 0.5));
+    }
+
+    #[test]
+    fn textures_are_named() {
+        let overrides = of("sky_texture = \"skies/noon\"").expect("it is valid");
+        let mut environment = ResolvedShading::default();
+        overrides.apply(&mut environment);
+        assert_eq!(environment.textures, [None, Some("skies/noon".into())]);
+        refuses("color_table = 3", "'color_table' must be the name of a texture");
     }
 
     #[test]

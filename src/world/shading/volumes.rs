@@ -1,14 +1,13 @@
 //! Volumes of levels with a shading environment: inside of one, its values replace those of the
 //! view, and around it they fade in.
 
-use super::{ShadingEnvironments, ShadingOverrides};
+use super::{ResolvedShading, ShadingEnvironments, ShadingOverrides};
 use crate::WorldId;
 use crate::level::Levels;
 use crate::unit_compiler::invalid_value;
 use crate::volume;
 use engine_foundation::Vec3;
 use engine_foundation::sjson::{SjsonTree, SjsonValue};
-use engine_frame_packet::shading_environment::ShadingEnvironment;
 use engine_resource::resource_kind::kind_names;
 use std::sync::Arc;
 
@@ -100,7 +99,7 @@ pub fn blend_volumes(
     environments: &ShadingEnvironments,
     world: WorldId,
     position: Vec3,
-    environment: &mut ShadingEnvironment,
+    environment: &mut ResolvedShading,
 ) {
     let mut found: Vec<(f32, f32, Arc<ShadingOverrides>)> = Vec::new();
     for (_, level) in levels.slots.iter().filter(|(_, level)| level.world == world) {
@@ -116,7 +115,7 @@ pub fn blend_volumes(
     }
     found.sort_by(|a, b| a.0.total_cmp(&b.0));
     for (_, weight, values) in found {
-        let mut inside = *environment;
+        let mut inside = environment.clone();
         values.apply(&mut inside);
         environment.blend(&inside, weight);
     }
@@ -128,6 +127,7 @@ mod tests {
     use crate::level::LevelTransform;
     use crate::level_resource::LevelResource;
     use engine_foundation::{HandleKind, Slots, sjson};
+    use engine_frame_packet::shading_environment::ShadingEnvironment;
     use engine_resource::store::ResourceStore;
 
     /// Returns the levels of a world with one level that has these volumes, at (100, 0, 0) and
@@ -161,9 +161,9 @@ mod tests {
             environments.resources.insert(name.to_string(), Arc::new(values));
         }
         let exposure = |x: f32| {
-            let mut found = ShadingEnvironment::DEFAULT;
+            let mut found = ResolvedShading::default();
             blend_volumes(&levels, &environments, world, Vec3::new(x, 0.0, 0.0), &mut found);
-            found.surroundings.exposure
+            found.values.surroundings.exposure
         };
         // The radius of the lamp is 2 m in the world, and its values end 4 m outside.
         assert_eq!([exposure(100.0), exposure(104.0), exposure(106.0)], [4.0, 2.0, 0.0]);
