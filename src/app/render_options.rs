@@ -21,6 +21,7 @@ pub fn quality_of(settings: &Settings, processor: bool) -> RenderQuality {
             "fxaa" => Antialiasing::Fxaa,
             _ => Antialiasing::None,
         },
+        scale: settings.number("render.scale") as f32,
     };
     if !(processor && settings.boolean("render.less_on_processor")) {
         return wanted;
@@ -40,6 +41,7 @@ pub fn quality_of(settings: &Settings, processor: bool) -> RenderQuality {
         },
         cascades: 1,
         antialiasing: wanted.antialiasing,
+        scale: wanted.scale,
     }
 }
 

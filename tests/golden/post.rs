@@ -6,17 +6,15 @@ use super::scenes::{KEY, solid};
 use super::{QUALITY, compare, draw, renderer};
 use engine::foundation::{Mat4, Vec3};
 use engine::frame_packet::gui::{GuiFrame, GuiSpace, QuadBatch};
+use engine::frame_packet::material::BlendMode;
 use engine::frame_packet::mesh::{SurfaceFrame, SurfaceSlot};
 use engine::frame_packet::scene::{ParticleBatch, ParticleQuad, SkyFrame, SkyVisibility};
-use engine::frame_packet::material::BlendMode;
 use engine::frame_packet::shading_environment::ShadingEnvironment;
 use engine::frame_packet::texture::{
     SamplerSettings, TexelFormat, TextureChange, TextureSlot, TextureTexels, WrapMode,
 };
 use engine::frame_packet::{CaptureRequest, FramePacket, View, ViewTarget};
-use engine::system::render::{
-    Antialiasing, RenderQuality, RenderedImage, Renderer, RendererEvent,
-};
+use engine::system::render::{Antialiasing, RenderQuality, RenderedImage, Renderer, RendererEvent};
 
 /// Returns an environment with some values changed.
 fn with(values: &[(&str, f32)]) -> ShadingEnvironment {
@@ -103,11 +101,8 @@ fn bloom_with_a_threshold_leaves_dim_light_alone() {
 
 #[test]
 fn vignette_grain_and_color_fringes() {
-    let lens = [
-        ("vignette_intensity", 0.8),
-        ("chromatic_aberration", 0.6),
-        ("grain_intensity", 0.5),
-    ];
+    let lens =
+        [("vignette_intensity", 0.8), ("chromatic_aberration", 0.6), ("grain_intensity", 0.5)];
     check("post_lens", &lens);
 }
 
@@ -121,6 +116,23 @@ fn edges_are_smoothed_without_multisampling() {
     if let Some(picture) = picture_with(ShadingEnvironment::DEFAULT, FXAA) {
         compare("post_fxaa", &picture);
     }
+}
+
+#[test]
+fn worlds_are_drawn_at_half_and_at_twice_the_size() {
+    let at = |scale| picture_with(ShadingEnvironment::DEFAULT, RenderQuality { scale, ..QUALITY });
+    let Some(plain) = at(1.0) else { return };
+    let (half, twice) = (at(0.5).expect("it works"), at(2.0).expect("it works"));
+    compare("post_half_scale", &half);
+    for (picture, allowed) in [(&half, 20.0), (&twice, 6.0)] {
+        assert_eq!((picture.width, picture.height), (plain.width, plain.height));
+        assert!((mean(picture) - mean(&plain)).abs() < 0.7);
+        let (left, top, worst) = super::difference(picture, &plain);
+        assert!(worst < allowed, "{left} {top}: {worst}");
+    }
+    assert!(half != plain && twice != plain);
+    assert!(at(f32::NAN).expect("it works") == plain);
+    assert!(at(f32::INFINITY).expect("it works") == twice);
 }
 
 #[test]
@@ -142,9 +154,9 @@ fn grid(environments: [ShadingEnvironment; 6]) -> FramePacket {
 fn every_tone_mapper_in_a_view_of_its_own() {
     let Some(mut renderer) = renderer(false) else { return };
     let names = ["neutral", "reinhard", "agx", "aces", "filmic", "none"];
-    let packet = grid(names.map(|name| {
-        with(&[("tone_mapper", mapper(name)), ("exposure_compensation", 1.5)])
-    }));
+    let packet = grid(
+        names.map(|name| with(&[("tone_mapper", mapper(name)), ("exposure_compensation", 1.5)])),
+    );
     compare("post_tone_mappers", &draw(&mut renderer, vec![packet], ViewTarget::Screen));
 }
 
@@ -366,7 +378,13 @@ fn with_sign(environment: ShadingEnvironment) -> FramePacket {
     let sign = solid(0.0, 0.0, [1.4, 0.5], [90, 230, 120, 255]);
     let pose = Mat4::from_translation(Vec3::new(-2.6, 1.6, 0.9)) * Mat4::from_rotation_x(1.5);
     let batches = vec![QuadBatch { key: KEY, instances: vec![sign] }];
-    packet.guis.push(GuiFrame { gui: 3, space: GuiSpace::World, pose, batches, ..Default::default() });
+    packet.guis.push(GuiFrame {
+        gui: 3,
+        space: GuiSpace::World,
+        pose,
+        batches,
+        ..Default::default()
+    });
     packet.views[0].guis = vec![3];
     packet
 }
@@ -383,11 +401,13 @@ fn guis_in_the_world_are_hidden_by_meshes_with_every_effect() {
     let plain = green(&[], QUALITY);
     assert!(plain > 100, "{plain}");
     let bloom = [("bloom_intensity", 0.3)];
-    let lens = [("sharpening", 0.5), ("chromatic_aberration", 0.5), ("exposure_mode", 1.0)];
+    let lens = [("sharpening", 0.5), ("chromatic_aberration", 0.5)];
     assert_eq!(green(&bloom, QUALITY), plain);
     assert_eq!(green(&lens, QUALITY), plain);
     let rough = green(&[], RenderQuality { antialiasing: Antialiasing::None, ..FXAA });
     assert_eq!(green(&[], FXAA), rough);
+    let scaled = green(&bloom, RenderQuality { scale: 0.5, ..QUALITY });
+    assert!(scaled.abs_diff(plain) < plain / 5, "{scaled} {plain}");
 }
 
 #[test]
@@ -461,11 +481,7 @@ fn light_that_is_no_number_does_not_spread() {
 #[test]
 fn switching_effects_a_thousand_times_leaves_nothing() {
     let Some(mut renderer) = renderer(false) else { return };
-    let on = with(&[
-        ("bloom_intensity", 0.2),
-        ("sharpening", 0.5),
-        ("vignette_intensity", 0.5),
-    ]);
+    let on = with(&[("bloom_intensity", 0.2), ("sharpening", 0.5), ("vignette_intensity", 0.5)]);
     let slot = TextureSlot(7);
     let sampling = SamplerSettings { nearest: false, wrap: WrapMode::Clamp };
     let mut first = room(0.5, 0.0, &[]);
@@ -507,13 +523,13 @@ fn views_without_a_size_or_with_one_pixel_are_drawn() {
         ("chromatic_aberration", 0.5),
         ("grain_intensity", 0.5),
     ]);
-    renderer.set_quality(FXAA);
     let sizes = [[0.0, 0.0], [0.003, 0.0], [0.003, 0.006], [1.0, 0.006], [0.003, 1.0]];
-    let views = sizes.map(|[width, height]| View {
-        rectangle: [0.2, 0.2, width, height],
-        ..evening(on)
-    });
-    draw(&mut renderer, vec![lamps(views.to_vec())], ViewTarget::Screen);
+    let views =
+        sizes.map(|[width, height]| View { rectangle: [0.2, 0.2, width, height], ..evening(on) });
+    for scale in [1.0, 0.25, 2.0] {
+        renderer.set_quality(RenderQuality { scale, ..FXAA });
+        draw(&mut renderer, vec![lamps(views.to_vec())], ViewTarget::Screen);
+    }
 }
 
 #[test]

@@ -32,6 +32,7 @@ pub const DOCUMENTS: &[(&str, &[u8])] = files![
     "docs/levels.md",
     "docs/flow.md",
     "docs/lights.md",
+    "docs/post_effects.md",
     "docs/lua.md",
     "docs/materials.md",
     "docs/menus.md",

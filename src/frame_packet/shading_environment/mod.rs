@@ -37,7 +37,8 @@ const FLOATS: usize = size_of::<ShadingEnvironment>() / size_of::<f32>();
 const _: () = assert!(FLOATS <= FLOATS_MAX);
 
 /// The groups of values, in the order of the fields of [`ShadingEnvironment`].
-static GROUPS: &[ValueGroup] = &[PostValues::GROUP, SkyValues::GROUP, ToneValues::GROUP, LensValues::GROUP];
+static GROUPS: &[ValueGroup] =
+    &[PostValues::GROUP, SkyValues::GROUP, ToneValues::GROUP, LensValues::GROUP];
 
 impl ShadingEnvironment {
     pub const DEFAULT: ShadingEnvironment = ShadingEnvironment {

@@ -399,8 +399,7 @@ impl FrameRenderer {
         let instances: u32 = items().map(|item| item.draw.count).sum();
         self.statistics.instances = instances + scene.instances;
         self.statistics.scene = scene;
-        self.statistics.post_bytes =
-            self.forward.as_ref().map_or(0, |forward| forward.post_bytes());
+        self.statistics.post_bytes = self.forward.as_ref().map_or(0, |it| it.post_bytes());
         self.statistics.textures = self.textures.len() as u32;
         self.statistics.materials = self.materials.len() as u32;
         let nothing = self.plan.passes.is_empty() && packet.captures.is_empty();
@@ -408,8 +407,7 @@ impl FrameRenderer {
             return self.device.submit(None);
         }
         let layout = &self.materials.frame_layout;
-        let uniforms = &self.plan.uniforms;
-        self.buffers.copy_uniforms(&self.device, &mut self.textures, layout, uniforms);
+        self.buffers.copy_uniforms(&self.device, &mut self.textures, layout, &self.plan.uniforms);
         self.record_stage_time("copies", begun);
         let begun = Instant::now();
         self.submit(packet);

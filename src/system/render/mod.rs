@@ -128,9 +128,14 @@ pub struct RenderQuality {
     pub cascades: u32,
     /// Smoothing of the image after tone mapping.
     pub antialiasing: Antialiasing,
+    /// Factor from the width and height of a view to those of its image of the world, from
+    /// [`RenderQuality::SCALE_MIN`] to [`RenderQuality::SCALE_MAX`].
+    pub scale: f32,
 }
 
 impl RenderQuality {
+    pub const SCALE_MIN: f32 = 0.25;
+    pub const SCALE_MAX: f32 = 2.0;
     pub const DEFAULT: RenderQuality = RenderQuality {
         samples: 4,
         shadow_texels: 2048,
@@ -138,7 +143,15 @@ impl RenderQuality {
         shadow_distance: 100.0,
         cascades: 3,
         antialiasing: Antialiasing::None,
+        scale: 1.0,
     };
+
+    /// Returns the factor for the size of images of worlds, which is in its range.
+    fn valid_scale(&self) -> f32 {
+        let is_number = !self.scale.is_nan();
+        let scale = if is_number { self.scale } else { RenderQuality::DEFAULT.scale };
+        scale.clamp(RenderQuality::SCALE_MIN, RenderQuality::SCALE_MAX)
+    }
 }
 
 impl Default for RenderQuality {

@@ -53,6 +53,26 @@ pub struct ViewRectangle {
     pub scale: f32,
 }
 
+/// The size of views' light and depth.
+#[derive(Clone, Copy)]
+struct SceneScale {
+    /// Factor for the size of a view.
+    factor: f32,
+    side_max: u32,
+}
+
+impl SceneScale {
+    /// Returns the size of a view's light and depth.
+    fn size(self, area: &ViewRectangle) -> (u32, u32) {
+        let [_, _, width, height] = area.rectangle;
+        if self.factor == 1.0 {
+            return (width, height);
+        }
+        let scaled = |side: u32| (side as f32 * self.factor).round() as u32;
+        (scaled(width).clamp(1, self.side_max), scaled(height).clamp(1, self.side_max))
+    }
+}
+
 /// Resources of the renderer that scenes are drawn with.
 pub struct RenderResources<'a> {
     pub textures: &'a mut TextureTable,
@@ -66,6 +86,7 @@ pub struct ForwardRenderer {
     pipelines: PipelineCache,
     custom_shaders: custom_shaders::CustomShaders,
     samples: u32,
+    scale: SceneScale,
     targets: SceneTargets,
     meshes: MeshBuffers,
     buffers: SceneBuffers,
@@ -118,6 +139,10 @@ impl ForwardRenderer {
             pipelines: PipelineCache::new(device, samples),
             custom_shaders: custom_shaders::CustomShaders::default(),
             samples,
+            scale: SceneScale {
+                factor: quality.valid_scale(),
+                side_max: device.info.texture_side_max,
+            },
             targets: SceneTargets::new(device, samples, quality.shadow_texels, quality.spot_texels),
             meshes,
             buffers: SceneBuffers::new(device),
@@ -162,11 +187,12 @@ impl ForwardRenderer {
                 uniform.shadow[3] = area.rectangle[1] as f32;
             }
             self.uniforms.push(uniform);
-            let frame = area.as_ref().map(|area| custom_shaders::frame(area, packet));
+            let frame =
+                area.map(|area| custom_shaders::frame(&area, self.scale.size(&area), packet));
             self.frames.push(frame.unwrap_or_default());
         }
-        let sizes = self.areas.iter().flatten().map(|area| (area.rectangle[2], area.rectangle[3]));
-        self.targets.ensure(device, &self.layouts, &sizes.collect::<Vec<_>>());
+        let sizes: Vec<_> = self.areas.iter().flatten().map(|it| self.scale.size(it)).collect();
+        self.targets.ensure(device, &self.layouts, &sizes);
         let layers = |map: ShadowMap| {
             let of_map = scenes.plans.shadows.iter().filter(|shadow| shadow.map == map);
             of_map.map(|shadow| shadow.layer + 1).max().unwrap_or(0)
@@ -203,13 +229,15 @@ impl ForwardRenderer {
             let (plan, area) = (&plans[index], self.areas[index]?);
             let (target, scene) = key(plan);
             let number = plans[..index].iter().filter(|it| key(it) == (target, scene)).count();
-            let lit = self.targets.get((area.rectangle[2], area.rectangle[3]));
+            let size = self.scale.size(&area);
+            let lit = self.targets.get(size);
             Some(PostView {
                 key: ViewKey { target, scene, number },
                 environment: &packet.views[plan.view].environment,
                 color_table: packet.views[plan.view].environment_textures.color_table,
                 uniform: &self.uniforms[index],
                 area,
+                size,
                 light: lit.light_group.clone(),
                 light_and_depth: lit.group.clone(),
                 seconds: packet.seconds,

@@ -25,15 +25,21 @@ pub struct Effects {
     pub aberration: bool,
     pub sharpening: bool,
     pub grain: bool,
+    /// True if the image has another size than the view, and if it is smaller.
+    pub scaled: bool,
+    pub enlarged: bool,
 }
 
 impl Effects {
     /// Returns the effects of an environment. `sky_maps` is false if the sky of the scene clips
     /// bright light, which replaces the tone mapper.
-    pub fn new(environment: &ShadingEnvironment, quality: &RenderQuality, sky_maps: bool) -> Effects {
+    pub fn new(
+        environment: &ShadingEnvironment,
+        quality: &RenderQuality,
+        sky_maps: bool,
+    ) -> Effects {
         let ShadingEnvironment { post, tone, lens, .. } = environment;
-        let is_balanced =
-            tone.white_temperature == NEUTRAL_KELVINS && tone.white_tint == 0.0;
+        let is_balanced = tone.white_temperature == NEUTRAL_KELVINS && tone.white_tint == 0.0;
         let is_plain = tone.contrast == 1.0 && tone.saturation == 1.0;
         let is_neutral = tone.color_lift == [0.0; 3]
             && tone.color_gamma == [1.0; 3]
@@ -50,6 +56,8 @@ impl Effects {
             aberration: lens.chromatic_aberration > 0.0,
             sharpening: lens.sharpening > 0.0,
             grain: lens.grain_intensity > 0.0,
+            scaled: quality.valid_scale() != 1.0,
+            enlarged: quality.valid_scale() < 1.0,
         }
     }
 
@@ -61,27 +69,33 @@ impl Effects {
 
     /// Returns true if an effect needs the finished image.
     pub fn needs_image(&self) -> bool {
-        self.antialiasing || self.aberration || self.sharpening
+        self.antialiasing || self.aberration || self.sharpening || self.scaled
     }
 
     /// Returns true if the image is smoothed before other effects on it.
     pub fn smooths_apart(&self) -> bool {
-        self.antialiasing && (self.aberration || self.sharpening)
+        self.antialiasing && (self.aberration || self.sharpening || self.scaled)
     }
 
     /// Returns the effects that change the shader of tone mapping.
     pub fn of_grading(&self) -> Effects {
-        let (antialiasing, aberration, sharpening) = (false, false, false);
-        let grain = self.grain && !self.needs_image();
-        let auto_exposure = false;
-        Effects { antialiasing, aberration, sharpening, grain, auto_exposure, ..*self }
+        Effects {
+            bloom: self.bloom,
+            light_grading: self.light_grading,
+            color_grading: self.color_grading,
+            color_table: self.color_table,
+            vignette: self.vignette,
+            mapper: self.mapper,
+            grain: self.grain && !self.needs_image(),
+            ..Effects::default()
+        }
     }
 
     /// Returns the effects that change the shader of the last effects on the image.
     pub fn of_finishing(&self) -> Effects {
         let antialiasing = self.antialiasing && !self.smooths_apart();
-        let Effects { aberration, sharpening, grain, .. } = *self;
-        Effects { antialiasing, aberration, sharpening, grain, ..Effects::default() }
+        let Effects { aberration, sharpening, grain, enlarged, .. } = *self;
+        Effects { antialiasing, aberration, sharpening, grain, enlarged, ..Effects::default() }
     }
 }
 
@@ -177,9 +191,8 @@ impl PostUniform {
                 shoulder_angle: tone.filmic_shoulder_angle,
             });
             let segments = [curve.toe, curve.line, curve.shoulder];
-            self.filmic = segments.map(|Segment { start, offset, scale, log_a, .. }| {
-                [start, offset, scale, log_a]
-            });
+            self.filmic = segments
+                .map(|Segment { start, offset, scale, log_a, .. }| [start, offset, scale, log_a]);
             let [toe, line, shoulder] = segments.map(|segment| segment.b);
             self.filmic_powers = [toe, line, shoulder, curve.white];
             (self.shape[0], self.shape[1]) = (curve.line_begin, curve.line_end);
@@ -189,7 +202,8 @@ impl PostUniform {
     fn lens(&mut self, lens: &LensValues) {
         self.gain[3] = lens.vignette_intensity;
         self.shape[2] = 1.0 / lens.vignette_radius;
-        let LensValues { chromatic_aberration, sharpening, grain_intensity, grain_size, .. } = *lens;
+        let LensValues { chromatic_aberration, sharpening, grain_intensity, grain_size, .. } =
+            *lens;
         self.lens = [chromatic_aberration, sharpening, grain_intensity, grain_size.max(1.0)];
     }
 }
@@ -217,7 +231,8 @@ mod tests {
 
     #[test]
     fn the_default_environment_has_no_effects() {
-        let effects = |maps| Effects::new(&ShadingEnvironment::DEFAULT, &RenderQuality::DEFAULT, maps);
+        let effects =
+            |maps| Effects::new(&ShadingEnvironment::DEFAULT, &RenderQuality::DEFAULT, maps);
         assert!(effects(true).is_off(true) && effects(false).is_off(false));
         assert!(changed("exposure_compensation", 2.0).is_off(true));
         assert!(!changed("tone_mapper", 5.0).is_off(true));

@@ -1,5 +1,5 @@
-//! The images of post effects: for each size of a view, created when an effect first needs them, and
-//! dropped when no view has needed them for a while. Draws nothing.
+//! The images of post effects: for each size of a view, created when an effect first needs them,
+//! and dropped when no view has needed them for a while. Draws nothing.
 
 use super::super::device::GpuDevice;
 use super::super::numeric_map::NumberMap;
@@ -208,10 +208,7 @@ mod tests {
 
     #[test]
     fn a_bloom_chain_halves_down_to_a_few_texels() {
-        assert_eq!(
-            bloom_sizes((320, 180)),
-            [(160, 90), (80, 45), (40, 23), (20, 12), (10, 6)]
-        );
+        assert_eq!(bloom_sizes((320, 180)), [(160, 90), (80, 45), (40, 23), (20, 12), (10, 6)]);
         assert_eq!(bloom_sizes((1, 1)), [(1, 1)]);
         assert_eq!(bloom_sizes((16384, 16384)).len(), BLOOM_IMAGES_MAX);
         assert_eq!(bloom_sizes((16384, 3)), [(8192, 2)]);

@@ -1,6 +1,6 @@
 //! Post effects: what happens to the light of a view before it is shown. Exposure, bloom, tone
-//! mappers, color grading, lens and film effects, and anti-aliasing of the tone-mapped image. A view
-//! without effects has no plan here, and the scene's own tone mapping shows it.
+//! mappers, color grading, lens and film effects, and anti-aliasing of the tone-mapped image. A
+//! view without effects has no plan here, and the scene's own tone mapping shows it.
 //!
 //! A plan is a list of full-screen steps (steps.rs), which view_encode.rs executes as rows of the
 //! table of render passes. No resources are created before the first view with an effect.
@@ -39,6 +39,8 @@ pub struct PostView<'a> {
     pub color_table: Option<TextureSlot>,
     pub uniform: &'a SceneUniform,
     pub area: ViewRectangle,
+    /// Size of its light and depth.
+    pub size: (u32, u32),
     /// Bind groups of its light: alone, and with its depth.
     pub light: wgpu::BindGroup,
     pub light_and_depth: wgpu::BindGroup,
@@ -103,8 +105,7 @@ impl PostEffects {
         self.frame += 1;
         self.plans.clear();
         self.uniforms.clear();
-        let mut choose =
-            |view: &PostView| self.choose((device, textures), view, &mut *events);
+        let mut choose = |view: &PostView| self.choose((device, textures), view, &mut *events);
         let chosen: Vec<Option<(Effects, Option<ColorTable>)>> =
             views.iter().map(|view| choose(view.as_ref()?)).collect();
         let has_effects = chosen.iter().any(Option::is_some);
@@ -178,10 +179,9 @@ impl PostEffects {
             let at = (self.frame, view.seconds);
             self.exposures.advance(device, &mut self.maker, &view.key, at)
         });
-        let [_, _, width, height] = view.area.rectangle;
         let state = ViewState {
             effects,
-            size: (width, height),
+            size: view.size,
             encodes: !view.area.format.is_srgb(),
             seconds: view.seconds,
             step: exposure.as_ref().and_then(|exposure| exposure.step),
@@ -198,15 +198,14 @@ impl PostEffects {
         resources: &mut PostResources,
         planning: &Planning,
     ) -> PostPlan {
-        let [_, _, width, height] = planning.view.area.rectangle;
         let exposed = match &planning.exposure {
             Some(exposure) => exposure.now.clone(),
             None => resources.neutral_exposure.clone(),
         };
         let exposure = self.exposure_steps(device, resources, planning);
         let mut images = |kind| {
-            let size = (width, height);
-            self.images.get(device, &mut self.maker, size, kind, self.frame).to_vec()
+            let (size, frame) = (planning.view.size, self.frame);
+            self.images.get(device, &mut self.maker, size, kind, frame).to_vec()
         };
         let chain = if planning.effects.bloom { images(ImageKind::Bloom) } else { Vec::new() };
         let needs_image = planning.effects.needs_image();
@@ -269,8 +268,7 @@ struct StepMaker<'a> {
 
 impl StepMaker<'_> {
     fn step(&mut self, label: &'static str, key: PostPipeline, picture: &PostImage) -> PostStep {
-        let inputs =
-            StepInputs { picture, exposure: self.exposed, table: &self.planning.table };
+        let inputs = StepInputs { picture, exposure: self.exposed, table: &self.planning.table };
         let view = self.planning.view;
         let light = match (key.is_deep(), key.reads_light()) {
             (true, _) => Some(view.light_and_depth.clone()),
@@ -334,7 +332,12 @@ impl StepMaker<'_> {
         let mut finished = shown;
         if let Some(smoothed) = smoothed {
             let smoothing = Effects { antialiasing: true, ..Effects::default() };
-            steps.push(self.onto(smoothed, "anti-aliasing", PostPipeline::Smooth(smoothing), shown));
+            steps.push(self.onto(
+                smoothed,
+                "anti-aliasing",
+                PostPipeline::Smooth(smoothing),
+                shown,
+            ));
             finished = smoothed;
         }
         let key = PostPipeline::Finish(finishing, format, has_depth);

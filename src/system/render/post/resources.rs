@@ -1,5 +1,5 @@
-//! The pipelines, bind groups and uniforms of post effects, created when an effect first needs them.
-//! Decides nothing about what is drawn.
+//! The pipelines, bind groups and uniforms of post effects, created when an effect first needs
+//! them. Decides nothing about what is drawn.
 
 use super::super::device::GpuDevice;
 use super::super::forward::{PipelineOptions, make_pipeline, pipeline_depth};
@@ -108,6 +108,7 @@ impl PostPipeline {
                 ("ABERRATION", flag(effects.aberration)),
                 ("SHARPENING", flag(effects.sharpening)),
                 ("GRAIN", flag(effects.grain)),
+                ("ENLARGING", flag(effects.enlarged)),
                 ("LAST", flag(!matches!(self, PostPipeline::Smooth(_)))),
             ],
             _ => Vec::new(),
@@ -225,11 +226,7 @@ impl PostResources {
             stride,
             groups: NumberMap::default(),
             black: maker.texel(device, LIGHT_FORMAT, &[0; 8]),
-            neutral_exposure: maker.texel(
-                device,
-                EXPOSURE_FORMAT,
-                bytemuck::cast_slice(&exposure),
-            ),
+            neutral_exposure: maker.texel(device, EXPOSURE_FORMAT, bytemuck::cast_slice(&exposure)),
             neutral_table: maker.cube(device, 1, &[0; 8]),
         }
     }
