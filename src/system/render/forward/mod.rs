@@ -19,7 +19,7 @@ mod targets;
 use super::device::GpuDevice;
 use super::gui_passes::{FrameUniform, PixelRectangle};
 use super::materials::MaterialTable;
-use super::post::{LightLayouts, PostEffects, PostView, ViewKey, compensated};
+use super::post::{LightLayouts, PostEffects, PostView, ViewKey, compensated, has_state};
 use super::scene::{
     InstancedDraw, RetainedScenes, SceneUniform, ShadowMap, TransparentGroup, ViewPlan,
 };
@@ -228,12 +228,15 @@ impl ForwardRenderer {
         let view = |index: usize| {
             let (plan, area) = (&plans[index], self.areas[index]?);
             let (target, scene) = key(plan);
-            let number = plans[..index].iter().filter(|it| key(it) == (target, scene)).count();
+            let environment = &packet.views[plan.view].environment;
+            // Only states of automatic exposure need it.
+            let earlier = if has_state(environment) { &plans[..index] } else { &[] };
+            let number = earlier.iter().filter(|it| key(it) == (target, scene)).count();
             let size = self.scale.size(&area);
             let lit = self.targets.get(size);
             Some(PostView {
                 key: ViewKey { target, scene, number },
-                environment: &packet.views[plan.view].environment,
+                environment,
                 color_table: packet.views[plan.view].environment_textures.color_table,
                 uniform: &self.uniforms[index],
                 area,

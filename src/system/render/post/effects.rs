@@ -45,7 +45,7 @@ impl Effects {
             && tone.color_gamma == [1.0; 3]
             && tone.color_gain == [1.0; 3];
         Effects {
-            auto_exposure: post.exposure_mode >= 0.5,
+            auto_exposure: has_state(environment),
             bloom: post.bloom_intensity > 0.0,
             light_grading: !(is_balanced && is_plain),
             color_grading: !is_neutral,
@@ -206,6 +206,11 @@ impl PostUniform {
             *lens;
         self.lens = [chromatic_aberration, sharpening, grain_intensity, grain_size.max(1.0)];
     }
+}
+
+/// Returns true if a view with an environment keeps a state from frame to frame.
+pub fn has_state(environment: &ShadingEnvironment) -> bool {
+    environment.post.exposure_mode >= 0.5
 }
 
 /// Returns the exposure of a scene's sky with the environment's compensation, which changes nothing

@@ -39,9 +39,9 @@ fn sharpened(uv: vec2f, texel: vec2f) -> vec4f {
 // "A class of local interpolating splines", 1974). The corners have hardly any weight, so five
 // samples between texels are enough.
 fn enlarged(uv: vec2f, texel: vec2f) -> vec4f {
-    let place = uv / texel;
-    let texel_before = floor(place - 0.5) + 0.5;
-    let f = place - texel_before;
+    let position = uv / texel;
+    let texel_before = floor(position - 0.5) + 0.5;
+    let f = position - texel_before;
     let first = f * (f * (1.0 - 0.5 * f) - 0.5);
     let second = 1.0 + f * f * (1.5 * f - 2.5);
     let third = f * (0.5 + f * (2.0 - 1.5 * f));

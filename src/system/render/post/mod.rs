@@ -13,7 +13,7 @@ mod images;
 mod resources;
 mod steps;
 
-pub use effects::compensated;
+pub use effects::{compensated, has_state};
 pub use exposure_states::ViewKey;
 pub use resources::LightLayouts;
 pub use steps::{PostPlan, PostStep};

@@ -14,6 +14,8 @@ use std::num::NonZeroU64;
 
 /// Number of views that the first uniform buffer has room for.
 const VIEWS_AT_FIRST: u64 = 8;
+/// Maximum number of pipelines: with more combinations of effects, all are created again.
+const PIPELINES_MAX: usize = 64;
 const UNIFORM_BYTES: u64 = size_of::<PostUniform>() as u64;
 
 /// The purpose of a pipeline.
@@ -293,6 +295,9 @@ impl PostResources {
     pub fn pipeline(&mut self, device: &GpuDevice, key: PostPipeline) -> wgpu::RenderPipeline {
         if let Some(pipeline) = self.pipelines.get(&key) {
             return pipeline.clone();
+        }
+        if self.pipelines.len() >= PIPELINES_MAX {
+            self.pipelines.clear();
         }
         let (name, samples) = (key.shader(), self.samples);
         let module = self.modules.entry(name).or_insert_with(|| {
