@@ -25,6 +25,7 @@ pub fn quality_of(settings: &Settings, processor: bool) -> RenderQuality {
         },
         sky_texels: settings.number("render.sky_texels") as u32,
         sky_steps: settings.number("render.sky_steps") as u32,
+        scale: settings.number("render.scale") as f32,
     };
     if !(processor && settings.boolean("render.less_on_processor")) {
         return wanted;
@@ -46,6 +47,7 @@ pub fn quality_of(settings: &Settings, processor: bool) -> RenderQuality {
         antialiasing: wanted.antialiasing,
         sky_texels: wanted.sky_texels.min(SKY_TEXELS_OF_PROCESSOR),
         sky_steps: 1,
+        scale: wanted.scale,
     }
 }
 

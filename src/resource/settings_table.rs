@@ -317,6 +317,14 @@ pub const SETTINGS: &[Setting] = &[
     )
     .live(),
     setting(
+        "render.scale",
+        SettingType::Number(0.25, 2.0),
+        "1",
+        "The width and height of the images of worlds, as a factor for those of their views. Less \
+         than 1 is faster and blurred, and more than 1 is slower and smoother. Guis are not scaled.",
+    )
+    .live(),
+    setting(
         "render.shadow_texels",
         SettingType::Number(0.0, 8192.0),
         "2048",

@@ -119,6 +119,23 @@ fn edges_are_smoothed_without_multisampling() {
 }
 
 #[test]
+fn worlds_are_drawn_at_half_and_at_twice_the_size() {
+    let at = |scale| picture_with(ShadingEnvironment::DEFAULT, RenderQuality { scale, ..QUALITY });
+    let Some(plain) = at(1.0) else { return };
+    let (half, twice) = (at(0.5).expect("it works"), at(2.0).expect("it works"));
+    compare("post_half_scale", &half);
+    for (picture, allowed) in [(&half, 20.0), (&twice, 6.0)] {
+        assert_eq!((picture.width, picture.height), (plain.width, plain.height));
+        assert!((mean(picture) - mean(&plain)).abs() < 0.7);
+        let (left, top, worst) = super::difference(picture, &plain);
+        assert!(worst < allowed, "{left} {top}: {worst}");
+    }
+    assert!(half != plain && twice != plain);
+    assert!(at(f32::NAN).expect("it works") == plain);
+    assert!(at(f32::INFINITY).expect("it works") == twice);
+}
+
+#[test]
 fn exposure_is_compensated_by_hand() {
     check("post_exposure", &[("exposure_compensation", 1.5)]);
 }
@@ -384,11 +401,13 @@ fn guis_in_the_world_are_hidden_by_meshes_with_every_effect() {
     let plain = green(&[], QUALITY);
     assert!(plain > 100, "{plain}");
     let bloom = [("bloom_intensity", 0.3)];
-    let lens = [("sharpening", 0.5), ("chromatic_aberration", 0.5), ("exposure_mode", 1.0)];
+    let lens = [("sharpening", 0.5), ("chromatic_aberration", 0.5)];
     assert_eq!(green(&bloom, QUALITY), plain);
     assert_eq!(green(&lens, QUALITY), plain);
     let rough = green(&[], RenderQuality { antialiasing: Antialiasing::None, ..FXAA });
     assert_eq!(green(&[], FXAA), rough);
+    let scaled = green(&bloom, RenderQuality { scale: 0.5, ..QUALITY });
+    assert!(scaled.abs_diff(plain) < plain / 5, "{scaled} {plain}");
 }
 
 #[test]
@@ -504,11 +523,13 @@ fn views_without_a_size_or_with_one_pixel_are_drawn() {
         ("chromatic_aberration", 0.5),
         ("grain_intensity", 0.5),
     ]);
-    renderer.set_quality(FXAA);
     let sizes = [[0.0, 0.0], [0.003, 0.0], [0.003, 0.006], [1.0, 0.006], [0.003, 1.0]];
     let views =
         sizes.map(|[width, height]| View { rectangle: [0.2, 0.2, width, height], ..evening(on) });
-    draw(&mut renderer, vec![lamps(views.to_vec())], ViewTarget::Screen);
+    for scale in [1.0, 0.25, 2.0] {
+        renderer.set_quality(RenderQuality { scale, ..FXAA });
+        draw(&mut renderer, vec![lamps(views.to_vec())], ViewTarget::Screen);
+    }
 }
 
 #[test]

@@ -34,6 +34,7 @@ pub const DOCUMENTS: &[(&str, &[u8])] = files![
     "docs/lights.md",
     "docs/shading_environments.md",
     "docs/screen_space.md",
+    "docs/post_effects.md",
     "docs/lua.md",
     "docs/materials.md",
     "docs/render_config.md",

@@ -8,7 +8,7 @@ shading_values! {
         vignette_intensity: Scalar, [0.0], 0.0..=1.0,
             "How much light is lost towards the corners.";
         vignette_radius: Scalar, [0.8], 0.05..=10.0,
-            "The distance from the middle where three quarters of the light are lost; 1 is a corner.";
+            "Where three quarters of the light are lost, from the middle (0) to the corners (1).";
         chromatic_aberration: Scalar, [0.0], 0.0..=1.0,
             "How far red and blue are apart in the corners: 1 is 2 % of the view's diagonal.";
         sharpening: Scalar, [0.0], 0.0..=1.0,

@@ -405,8 +405,7 @@ impl FrameRenderer {
         let instances: u32 = items().map(|item| item.draw.count).sum();
         self.statistics.instances = instances + scene.instances;
         self.statistics.scene = scene;
-        self.statistics.post_bytes =
-            self.forward.as_ref().map_or(0, |forward| forward.post_bytes());
+        self.statistics.post_bytes = self.forward.as_ref().map_or(0, |it| it.post_bytes());
         let images = self.forward.as_ref().map(|it| it.screen_image_count());
         self.statistics.screen_images = images.unwrap_or(0);
         self.statistics.textures = self.textures.len() as u32;
@@ -415,8 +414,8 @@ impl FrameRenderer {
         if nothing && packet.textures.is_empty() && packet.generator_runs.is_empty() {
             return self.device.submit(None);
         }
-        let (layout, uniforms) = (&self.materials.frame_layout, &self.plan.uniforms);
-        self.buffers.copy_uniforms(&self.device, &mut self.textures, layout, uniforms);
+        let layout = &self.materials.frame_layout;
+        self.buffers.copy_uniforms(&self.device, &mut self.textures, layout, &self.plan.uniforms);
         self.record_stage_time("copies", begun);
         let begun = Instant::now();
         self.submit(packet);

@@ -136,9 +136,14 @@ pub struct RenderQuality {
     pub sky_texels: u32,
     /// Steps per frame in which the light of a changing sky is updated.
     pub sky_steps: u32,
+    /// Factor from the width and height of a view to those of its image of the world, from
+    /// [`RenderQuality::SCALE_MIN`] to [`RenderQuality::SCALE_MAX`].
+    pub scale: f32,
 }
 
 impl RenderQuality {
+    pub const SCALE_MIN: f32 = 0.25;
+    pub const SCALE_MAX: f32 = 2.0;
     pub const DEFAULT: RenderQuality = RenderQuality {
         samples: 4,
         shadow_texels: 2048,
@@ -148,7 +153,15 @@ impl RenderQuality {
         antialiasing: Antialiasing::None,
         sky_texels: 256,
         sky_steps: 4,
+        scale: 1.0,
     };
+
+    /// Returns the factor for the size of images of worlds, which is in its range.
+    fn valid_scale(&self) -> f32 {
+        let is_number = !self.scale.is_nan();
+        let scale = if is_number { self.scale } else { RenderQuality::DEFAULT.scale };
+        scale.clamp(RenderQuality::SCALE_MIN, RenderQuality::SCALE_MAX)
+    }
 }
 
 impl Default for RenderQuality {

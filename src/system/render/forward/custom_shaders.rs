@@ -55,10 +55,15 @@ fn variant_of(key: &SceneBatchKey, binder: &MaterialBinder) -> PipelineVariant {
     PipelineVariant { blend, mask, deformed: key.class.has(PipelineClass::DEFORMED) }
 }
 
-/// Returns the frame uniform of a view that is shown in a rectangle.
-pub fn frame(area: &ViewRectangle, packet: &FramePacket) -> FrameUniform {
+/// Returns the frame uniform of a view that is shown in a rectangle. `size`: the size of its image
+/// of the world.
+pub fn frame(
+    area: &ViewRectangle,
+    (width, height): (u32, u32),
+    packet: &FramePacket,
+) -> FrameUniform {
     FrameUniform {
-        target_size: [area.rectangle[2] as f32, area.rectangle[3] as f32],
+        target_size: [width as f32, height as f32],
         scale: area.scale,
         seconds: packet.seconds as f32,
         ..FrameUniform::default()

@@ -3,7 +3,7 @@
 //! and ../post/.
 
 use super::super::device::GpuDevice;
-use super::super::post::{PostView, ViewKey};
+use super::super::post::{PostView, ViewKey, has_state};
 use super::super::scene::{InstancedDraw, RetainedScenes, ViewPlan};
 use super::super::screen_space::ScreenSpace;
 use super::pipelines::PipelineKey;
@@ -20,11 +20,9 @@ impl ForwardRenderer {
         scenes: &RetainedScenes,
         packet: &FramePacket,
     ) {
-        let (targets, areas) = (&self.targets, &self.areas);
-        let target = |index: usize| {
-            let [_, _, width, height] = areas[index].expect("the view is shown").rectangle;
-            targets.get((width, height))
-        };
+        let (targets, areas, scale) = (&self.targets, &self.areas, self.scale);
+        let target =
+            |index: usize| targets.get(scale.size(&areas[index].expect("the view is shown")));
         let light = |index| &target(index).light;
         self.screen_space.prepare(device, packet, &scenes.plans.views, light);
         let shared = GroupResources { targets, morphs: &self.meshes.morphs, sky: &self.sky };
@@ -93,8 +91,12 @@ impl ForwardRenderer {
         let view = |index: usize| {
             let (plan, area) = (&plans[index], self.areas[index]?);
             let (target, scene) = key(plan);
-            let number = plans[..index].iter().filter(|it| key(it) == (target, scene)).count();
-            let lit = self.targets.get((area.rectangle[2], area.rectangle[3]));
+            let environment = &packet.views[plan.view].environment;
+            // Only states of automatic exposure need it.
+            let earlier = if has_state(environment) { &plans[..index] } else { &[] };
+            let number = earlier.iter().filter(|it| key(it) == (target, scene)).count();
+            let size = self.scale.size(&area);
+            let lit = self.targets.get(size);
             let resolved = screen.light(index).map(|light| {
                 let layouts = (&layouts.resolved_light, &layouts.resolved_light_only);
                 let group = |depth| targets::light_group(device, layouts, light, depth);
@@ -105,10 +107,11 @@ impl ForwardRenderer {
                 resolved.unwrap_or_else(|| (lit.light_group.clone(), lit.group.clone()));
             Some(PostView {
                 key: ViewKey { target, scene, number },
-                environment: &packet.views[plan.view].environment,
+                environment,
                 color_table: packet.views[plan.view].environment_textures.color_table,
                 uniform: &self.uniforms[index],
                 area,
+                size,
                 is_resolved,
                 light,
                 light_and_depth,

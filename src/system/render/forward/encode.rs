@@ -48,8 +48,7 @@ impl ForwardRenderer {
         &self,
         index: usize,
     ) -> Option<(&wgpu::TextureView, &wgpu::TextureView)> {
-        let [_, _, width, height] = self.areas[index]?.rectangle;
-        let target = self.targets.get((width, height));
+        let target = self.targets.get(self.scale.size(&self.areas[index]?));
         Some((&target.light, &target.depth))
     }
 
@@ -170,8 +169,8 @@ impl ForwardRenderer {
                     let (group, offsets) = self.buffers.particle_view(index, batches);
                     to.set_bind_group(0, group, &offsets);
                     to.set_bind_group(1, frame.textures.bind_group(known.texture), &[]);
-                    let rectangle = self.areas[index].expect("it is drawn").rectangle;
-                    let target = self.targets.get((rectangle[2], rectangle[3]));
+                    let area = self.areas[index].expect("it is drawn");
+                    let target = self.targets.get(self.scale.size(&area));
                     to.set_bind_group(2, &target.depth_group, &[]);
                     let (begin, bytes) = (u64::from(*first), u64::from(*count) * PARTICLE_BYTES);
                     let begin = begin * PARTICLE_BYTES;

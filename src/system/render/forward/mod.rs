@@ -66,6 +66,26 @@ pub struct ViewRectangle {
     pub scale: f32,
 }
 
+/// The size of views' light and depth.
+#[derive(Clone, Copy)]
+struct SceneScale {
+    /// Factor for the size of a view.
+    factor: f32,
+    side_max: u32,
+}
+
+impl SceneScale {
+    /// Returns the size of a view's light and depth.
+    fn size(self, area: &ViewRectangle) -> (u32, u32) {
+        let [_, _, width, height] = area.rectangle;
+        if self.factor == 1.0 {
+            return (width, height);
+        }
+        let scaled = |side: u32| (side as f32 * self.factor).round() as u32;
+        (scaled(width).clamp(1, self.side_max), scaled(height).clamp(1, self.side_max))
+    }
+}
+
 /// Resources of the renderer that scenes are drawn with.
 pub struct RenderResources<'a> {
     pub textures: &'a mut TextureTable,
@@ -82,6 +102,7 @@ pub struct ForwardRenderer {
     /// True if surfaces or materials have changed, so that pipelines may be missing.
     surfaces_changed: bool,
     samples: u32,
+    scale: SceneScale,
     targets: SceneTargets,
     meshes: MeshBuffers,
     buffers: SceneBuffers,
@@ -150,6 +171,10 @@ impl ForwardRenderer {
             surface_shaders: surface_functions::SurfaceShaders::default(),
             surfaces_changed: true,
             samples,
+            scale: SceneScale {
+                factor: quality.valid_scale(),
+                side_max: device.info.texture_side_max,
+            },
             targets: SceneTargets::new(device, samples, quality.shadow_texels, quality.spot_texels),
             meshes,
             buffers: SceneBuffers::new(device),
@@ -191,7 +216,9 @@ impl ForwardRenderer {
         areas: Vec<Option<ViewRectangle>>,
     ) -> u64 {
         self.areas = areas;
-        self.screen_space.begin(device, packet, &scenes.plans.views, &self.areas);
+        let sizes: Vec<_> =
+            self.areas.iter().map(|it| it.as_ref().map(|area| self.scale.size(area))).collect();
+        self.screen_space.begin(device, packet, &scenes.plans.views, &sizes);
         self.uniforms.clear();
         self.frames.clear();
         self.prepare_skies(device, resources, scenes, packet);
@@ -208,18 +235,20 @@ impl ForwardRenderer {
                 uniform.counts[3] = u32::from(!area.format.is_srgb());
                 uniform.shadow[2] = area.rectangle[0] as f32;
                 uniform.shadow[3] = area.rectangle[1] as f32;
-                uniform.cluster_scale[0] = CLUSTER_COLUMNS as f32 / area.rectangle[2] as f32;
-                uniform.cluster_scale[1] = CLUSTER_ROWS as f32 / area.rectangle[3] as f32;
+                let (width, height) = self.scale.size(area);
+                uniform.cluster_scale[0] = CLUSTER_COLUMNS as f32 / width as f32;
+                uniform.cluster_scale[1] = CLUSTER_ROWS as f32 / height as f32;
             }
             if self.screen_space.occlusion(index).is_some() {
                 uniform.counts[3] |= SCREEN_OCCLUSION_FLAG;
             }
             self.uniforms.push(uniform);
-            let frame = area.as_ref().map(|area| custom_shaders::frame(area, packet));
+            let frame =
+                area.map(|area| custom_shaders::frame(&area, self.scale.size(&area), packet));
             self.frames.push(frame.unwrap_or_default());
         }
-        let sizes = self.areas.iter().flatten().map(|area| (area.rectangle[2], area.rectangle[3]));
-        self.targets.ensure(device, &self.layouts, &sizes.collect::<Vec<_>>());
+        let sizes: Vec<_> = self.areas.iter().flatten().map(|it| self.scale.size(it)).collect();
+        self.targets.ensure(device, &self.layouts, &sizes);
         let layers = |map: ShadowMap| {
             let of_map = scenes.plans.shadows.iter().filter(|shadow| shadow.map == map);
             of_map.map(|shadow| shadow.layer + 1).max().unwrap_or(0)

@@ -1,7 +1,7 @@
-// Bloom: light is scattered around where it comes from, as in a lens or an eye. A chain of images,
-// each half as large as the one before, is filled with 13 samples per texel, and added up again with
-// a tent filter (Jimenez, "Next Generation Post Processing in Call of Duty: Advanced Warfare", 2014).
-// All filters keep the sum of light.
+// Bloom: light is scattered around where it comes from, as in a lens. A chain of images,
+// each half as large as the one before, is filled with 13 samples per texel, and added up again
+// with a tent filter (Jimenez, "Next Generation Post Processing in Call of Duty: Advanced Warfare",
+// 2014). All filters keep the sum of light.
 
 #include "full_screen.wgsl"
 #include "post_uniforms.wgsl"

@@ -7,7 +7,10 @@ use engine_foundation::{Mat3, Vec3};
 pub const NEUTRAL_KELVINS: f32 = 6500.0;
 
 /// The distance from the colors of hot bodies that the strongest tint moves white, in CIE 1960 uv.
-const TINT_UV: f32 = 0.02;
+const TINT_UV: f64 = 0.02;
+/// The least response of a cone that white balance makes up for. Without it, deep yellow light
+/// would become infinitely blue.
+const RESPONSE_MIN: f32 = 0.2;
 
 /// Linear sRGB to XYZ (IEC 61966-2-1).
 const RGB_TO_XYZ: Mat3 = Mat3::from_cols(
@@ -24,15 +27,25 @@ const XYZ_TO_CONES: Mat3 = Mat3::from_cols(
     Vec3::new(-0.1614, 0.0367, 1.0296),
 );
 
-/// Returns the XYZ color with a Y of 1 of a hot body (Krystek, "An algorithm to calculate
-/// correlated colour temperature", 1985), moved towards green by a tint.
-fn white(kelvins: f32, tint: f32) -> Vec3 {
-    let t = f64::from(kelvins);
+/// Returns the color of a hot body in CIE 1960 uv (Krystek, "An algorithm to calculate correlated
+/// colour temperature", 1985).
+fn hot_body(kelvins: f64) -> (f64, f64) {
+    let t = kelvins;
     let u = (0.860_117_757 + 1.541_182_54e-4 * t + 1.286_412_12e-7 * t * t)
         / (1.0 + 8.424_202_35e-4 * t + 7.081_451_63e-7 * t * t);
     let v = (0.317_398_726 + 4.228_062_45e-5 * t + 4.204_816_91e-8 * t * t)
         / (1.0 - 2.897_418_16e-5 * t + 1.614_560_53e-7 * t * t);
-    let v = v + f64::from(tint * TINT_UV);
+    (u, v)
+}
+
+/// Returns the XYZ color with a Y of 1 of a hot body, moved towards green by a tint, at a right
+/// angle to the colors of other temperatures.
+fn white(kelvins: f32, tint: f32) -> Vec3 {
+    let kelvins = f64::from(kelvins);
+    let ((u, v), hotter) = (hot_body(kelvins), hot_body(kelvins + 1.0));
+    let (along_u, along_v) = (hotter.0 - u, hotter.1 - v);
+    let distance = f64::from(tint) * TINT_UV / along_u.hypot(along_v);
+    let (u, v) = (u + along_v * distance, v - along_u * distance);
     let scale = 2.0 * u - 8.0 * v + 4.0;
     let (x, y) = (3.0 * u / scale, 2.0 * v / scale);
     Vec3::new((x / y) as f32, 1.0, ((1.0 - x - y) / y) as f32)
@@ -42,7 +55,8 @@ fn white(kelvins: f32, tint: f32) -> Vec3 {
 /// makes colors more magenta.
 pub fn white_balance(kelvins: f32, tint: f32) -> Mat3 {
     let wanted = XYZ_TO_CONES * white(NEUTRAL_KELVINS, 0.0);
-    let factors = wanted / (XYZ_TO_CONES * white(kelvins, tint));
+    let found = XYZ_TO_CONES * white(kelvins, tint);
+    let factors = wanted / found.max(Vec3::splat(RESPONSE_MIN));
     let to_cones = XYZ_TO_CONES * RGB_TO_XYZ;
     to_cones.inverse() * Mat3::from_diagonal(factors) * to_cones
 }
@@ -155,10 +169,13 @@ mod tests {
         let cool = white_balance(3500.0, 0.0) * Vec3::ONE;
         assert!(cool.x < 0.98 && cool.z > 1.2, "{cool}");
         let magenta = white_balance(NEUTRAL_KELVINS, 1.0) * Vec3::ONE;
-        assert!(magenta.y < magenta.x && magenta.y < magenta.z, "{magenta}");
+        assert!(magenta.y < 0.95 && magenta.x > 1.1 && magenta.z > 1.1, "{magenta}");
+        let green = white_balance(NEUTRAL_KELVINS, -1.0) * Vec3::ONE;
+        assert!(green.y > 1.05 && green.x < 0.9 && green.z < 0.9, "{green}");
         for kelvins in [2000.0, 15000.0] {
             for tint in [-1.0, 1.0] {
-                assert!(white_balance(kelvins, tint).is_finite());
+                let white = white_balance(kelvins, tint) * Vec3::ONE;
+                assert!(white.is_finite() && white.max_element() < 10.0, "{white}");
             }
         }
     }

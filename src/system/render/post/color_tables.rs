@@ -25,7 +25,7 @@ pub struct ColorTable {
 struct KeptTable {
     /// `None`: the texture is no table, which was reported.
     table: Option<ColorTable>,
-    /// The texels that it was made of, which are shared with the texture.
+    /// The texels that it was converted from, which are shared with the texture.
     texels: Option<TextureTexels>,
     /// Generation of the textures in which the texels were compared.
     generation: u64,
@@ -72,13 +72,13 @@ impl ColorTables {
             self.replaced = true;
         }
         let texels = textures.texels_of(slot).cloned();
-        let made = match &texels {
+        let converted = match &texels {
             Some(texels) => differences(texels),
             None => Err("a color table needs a texture of its own, whose colors are known; this \
                          slot has none, or is drawn to"
                 .to_string()),
         };
-        let table = match made {
+        let table = match converted {
             Ok((side, bytes)) => Some(ColorTable { image: maker.cube(device, side, &bytes), side }),
             Err(message) => {
                 events.push(RendererEvent::TextureRefused { slot, message });

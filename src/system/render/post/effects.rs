@@ -25,6 +25,9 @@ pub struct Effects {
     pub aberration: bool,
     pub sharpening: bool,
     pub grain: bool,
+    /// True if the image has another size than the view, and if it is smaller.
+    pub scaled: bool,
+    pub enlarged: bool,
 }
 
 impl Effects {
@@ -42,7 +45,7 @@ impl Effects {
             && tone.color_gamma == [1.0; 3]
             && tone.color_gain == [1.0; 3];
         Effects {
-            auto_exposure: post.exposure_mode >= 0.5,
+            auto_exposure: has_state(environment),
             bloom: post.bloom_intensity > 0.0,
             light_grading: !(is_balanced && is_plain),
             color_grading: !is_neutral,
@@ -53,6 +56,8 @@ impl Effects {
             aberration: lens.chromatic_aberration > 0.0,
             sharpening: lens.sharpening > 0.0,
             grain: lens.grain_intensity > 0.0,
+            scaled: quality.valid_scale() != 1.0,
+            enlarged: quality.valid_scale() < 1.0,
         }
     }
 
@@ -64,27 +69,33 @@ impl Effects {
 
     /// Returns true if an effect needs the finished image.
     pub fn needs_image(&self) -> bool {
-        self.antialiasing || self.aberration || self.sharpening
+        self.antialiasing || self.aberration || self.sharpening || self.scaled
     }
 
     /// Returns true if the image is smoothed before other effects on it.
     pub fn smooths_apart(&self) -> bool {
-        self.antialiasing && (self.aberration || self.sharpening)
+        self.antialiasing && (self.aberration || self.sharpening || self.scaled)
     }
 
     /// Returns the effects that change the shader of tone mapping.
     pub fn of_grading(&self) -> Effects {
-        let (antialiasing, aberration, sharpening) = (false, false, false);
-        let grain = self.grain && !self.needs_image();
-        let auto_exposure = false;
-        Effects { antialiasing, aberration, sharpening, grain, auto_exposure, ..*self }
+        Effects {
+            bloom: self.bloom,
+            light_grading: self.light_grading,
+            color_grading: self.color_grading,
+            color_table: self.color_table,
+            vignette: self.vignette,
+            mapper: self.mapper,
+            grain: self.grain && !self.needs_image(),
+            ..Effects::default()
+        }
     }
 
     /// Returns the effects that change the shader of the last effects on the image.
     pub fn of_finishing(&self) -> Effects {
         let antialiasing = self.antialiasing && !self.smooths_apart();
-        let Effects { aberration, sharpening, grain, .. } = *self;
-        Effects { antialiasing, aberration, sharpening, grain, ..Effects::default() }
+        let Effects { aberration, sharpening, grain, enlarged, .. } = *self;
+        Effects { antialiasing, aberration, sharpening, grain, enlarged, ..Effects::default() }
     }
 }
 
@@ -195,6 +206,11 @@ impl PostUniform {
             *lens;
         self.lens = [chromatic_aberration, sharpening, grain_intensity, grain_size.max(1.0)];
     }
+}
+
+/// Returns true if a view with an environment keeps a state from frame to frame.
+pub fn has_state(environment: &ShadingEnvironment) -> bool {
+    environment.post.exposure_mode >= 0.5
 }
 
 /// Returns the exposure of a scene's sky with the environment's compensation, which changes nothing

@@ -1,4 +1,5 @@
-// Effects on the tone-mapped image: anti-aliasing, chromatic aberration, sharpening and grain.
+// Effects on the tone-mapped image: anti-aliasing, chromatic aberration, sharpening, grain, and
+// another size.
 
 #include "full_screen.wgsl"
 #include "post_uniforms.wgsl"
@@ -10,6 +11,8 @@
 override SMOOTHING: bool = false;
 override ABERRATION: bool = false;
 override SHARPENING: bool = false;
+// True if the image is smaller than the view.
+override ENLARGING: bool = false;
 // True if the image is drawn onto the view's target, and not onto another image.
 override LAST: bool = true;
 
@@ -32,12 +35,41 @@ fn sharpened(uv: vec2f, texel: vec2f) -> vec4f {
     return vec4f(clamp(sum / (1.0 + 4.0 * weight), vec3f(0.0), vec3f(1.0)), middle.a);
 }
 
+// Returns the color of a smaller image, by cubic curves through the texels around (Catmull and Rom,
+// "A class of local interpolating splines", 1974). The corners have hardly any weight, so five
+// samples between texels are enough.
+fn enlarged(uv: vec2f, texel: vec2f) -> vec4f {
+    let position = uv / texel;
+    let texel_before = floor(position - 0.5) + 0.5;
+    let f = position - texel_before;
+    let first = f * (f * (1.0 - 0.5 * f) - 0.5);
+    let second = 1.0 + f * f * (1.5 * f - 2.5);
+    let third = f * (0.5 + f * (2.0 - 1.5 * f));
+    let fourth = f * f * (0.5 * f - 0.5);
+    let inner = second + third;
+    let left = (texel_before - 1.0) * texel;
+    let between = (texel_before + third / inner) * texel;
+    let right = (texel_before + 2.0) * texel;
+    let columns = vec2f(first.x, fourth.x) * inner.y;
+    let weights = vec4f(columns, vec2f(first.y, fourth.y) * inner.x);
+    let middle = inner.x * inner.y;
+    let sum = image_color(vec2f(left.x, between.y)) * weights.x
+        + image_color(vec2f(right.x, between.y)) * weights.y
+        + image_color(vec2f(between.x, left.y)) * weights.z
+        + image_color(vec2f(between.x, right.y)) * weights.w
+        + image_color(between) * middle;
+    return clamp(sum / (dot(weights, vec4f(1.0)) + middle), vec4f(0.0), vec4f(1.0));
+}
+
 fn color_at(uv: vec2f, texel: vec2f) -> vec4f {
     if SMOOTHING {
         return smoothed_color(uv, texel);
     }
     if SHARPENING {
         return sharpened(uv, texel);
+    }
+    if ENLARGING {
+        return enlarged(uv, texel);
     }
     return image_color(uv);
 }

@@ -1,6 +1,6 @@
-// Fast approximate anti-aliasing (Lottes, "FXAA", 2009): edges are found by contrast, and each pixel
-// at an edge is mixed with its neighbor by its distance from the end of the edge. Include it after
-// post_uniforms.wgsl.
+// Fast approximate anti-aliasing (Lottes, "FXAA", 2009): edges are found by contrast, and each
+// pixel at an edge is mixed with its neighbor by its distance from the end of the edge. Include it
+// after post_uniforms.wgsl.
 
 // Contrast below which a pixel is no edge: absolute, and relative to the brightest neighbor.
 const CONTRAST_MIN: f32 = 0.04;
@@ -62,7 +62,8 @@ fn smoothed_color(uv: vec2f, texel: vec2f) -> vec4f {
     let behind = select(east, south, is_row);
     let is_before = abs(before - middle) >= abs(behind - middle);
     let side = select(behind, before, is_before);
-    let step = select(vec2f(texel.x, 0.0), vec2f(0.0, texel.y), is_row) * select(1.0, -1.0, is_before);
+    let across = select(vec2f(texel.x, 0.0), vec2f(0.0, texel.y), is_row);
+    let step = across * select(1.0, -1.0, is_before);
     let along = select(vec2f(0.0, texel.y), vec2f(texel.x, 0.0), is_row);
     let mean = 0.5 * (side + middle);
     let limit = 0.25 * abs(side - middle);

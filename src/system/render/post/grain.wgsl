@@ -20,9 +20,10 @@ fn grain_at(pixel: vec2f) -> f32 {
     let square = vec2u(at);
     let part = fract(at);
     let seed = post.seed.x;
-    let upper = mix(random(vec3u(square, seed)), random(vec3u(square + vec2u(1u, 0u), seed)), part.x);
+    let right = vec2u(1u, 0u);
     let next = square + vec2u(0u, 1u);
-    let lower = mix(random(vec3u(next, seed)), random(vec3u(next + vec2u(1u, 0u), seed)), part.x);
+    let upper = mix(random(vec3u(square, seed)), random(vec3u(square + right, seed)), part.x);
+    let lower = mix(random(vec3u(next, seed)), random(vec3u(next + right, seed)), part.x);
     return mix(upper, lower, part.y);
 }
 

@@ -1,5 +1,5 @@
-//! The images of post effects: for each size of a view, created when an effect first needs them, and
-//! dropped when no view has needed them for a while. Draws nothing.
+//! The images of post effects: for each size of a view, created when an effect first needs them,
+//! and dropped when no view has needed them for a while. Draws nothing.
 
 use super::super::device::GpuDevice;
 use super::super::numeric_map::NumberMap;

@@ -1,6 +1,6 @@
 //! Post effects: what happens to the light of a view before it is shown. Exposure, bloom, tone
-//! mappers, color grading, lens and film effects, and anti-aliasing of the tone-mapped image. A view
-//! without effects has no plan here, and the scene's own tone mapping shows it.
+//! mappers, color grading, lens and film effects, and anti-aliasing of the tone-mapped image. A
+//! view without effects has no plan here, and the scene's own tone mapping shows it.
 //!
 //! A plan is a list of full-screen steps (steps.rs), which view_encode.rs executes as rows of the
 //! table of render passes. No resources are created before the first view with an effect.
@@ -13,7 +13,7 @@ mod images;
 mod resources;
 mod steps;
 
-pub use effects::compensated;
+pub use effects::{compensated, has_state};
 pub use exposure_states::ViewKey;
 pub use resources::LightLayouts;
 pub use steps::{PostPlan, PostStep};
@@ -41,6 +41,8 @@ pub struct PostView<'a> {
     pub area: ViewRectangle,
     /// True if its light has one sample per pixel, as screen-space effects leave it.
     pub is_resolved: bool,
+    /// Size of its light and depth.
+    pub size: (u32, u32),
     /// Bind groups of its light: alone, and with its depth.
     pub light: wgpu::BindGroup,
     pub light_and_depth: wgpu::BindGroup,
@@ -179,10 +181,9 @@ impl PostEffects {
             let at = (self.frame, view.seconds);
             self.exposures.advance(device, &mut self.maker, &view.key, at)
         });
-        let [_, _, width, height] = view.area.rectangle;
         let state = ViewState {
             effects,
-            size: (width, height),
+            size: view.size,
             encodes: !view.area.format.is_srgb(),
             seconds: view.seconds,
             step: exposure.as_ref().and_then(|exposure| exposure.step),
@@ -199,15 +200,14 @@ impl PostEffects {
         resources: &mut PostResources,
         planning: &Planning,
     ) -> PostPlan {
-        let [_, _, width, height] = planning.view.area.rectangle;
         let exposed = match &planning.exposure {
             Some(exposure) => exposure.now.clone(),
             None => resources.neutral_exposure.clone(),
         };
         let exposure = self.exposure_steps(device, resources, planning);
         let mut images = |kind| {
-            let size = (width, height);
-            self.images.get(device, &mut self.maker, size, kind, self.frame).to_vec()
+            let (size, frame) = (planning.view.size, self.frame);
+            self.images.get(device, &mut self.maker, size, kind, frame).to_vec()
         };
         let chain = if planning.effects.bloom { images(ImageKind::Bloom) } else { Vec::new() };
         let needs_image = planning.effects.needs_image();

@@ -1,5 +1,5 @@
-//! The pipelines, bind groups and uniforms of post effects, created when an effect first needs them.
-//! Decides nothing about what is drawn.
+//! The pipelines, bind groups and uniforms of post effects, created when an effect first needs
+//! them. Decides nothing about what is drawn.
 
 use super::super::device::GpuDevice;
 use super::super::forward::{PipelineOptions, make_pipeline, pipeline_depth};
@@ -14,6 +14,8 @@ use std::num::NonZeroU64;
 
 /// Number of views that the first uniform buffer has room for.
 const VIEWS_AT_FIRST: u64 = 8;
+/// Maximum number of pipelines: with more combinations of effects, all are created again.
+const PIPELINES_MAX: usize = 64;
 const UNIFORM_BYTES: u64 = size_of::<PostUniform>() as u64;
 
 /// The purpose of a pipeline.
@@ -108,6 +110,7 @@ impl PostPipeline {
                 ("ABERRATION", flag(effects.aberration)),
                 ("SHARPENING", flag(effects.sharpening)),
                 ("GRAIN", flag(effects.grain)),
+                ("ENLARGING", flag(effects.enlarged)),
                 ("LAST", flag(!matches!(self, PostPipeline::Smooth(_)))),
             ],
             _ => Vec::new(),
@@ -303,6 +306,9 @@ impl PostResources {
         let is_resolved = is_resolved && (key.reads_light() || key.is_deep());
         if let Some(pipeline) = self.pipelines.get(&(key, is_resolved)) {
             return pipeline.clone();
+        }
+        if self.pipelines.len() >= PIPELINES_MAX {
+            self.pipelines.clear();
         }
         let name = key.shader();
         let samples = if is_resolved { 1 } else { self.samples };

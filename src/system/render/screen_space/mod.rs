@@ -10,7 +10,6 @@ mod steps;
 mod uniforms;
 
 use super::device::GpuDevice;
-use super::forward::ViewRectangle;
 use super::scene::ViewPlan;
 use super::textures::entry;
 use camera_history::CameraHistory;
@@ -224,12 +223,11 @@ impl ScreenSpace {
         device: &GpuDevice,
         packet: &FramePacket,
         plans: &[ViewPlan],
-        areas: &[Option<ViewRectangle>],
+        sizes: &[Option<(u32, u32)>],
     ) {
         let mut before = std::mem::take(&mut self.views);
-        for (index, (plan, area)) in plans.iter().zip(areas).enumerate() {
-            let (view, Some(area)) = (&packet.views[plan.view], area) else { continue };
-            let size = (area.rectangle[2], area.rectangle[3]);
+        for (index, (plan, size)) in plans.iter().zip(sizes).enumerate() {
+            let (view, Some(size)) = (&packet.views[plan.view], *size) else { continue };
             let values = &view.environment.screen_space;
             let has_sun = shadow_sun(plan).is_some();
             let settings = ViewSettings::new(values, &view.camera, size, has_sun);
