@@ -77,7 +77,7 @@ pub fn sun_color(elevation: f32, haze: f32) -> [f32; 3] {
     if shown <= 0.0 {
         return [0.0; 3];
     }
-    // The ray to the upper end of the atmosphere; a body at the horizon is seen along it.
+    // The ray to the upper end of the atmosphere; it is horizontal for a body that sets.
     let sine = sine.max(0.0);
     let top = GROUND_RADIUS + ATMOSPHERE_HEIGHT;
     let reach = (top * top - GROUND_RADIUS * GROUND_RADIUS * (1.0 - sine * sine)).sqrt()
@@ -88,9 +88,8 @@ pub fn sun_color(elevation: f32, haze: f32) -> [f32; 3] {
         let at = |fraction: f32| reach * fraction * fraction;
         let (from, to) = (step as f32 / STEPS as f32, (step + 1) as f32 / STEPS as f32);
         let (middle, length) = (at((from + to) * 0.5), at(to) - at(from));
-        let radius_squared = GROUND_RADIUS * GROUND_RADIUS
-            + middle * middle
-            + 2.0 * GROUND_RADIUS * middle * sine;
+        let radius_squared =
+            GROUND_RADIUS * GROUND_RADIUS + middle * middle + 2.0 * GROUND_RADIUS * middle * sine;
         let height = (radius_squared.sqrt() - GROUND_RADIUS).max(0.0);
         let rayleigh = (-height / RAYLEIGH_HEIGHT).exp();
         let mie = (-height / MIE_HEIGHT).exp() * haze;

@@ -296,14 +296,13 @@ fn gather(lit: Lit, surface: Surface, roughness: f32, occlusion: f32, glowing: v
     let shine = mirrored(lit.f0, roughness, lit.n_dot_v);
     let mirrored_from = reflect(-lit.back, lit.normal);
     var ambient: vec3f;
-    if view.sky_light.x < 0.0 {
+    if view.sky_light.x < 0.0 && view.fog_towards.w < 0.5 {
         let matte = lit.diffuse * (1.0 - shine) * sky(lit.normal, 1.0);
         ambient = matte + shine * sky(mirrored_from, roughness);
     } else {
         let all = mirrored(vec3f(1.0), roughness, lit.n_dot_v).x;
-        ambient = sky_reflected(
-            lit.normal, mirrored_from, roughness, lit.diffuse, lit.f0, shine, all
-        );
+        let around = light_around(lit.world, lit.normal, mirrored_from, roughness);
+        ambient = around_reflected(around, lit.diffuse, lit.f0, shine, all);
     }
     return sum + ambient * (open * view.sky_light.w);
 }

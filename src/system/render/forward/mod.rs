@@ -22,7 +22,7 @@ use super::materials::MaterialTable;
 use super::scene::{
     InstancedDraw, RetainedScenes, SceneUniform, ShadowMap, TransparentGroup, ViewPlan,
 };
-use super::sky::{SkyMaps, fill_uniform};
+use super::sky::{SkyMaps, SkyView};
 use super::textures::TextureTable;
 use super::{RenderQuality, RendererEvent};
 use bind_group_layouts::BindGroupLayouts;
@@ -153,8 +153,7 @@ impl ForwardRenderer {
         self.prepare_skies(device, resources, scenes, packet);
         for (index, (view, area)) in scenes.plans.views.iter().zip(&self.areas).enumerate() {
             let mut uniform = view.uniform;
-            let layer = self.sky.view(index).map(|sky| sky.layer);
-            fill_uniform(&mut uniform, &packet.views[view.view].environment, layer);
+            self.sky.fill_uniform(&mut uniform, &packet.views[view.view].environment, index);
             if let Some(area) = area {
                 uniform.counts[3] = u32::from(!area.format.is_srgb());
                 uniform.shadow[2] = area.rectangle[0] as f32;
@@ -197,7 +196,8 @@ impl ForwardRenderer {
     ) {
         let plans = scenes.plans.views.iter().zip(&self.areas);
         let shown = |(plan, area): (&ViewPlan, &Option<ViewRectangle>)| {
-            area.map(|_| (plan.scene, &packet.views[plan.view]))
+            let probes = &scenes.scenes[&plan.scene].probes[..];
+            area.map(|_| SkyView { scene: plan.scene, view: &packet.views[plan.view], probes })
         };
         let views: Vec<_> = plans.map(shown).collect();
         let drawn_with = (&self.layouts.view, self.samples);

@@ -5,6 +5,7 @@ const SUNS_MAX: u32 = 4u;
 const CASCADES_MAX: u32 = 4u;
 const SPOT_SHADOWS_MAX: u32 = 4u;
 const VIEW_LIGHTS_MAX: u32 = 64u;
+const VIEW_PROBES_MAX: u32 = 8u;
 
 struct Sun {
     // Direction towards the sun; w is 1 if it casts shadows.
@@ -27,6 +28,18 @@ struct Light {
     spare: f32,
 }
 
+// A reflection probe.
+struct Probe {
+    // Rows of the transform from world space to the cube between -1 and 1.
+    x: vec4f,
+    y: vec4f,
+    z: vec4f,
+    // Position from which the texture shows the surroundings; w is the layer of its maps.
+    position: vec4f,
+    // How fast it fades in from each side of the cube; w is the factor for its light.
+    fade: vec4f,
+}
+
 struct View {
 #include "view_fields.wgsl"
     // Number of suns, lights and cascades; flags.
@@ -39,6 +52,7 @@ struct View {
     cascades: array<mat4x4f, CASCADES_MAX>,
     spots: array<mat4x4f, SPOT_SHADOWS_MAX>,
     lights: array<Light, VIEW_LIGHTS_MAX>,
+    probes: array<Probe, VIEW_PROBES_MAX>,
 }
 
 @group(0) @binding(0) var<uniform> view: View;

@@ -21,7 +21,7 @@ mod tests;
 pub use deformations::Deformations;
 pub use draw_plan::{DrawPlans, InstancedDraw, ShadowMap, ShadowPlan, TransparentGroup, ViewPlan};
 pub use draw_resources::{DrawResources, PipelineClass, SceneBatchKey, SurfaceUniform, TextureSet};
-pub use lights::SceneUniform;
+pub use lights::{ProbeUniform, SceneUniform};
 pub use retained_scene::{DrawData, RetainedScene};
 #[cfg(test)]
 pub use shadows::CASCADES_MAX;

@@ -8,6 +8,7 @@ use super::draw_resources::{DrawPart, DrawResources, ResourceChanges};
 use bytemuck::{Pod, Zeroable};
 use engine_foundation::Vec3;
 use engine_frame_packet::mesh::SLOTS_MAX;
+use engine_frame_packet::reflection_probe::{PROBES_MAX, ProbeFrame};
 use engine_frame_packet::scene::{
     DrawChange, DrawMesh, DrawSlot, DrawTransform, LIGHTS_MAX, LightFrame, MorphUpdate,
     PARTICLES_MAX, ParticleBatch, SceneFrame, SkinUpdate, SkyFrame, flag,
@@ -97,6 +98,7 @@ pub struct RetainedScene {
     surfaces: NumberMap<u32, Box<[u32]>>,
     pub live: u32,
     pub lights: Vec<LightFrame>,
+    pub probes: Vec<ProbeFrame>,
     pub sky: SkyFrame,
     pub particle_batches: Vec<ParticleBatch>,
     /// Number of particles that the newest packet has for the batches.
@@ -143,6 +145,7 @@ impl RetainedScene {
             surfaces: NumberMap::default(),
             live: 0,
             lights: Vec::new(),
+            probes: Vec::new(),
             sky: SkyFrame::DEFAULT,
             particle_batches: Vec::new(),
             particles: 0,
@@ -179,6 +182,10 @@ impl RetainedScene {
         if frame.lights_changed {
             assert!(frame.lights.len() <= LIGHTS_MAX, "{} lights (LIGHTS_MAX)", frame.lights.len());
             self.lights.clone_from(&frame.lights);
+        }
+        if frame.probes_changed {
+            assert!(frame.probes.len() <= PROBES_MAX, "{} probes (PROBES_MAX)", frame.probes.len());
+            self.probes.clone_from(&frame.probes);
         }
         if let Some(sky) = frame.sky {
             self.sky = sky;

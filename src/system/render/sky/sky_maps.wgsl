@@ -89,7 +89,8 @@ fn scattering_fragment(@builtin(position) clip: vec4f) -> @location(0) vec4f {
         }
         if ground >= 0.0 {
             let point = along_ray(height, up, body, between, far);
-            second += left * sky_inputs.ground.rgb * max(point.y, 0.0) * body_light(0.0, point.y) / PI;
+            let lit = max(point.y, 0.0) * body_light(0.0, point.y) / PI;
+            second += left * sky_inputs.ground.rgb * lit;
         }
     }
     second /= f32(SCATTERING_RAYS);
@@ -208,7 +209,7 @@ fn source_light(direction: vec3f, level: f32) -> vec3f {
     return mix(near, far, limited - lower);
 }
 
-// The light that a surface of a roughness mirrors, seen along its normal: the first sum of Karis,
+// The light that a surface of a roughness mirrors along its normal: the first sum of Karis,
 // "Real Shading in Unreal Engine 4", 2013. Samples follow the distribution of microfacets, and
 // each is averaged over its solid angle (Krivanek and Colbert, "Real-time Shading with Filtered
 // Importance Sampling", 2008).
