@@ -508,15 +508,15 @@ fn square_in_probe(
     builder.build(vec![view(at + Vec3::new(0.0, -4.0, 2.0), at)])
 }
 
-/// Submits a packet with all changes, and draws its views until its probes are complete.
+/// Draws a packet with all changes, and then its views until its probes are complete.
 fn settled(renderer: &mut Renderer, packet: impl Fn() -> FramePacket) -> RenderedImage {
-    renderer.submit(packet());
-    for _ in 0..6 {
+    draw(renderer, vec![packet()], ViewTarget::Screen);
+    let mut last = None;
+    for _ in 0..4 {
         let views = FramePacket { views: packet().views, scale: 1.0, ..FramePacket::default() };
-        renderer.submit(views);
+        last = Some(draw(renderer, vec![views], ViewTarget::Screen));
     }
-    let views = FramePacket { views: packet().views, scale: 1.0, ..FramePacket::default() };
-    draw(renderer, vec![views], ViewTarget::Screen)
+    last.expect("it was drawn")
 }
 
 fn middle(picture: &RenderedImage) -> [f32; 3] {

@@ -29,6 +29,8 @@ const SCATTERING_STEPS: i32 = 20;
 const SCATTERING_RAYS: i32 = 64;
 const SKY_STEPS: i32 = 32;
 const GLOSS_SAMPLES: i32 = 48;
+// Sine of the elevation below which a body sends no light: the end of astronomical twilight.
+const DARK_SINE: f32 = -0.31;
 const GOLDEN_ANGLE: f32 = 2.39996323;
 
 @vertex
@@ -139,8 +141,11 @@ fn scattered(ray: vec3f, body: vec3f, light: vec3f) -> vec3f {
 fn sky_fragment(@builtin(position) clip: vec4f) -> @location(0) vec4f {
     let at = vec2f(clip.x / SKY_SIZE.x, texel_fraction(clip.xy, SKY_SIZE).y);
     let ray = sky_direction(at, sky_inputs.numbers.x);
-    var sum = scattered(ray, sky_inputs.sun.xyz, sky_inputs.sun_light.rgb);
-    if any(sky_inputs.moon_light.rgb > vec3f(0.0)) {
+    var sum = vec3f(0.0);
+    if sky_inputs.sun.z > DARK_SINE {
+        sum += scattered(ray, sky_inputs.sun.xyz, sky_inputs.sun_light.rgb);
+    }
+    if sky_inputs.moon.z > DARK_SINE && any(sky_inputs.moon_light.rgb > vec3f(0.0)) {
         sum += scattered(ray, sky_inputs.moon.xyz, sky_inputs.moon_light.rgb);
     }
     return vec4f(finite_light((sum + sky_inputs.night.rgb) * sky_inputs.numbers.y), 1.0);
