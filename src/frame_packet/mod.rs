@@ -12,6 +12,7 @@ pub mod deformation;
 pub mod gui;
 pub mod material;
 pub mod mesh;
+pub mod reflection_probe;
 pub mod render_config;
 pub mod scene;
 pub mod shading_environment;

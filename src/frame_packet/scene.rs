@@ -8,6 +8,7 @@
 use super::deformation::MeshSkin;
 use super::material::BlendMode;
 use super::mesh::{MeshSlot, SurfaceSlot};
+use super::reflection_probe::ProbeFrame;
 use super::texture::TextureSlot;
 use bytemuck::{Pod, Zeroable};
 use engine_foundation::{Mat4, Vec3};
@@ -356,6 +357,9 @@ pub struct SceneFrame {
     /// True if `lights` replaces all lights of the scene. Otherwise they stay unchanged.
     pub lights_changed: bool,
     pub lights: Vec<LightFrame>,
+    /// True if `probes` replaces all reflection probes of the scene. Otherwise they stay unchanged.
+    pub probes_changed: bool,
+    pub probes: Vec<ProbeFrame>,
     /// The new sky. `None` leaves it unchanged; the initial sky is [`SkyFrame::DEFAULT`].
     pub sky: Option<SkyFrame>,
     /// Particle batches that are shown only in this frame.
@@ -380,6 +384,8 @@ impl SceneFrame {
         self.morph_weights.clear();
         self.lights_changed = false;
         self.lights.clear();
+        self.probes_changed = false;
+        self.probes.clear();
         self.sky = None;
         self.particle_batches.clear();
         self.particles.clear();
@@ -429,6 +435,7 @@ impl SceneFrame {
             && self.skins.is_empty()
             && self.morphs.is_empty()
             && !self.lights_changed
+            && !self.probes_changed
             && self.sky.is_none()
             && self.particle_batches.is_empty()
     }

@@ -6,7 +6,8 @@ use super::meshes::{CUBE, PLANE, SPHERE};
 use super::{HEIGHT, QUALITY, WIDTH, check, draw, renderer};
 use engine::foundation::{Mat4, Vec3, projections};
 use engine::frame_packet::mesh::SurfaceFrame;
-use engine::frame_packet::scene::{SkyFrame, SkyVisibility};
+use engine::frame_packet::reflection_probe::ProbeFrame;
+use engine::frame_packet::scene::{DrawTransform, SceneFrame, SkyFrame, SkyVisibility};
 use engine::frame_packet::shading_environment::{
     EnvironmentTextures, SKY_PHYSICAL, SKY_TEXTURE, ShadingEnvironment, SkyValues,
 };
@@ -139,8 +140,8 @@ fn with_picture(view: View) -> View {
     }
 }
 
-/// Returns a white sphere, of a metallic part and a roughness, that fills the middle of the picture, seen along a direction, in
-/// the light of a sky's texture alone.
+/// Returns a white sphere, of a metallic part and a roughness, in the middle of the picture. The
+/// camera looks along a direction. There is only the light of the sky's texture.
 fn sphere_in_sky(
     (metallic, roughness): (f32, f32),
     picture: TextureChange,
@@ -337,7 +338,7 @@ fn a_changed_time_is_updated_over_some_frames() {
     };
     let first = next(&mut renderer);
     assert!(first != evening);
-    // An update of 256 texels on a side has nine steps.
+    // An update of 256 texels on a side has nine steps, and each frame draws two.
     let last = (0..4).map(|_| next(&mut renderer)).last().expect("there are some");
     assert!(last == evening);
 }
@@ -478,4 +479,113 @@ fn fog_absorbs_by_its_density_and_distance() {
         let wanted = 1.0 - (-depth).exp();
         assert!((light - wanted).abs() < 0.006, "{height}: {light} {wanted}");
     }
+}
+
+/// Returns a probe with a box of half sizes around a position.
+fn probe(at: Vec3, half: Vec3, blend_distance: f32) -> ProbeFrame {
+    ProbeFrame {
+        pose: DrawTransform::of(&(Mat4::from_translation(at) * Mat4::from_scale(half))),
+        position: at,
+        blend_distance,
+        priority: 0,
+        intensity: 1.0,
+        texture: PICTURE,
+    }
+}
+
+/// Returns a small horizontal square of a surface, in front of a camera in the south, with a probe
+/// and without light from the sky.
+fn square_in_probe(
+    (metallic, roughness): (f32, f32),
+    at: Vec3,
+    picture: TextureChange,
+    probe: ProbeFrame,
+) -> FramePacket {
+    let mut builder = SceneBuilder::new();
+    let dark = SkyFrame { top: [0.0; 3], horizon: [0.0; 3], ground: [0.0; 3], ..SkyFrame::DEFAULT };
+    builder.sky(SkyFrame { tone_mapping: false, shown: SkyVisibility::Hidden, ..dark });
+    builder.packet.textures.push(picture);
+    builder.frame.probes_changed = true;
+    builder.frame.probes.push(probe);
+    let base_color = [1.0; 4];
+    let surface = SurfaceFrame { base_color, metallic, roughness, ..SurfaceFrame::DEFAULT };
+    let surface = builder.surface(surface);
+    builder.add_at(PLANE, surface, at, Vec3::splat(0.2));
+    builder.build(vec![view(at + Vec3::new(0.0, -4.0, 2.0), at)])
+}
+
+/// Draws a packet with all changes, and then its views until its probes are complete.
+fn settled(renderer: &mut Renderer, packet: impl Fn() -> FramePacket) -> RenderedImage {
+    draw(renderer, vec![packet()], ViewTarget::Screen);
+    let mut last = None;
+    for _ in 0..4 {
+        let views = FramePacket { views: packet().views, scale: 1.0, ..FramePacket::default() };
+        last = Some(draw(renderer, vec![views], ViewTarget::Screen));
+    }
+    last.expect("it was drawn")
+}
+
+fn middle(picture: &RenderedImage) -> [f32; 3] {
+    [0, 1, 2].map(|channel| light_at(picture, WIDTH / 2, HEIGHT / 2, channel))
+}
+
+#[test]
+fn mirrors_in_a_box_show_its_walls_where_they_are() {
+    let Some(mut renderer) = renderer(false) else { return };
+    // The mirror shows the north wall at a height of 1.5 m, 17 degrees above the middle of the box;
+    // the mirrored direction itself is 27 degrees above it.
+    let limit = 22f32.to_radians().sin();
+    let bands = |at: Vec3| if at.z > limit { [0.0, 0.8, 0.0] } else { [0.8, 0.0, 0.0] };
+    let at = Vec3::new(0.0, 0.0, -1.0);
+    let packet = |half: f32| {
+        let room = probe(Vec3::ZERO, Vec3::splat(half), 0.1);
+        square_in_probe((1.0, 0.0), at, sky_picture(256, 128, bands), room)
+    };
+    let [red, green, _] = middle(&settled(&mut renderer, || packet(5.0)));
+    assert!(red > 0.75 && green < 0.05, "{red} {green}");
+    // In a box that is far away, the direction decides.
+    let [red, green, _] = middle(&settled(&mut renderer, || packet(5000.0)));
+    assert!(red < 0.05 && green > 0.75, "{red} {green}");
+}
+
+#[test]
+fn probes_fade_in_from_the_sides_of_their_boxes() {
+    let Some(mut renderer) = renderer(false) else { return };
+    for (x, wanted) in [(0.0, 0.6), (4.5, 0.3), (4.75, 0.15), (5.5, 0.0)] {
+        let packet = || {
+            let room = probe(Vec3::ZERO, Vec3::splat(5.0), 1.0);
+            let picture = sky_picture(8, 4, |_| [0.6; 3]);
+            square_in_probe((0.0, 1.0), Vec3::X * x, picture, room)
+        };
+        let [_, found, _] = middle(&settled(&mut renderer, packet));
+        assert!((found - wanted).abs() < 0.012, "{x}: {found} {wanted}");
+    }
+}
+
+#[test]
+fn a_hundred_probes_and_broken_ones_are_drawn_within_the_budget() {
+    let Some(mut renderer) = renderer(false) else { return };
+    let packet = || {
+        let room = probe(Vec3::ZERO, Vec3::splat(5.0), 1.0);
+        let picture = sky_picture(8, 4, |_| [0.6; 3]);
+        let mut packet = square_in_probe((0.0, 1.0), Vec3::ZERO, picture, room);
+        let scene = &mut packet.scenes[0];
+        for i in 0..100 {
+            let far = Vec3::new(20.0 + i as f32, 0.0, 0.0);
+            let texture = TextureSlot(100 + i);
+            scene.probes.push(ProbeFrame { texture, ..probe(far, Vec3::ONE, 0.0) });
+        }
+        let broken = probe(Vec3::splat(f32::NAN), Vec3::ZERO, f32::INFINITY);
+        scene.probes.push(broken);
+        packet
+    };
+    let [_, found, _] = middle(&settled(&mut renderer, packet));
+    assert!((found - 0.6).abs() < 0.012, "{found}");
+    let end = FramePacket {
+        scenes: vec![SceneFrame { scene: 1, probes_changed: true, ..SceneFrame::default() }],
+        views: packet().views,
+        scale: 1.0,
+        ..FramePacket::default()
+    };
+    assert_eq!(middle(&draw(&mut renderer, vec![end], ViewTarget::Screen)), [0.0; 3]);
 }

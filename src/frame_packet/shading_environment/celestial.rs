@@ -77,7 +77,7 @@ pub fn sun_color(elevation: f32, haze: f32) -> [f32; 3] {
     if shown <= 0.0 {
         return [0.0; 3];
     }
-    // The ray to the upper end of the atmosphere; a body at the horizon is seen along it.
+    // The ray to the upper end of the atmosphere; it is horizontal for a body that sets.
     let sine = sine.max(0.0);
     let top = GROUND_RADIUS + ATMOSPHERE_HEIGHT;
     let reach = (top * top - GROUND_RADIUS * GROUND_RADIUS * (1.0 - sine * sine)).sqrt()

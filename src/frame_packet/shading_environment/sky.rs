@@ -12,7 +12,7 @@ shading_values! {
         sky_intensity: Scalar, [1.0], 0.0..=1000.0,
             "A factor for the light of a physical sky or of a sky texture.";
         sky_rotation: Scalar, [0.0], -360.0..=360.0,
-            "Turns the texture of the sky counterclockwise as seen from above, in degrees.";
+            "Turns the texture of the sky in degrees, counterclockwise from above.";
         time_of_day: Scalar, [12.0], 0.0..=24.0,
             "The time of the physical sky in hours; the sun is highest at 12.";
         latitude: Scalar, [45.0], -90.0..=90.0,
@@ -20,7 +20,7 @@ shading_values! {
         sun_declination: Scalar, [0.0], -23.45..=23.45,
             "The season as the sun's declination in degrees: 23.44 in June, -23.44 in December.";
         sun_azimuth: Scalar, [0.0], -360.0..=360.0,
-            "Turns the whole sky counterclockwise as seen from above, in degrees. At 0, y is north.";
+            "Turns the physical sky in degrees, counterclockwise from above. At 0, y is north.";
         sun_from_time: Choice(["off", "on"]),
             "If on, the scene's first sun has the direction and color of the sky's sun or moon.";
         sun_intensity: Scalar, [3.0], 0.0..=1000.0,
@@ -42,7 +42,7 @@ shading_values! {
         sky_ground_color: Color, [0.2, 0.19, 0.17], 0.0..=1.0,
             "Color of the ground below the horizon of the physical sky.";
         sky_altitude: Scalar, [200.0], 0.0..=50000.0,
-            "Height above sea level from which the physical sky is seen, in meters.";
+            "Height of the camera above sea level in the physical sky, in meters.";
         aerial_perspective: Scalar, [1.0], 0.0..=10000.0,
             "A factor for the air between the camera and surfaces in a physical sky; 0 shows none.";
         fog_density: Scalar, [0.0], 0.0..=1000.0,

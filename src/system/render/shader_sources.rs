@@ -115,10 +115,14 @@ fn assemble(text: &str, custom: bool) -> String {
 mod tests {
     use super::*;
     use crate::materials::engine_source;
+    use crate::scene::CASCADES_MAX;
     use crate::scene::{
         CASCADES_MAX, CLUSTER_COLUMNS, CLUSTER_COUNT_BITS, CLUSTER_ROWS, CLUSTER_SLICES,
     };
+    use engine_frame_packet::reflection_probe::VIEW_PROBES_MAX;
     use engine_frame_packet::scene::{SPOT_SHADOWS_MAX, SUNS_MAX};
+    use engine_frame_packet::scene::{SPOT_SHADOWS_MAX, SUNS_MAX, VIEW_LIGHTS_MAX};
+    use engine_frame_packet::shading_environment::celestial;
 
     #[test]
     fn the_shaders_have_the_same_constants_as_the_packet() {
@@ -132,9 +136,37 @@ mod tests {
             ("CLUSTER_ROWS", CLUSTER_ROWS),
             ("CLUSTER_SLICES", CLUSTER_SLICES),
             ("CLUSTER_COUNT_BITS", CLUSTER_COUNT_BITS as usize),
+            ("VIEW_LIGHTS_MAX", VIEW_LIGHTS_MAX),
+            ("VIEW_PROBES_MAX", VIEW_PROBES_MAX),
         ] {
             let line = format!("const {name}: u32 = {value}u;");
             assert!(all.contains(&line), "{line}");
+        }
+    }
+
+    #[test]
+    fn the_atmosphere_has_the_same_constants_as_the_packet() {
+        let atmosphere = find(INCLUDES, "atmosphere.wgsl");
+        for (name, value) in [
+            ("RAYLEIGH_HEIGHT", celestial::RAYLEIGH_HEIGHT),
+            ("MIE_SCATTERING", celestial::MIE_SCATTERING),
+            ("MIE_EXTINCTION", celestial::MIE_EXTINCTION),
+            ("MIE_HEIGHT", celestial::MIE_HEIGHT),
+            ("OZONE_HEIGHT", celestial::OZONE_HEIGHT),
+            ("OZONE_WIDTH", celestial::OZONE_WIDTH),
+            ("GROUND_RADIUS", celestial::GROUND_RADIUS),
+            ("ATMOSPHERE_HEIGHT", celestial::ATMOSPHERE_HEIGHT),
+            ("SUNSET_SINE", celestial::SUNSET_SINE),
+        ] {
+            let line = format!("const {name}: f32 = {value:?};");
+            assert!(atmosphere.contains(&line), "{line}");
+        }
+        for (name, [red, green, blue]) in [
+            ("RAYLEIGH_SCATTERING", celestial::RAYLEIGH_SCATTERING),
+            ("OZONE_ABSORPTION", celestial::OZONE_ABSORPTION),
+        ] {
+            let line = format!("const {name}: vec3f = vec3f({red}, {green}, {blue});");
+            assert!(atmosphere.contains(&line), "{line}");
         }
     }
 

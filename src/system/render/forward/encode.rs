@@ -124,9 +124,9 @@ impl ForwardRenderer {
         to.draw(0..3, 0..1);
     }
 
-    /// Returns the passes of the maps of a view's sky in this frame.
+    /// Returns the passes of maps of skies that precede a view in this frame.
     pub fn sky_passes(&self, index: usize) -> Range<usize> {
-        self.sky.view(index).map_or(0..0, |sky| sky.passes.clone())
+        self.sky.passes(index)
     }
 
     /// Returns the map that one of these passes draws onto.

@@ -149,15 +149,14 @@ fn gather(lit: Lit, surface: Surface, roughness: f32, occlusion: f32, glowing: v
     let open = 1.0 + surface.occlusion_strength * (occlusion - 1.0);
     let shine = mirrored(lit.f0, roughness, lit.n_dot_v);
     let mirrored_from = reflect(-lit.back, lit.normal);
-    var reflected: SkyReflected;
-    if view.sky_light.x < 0.0 {
+    var reflected: Reflected;
+    if view.sky_light.x < 0.0 && view.fog_towards.w < 0.5 {
         reflected.matte = lit.diffuse * (1.0 - shine) * sky(lit.normal, 1.0);
         reflected.mirror = shine * sky(mirrored_from, roughness);
     } else {
         let all = mirrored(vec3f(1.0), roughness, lit.n_dot_v).x;
-        reflected = sky_reflected(
-            lit.normal, mirrored_from, roughness, lit.diffuse, lit.f0, shine, all
-        );
+        let around = light_around(lit.world, lit.normal, mirrored_from, roughness);
+        reflected = around_reflected(around, lit.diffuse, lit.f0, shine, all);
     }
     let screen = open_parts(lit, roughness);
     let ambient = reflected.matte * screen.matte + reflected.mirror * screen.mirror;

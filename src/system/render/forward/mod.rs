@@ -29,7 +29,7 @@ use super::scene::{
     SceneUniform, ShadowMap, TransparentGroup, ViewPlan,
 };
 use super::screen_space::{self, ScreenSpace};
-use super::sky::{SkyMaps, fill_uniform};
+use super::sky::{SkyMaps, SkyView};
 use super::textures::TextureTable;
 use super::{RenderQuality, RendererEvent};
 use bind_group_layouts::BindGroupLayouts;
@@ -225,8 +225,7 @@ impl ForwardRenderer {
         for (index, (view, area)) in scenes.plans.views.iter().zip(&self.areas).enumerate() {
             let mut uniform = view.uniform;
             let environment = &packet.views[view.view].environment;
-            let layer = self.sky.view(index).map(|sky| sky.layer);
-            fill_uniform(&mut uniform, environment, layer);
+            self.sky.fill_uniform(&mut uniform, environment, index);
             uniform.top[3] = compensated(uniform.top[3], environment);
             if let Some(jitter) = self.screen_space.jitter(index) {
                 uniform.shift(jitter);
@@ -291,7 +290,8 @@ impl ForwardRenderer {
     ) {
         let plans = scenes.plans.views.iter().zip(&self.areas);
         let shown = |(plan, area): (&ViewPlan, &Option<ViewRectangle>)| {
-            area.map(|_| (plan.scene, &packet.views[plan.view]))
+            let probes = &scenes.scenes[&plan.scene].probes[..];
+            area.map(|_| SkyView { scene: plan.scene, view: &packet.views[plan.view], probes })
         };
         let views: Vec<_> = plans.map(shown).collect();
         let drawn_with = (&self.layouts.view, self.samples);

@@ -21,6 +21,7 @@
     air: vec4f,
     // Height, falloff and start of the fog; w is 1 if it has any of them, or a glow.
     fog_shape: vec4f,
-    // Light of the fog towards the sun, and its exponent; and the direction of the sun.
+    // Light of the fog towards the sun, and its exponent.
     fog_glow: vec4f,
+    // Direction towards the first sun; w is the number of reflection probes.
     fog_towards: vec4f,

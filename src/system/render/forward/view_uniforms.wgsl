@@ -4,12 +4,25 @@
 const SUNS_MAX: u32 = 4u;
 const CASCADES_MAX: u32 = 4u;
 const SPOT_SHADOWS_MAX: u32 = 4u;
+const VIEW_PROBES_MAX: u32 = 8u;
 
 struct Sun {
     // Direction towards the sun; w is 1 if it casts shadows.
     towards: vec4f,
     // w: shadow bias, the distance of its shadows from their casters.
     color: vec4f,
+}
+
+// A reflection probe.
+struct Probe {
+    // Rows of the transform from world space to the cube between -1 and 1.
+    x: vec4f,
+    y: vec4f,
+    z: vec4f,
+    // Position from which the texture shows the surroundings; w is the layer of its maps.
+    position: vec4f,
+    // How fast it fades in from each side of the cube; w is the factor for its light.
+    fade: vec4f,
 }
 
 struct View {
@@ -27,6 +40,7 @@ struct View {
     cluster_begin: vec4u,
     // x, y: clusters per pixel; z, w: factor and offset from the depth to the slice.
     cluster_scale: vec4f,
+    probes: array<Probe, VIEW_PROBES_MAX>,
 }
 
 @group(0) @binding(0) var<uniform> view: View;

@@ -8,6 +8,7 @@ use super::shadows::{CASCADES_MAX, SpotShadow, SunCascades};
 use bytemuck::{Pod, Zeroable};
 use engine_foundation::{Mat4, Vec2, Vec3, Vec4};
 use engine_frame_packet::CameraFrame;
+use engine_frame_packet::reflection_probe::VIEW_PROBES_MAX;
 use engine_frame_packet::scene::{
     FRAME_LIGHT_ENTRIES_MAX, LIGHT_ENTRIES_MAX, LightFrame, LightKind, SPOT_SHADOWS_MAX, SUNS_MAX,
     SkyFrame, SkyVisibility, VIEW_LIGHTS_MAX,
@@ -44,6 +45,19 @@ pub struct LightUniform {
     pub spare: f32,
 }
 
+/// A reflection probe, with the layout of `Probe` in forward/view_uniforms.wgsl.
+#[repr(C)]
+#[derive(Clone, Copy, PartialEq, Debug, Default, Pod, Zeroable)]
+pub struct ProbeUniform {
+    /// Rows of the transform from world space to the cube between -1 and 1.
+    pub to_box: [[f32; 4]; 3],
+    /// Position from which the texture shows the surroundings; the last is the layer of its maps.
+    pub position: [f32; 4],
+    /// How fast the probe fades in from each side of the cube; the last is the factor for its
+    /// light.
+    pub fade: [f32; 4],
+}
+
 /// The uniform `view` of forward/view_uniforms.wgsl.
 #[repr(C)]
 #[derive(Clone, Copy, PartialEq, Debug, Pod, Zeroable)]
@@ -71,8 +85,9 @@ pub struct SceneUniform {
     pub air: [f32; 4],
     /// Height, falloff and start of the fog; the last is 1 if it has any of them, or a glow.
     pub fog_shape: [f32; 4],
-    /// Light of the fog towards the sun, and its exponent; and the direction of the sun.
+    /// Light of the fog towards the sun, and its exponent.
     pub fog_glow: [f32; 4],
+    /// Direction towards the first sun; the last is the number of reflection probes.
     pub fog_towards: [f32; 4],
     /// Number of suns, lights and cascades; flags (bit 0: the target needs encoded colors;
     /// bit 1: it has ambient occlusion or contact shadows).
@@ -93,6 +108,8 @@ pub struct SceneUniform {
     /// Clusters per pixel, across and down, which forward/mod.rs fills in; factor and offset from
     /// the depth to the slice.
     pub cluster_scale: [f32; 4],
+    /// The reflection probes, which sky/inputs.rs fills in.
+    pub probes: [ProbeUniform; VIEW_PROBES_MAX],
 }
 
 /// The lights of all views of a frame, without suns, as the adapter reads them.

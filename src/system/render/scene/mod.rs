@@ -27,7 +27,7 @@ pub use clusters::{COUNT_BITS as CLUSTER_COUNT_BITS, SLICES as CLUSTER_SLICES};
 pub use deformations::Deformations;
 pub use draw_plan::{DrawPlans, InstancedDraw, ShadowMap, ShadowPlan, TransparentGroup, ViewPlan};
 pub use draw_resources::{DrawResources, PipelineClass, SceneBatchKey, SurfaceUniform, TextureSet};
-pub use lights::{FrameLights, SceneUniform};
+pub use lights::{FrameLights, ProbeUniform, SceneUniform};
 pub use retained_scene::{DrawData, RetainedScene};
 #[cfg(test)]
 pub use shadows::CASCADES_MAX;

@@ -10,6 +10,7 @@ use super::scene_lights::SceneLights;
 use bytemuck::{Pod, Zeroable};
 use engine_foundation::Vec3;
 use engine_frame_packet::mesh::SLOTS_MAX;
+use engine_frame_packet::reflection_probe::{PROBES_MAX, ProbeFrame};
 use engine_frame_packet::scene::{
     DrawChange, DrawMesh, DrawSlot, DrawTransform, LIGHTS_MAX, MorphUpdate, PARTICLES_MAX,
     ParticleBatch, SceneFrame, SkinUpdate, SkyFrame, flag,
@@ -100,6 +101,7 @@ pub struct RetainedScene {
     surfaces: NumberMap<u32, Box<[u32]>>,
     pub live: u32,
     pub lights: SceneLights,
+    pub probes: Vec<ProbeFrame>,
     pub sky: SkyFrame,
     pub particle_batches: Vec<ParticleBatch>,
     /// Number of particles that the newest packet has for the batches.
@@ -147,6 +149,7 @@ impl RetainedScene {
             surfaces: NumberMap::default(),
             live: 0,
             lights: SceneLights::default(),
+            probes: Vec::new(),
             sky: SkyFrame::DEFAULT,
             particle_batches: Vec::new(),
             particles: 0,
@@ -183,6 +186,10 @@ impl RetainedScene {
         if frame.lights_changed {
             assert!(frame.lights.len() <= LIGHTS_MAX, "{} lights (LIGHTS_MAX)", frame.lights.len());
             self.lights.set(&frame.lights);
+        }
+        if frame.probes_changed {
+            assert!(frame.probes.len() <= PROBES_MAX, "{} probes (PROBES_MAX)", frame.probes.len());
+            self.probes.clone_from(&frame.probes);
         }
         if let Some(sky) = frame.sky {
             self.sky = sky;

@@ -45,7 +45,8 @@ fn pixel_angle(direction: vec3f) -> f32 {
 
 // Returns how much of a pixel at a distance from the center of a disc is covered by it.
 fn disc_cover(distance: f32, radius: f32, pixel: f32) -> f32 {
-    return select(0.0, smoothstep(radius + pixel * 0.5, radius - pixel * 0.5, distance), radius > 0.0);
+    let outside = smoothstep(radius - pixel * 0.5, radius + pixel * 0.5, distance);
+    return select(0.0, 1.0 - outside, radius > 0.0);
 }
 
 fn sun_disc(direction: vec3f, pixel: f32) -> vec3f {

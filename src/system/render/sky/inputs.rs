@@ -85,7 +85,7 @@ pub fn background(environment: &ShadingEnvironment, source: SkySource) -> SkyUni
     }
 }
 
-/// Returns what of a background changes the light of its sky: discs and stars are left out, since
+/// Returns the part of a background that changes the light of its sky: discs and stars are left out, since
 /// the light of the discs is that of the scene's sun.
 pub fn light_key(background: &SkyUniform) -> SkyUniform {
     let mut key = *background;
@@ -94,27 +94,26 @@ pub fn light_key(background: &SkyUniform) -> SkyUniform {
     key
 }
 
-/// The maps of a view's sky: their layer and its size.
+/// The maps of a view's sky.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct SkyLayer {
     pub layer: u32,
-    /// Side length in texels, and number of levels for roughness.
-    pub side: u32,
-    pub levels: u32,
     pub is_physical: bool,
 }
 
 /// Fills the sky and the fog of a view's uniform. `layer`: the maps of its sky, if it has any.
+/// `size`: the side length of maps in texels, and the number of levels for roughness.
 pub fn fill_uniform(
     uniform: &mut SceneUniform,
     environment: &ShadingEnvironment,
     layer: Option<SkyLayer>,
+    [side, levels]: [f32; 2],
 ) {
     let sky = &limited(environment).sky;
-    uniform.sky_light = [-1.0, 0.0, 0.0, sky.ambient_intensity];
+    uniform.sky_light = [-1.0, side, levels, sky.ambient_intensity];
     uniform.air = [0.0; 4];
-    if let Some(SkyLayer { layer, side, levels, is_physical }) = layer {
-        uniform.sky_light[..3].copy_from_slice(&[layer as f32, side as f32, levels as f32]);
+    if let Some(SkyLayer { layer, is_physical }) = layer {
+        uniform.sky_light[0] = layer as f32;
         if is_physical && sky.aerial_perspective > 0.0 {
             let scale = sky.aerial_perspective / 1000.0;
             let haze = MIE_EXTINCTION * sky.haze;
@@ -155,7 +154,7 @@ mod tests {
         uniform.fog = [0.1, 0.2, 0.3, 0.01];
         uniform.suns[0].towards = [0.0, 0.6, 0.8, 1.0];
         let environment = ShadingEnvironment { sky: *sky, ..ShadingEnvironment::DEFAULT };
-        fill_uniform(&mut uniform, &environment, layer);
+        fill_uniform(&mut uniform, &environment, layer, [256.0, 6.0]);
         uniform
     }
 
@@ -163,7 +162,7 @@ mod tests {
     fn the_default_environment_changes_no_fog_and_no_light() {
         let uniform = uniform_of(&SkyValues::DEFAULT, None);
         assert_eq!(uniform.fog, [0.1, 0.2, 0.3, 0.01]);
-        assert_eq!(uniform.sky_light, [-1.0, 0.0, 0.0, 1.0]);
+        assert_eq!(uniform.sky_light, [-1.0, 256.0, 6.0, 1.0]);
         assert_eq!((uniform.air[3], uniform.fog_shape[3]), (0.0, 0.0));
     }
 
@@ -193,7 +192,7 @@ mod tests {
 
     #[test]
     fn only_physical_skies_have_air() {
-        let layer = SkyLayer { layer: 3, side: 256, levels: 6, is_physical: true };
+        let layer = SkyLayer { layer: 3, is_physical: true };
         let uniform = uniform_of(&SkyValues::DEFAULT, Some(layer));
         assert_eq!(uniform.sky_light, [3.0, 256.0, 6.0, 1.0]);
         assert!(uniform.air[2] > uniform.air[0] && uniform.air[3] == 1.0, "{:?}", uniform.air);

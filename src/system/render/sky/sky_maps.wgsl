@@ -29,6 +29,8 @@ const SCATTERING_STEPS: i32 = 20;
 const SCATTERING_RAYS: i32 = 64;
 const SKY_STEPS: i32 = 32;
 const GLOSS_SAMPLES: i32 = 48;
+// Sine of the elevation below which a body sends no light: the end of astronomical twilight.
+const DARK_SINE: f32 = -0.31;
 const GOLDEN_ANGLE: f32 = 2.39996323;
 
 @vertex
@@ -89,7 +91,8 @@ fn scattering_fragment(@builtin(position) clip: vec4f) -> @location(0) vec4f {
         }
         if ground >= 0.0 {
             let point = along_ray(height, up, body, between, far);
-            second += left * sky_inputs.ground.rgb * max(point.y, 0.0) * body_light(0.0, point.y) / PI;
+            let lit = max(point.y, 0.0) * body_light(0.0, point.y) / PI;
+            second += left * sky_inputs.ground.rgb * lit;
         }
     }
     second /= f32(SCATTERING_RAYS);
@@ -138,8 +141,11 @@ fn scattered(ray: vec3f, body: vec3f, light: vec3f) -> vec3f {
 fn sky_fragment(@builtin(position) clip: vec4f) -> @location(0) vec4f {
     let at = vec2f(clip.x / SKY_SIZE.x, texel_fraction(clip.xy, SKY_SIZE).y);
     let ray = sky_direction(at, sky_inputs.numbers.x);
-    var sum = scattered(ray, sky_inputs.sun.xyz, sky_inputs.sun_light.rgb);
-    if any(sky_inputs.moon_light.rgb > vec3f(0.0)) {
+    var sum = vec3f(0.0);
+    if sky_inputs.sun.z > DARK_SINE {
+        sum += scattered(ray, sky_inputs.sun.xyz, sky_inputs.sun_light.rgb);
+    }
+    if sky_inputs.moon.z > DARK_SINE && any(sky_inputs.moon_light.rgb > vec3f(0.0)) {
         sum += scattered(ray, sky_inputs.moon.xyz, sky_inputs.moon_light.rgb);
     }
     return vec4f(finite_light((sum + sky_inputs.night.rgb) * sky_inputs.numbers.y), 1.0);
@@ -208,7 +214,7 @@ fn source_light(direction: vec3f, level: f32) -> vec3f {
     return mix(near, far, limited - lower);
 }
 
-// The light that a surface of a roughness mirrors, seen along its normal: the first sum of Karis,
+// The light that a surface of a roughness mirrors along its normal: the first sum of Karis,
 // "Real Shading in Unreal Engine 4", 2013. Samples follow the distribution of microfacets, and
 // each is averaged over its solid angle (Krivanek and Colbert, "Real-time Shading with Filtered
 // Importance Sampling", 2008).

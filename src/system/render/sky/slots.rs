@@ -2,8 +2,8 @@
 //! view whose inputs change keeps its sky, whose maps are then updated in steps. Creates no
 //! resources.
 
-/// Maximum number of skies in one frame. Views beyond it show the light of the last one.
-pub const SKIES_MAX: usize = 8;
+/// Maximum number of skies and probes in one frame. Those beyond it show the light of the last one.
+pub const SKIES_MAX: usize = 24;
 /// A sky that no view has used for this number of frames is removed.
 const IDLE_FRAMES_MAX: u32 = 120;
 
@@ -20,7 +20,7 @@ pub trait SkyInputs: Clone + PartialEq {
 /// A sky.
 #[derive(Debug)]
 pub struct SkySlot<K> {
-    /// The scene and the view that it was made for.
+    /// The scene and the view, or the probe, of the first request.
     user: (u64, usize),
     /// The newest inputs.
     wanted: K,
@@ -32,6 +32,18 @@ pub struct SkySlot<K> {
     front: u32,
     idle: u32,
     used: bool,
+    /// True if the first update is drawn in one frame, whatever it costs.
+    is_urgent: bool,
+}
+
+/// A request for the maps of a sky or of a probe.
+#[derive(Clone, PartialEq, Debug)]
+pub struct SkyRequest<K> {
+    /// The scene, and the index of the view or of the probe.
+    pub user: (u64, usize),
+    pub inputs: K,
+    /// True if a new sky must be complete in its first frame.
+    pub is_urgent: bool,
 }
 
 impl<K: SkyInputs> SkySlot<K> {
@@ -72,19 +84,22 @@ impl<K: SkyInputs> SkySlots<K> {
         self.slots.len()
     }
 
-    /// Assigns a sky to each view of a frame. `views`: the scene and index of each, and its inputs.
-    pub fn assign(&mut self, views: &[((u64, usize), K)]) -> Vec<usize> {
+    /// Assigns a sky to each request of a frame.
+    pub fn assign(&mut self, requests: &[SkyRequest<K>]) -> Vec<usize> {
         self.is_crowded = false;
         for slot in self.slots.iter_mut().flatten() {
-            slot.used = false;
+            (slot.used, slot.is_urgent) = (false, false);
         }
-        let mut found: Vec<Option<usize>> =
-            views.iter().map(|(_, inputs)| self.claim(|slot| slot.wanted == *inputs)).collect();
-        for (view, found) in views.iter().zip(&mut found) {
-            let (user, inputs) = view;
-            let other = || self.position(|slot| slot.wanted == *inputs && slot.used);
+        let claims = requests.iter().map(|it| self.claim(|slot| slot.wanted == it.inputs));
+        let mut found: Vec<Option<usize>> = claims.collect();
+        for (request, found) in requests.iter().zip(&mut found) {
+            let other = || self.position(|slot| slot.wanted == request.inputs && slot.used);
             let same = found.or_else(other);
-            *found = Some(same.unwrap_or_else(|| self.assign_changed(*user, inputs)));
+            let at = same.unwrap_or_else(|| self.assign_changed(request.user, &request.inputs));
+            *found = Some(at);
+            if let Some(slot) = &mut self.slots[at] {
+                slot.is_urgent |= request.is_urgent;
+            }
         }
         for slot in &mut self.slots {
             if let Some(known) = slot {
@@ -138,19 +153,13 @@ impl<K: SkyInputs> SkySlots<K> {
             front: 0,
             idle: 0,
             used: true,
+            is_urgent: false,
         };
         if at == self.slots.len() {
             self.slots.push(None);
         }
         self.slots[at] = Some(new);
         at
-    }
-
-    /// Makes all skies draw their maps again, because these are lost.
-    pub fn reset(&mut self) {
-        for slot in self.slots.iter_mut().flatten() {
-            (slot.shown, slot.update, slot.front) = (None, None, 0);
-        }
     }
 
     /// Returns the steps of this frame: all that a new sky needs, and together `budget` of those
@@ -169,11 +178,9 @@ impl<K: SkyInputs> SkySlots<K> {
             }
             let Some((inputs, first)) = slot.update.clone() else { continue };
             let count = plan(slot.shown.as_ref(), &inputs);
-            let end = match slot.shown {
-                None => count,
-                Some(_) => count.min(first + budget),
-            };
-            if slot.shown.is_some() {
+            let is_limited = slot.shown.is_some() || !slot.is_urgent;
+            let end = if is_limited { count.min(first + budget) } else { count };
+            if is_limited {
                 budget -= end - first;
             }
             if end == first && count > 0 {
@@ -215,15 +222,40 @@ mod tests {
     }
 
     fn frame(slots: &mut SkySlots<u32>, views: &[u32], budget: usize) -> Vec<SkyWork<u32>> {
-        let all: Vec<_> = views.iter().enumerate().map(|(i, it)| ((1, i), *it)).collect();
-        slots.assign(&all);
+        slots.assign(&requests(views));
         slots.advance(budget, |_, _| 5)
+    }
+
+    fn requests(views: &[u32]) -> Vec<SkyRequest<u32>> {
+        let request = |(i, inputs): (usize, &u32)| SkyRequest {
+            user: (1, i),
+            inputs: *inputs,
+            is_urgent: true,
+        };
+        views.iter().enumerate().map(request).collect()
+    }
+
+    #[test]
+    fn probes_are_drawn_within_the_budget_from_the_start() {
+        let mut slots = SkySlots::default();
+        let mut all = requests(&[1, 2, 3]);
+        all[1].is_urgent = false;
+        all[2].is_urgent = false;
+        let frame = |slots: &mut SkySlots<u32>| {
+            slots.assign(&all);
+            let works = slots.advance(3, |_, _| 5);
+            works.iter().map(|work| (work.slot, work.steps.clone())).collect::<Vec<_>>()
+        };
+        assert_eq!(frame(&mut slots), [(0, 0..5), (1, 0..3)]);
+        assert_eq!((slots.layer(0), slots.layer(1)), (Some(1), None));
+        assert_eq!(frame(&mut slots), [(1, 3..5), (2, 0..1)]);
+        assert_eq!((slots.layer(1), slots.layer(2)), (Some(3), None));
     }
 
     #[test]
     fn views_with_the_same_sky_share_it() {
         let mut slots = SkySlots::default();
-        let views: Vec<_> = [7, 8, 7, 7].iter().enumerate().map(|(i, it)| ((1, i), *it)).collect();
+        let views = requests(&[7, 8, 7, 7]);
         assert_eq!(slots.assign(&views), [0, 1, 0, 0]);
         assert_eq!(slots.len(), 2);
         assert_eq!(slots.assign(&views), [0, 1, 0, 0]);
@@ -233,7 +265,7 @@ mod tests {
     fn a_new_sky_is_drawn_at_once_and_a_changed_one_in_steps() {
         let mut slots = SkySlots::default();
         let works = frame(&mut slots, &[1], 2);
-        assert_eq!(works.iter().map(|work| work.steps.clone()).collect::<Vec<_>>(), [0..5]);
+        assert_eq!((works.len(), works[0].steps.clone()), (1, 0..5));
         assert_eq!(slots.layer(0), Some(1));
         assert!(frame(&mut slots, &[1], 2).is_empty());
         for (steps, shown) in [(0..2, 1), (2..4, 1), (4..5, 0)] {
@@ -277,7 +309,7 @@ mod tests {
     #[test]
     fn too_many_skies_share_the_last_one() {
         let mut slots = SkySlots::default();
-        let views: Vec<_> = (0..SKIES_MAX + 3).map(|i| ((1, i), i as u32)).collect();
+        let views = requests(&(0..SKIES_MAX as u32 + 3).collect::<Vec<_>>());
         let found = slots.assign(&views);
         assert!(slots.is_crowded && slots.len() == SKIES_MAX);
         assert_eq!(found[SKIES_MAX + 1], SKIES_MAX - 1);
@@ -296,15 +328,5 @@ mod tests {
             slots.assign(&[]);
         }
         assert_eq!(slots.len(), 0);
-    }
-
-    #[test]
-    fn a_reset_sky_is_drawn_again_at_once() {
-        let mut slots = SkySlots::default();
-        frame(&mut slots, &[1], 1);
-        slots.reset();
-        assert_eq!(slots.layer(0), None);
-        assert_eq!(frame(&mut slots, &[1], 1)[0].steps, 0..5);
-        assert_eq!(slots.layer(0), Some(1));
     }
 }
