@@ -12,7 +12,8 @@ use engine_resource::settings::SETTINGS;
 /// An image that passes draw and read.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum PassResource {
-    /// The shadow maps of the view's lights: depth from the light.
+    /// The shadow maps of the view's lights: depth from the light. Those of omni and spot lights
+    /// are shared by all views, and drawn before the first view.
     ShadowMaps,
     /// The light that reaches the camera, as half floats, before tone mapping.
     Light,
@@ -92,7 +93,13 @@ pub static RENDER_PASSES: &[PassRow] = &[
         reads: &[],
         writes: &[PassWrite::Clear(PassResource::ShadowMaps)],
         shaders: &["shadow"],
-        settings: &["render.shadow_texels", "render.shadow_distance", "render.shadow_maps"],
+        settings: &[
+            "render.shadow_texels",
+            "render.shadow_distance",
+            "render.shadow_maps",
+            "render.shadow_atlas_texels",
+            "render.shadow_tiles_per_frame",
+        ],
         runs: |view| view.has_shadows(),
         encode: |view, to| view.draw_shadow(to),
     },

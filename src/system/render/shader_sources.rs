@@ -60,7 +60,7 @@ mod tests {
     use crate::scene::{
         CASCADES_MAX, CLUSTER_COLUMNS, CLUSTER_COUNT_BITS, CLUSTER_ROWS, CLUSTER_SLICES,
     };
-    use engine_frame_packet::scene::{SPOT_SHADOWS_MAX, SUNS_MAX};
+    use engine_frame_packet::scene::SUNS_MAX;
 
     #[test]
     fn the_shaders_have_the_same_constants_as_the_packet() {
@@ -69,7 +69,6 @@ mod tests {
         for (name, value) in [
             ("SUNS_MAX", SUNS_MAX),
             ("CASCADES_MAX", CASCADES_MAX),
-            ("SPOT_SHADOWS_MAX", SPOT_SHADOWS_MAX),
             ("CLUSTER_COLUMNS", CLUSTER_COLUMNS),
             ("CLUSTER_ROWS", CLUSTER_ROWS),
             ("CLUSTER_SLICES", CLUSTER_SLICES),

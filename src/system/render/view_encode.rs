@@ -59,7 +59,7 @@ impl ViewEncoder<'_> {
 
     pub fn draw_shadow(&self, to: &mut wgpu::RenderPass) {
         if let Some(scene) = &self.scene {
-            scene.forward.draw_shadow(to, scene.plan, self.shadow, &scene.resources);
+            scene.forward.draw_shadow(to, self.shadow, &scene.resources);
         }
     }
 
@@ -95,6 +95,30 @@ impl ViewEncoder<'_> {
 
     pub fn draw_guis(&self, to: &mut wgpu::RenderPass) {
         self.guis.draw(to, self.pass.viewport);
+    }
+}
+
+/// Encodes the shadow maps of omni and spot lights that the frame draws, for all views.
+pub fn encode_shadow_atlas(context: &mut EncodeContext, encoder: &mut wgpu::CommandEncoder) {
+    let Some(forward) = context.forward else { return };
+    let draws = context.scenes.plans.atlas_draws.clone();
+    if draws.is_empty() {
+        return;
+    }
+    let (scenes, textures) = (context.scenes, &*context.textures);
+    let resources = SceneResources { scenes, textures, materials: &*context.materials };
+    let kept = Some(PassWrite::Keep(PassResource::ShadowMaps));
+    let timing = context.timing.as_mut();
+    let mut to = encoder.begin_render_pass(&wgpu::RenderPassDescriptor {
+        label: Some("shadow atlas"),
+        color_attachments: &[],
+        depth_stencil_attachment: Some(depth_attachment(forward.shadow_atlas(), kept, true)),
+        timestamp_writes: timing.and_then(|it| it.pass("shadows of lamps".to_string())),
+        occlusion_query_set: None,
+        multiview_mask: None,
+    });
+    for shadow in draws {
+        forward.draw_tile(&mut to, shadow, &resources);
     }
 }
 
@@ -213,13 +237,11 @@ fn begin_shadow<'e>(
     timing: &mut Option<GpuTiming>,
 ) -> Option<wgpu::RenderPass<'e>> {
     let scene = view.scene.as_ref()?;
-    let shadow = &scene.resources.scenes.plans.shadows[view.shadow];
-    let kind = match shadow.map {
-        ShadowMap::Sun => "sun",
-        ShadowMap::Spot => "spot",
+    let ShadowMap::Sun(layer) = scene.resources.scenes.plans.shadows[view.shadow].map else {
+        return None;
     };
-    let name = || format!("shadow of {kind} {}", shadow.layer + 1);
-    let map = scene.forward.shadow_map(shadow);
+    let name = || format!("shadow of sun {}", layer + 1);
+    let map = scene.forward.sun_map(layer);
     let cleared = Some(PassWrite::Clear(PassResource::ShadowMaps));
     Some(encoder.begin_render_pass(&wgpu::RenderPassDescriptor {
         label: Some("shadow"),

@@ -21,7 +21,7 @@ use super::gui_passes::{FrameUniform, PixelRectangle};
 use super::materials::MaterialTable;
 use super::scene::{
     CLUSTER_COLUMNS, CLUSTER_ROWS, InstancedDraw, RetainedScenes, SceneUniform, ShadowMap,
-    TransparentGroup, ViewPlan,
+    ShadowPlan, TransparentGroup, ViewPlan,
 };
 use super::textures::TextureTable;
 use super::{RenderQuality, RendererEvent};
@@ -31,14 +31,16 @@ use engine_frame_packet::mesh::MeshSlot;
 use mesh_buffers::MeshBuffers;
 use pipelines::{PipelineCache, PipelineKey};
 use scene_buffers::SceneBuffers;
+use std::ops::Range;
 use targets::SceneTargets;
 
 pub use encode::SceneResources;
 
 /// Format of light before tone mapping.
 const LIGHT_FORMAT: wgpu::TextureFormat = wgpu::TextureFormat::Rgba16Float;
-/// Storage buffers that a vertex shader reads: draws, poses and morph targets.
-const STORAGE_BUFFERS_MIN: u32 = 3;
+/// Storage buffers that a fragment shader reads: surfaces, lights, clusters and shadow tiles. A
+/// vertex shader reads three.
+const STORAGE_BUFFERS_MIN: u32 = 4;
 const PARTICLE_BYTES: u64 = size_of::<engine_frame_packet::scene::ParticleQuad>() as u64;
 
 /// The rectangle of its target in which a view is shown.
@@ -113,7 +115,7 @@ impl ForwardRenderer {
             pipelines: PipelineCache::new(device, samples),
             custom_shaders: custom_shaders::CustomShaders::default(),
             samples,
-            targets: SceneTargets::new(device, samples, quality.shadow_texels, quality.spot_texels),
+            targets: SceneTargets::new(device, samples, quality.shadow_texels),
             meshes,
             buffers: SceneBuffers::new(device),
             areas: Vec::new(),
@@ -162,19 +164,27 @@ impl ForwardRenderer {
         }
         let sizes = self.areas.iter().flatten().map(|area| (area.rectangle[2], area.rectangle[3]));
         self.targets.ensure(device, &self.layouts, &sizes.collect::<Vec<_>>());
-        let layers = |map: ShadowMap| {
-            let of_map = scenes.plans.shadows.iter().filter(|shadow| shadow.map == map);
-            of_map.map(|shadow| shadow.layer + 1).max().unwrap_or(0)
-        };
-        let sun_grown = self.targets.sun.ensure(device, layers(ShadowMap::Sun));
-        if self.targets.spots.ensure(device, layers(ShadowMap::Spot)) || sun_grown {
+        let layers = scenes.plans.shadows.iter().map(|shadow| match shadow.map {
+            ShadowMap::Sun(layer) => layer + 1,
+            ShadowMap::Spot(_) | ShadowMap::Omni(..) => 0,
+        });
+        let sun_grown = self.targets.sun.ensure(device, layers.max().unwrap_or(0));
+        if self.targets.atlas.ensure(device, scenes.plans.atlas.side()) || sun_grown {
             self.buffers.renew();
+        }
+        if self.areas.iter().all(Option::is_none) {
+            scenes.plans.undo_atlas();
         }
         let uniforms = (&self.uniforms[..], &self.frames[..]);
         let copied = self.buffers.copy(device, scenes, packet, uniforms);
         let resources_of_groups = (&self.targets, &self.meshes.morphs);
         self.buffers.create_bind_groups(device, &self.layouts, resources_of_groups, scenes);
         self.buffers.follow_textures(resources.textures, !packet.surfaces.is_empty());
+        if !scenes.plans.atlas_draws.is_empty() {
+            self.pipelines.ensure(device, &self.layouts, PipelineKey::ClearTile);
+            let shadows = scenes.plans.atlas_draws.clone();
+            self.ensure_groups(device, resources, scenes, shadow_groups(scenes, shadows));
+        }
         for (index, view) in scenes.plans.views.iter().enumerate() {
             if let Some(area) = self.areas[index] {
                 self.ensure(device, resources, scenes, view, area);
@@ -193,16 +203,35 @@ impl ForwardRenderer {
         area: ViewRectangle,
     ) {
         let plans = &scenes.plans;
-        let shadows = plans.shadows[view.shadows.clone()].iter();
-        let groups = shadows.flat_map(|shadow| &plans.groups[shadow.groups.clone()]);
+        let groups = shadow_groups(scenes, view.shadows.clone());
         let groups = groups.chain(&plans.groups[view.solid.clone()]);
         let transparent = &plans.transparent[view.blended.clone()];
         let through = transparent.iter().filter_map(|transparent| match transparent {
             TransparentGroup::Group(group) => Some(group),
             TransparentGroup::Particles { .. } => None,
         });
+        self.ensure_groups(device, resources, scenes, groups.chain(through));
+        for transparent in transparent {
+            if let TransparentGroup::Particles { batch, .. } = transparent {
+                let batch = &scenes.scenes[&view.scene].particle_batches[*batch as usize];
+                self.pipelines.ensure(device, &self.layouts, PipelineKey::Particles(batch.blend));
+            }
+        }
+        self.pipelines.ensure(device, &self.layouts, PipelineKey::Sky);
+        let ViewRectangle { format, has_depth, .. } = area;
+        self.pipelines.ensure(device, &self.layouts, PipelineKey::Tonemap { format, has_depth });
+    }
+
+    /// Creates the pipelines and texture bind groups of draw calls.
+    fn ensure_groups<'a>(
+        &mut self,
+        device: &GpuDevice,
+        resources: &mut RenderResources,
+        scenes: &RetainedScenes,
+        groups: impl Iterator<Item = &'a InstancedDraw>,
+    ) {
         let mut last = None;
-        for InstancedDraw { batch, .. } in groups.chain(through) {
+        for InstancedDraw { batch, .. } in groups {
             let key = scenes.library.batch(*batch);
             let alike = (key.class, key.material, key.set);
             if last.replace(alike) != Some(alike) {
@@ -228,14 +257,15 @@ impl ForwardRenderer {
                 );
             }
         }
-        for transparent in transparent {
-            if let TransparentGroup::Particles { batch, .. } = transparent {
-                let batch = &scenes.scenes[&view.scene].particle_batches[*batch as usize];
-                self.pipelines.ensure(device, &self.layouts, PipelineKey::Particles(batch.blend));
-            }
-        }
-        self.pipelines.ensure(device, &self.layouts, PipelineKey::Sky);
-        let ViewRectangle { format, has_depth, .. } = area;
-        self.pipelines.ensure(device, &self.layouts, PipelineKey::Tonemap { format, has_depth });
     }
+}
+
+/// Returns the draw calls of a range of shadow maps.
+fn shadow_groups(
+    scenes: &RetainedScenes,
+    shadows: Range<usize>,
+) -> impl Iterator<Item = &InstancedDraw> {
+    let plans = &scenes.plans;
+    let groups = |shadow: &ShadowPlan| shadow.groups.clone();
+    plans.shadows[shadows].iter().map(groups).flat_map(|groups| &plans.groups[groups])
 }

@@ -23,6 +23,8 @@ pub enum PipelineKey {
         has_depth: bool,
     },
     Particles(BlendMode),
+    /// Clears the depth of a tile of the shadow atlas.
+    ClearTile,
 }
 
 /// All pipelines of scenes.
@@ -153,6 +155,7 @@ impl PipelineCache {
                     self.tonemap(device, layouts, format, has_depth)
                 }
                 PipelineKey::Particles(blend) => self.particles(device, layouts, blend),
+                PipelineKey::ClearTile => self.clear_tile(device),
             };
             self.pipelines.insert(key, pipeline);
         }
@@ -222,6 +225,27 @@ impl PipelineCache {
                 // Thin objects with one visible side cast shadows in both directions.
                 cull: None,
                 depth: Some(depth),
+                samples: 1,
+                target: None,
+            },
+        )
+    }
+
+    fn clear_tile(&self, device: &GpuDevice) -> wgpu::RenderPipeline {
+        make(
+            &device.device,
+            &PipelineOptions {
+                label: "clear tile",
+                layouts: &[],
+                module: &self.shadow,
+                vertex: "clear_vertex",
+                fragment: None,
+                constants: &[],
+                buffers: &[],
+                strip: false,
+                front: wgpu::FrontFace::Ccw,
+                cull: None,
+                depth: Some(depth_state(true, wgpu::CompareFunction::Always)),
                 samples: 1,
                 target: None,
             },

@@ -6,7 +6,7 @@ use super::super::gui_passes::FrameUniform;
 use super::super::numeric_map::{DirtyRanges, NumberMap};
 use super::super::scene::{
     Deformations, DrawData, DrawResources, FrameLights, RetainedScene, RetainedScenes,
-    SceneUniform, SurfaceUniform, TextureSet,
+    SceneUniform, ShadowMap, SurfaceUniform, TextureSet,
 };
 use super::super::textures::{TextureTable, address_mode, entry};
 use super::PARTICLE_BYTES;
@@ -117,6 +117,7 @@ pub struct SceneBuffers {
     pub particles: GrowingBuffer,
     lights: GrowingBuffer,
     light_grid: GrowingBuffer,
+    shadow_tiles: GrowingBuffer,
     uniforms: GrowingBuffer,
     frames: GrowingBuffer,
     maps: GrowingBuffer,
@@ -151,6 +152,7 @@ impl SceneBuffers {
             particles: make(Usage::VERTEX),
             lights: make(Usage::STORAGE),
             light_grid: make(Usage::STORAGE),
+            shadow_tiles: make(Usage::STORAGE),
             uniforms: make(Usage::UNIFORM),
             frames: make(Usage::UNIFORM),
             maps: make(Usage::UNIFORM),
@@ -233,7 +235,9 @@ impl SceneBuffers {
         let grid: &[u8] = bytemuck::cast_slice(&all.grid);
         self.generation += u64::from(self.lights.write(device, lights));
         self.generation += u64::from(self.light_grid.write(device, grid));
-        (lights.len() + grid.len()) as u64
+        let tiles: &[u8] = bytemuck::cast_slice(&all.tiles);
+        self.generation += u64::from(self.shadow_tiles.write(device, tiles));
+        (lights.len() + grid.len() + tiles.len()) as u64
     }
 
     fn copy_particles(
@@ -281,7 +285,7 @@ impl SceneBuffers {
         let copied = self.scratch.len() as u64;
         self.scratch.clear();
         for shadow in &scenes.plans.shadows {
-            let sun = shadow.map == super::super::scene::ShadowMap::Sun;
+            let sun = matches!(shadow.map, ShadowMap::Sun(_));
             let options = [f32::from(u8::from(sun)), 0.0, 0.0, 0.0];
             let uniform = MapUniform { to_clip: shadow.to_clip.to_cols_array_2d(), options };
             push(&mut self.scratch, bytemuck::bytes_of(&uniform), self.small_stride);
@@ -349,10 +353,11 @@ impl SceneBuffers {
         let mut all = vec![self.part::<SceneUniform>(0)];
         all.extend(shared.clone());
         all.push(entry(3, wgpu::BindingResource::TextureView(&targets.sun.all)));
-        all.push(entry(4, wgpu::BindingResource::TextureView(&targets.spots.all)));
+        all.push(entry(4, wgpu::BindingResource::TextureView(&targets.atlas.view)));
         all.push(entry(5, wgpu::BindingResource::Sampler(&self.compare)));
         all.push(entry(8, self.lights.buffer.as_entire_binding()));
         all.push(entry(9, self.light_grid.buffer.as_entire_binding()));
+        all.push(entry(10, self.shadow_tiles.buffer.as_entire_binding()));
         let scene = group(device, "scene", &layouts.scene, &all);
         let mut all = vec![entry(0, part_of(&self.maps.buffer, size_of::<MapUniform>()))];
         all.extend(shared);

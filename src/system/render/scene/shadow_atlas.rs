@@ -67,6 +67,8 @@ pub struct TileUniform {
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct TileDraw {
     pub key: ShadowKey,
+    /// True for a side of an omni light, and the number of the side.
+    pub is_omni: bool,
     pub face: usize,
     pub to_clip: Mat4,
     /// Left, top and side in texels.
@@ -184,17 +186,11 @@ impl ShadowAtlas {
 
     /// Marks the tiles of a scene in which something has changed. `changed` are the spheres around
     /// all that changed; `None`: all of the scene. `layers`: only for views with these groups.
-    pub fn mark_stale(
-        &mut self,
-        scene: u64,
-        layers: Option<u32>,
-        changed: Option<&[LightSphere]>,
-    ) {
-        let (first, last) = (ShadowKey { scene, layers: 0, light: 0 }, ShadowKey {
-            scene,
-            layers: u32::MAX,
-            light: u64::MAX,
-        });
+    pub fn mark_stale(&mut self, scene: u64, layers: Option<u32>, changed: Option<&[LightSphere]>) {
+        let (first, last) = (
+            ShadowKey { scene, layers: 0, light: 0 },
+            ShadowKey { scene, layers: u32::MAX, light: u64::MAX },
+        );
         for (key, lamp) in self.lamps.range_mut(first..=last) {
             if layers.is_some_and(|layers| layers != key.layers) {
                 continue;
@@ -419,7 +415,8 @@ impl ShadowAtlas {
             let to_clip = request.shape.to_clip(face, lamp.side);
             lamp.to_clip[face] = to_clip;
             let rectangle = self.tiles.rectangle(lamp.tiles[face]);
-            self.draws.push(TileDraw { key: request.key, face, to_clip, rectangle });
+            let is_omni = request.shape.cone.is_none();
+            self.draws.push(TileDraw { key: request.key, is_omni, face, to_clip, rectangle });
         }
     }
 

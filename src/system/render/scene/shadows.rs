@@ -1,4 +1,5 @@
-//! The projections of shadow maps: the cascades of a sun, and the cones of spots. Draws nothing.
+//! The projections of shadow maps: the cascades of a sun, the cones of spots, and the six sides of
+//! omni lights. Draws nothing.
 //!
 //! Cascades: the view is split by distance, and each piece has its own map. The splits follow the
 //! practical split scheme (Zhang, Sun, Xu, Lun: "Parallel-Split Shadow Maps for Large-scale Virtual
@@ -6,10 +7,12 @@
 //! that shadow edges do not shimmer while the camera moves and turns (Valient: "Stable Rendering of
 //! Cascaded Shadow Maps", ShaderX6, 2008).
 
+use super::clusters::LightSphere;
 use engine_foundation::projections::{orthographic, perspective};
 use engine_foundation::views::look_to_mat4;
 use engine_foundation::{Mat4, Vec3, Vec4};
 use engine_frame_packet::CameraFrame;
+use engine_frame_packet::scene::LightKind;
 
 /// The most cascades of a view.
 pub const CASCADES_MAX: usize = 4;
@@ -18,8 +21,12 @@ const LOGARITHMIC: f32 = 0.75;
 /// Depth ranges of visible objects are rounded to this many metres, so that maps do not change
 /// while objects move.
 const DEPTH_STEP: f32 = 8.0;
-/// The largest near distance of a spot's map, in metres.
-const SPOT_NEAR_MAX: f32 = 0.2;
+/// The largest near distance of the maps of omni and spot lights, in metres.
+const LAMP_NEAR_MAX: f32 = 0.2;
+/// Number of maps of an omni light: one for each direction of an axis.
+pub const FACES: usize = 6;
+/// Texels around the map of one side of an omni light, for the filter's samples.
+const FACE_BORDER: f32 = 2.0;
 /// Spheres' radii are rounded up to this many metres, so that shadows do not flicker.
 const RADIUS_STEP: f32 = 1.0 / 16.0;
 
@@ -34,12 +41,13 @@ pub struct SunCascades {
     pub texels: [f32; CASCADES_MAX],
 }
 
-/// The shadow map of a spot.
-#[derive(Clone, Copy, Debug)]
-pub struct SpotShadow {
-    pub to_clip: Mat4,
-    /// Width of its image, one metre ahead.
-    pub width: f32,
+/// An omni or spot light, as far as its shadow maps depend on it.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct LampShape {
+    pub position: Vec3,
+    pub range: f32,
+    /// Direction, and half the angle of the cone; `None` for an omni light.
+    pub cone: Option<(Vec3, f32)>,
 }
 
 /// Returns an up vector that is not parallel to a direction.
@@ -47,15 +55,53 @@ fn up_for(direction: Vec3) -> Vec3 {
     if direction.z.abs() < 0.99 { Vec3::Z } else { Vec3::Y }
 }
 
-impl SpotShadow {
-    pub fn new(position: Vec3, direction: Vec3, range: f32, outer: f32) -> SpotShadow {
-        // A cone of 180 degrees has no map: the part beyond three fifths of pi stays lit.
-        let half = outer.clamp(0.01, 0.3 * std::f32::consts::PI) * 1.02;
-        let view = look_to_mat4(position, direction, up_for(direction));
+impl LampShape {
+    /// Returns the shape of a light with shadow maps; `None`: it has none.
+    pub fn of(kind: &LightKind) -> Option<LampShape> {
+        match *kind {
+            LightKind::Omni { position, range, casts_shadows: true } => {
+                Some(LampShape { position, range, cone: None })
+            }
+            LightKind::Spot { position, direction, range, outer, casts_shadows: true, .. } => {
+                let direction = direction.normalize_or(Vec3::NEG_Z);
+                Some(LampShape { position, range, cone: Some((direction, outer)) })
+            }
+            _ => None,
+        }
+    }
+
+    /// Returns the number of its maps.
+    pub fn faces(&self) -> usize {
+        if self.cone.is_some() { 1 } else { FACES }
+    }
+
+    pub fn sphere(&self) -> LightSphere {
+        LightSphere { center: self.position, radius: self.range }
+    }
+
+    /// Returns half the angle of a map with a side in texels.
+    fn half_angle(&self, side: u32) -> f32 {
+        match self.cone {
+            // A cone of 180 degrees has no map: the part beyond three fifths of pi stays lit.
+            Some((_, outer)) => outer.clamp(0.01, 0.3 * std::f32::consts::PI) * 1.02,
+            None => (side as f32 / (side as f32 - 2.0 * FACE_BORDER).max(1.0)).atan(),
+        }
+    }
+
+    /// Returns the width of a map's image, one metre ahead.
+    pub fn width(&self, side: u32) -> f32 {
+        2.0 * self.half_angle(side).tan()
+    }
+
+    /// Returns the projection of one of its maps, by the number of the side: right, left, ahead,
+    /// back, above, below.
+    pub fn to_clip(&self, face: usize, side: u32) -> Mat4 {
+        let axes = [Vec3::X, Vec3::NEG_X, Vec3::Y, Vec3::NEG_Y, Vec3::Z, Vec3::NEG_Z];
+        let direction = self.cone.map_or(axes[face], |(direction, _)| direction);
+        let view = look_to_mat4(self.position, direction, up_for(direction));
         // Objects that are nearer to the lamp than this cast no shadow.
-        let near = (range * 0.005).clamp(0.02, SPOT_NEAR_MAX).min(range * 0.5);
-        let to_clip = perspective(2.0 * half, 1.0, near, range) * view;
-        SpotShadow { to_clip, width: 2.0 * half.tan() }
+        let near = (self.range * 0.005).clamp(0.02, LAMP_NEAR_MAX).min(self.range * 0.5);
+        perspective(2.0 * self.half_angle(side), 1.0, near, self.range) * view
     }
 }
 
@@ -221,15 +267,43 @@ mod tests {
         }
     }
 
+    fn spot(position: Vec3, direction: Vec3, range: f32) -> LampShape {
+        LampShape { position, range, cone: Some((direction, 0.5)) }
+    }
+
     #[test]
     fn a_spot_shadow_map_covers_its_cone() {
-        let spot = SpotShadow::new(Vec3::new(0.0, 0.0, 3.0), Vec3::NEG_Z, 10.0, 0.5);
+        let shape = spot(Vec3::new(0.0, 0.0, 3.0), Vec3::NEG_Z, 10.0);
         let edge = Vec3::new(3.0 * 0.5f32.tan(), 0.0, 0.0);
-        let point = spot.to_clip.project_point3(edge);
+        let point = shape.to_clip(0, 512).project_point3(edge);
         assert!(point.abs().max_element() <= 1.0 && point.z > 0.0, "{point}");
         // However long its range is, an object closely in front of it casts a shadow.
-        let spot = SpotShadow::new(Vec3::ZERO, Vec3::Y, 500.0, 0.5);
-        let point = spot.to_clip.project_point3(Vec3::new(0.0, 0.25, 0.0));
+        let shape = spot(Vec3::ZERO, Vec3::Y, 500.0);
+        let point = shape.to_clip(0, 512).project_point3(Vec3::new(0.0, 0.25, 0.0));
         assert!(point.z > 0.0, "{point}");
+    }
+
+    #[test]
+    fn the_maps_of_an_omni_light_cover_all_directions() {
+        let position = Vec3::new(1.0, -2.0, 3.0);
+        let shape = LampShape { position, range: 8.0, cone: None };
+        for side in [64, 512] {
+            // Corners and edges of a cube, and the middles of its sides.
+            for i in 0..27 {
+                let towards =
+                    Vec3::new((i % 3 - 1) as f32, (i / 3 % 3 - 1) as f32, (i / 9 - 1) as f32);
+                if towards == Vec3::ZERO {
+                    continue;
+                }
+                let faces = (0..FACES).filter(|face| {
+                    let point = shape.to_clip(*face, side).project_point3(position + towards * 2.0);
+                    // Within the border, there is room for the filter's samples.
+                    let most = 1.0 - 2.0 / side as f32;
+                    point.truncate().abs().max_element() <= most && (0.0..1.0).contains(&point.z)
+                });
+                let axes = towards.abs().to_array().iter().filter(|part| **part > 0.5).count();
+                assert_eq!(faces.count(), axes, "{towards}");
+            }
+        }
     }
 }
