@@ -16,6 +16,8 @@ struct View {
     // Number of suns, lights and cascades; flags.
     counts: vec4u,
     cascade_ends: vec4f,
+    // Distance from which each cascade blends into the next.
+    cascade_blends: vec4f,
     cascade_texels: vec4f,
     // x, y: 1 / side length in texels of the suns' maps and the atlas; z, w: the image's offset.
     shadow: vec4f,

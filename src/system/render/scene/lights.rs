@@ -69,6 +69,8 @@ pub struct SceneUniform {
     pub counts: [u32; 4],
     /// Distance ahead of the camera at which each cascade ends.
     pub cascade_ends: [f32; 4],
+    /// Distance from which each cascade blends into the next.
+    pub cascade_blends: [f32; 4],
     /// Metres that a texel of each cascade covers.
     pub cascade_texels: [f32; 4],
     /// 1 divided by the side length in texels of the suns' shadow maps and of the shadow atlas;
@@ -353,6 +355,7 @@ pub fn uniform(
         for i in 0..cascades.count {
             uniform.cascades[i] = cascades.to_clip[i].to_cols_array_2d();
             uniform.cascade_ends[i] = cascades.ends[i];
+            uniform.cascade_blends[i] = cascades.blends[i];
             uniform.cascade_texels[i] = cascades.texels[i];
         }
     }

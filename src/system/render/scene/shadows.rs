@@ -16,6 +16,8 @@ use engine_frame_packet::scene::LightKind;
 
 /// The most cascades of a view.
 pub const CASCADES_MAX: usize = 4;
+/// Part of each cascade, at its end, in which it blends into the next.
+const BLENDED: f32 = 0.1;
 /// Weight of the logarithmic split; the rest is uniform.
 const LOGARITHMIC: f32 = 0.75;
 /// Depth ranges of visible objects are rounded to this many metres, so that maps do not change
@@ -37,6 +39,8 @@ pub struct SunCascades {
     pub to_clip: [Mat4; CASCADES_MAX],
     /// Distance ahead of the camera at which each cascade ends.
     pub ends: [f32; CASCADES_MAX],
+    /// Distance ahead of the camera from which each cascade blends into the next.
+    pub blends: [f32; CASCADES_MAX],
     /// Metres that a texel of each cascade covers.
     pub texels: [f32; CASCADES_MAX],
 }
@@ -73,6 +77,11 @@ impl LampShape {
     /// Returns the number of its maps.
     pub fn faces(&self) -> usize {
         if self.cone.is_some() { 1 } else { FACES }
+    }
+
+    /// Returns a bit for each of its maps.
+    pub fn all_faces(&self) -> u8 {
+        (1 << self.faces()) - 1
     }
 
     pub fn sphere(&self) -> LightSphere {
@@ -138,6 +147,7 @@ impl SunCascades {
             count,
             to_clip: [Mat4::IDENTITY; CASCADES_MAX],
             ends: [0.0; CASCADES_MAX],
+            blends: [0.0; CASCADES_MAX],
             texels: [1.0; CASCADES_MAX],
         };
         let rays = corners(camera);
@@ -153,7 +163,8 @@ impl SunCascades {
             let mut points = [Vec3::ZERO; 8];
             for (k, (near, ray)) in rays.iter().enumerate() {
                 let along = |depth: f32| *near + *ray * (depth - camera.near);
-                points[2 * k] = along(begin);
+                // A map also covers the part in which the one before blends into it.
+                points[2 * k] = along(if i > 0 { all.blends[i - 1] } else { begin });
                 points[2 * k + 1] = along(end);
             }
             let middle = points.iter().sum::<Vec3>() / 8.0;
@@ -171,6 +182,7 @@ impl SunCascades {
                 orthographic(x - half, x + half, y - half, y + half, -z - radius, -z + radius);
             all.to_clip[i] = project * light;
             all.ends[i] = end;
+            all.blends[i] = end - (end - begin) * BLENDED;
             all.texels[i] = texel;
             begin = end;
         }
@@ -226,7 +238,8 @@ mod tests {
         assert!((cascades.ends[2] - 60.1).abs() < 0.01, "{:?}", cascades.ends);
         let mut begin = 0.1;
         for i in 0..3 {
-            for depth in [begin + 0.01, (begin + cascades.ends[i]) * 0.5, cascades.ends[i]] {
+            let blended = if i > 0 { cascades.blends[i - 1] } else { begin + 0.01 };
+            for depth in [blended, (begin + cascades.ends[i]) * 0.5, cascades.ends[i]] {
                 let point = cascades.to_clip[i].project_point3(Vec3::new(0.2 * depth, depth, 0.0));
                 assert!(point.abs().max_element() <= 1.0 && point.z >= 0.0, "{depth}: {point}");
             }
