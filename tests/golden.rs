@@ -7,6 +7,7 @@ mod forward;
 mod forward_failures;
 mod games;
 mod gui_drawing;
+mod lamp_shadows;
 mod local_lights;
 mod meshes;
 mod post;

@@ -27,8 +27,9 @@ pub const FRAME_LIGHT_ENTRIES_MAX: usize = 1 << 22;
 pub const LIGHT_RANGE_MAX: f32 = 1e6;
 /// Maximum number of suns in one scene.
 pub const SUNS_MAX: usize = 4;
-/// Maximum number of spot lights that cast shadows in one view, chosen in the same manner.
-pub const SPOT_SHADOWS_MAX: usize = 4;
+/// Maximum number of omni and spot lights that cast shadows in one frame, chosen in the same
+/// manner.
+pub const SHADOWED_LIGHTS_MAX: usize = 256;
 /// Maximum number of matrices of all palettes that one scene keeps. Draws beyond it are shown in
 /// their bind pose.
 pub const PALETTE_MATRICES_MAX: usize = 1 << 20;
@@ -220,7 +221,7 @@ pub enum LightKind {
     /// A point light. A white matte surface that faces it at a distance of one meter reflects the
     /// light's color unchanged. The intensity falls off by the inverse square, and is zero from
     /// `range` on.
-    Omni { position: Vec3, range: f32 },
+    Omni { position: Vec3, range: f32, casts_shadows: bool },
     /// A point light that is limited to a cone.
     Spot {
         position: Vec3,
@@ -238,11 +239,25 @@ pub enum LightKind {
 /// A light of a scene.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct LightFrame {
+    /// Number of the light, unique in its scene, by which the renderer recognizes it when the list
+    /// of lights changes, and keeps its shadow map. A light with the number 0 is recognized by its
+    /// position in the list.
+    pub id: u64,
     pub kind: LightKind,
     /// Linear red, green and blue, multiplied by the intensity.
     pub color: [f32; 3],
     /// Shadow bias: distance between shadows and the objects that cast them; 1 is the default.
     pub shadow_bias: f32,
+}
+
+impl LightFrame {
+    /// A white omni light at the origin with a range of ten meters, without shadows.
+    pub const DEFAULT: LightFrame = LightFrame {
+        id: 0,
+        kind: LightKind::Omni { position: Vec3::ZERO, range: 10.0, casts_shadows: false },
+        color: [1.0; 3],
+        shadow_bias: 1.0,
+    };
 }
 
 /// The views in which a sky is drawn in the background. Other views show their own background.

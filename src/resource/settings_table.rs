@@ -329,7 +329,25 @@ pub const SETTINGS: &[Setting] = &[
         SettingType::Number(0.0, 8192.0),
         "2048",
         "The width and height of each shadow map of a sun, in texels. Shadow maps of spot lights \
-         have half of it. 0: no shadows.",
+         have at most half of it, and those of the six sides of omni lights a quarter. 0: no \
+         shadows.",
+    )
+    .live(),
+    setting(
+        "render.shadow_atlas_texels",
+        SettingType::Number(0.0, 16384.0),
+        "4096",
+        "The largest width and height of the texture that holds the shadow maps of all omni and \
+         spot lights, in texels. Shadow maps become smaller if they do not fit.",
+    )
+    .live(),
+    setting(
+        "render.shadow_tiles_per_frame",
+        SettingType::Number(1.0, 4096.0),
+        "48",
+        "The number of shadow maps of omni and spot lights that are drawn in one frame, if \
+         something has changed in them. An omni light has six. The others follow in the next \
+         frames.",
     )
     .live(),
     setting(

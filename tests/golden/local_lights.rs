@@ -11,7 +11,7 @@ use engine::frame_packet::{CameraFrame, FramePacket, View, ViewTarget};
 use engine::system::render::RenderedImage;
 
 /// A sky without light, whose colors are shown as they are.
-const DARK: SkyFrame = SkyFrame {
+pub const DARK: SkyFrame = SkyFrame {
     top: [0.0; 3],
     horizon: [0.0; 3],
     ground: [0.0; 3],
@@ -25,7 +25,8 @@ const GROUND: [f32; 3] = [0.2, 0.22, 0.17];
 const ROUGHNESS: f32 = 0.9;
 
 fn omni(position: Vec3, range: f32, color: [f32; 3]) -> LightFrame {
-    LightFrame { kind: LightKind::Omni { position, range }, color, shadow_bias: 1.0 }
+    let kind = LightKind::Omni { position, range, casts_shadows: false };
+    LightFrame { kind, color, ..LightFrame::DEFAULT }
 }
 
 /// Returns lamps and spots close above the ground, in a random order.
@@ -41,9 +42,10 @@ fn scattered(count: usize) -> Vec<LightFrame> {
         let (inner, outer) = (number(0.1, 0.4), number(0.5, 0.9));
         let kind = match i % 4 {
             0 => LightKind::Spot { position, direction, range, inner, outer, casts_shadows: false },
-            _ => LightKind::Omni { position, range },
+            _ => LightKind::Omni { position, range, casts_shadows: false },
         };
-        all.push(LightFrame { kind, color: color.map(|part| part * 0.6), shadow_bias: 1.0 });
+        let color = color.map(|part| part * 0.6);
+        all.push(LightFrame { kind, color, ..LightFrame::DEFAULT });
     }
     all
 }
@@ -77,7 +79,7 @@ fn ground_at(view: &View, (x, y): (u32, u32)) -> (Vec3, Vec3) {
 fn reflected(light: &LightFrame, point: Vec3, back: Vec3) -> Vec3 {
     let (position, range, cone) = match light.kind {
         LightKind::Sun { .. } => return Vec3::ZERO,
-        LightKind::Omni { position, range } => (position, range, 1.0),
+        LightKind::Omni { position, range, .. } => (position, range, 1.0),
         LightKind::Spot { position, direction, range, inner, outer, .. } => {
             let facing = (point - position).normalize().dot(direction);
             let cone = (facing - outer.cos()) / (inner.cos() - outer.cos()).max(0.001);

@@ -18,7 +18,7 @@ use super::scene::RetainedScenes;
 use super::secondary_surfaces::{NewWindow, SecondarySurfaces};
 use super::surface::PresentTarget;
 use super::textures::{TARGET_FORMAT, TextureTable};
-use super::view_encode::encode_view;
+use super::view_encode::{encode_shadow_atlas, encode_view};
 use super::{
     AdapterChoice, AdapterInfo, FrameStatistics, RenderQuality, RendererEvent, RendererOptions,
     SurfaceTarget, Vsync, readback, shader_sources,
@@ -424,19 +424,17 @@ impl FrameRenderer {
 
     /// Plans the draws of the views' scenes, if scenes can be drawn at all.
     fn plan_scenes(&mut self, packet: &FramePacket) {
+        if self.forward.is_none() {
+            self.scenes.forget_shadow_maps(self.device.info.texture_side_max);
+        }
         self.scenes.plan(packet, &self.quality, &mut self.events);
         if self.scenes.plans.views.is_empty() {
             return;
         }
         if self.forward.is_none() && !self.scenes_unsupported {
-            let (scenes, quality) = (&mut self.scenes, &self.quality);
-            match ForwardRenderer::start(
-                &self.device,
-                &self.textures,
-                scenes,
-                quality,
-                &mut self.events,
-            ) {
+            let (device, textures, quality) = (&self.device, &self.textures, &self.quality);
+            let (scenes, events) = (&mut self.scenes, &mut self.events);
+            match ForwardRenderer::start(device, textures, scenes, quality, events) {
                 Ok(forward) => self.forward = Some(Box::new(forward)),
                 Err(message) => {
                     self.scenes_unsupported = true;
@@ -479,6 +477,7 @@ impl FrameRenderer {
         let mut encoder = self.device.device.create_command_encoder(&Default::default());
         self.encode_runs(packet, &mut encoder);
         let passes = std::mem::take(&mut self.plan.passes);
+        encode_shadow_atlas(&mut self.encode_context(), &mut encoder);
         for pass in &passes {
             if let Some(onto) = self.pass_target(pass.target) {
                 encode_view(&mut self.encode_context(), &mut encoder, &onto, pass);

@@ -123,9 +123,14 @@ pub enum Antialiasing {
 pub struct RenderQuality {
     /// Samples per pixel, for smooth edges: 1 or 4.
     pub samples: u32,
-    /// Side length in texels of a sun's shadow maps, and of a spot's; 0: no shadows.
+    /// Side length in texels of a sun's shadow maps, and the largest of a spot's; 0: no shadows.
+    /// The maps of the six sides of an omni light have half of the latter.
     pub shadow_texels: u32,
     pub spot_texels: u32,
+    /// Largest side length in texels of the atlas of the shadow maps of omni and spot lights.
+    pub shadow_atlas_texels: u32,
+    /// Number of the atlas' shadow maps that are drawn in a frame. Further ones are drawn later.
+    pub shadow_tiles_per_frame: u32,
     /// The distance up to which suns cast shadows, in metres, and the number of cascades, from 1 to
     /// 4.
     pub shadow_distance: f32,
@@ -148,6 +153,8 @@ impl RenderQuality {
         samples: 4,
         shadow_texels: 2048,
         spot_texels: 1024,
+        shadow_atlas_texels: 4096,
+        shadow_tiles_per_frame: 48,
         shadow_distance: 100.0,
         cascades: 3,
         antialiasing: Antialiasing::None,
@@ -233,7 +240,8 @@ pub enum RendererEvent {
     DeviceRecovered {
         message: String,
     },
-    /// A view shows only some of its lights, because it has too many; reported once.
+    /// A view shows only some of its lights or of their shadows, because it has too many; reported
+    /// once.
     Crowded {
         message: String,
     },

@@ -15,7 +15,8 @@ use engine_resource::settings::SETTINGS;
 /// An image that passes draw and read.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum PassResource {
-    /// The shadow maps of the view's lights: depth from the light.
+    /// The shadow maps of the view's lights: depth from the light. Those of omni and spot lights
+    /// are shared by all views, and drawn before the first view.
     ShadowMaps,
     /// The maps of the view's sky: its atmosphere and its light, filtered for surfaces.
     SkyMaps,
@@ -128,7 +129,13 @@ pub static RENDER_PASSES: &[PassRow] = &[
         reads: &[],
         writes: &[PassWrite::Clear(PassResource::ShadowMaps)],
         shaders: &["shadow"],
-        settings: &["render.shadow_texels", "render.shadow_distance", "render.shadow_maps"],
+        settings: &[
+            "render.shadow_texels",
+            "render.shadow_distance",
+            "render.shadow_maps",
+            "render.shadow_atlas_texels",
+            "render.shadow_tiles_per_frame",
+        ],
         runs: |view| view.has_shadows(),
         encode: |view, to| view.draw_shadow(to),
     },

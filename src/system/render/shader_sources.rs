@@ -120,8 +120,7 @@ mod tests {
         CASCADES_MAX, CLUSTER_COLUMNS, CLUSTER_COUNT_BITS, CLUSTER_ROWS, CLUSTER_SLICES,
     };
     use engine_frame_packet::reflection_probe::VIEW_PROBES_MAX;
-    use engine_frame_packet::scene::{SPOT_SHADOWS_MAX, SUNS_MAX};
-    use engine_frame_packet::scene::{SPOT_SHADOWS_MAX, SUNS_MAX, VIEW_LIGHTS_MAX};
+    use engine_frame_packet::scene::SUNS_MAX;
     use engine_frame_packet::shading_environment::celestial;
 
     #[test]
@@ -131,7 +130,6 @@ mod tests {
         for (name, value) in [
             ("SUNS_MAX", SUNS_MAX),
             ("CASCADES_MAX", CASCADES_MAX),
-            ("SPOT_SHADOWS_MAX", SPOT_SHADOWS_MAX),
             ("CLUSTER_COLUMNS", CLUSTER_COLUMNS),
             ("CLUSTER_ROWS", CLUSTER_ROWS),
             ("CLUSTER_SLICES", CLUSTER_SLICES),

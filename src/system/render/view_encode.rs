@@ -10,12 +10,14 @@ use super::gpu_timing::GpuTiming;
 use super::gui_encode::{EncodeContext, GuiDraws, PassTarget, PreparedFill};
 use super::gui_passes::GuiPass;
 use super::post::PostStep;
-use super::render_passes::{Attachments, PassResource, PassRow, RENDER_PASSES, shared_passes};
+use super::render_passes::{
+    Attachments, PassResource, PassRow, PassWrite, RENDER_PASSES, shared_passes,
+};
 use super::scene::ViewPlan;
 use super::screen_space;
 use attachments::{
     begin_post_step, begin_scene, begin_screen_depth, begin_shadow, begin_sky_map, begin_target,
-    color_attachment, encode_object_motion, encode_screen_steps,
+    color_attachment, depth_attachment, encode_object_motion, encode_screen_steps,
 };
 use std::ops::Range;
 
@@ -110,7 +112,7 @@ impl ViewEncoder<'_> {
 
     pub fn draw_shadow(&self, to: &mut wgpu::RenderPass) {
         if let Some(scene) = &self.scene {
-            scene.forward.draw_shadow(to, scene.plan, self.shadow, &scene.resources);
+            scene.forward.draw_shadow(to, self.shadow, &scene.resources);
         }
     }
 
@@ -175,6 +177,30 @@ impl ViewEncoder<'_> {
 
     pub fn draw_guis(&self, to: &mut wgpu::RenderPass) {
         self.guis.draw(to, self.pass.viewport);
+    }
+}
+
+/// Encodes the shadow maps of omni and spot lights that the frame draws, for all views.
+pub fn encode_shadow_atlas(context: &mut EncodeContext, encoder: &mut wgpu::CommandEncoder) {
+    let Some(forward) = context.forward else { return };
+    let draws = context.scenes.plans.atlas_draws.clone();
+    if draws.is_empty() {
+        return;
+    }
+    let (scenes, textures) = (context.scenes, &*context.textures);
+    let resources = SceneResources { scenes, textures, materials: &*context.materials };
+    let kept = Some(PassWrite::Keep(PassResource::ShadowMaps));
+    let timing = context.timing.as_mut();
+    let mut to = encoder.begin_render_pass(&wgpu::RenderPassDescriptor {
+        label: Some("shadow atlas"),
+        color_attachments: &[],
+        depth_stencil_attachment: Some(depth_attachment(forward.shadow_atlas(), kept, true)),
+        timestamp_writes: timing.and_then(|it| it.pass("shadows of lamps".to_string())),
+        occlusion_query_set: None,
+        multiview_mask: None,
+    });
+    for shadow in draws {
+        forward.draw_tile(&mut to, shadow, &resources);
     }
 }
 

@@ -6,8 +6,8 @@ use super::super::materials::MaterialTable;
 use super::super::post::PostStep;
 use super::super::render_passes::PassResource;
 use super::super::scene::{
-    InstancedDraw, PipelineClass, RetainedScenes, SceneBatchKey, ShadowMap, ShadowPlan,
-    TransparentGroup, ViewPlan,
+    InstancedDraw, PipelineClass, RetainedScenes, SceneBatchKey, ShadowMap, TransparentGroup,
+    ViewPlan,
 };
 use super::super::shader::MATERIAL_GROUP;
 use super::super::textures::TextureTable;
@@ -52,13 +52,14 @@ impl ForwardRenderer {
         Some((&target.light, &target.depth))
     }
 
-    /// Returns the layer that a shadow is drawn onto.
-    pub fn shadow_map(&self, shadow: &ShadowPlan) -> &wgpu::TextureView {
-        let maps = match shadow.map {
-            ShadowMap::Sun => &self.targets.sun,
-            ShadowMap::Spot => &self.targets.spots,
-        };
-        &maps.layers[shadow.layer as usize]
+    /// Returns the layer that a shadow of a sun is drawn onto.
+    pub fn sun_map(&self, layer: u32) -> &wgpu::TextureView {
+        &self.targets.sun.layers[layer as usize]
+    }
+
+    /// Returns the texture of the shadows of omni and spot lights.
+    pub fn shadow_atlas(&self) -> &wgpu::TextureView {
+        &self.targets.atlas.view
     }
 
     /// Draws a view's opaque objects.
@@ -184,16 +185,25 @@ impl ForwardRenderer {
         }
     }
 
-    /// Draws one of a view's shadows onto its map.
-    pub fn draw_shadow(
-        &self,
-        to: &mut wgpu::RenderPass,
-        view: &ViewPlan,
-        number: usize,
-        frame: &SceneResources,
-    ) {
+    /// Clears a tile of the shadow atlas, and draws a shadow onto it.
+    pub fn draw_tile(&self, to: &mut wgpu::RenderPass, number: usize, frame: &SceneResources) {
+        let (ShadowMap::Spot(rectangle) | ShadowMap::Omni(rectangle, _)) =
+            frame.scenes.plans.shadows[number].map
+        else {
+            return;
+        };
+        let [left, top, side] = rectangle;
+        to.set_viewport(left as f32, top as f32, side as f32, side as f32, 0.0, 1.0);
+        to.set_scissor_rect(left, top, side, side);
+        to.set_pipeline(self.pipelines.get(PipelineKey::ClearTile));
+        to.draw(0..3, 0..1);
+        self.draw_shadow(to, number, frame);
+    }
+
+    /// Draws a shadow onto its map.
+    pub fn draw_shadow(&self, to: &mut wgpu::RenderPass, number: usize, frame: &SceneResources) {
         let shadow = &frame.scenes.plans.shadows[number];
-        let (group, offset) = self.buffers.map(view.scene, number);
+        let (group, offset) = self.buffers.map(shadow.scene, number);
         to.set_bind_group(0, group, &[offset]);
         to.set_vertex_buffer(1, self.buffers.instances.buffer.slice(..));
         let mut set = SceneBoundState::default();

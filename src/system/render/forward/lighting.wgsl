@@ -69,6 +69,13 @@ fn off_surface(lit: Lit, towards: vec3f, texel: f32) -> vec3f {
     return lit.world + lit.flat_normal * texel * (1.0 + 1.5 * sqrt(1.0 - facing * facing));
 }
 
+// Returns the unshadowed fraction of a sun's light by the map of one cascade.
+fn cascade_arrives(lit: Lit, towards: vec3f, bias: f32, layer: u32) -> f32 {
+    let point = off_surface(lit, towards, view.cascade_texels[layer] * bias);
+    let at = on_map(view.cascades[layer] * vec4f(point, 1.0));
+    return arrives(sun_maps, at, layer, view.shadow.x);
+}
+
 fn sun_arrives(lit: Lit, towards: vec3f, bias: f32) -> f32 {
     let ahead = dot(lit.world - view.eye.xyz, view.ahead.xyz);
     let count = view.counts.z;
@@ -79,12 +86,16 @@ fn sun_arrives(lit: Lit, towards: vec3f, bias: f32) -> f32 {
     if layer >= count {
         return 1.0;
     }
-    let point = off_surface(lit, towards, view.cascade_texels[layer] * bias);
-    let at = on_map(view.cascades[layer] * vec4f(point, 1.0));
+    var open = cascade_arrives(lit, towards, bias, layer);
+    // Near its end, a map blends into the next one, which is coarser.
+    let blend = smoothstep(view.cascade_blends[layer], view.cascade_ends[layer], ahead);
+    if blend > 0.0 && layer + 1u < count {
+        open = mix(open, cascade_arrives(lit, towards, bias, layer + 1u), blend);
+    }
     let end = view.cascade_ends[count - 1u];
     // For an orthographic camera, the maps cover the whole visible range.
     let fade = smoothstep(0.85 * end, end, ahead) * view.eye.w;
-    return mix(arrives(sun_maps, at, layer, view.shadow.x), 1.0, fade);
+    return mix(open, 1.0, fade);
 }
 
 // Returns the fraction of the sky's light that a surface mirrors. After Karis, "Physically Based

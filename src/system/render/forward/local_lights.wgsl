@@ -11,8 +11,10 @@ struct Light {
     position: vec3f,
     falloff: f32,
     color: vec3f,
+    // Its first shadow map; below 0: none.
     shadow: f32,
     direction: vec3f,
+    // 0 for an omni light.
     cone_scale: f32,
     cone_offset: f32,
     texel: f32,
@@ -21,9 +23,17 @@ struct Light {
     spare: f32,
 }
 
-@group(0) @binding(4) var spot_maps: texture_depth_2d_array;
+// The shadow map of a spot, or of one of the six sides of an omni light.
+struct ShadowTile {
+    to_clip: mat4x4f,
+    // Left, top and side in the atlas, from 0 to 1.
+    rectangle: vec4f,
+}
+
+@group(0) @binding(4) var shadow_atlas: texture_depth_2d;
 @group(0) @binding(8) var<storage, read> lights: array<Light>;
 @group(0) @binding(9) var<storage, read> light_grid: array<u32>;
+@group(0) @binding(10) var<storage, read> shadow_tiles: array<ShadowTile>;
 
 // Returns the index of the cluster in which a pixel's surface lies.
 fn cluster_at(lit: Lit) -> u32 {
@@ -53,16 +63,50 @@ fn local_lights(lit: Lit) -> vec3f {
     return sum;
 }
 
-fn spot_arrives(lit: Lit, towards: vec3f, metres: f32, light: Light) -> f32 {
-    let layer = u32(light.shadow);
+// Returns the number of the side of an omni light that a direction leaves through: right, left,
+// ahead, back, above, below.
+fn cube_side(direction: vec3f) -> u32 {
+    let along = abs(direction);
+    if along.x >= along.y && along.x >= along.z {
+        return select(0u, 1u, direction.x < 0.0);
+    }
+    if along.y >= along.z {
+        return select(2u, 3u, direction.y < 0.0);
+    }
+    return select(4u, 5u, direction.z < 0.0);
+}
+
+// Returns the unshadowed fraction of the light: nine samples of four texels each, without those of
+// other tiles.
+fn tile_arrives(tile: vec4f, at: vec3f) -> f32 {
+    let texel = view.shadow.y;
+    let first = tile.xy + 0.5 * texel;
+    let last = tile.xy + tile.z - 0.5 * texel;
+    let middle = tile.xy + at.xy * tile.z;
+    var sum = 0.0;
+    for (var y = -1; y <= 1; y++) {
+        for (var x = -1; x <= 1; x++) {
+            let uv = clamp(middle + vec2f(f32(x), f32(y)) * texel, first, last);
+            sum += textureSampleCompareLevel(shadow_atlas, compare, uv, at.z);
+        }
+    }
+    return sum / 9.0;
+}
+
+fn lamp_arrives(lit: Lit, towards: vec3f, metres: f32, light: Light) -> f32 {
     let point = off_surface(lit, towards, light.texel * light.bias * metres);
-    let clip = view.spots[layer] * vec4f(point, 1.0);
+    var index = u32(light.shadow);
+    if light.cone_scale == 0.0 {
+        index += cube_side(point - light.position);
+    }
+    let tile = shadow_tiles[index];
+    let clip = tile.to_clip * vec4f(point, 1.0);
     let at = on_map(clip);
     let beyond = clip.w <= 0.0 || any(at.xy < vec2f(0.0)) || any(at.xy > vec2f(1.0));
     if beyond {
         return 1.0;
     }
-    return arrives(spot_maps, at, layer, view.shadow.y);
+    return tile_arrives(tile.rectangle, at);
 }
 
 // Returns the light of an omni or spot light. It falls off by the inverse square, and to 0 at its
@@ -84,7 +128,7 @@ fn local_light(lit: Lit, light: Light) -> vec3f {
         return vec3f(0.0);
     }
     if light.shadow >= 0.0 {
-        strength *= spot_arrives(lit, towards, metres, light);
+        strength *= lamp_arrives(lit, towards, metres, light);
     }
     return send(lit, towards, light.color * strength);
 }

@@ -26,7 +26,7 @@ use super::numeric_map::NumberMap;
 use super::post::{LightLayouts, PostEffects, compensated};
 use super::scene::{
     CLUSTER_COLUMNS, CLUSTER_ROWS, InstancedDraw, PipelineClass, RetainedScenes, SceneBatchKey,
-    SceneUniform, ShadowMap, TransparentGroup, ViewPlan,
+    SceneUniform, ShadowMap, ShadowPlan, TransparentGroup, ViewPlan,
 };
 use super::screen_space::{self, ScreenSpace};
 use super::sky::{SkyMaps, SkyView};
@@ -40,6 +40,7 @@ use mesh_buffers::MeshBuffers;
 use object_motion::ObjectMotion;
 use pipelines::{PipelineCache, PipelineKey};
 use scene_buffers::{GroupResources, SceneBuffers};
+use std::ops::Range;
 use targets::SceneTargets;
 
 pub use encode::SceneResources;
@@ -49,7 +50,8 @@ pub use pipelines::{
 
 /// Format of light before tone mapping.
 pub const LIGHT_FORMAT: wgpu::TextureFormat = wgpu::TextureFormat::Rgba16Float;
-/// Storage buffers that a vertex shader reads: draws, surfaces, poses and morph targets.
+/// Storage buffers that a shader reads. Vertices: draws, surfaces, poses and morph targets. Pixels:
+/// surfaces, lights, clusters and shadow tiles.
 const STORAGE_BUFFERS_MIN: u32 = 4;
 /// The flag of a view with ambient occlusion or contact shadows: `SCREEN_OCCLUSION` in mesh.wgsl.
 const SCREEN_OCCLUSION_FLAG: u32 = 2;
@@ -175,7 +177,7 @@ impl ForwardRenderer {
                 factor: quality.valid_scale(),
                 side_max: device.info.texture_side_max,
             },
-            targets: SceneTargets::new(device, samples, quality.shadow_texels, quality.spot_texels),
+            targets: SceneTargets::new(device, samples, quality.shadow_texels),
             meshes,
             buffers: SceneBuffers::new(device),
             screen_space: ScreenSpace::new(device, samples),
@@ -248,13 +250,16 @@ impl ForwardRenderer {
         }
         let sizes: Vec<_> = self.areas.iter().flatten().map(|it| self.scale.size(it)).collect();
         self.targets.ensure(device, &self.layouts, &sizes);
-        let layers = |map: ShadowMap| {
-            let of_map = scenes.plans.shadows.iter().filter(|shadow| shadow.map == map);
-            of_map.map(|shadow| shadow.layer + 1).max().unwrap_or(0)
-        };
-        let sun_grown = self.targets.sun.ensure(device, layers(ShadowMap::Sun));
-        if self.targets.spots.ensure(device, layers(ShadowMap::Spot)) || sun_grown {
+        let layers = scenes.plans.shadows.iter().map(|shadow| match shadow.map {
+            ShadowMap::Sun(layer) => layer + 1,
+            ShadowMap::Spot(_) | ShadowMap::Omni(..) => 0,
+        });
+        let sun_grown = self.targets.sun.ensure(device, layers.max().unwrap_or(0));
+        if self.targets.atlas.ensure(device, scenes.plans.atlas.side()) || sun_grown {
             self.buffers.renew();
+        }
+        if self.areas.iter().all(Option::is_none) {
+            scenes.plans.undo_atlas();
         }
         let uniforms = (&self.uniforms[..], &self.frames[..]);
         let mut copied = self.buffers.copy(device, scenes, packet, uniforms);
@@ -271,6 +276,11 @@ impl ForwardRenderer {
             for key in scenes.library.function_batches() {
                 self.ensure_functions(device, resources, &key);
             }
+        }
+        if !scenes.plans.atlas_draws.is_empty() {
+            self.pipelines.ensure(device, &self.layouts, PipelineKey::ClearTile);
+            let shadows = scenes.plans.atlas_draws.clone();
+            self.ensure_groups(device, resources, scenes, shadow_groups(scenes, shadows));
         }
         for (index, view) in scenes.plans.views.iter().enumerate() {
             if let Some(area) = self.areas[index] {
@@ -329,16 +339,45 @@ impl ForwardRenderer {
         area: ViewRectangle,
     ) {
         let plans = &scenes.plans;
-        let shadows = plans.shadows[view.shadows.clone()].iter();
-        let groups = shadows.flat_map(|shadow| &plans.groups[shadow.groups.clone()]);
+        let groups = shadow_groups(scenes, view.shadows.clone());
         let groups = groups.chain(&plans.groups[view.solid.clone()]);
         let transparent = &plans.transparent[view.blended.clone()];
         let through = transparent.iter().filter_map(|transparent| match transparent {
             TransparentGroup::Group(group) => Some(group),
             TransparentGroup::Particles { .. } => None,
         });
+        self.ensure_groups(device, resources, scenes, groups.chain(through));
+        for transparent in transparent {
+            if let TransparentGroup::Particles { batch, .. } = transparent {
+                let batch = &scenes.scenes[&view.scene].particle_batches[*batch as usize];
+                self.pipelines.ensure(device, &self.layouts, PipelineKey::Particles(batch.blend));
+            }
+        }
+        self.pipelines.ensure(device, &self.layouts, PipelineKey::Sky);
+        let ViewRectangle { format, has_depth, .. } = area;
+        let is_resolved = self.resolved_groups.contains_key(&index);
+        if !self.has_post(index) {
+            let tonemap = PipelineKey::Tonemap { format, has_depth, is_resolved };
+            self.pipelines.ensure(device, &self.layouts, tonemap);
+        }
+        if self.screen_space.runs(index, screen_space::DEPTH_PREPASS) {
+            for InstancedDraw { batch, .. } in &plans.groups[view.solid.clone()] {
+                let key = PipelineKey::DepthPrepass(scenes.library.batch(*batch).class);
+                self.pipelines.ensure(device, &self.layouts, key);
+            }
+        }
+    }
+
+    /// Creates the pipelines and texture bind groups of draw calls.
+    fn ensure_groups<'a>(
+        &mut self,
+        device: &GpuDevice,
+        resources: &mut RenderResources,
+        scenes: &RetainedScenes,
+        groups: impl Iterator<Item = &'a InstancedDraw>,
+    ) {
         let mut last = None;
-        for InstancedDraw { batch, .. } in groups.chain(through) {
+        for InstancedDraw { batch, .. } in groups {
             let key = scenes.library.batch(*batch);
             let alike = (key.class, key.material, key.set);
             if last.replace(alike) != Some(alike) {
@@ -367,24 +406,15 @@ impl ForwardRenderer {
                 );
             }
         }
-        for transparent in transparent {
-            if let TransparentGroup::Particles { batch, .. } = transparent {
-                let batch = &scenes.scenes[&view.scene].particle_batches[*batch as usize];
-                self.pipelines.ensure(device, &self.layouts, PipelineKey::Particles(batch.blend));
-            }
-        }
-        self.pipelines.ensure(device, &self.layouts, PipelineKey::Sky);
-        let ViewRectangle { format, has_depth, .. } = area;
-        let is_resolved = self.resolved_groups.contains_key(&index);
-        if !self.has_post(index) {
-            let tonemap = PipelineKey::Tonemap { format, has_depth, is_resolved };
-            self.pipelines.ensure(device, &self.layouts, tonemap);
-        }
-        if self.screen_space.runs(index, screen_space::DEPTH_PREPASS) {
-            for InstancedDraw { batch, .. } in &plans.groups[view.solid.clone()] {
-                let key = PipelineKey::DepthPrepass(scenes.library.batch(*batch).class);
-                self.pipelines.ensure(device, &self.layouts, key);
-            }
-        }
     }
+}
+
+/// Returns the draw calls of a range of shadow maps.
+fn shadow_groups(
+    scenes: &RetainedScenes,
+    shadows: Range<usize>,
+) -> impl Iterator<Item = &InstancedDraw> {
+    let plans = &scenes.plans;
+    let groups = |shadow: &ShadowPlan| shadow.groups.clone();
+    plans.shadows[shadows].iter().map(groups).flat_map(|groups| &plans.groups[groups])
 }

@@ -31,6 +31,8 @@ pub enum PipelineKey {
     /// Draws the motion vectors of moved meshes of a class.
     ObjectMotion(PipelineClass),
     Particles(BlendMode),
+    /// Clears the depth of a tile of the shadow atlas.
+    ClearTile,
 }
 
 /// All pipelines of scenes.
@@ -172,6 +174,7 @@ impl PipelineCache {
                     self.tonemap(device, layouts, format, (has_depth, is_resolved))
                 }
                 PipelineKey::Particles(blend) => self.particles(device, layouts, blend),
+                PipelineKey::ClearTile => self.clear_tile(device),
             };
             self.pipelines.insert(key, pipeline);
         }
@@ -259,6 +262,27 @@ impl PipelineCache {
                 depth: Some(depth),
                 samples: 1,
                 target: Some((MOTION_FORMAT, None)),
+            },
+        )
+    }
+
+    fn clear_tile(&self, device: &GpuDevice) -> wgpu::RenderPipeline {
+        make(
+            &device.device,
+            &PipelineOptions {
+                label: "clear tile",
+                layouts: &[],
+                module: &self.shadow,
+                vertex: "clear_vertex",
+                fragment: None,
+                constants: &[],
+                buffers: &[],
+                strip: false,
+                front: wgpu::FrontFace::Ccw,
+                cull: None,
+                depth: Some(depth_state(true, wgpu::CompareFunction::Always)),
+                samples: 1,
+                target: None,
             },
         )
     }

@@ -6,7 +6,7 @@ use super::super::gui_passes::FrameUniform;
 use super::super::numeric_map::{DirtyRanges, NumberMap};
 use super::super::scene::{
     Deformations, DrawData, DrawResources, FrameLights, RetainedScene, RetainedScenes,
-    SceneUniform, SurfaceUniform, TextureSet,
+    SceneUniform, ShadowMap, SurfaceUniform, TextureSet,
 };
 use super::super::sky::SkyMaps;
 use super::super::textures::{TextureTable, address_mode, entry};
@@ -119,6 +119,7 @@ pub struct SceneBuffers {
     pub particles: GrowingBuffer,
     lights: GrowingBuffer,
     light_grid: GrowingBuffer,
+    shadow_tiles: GrowingBuffer,
     uniforms: GrowingBuffer,
     frames: GrowingBuffer,
     maps: GrowingBuffer,
@@ -167,6 +168,7 @@ impl SceneBuffers {
             particles: make(Usage::VERTEX),
             lights: make(Usage::STORAGE),
             light_grid: make(Usage::STORAGE),
+            shadow_tiles: make(Usage::STORAGE),
             uniforms: make(Usage::UNIFORM),
             frames: make(Usage::UNIFORM),
             maps: make(Usage::UNIFORM),
@@ -252,7 +254,9 @@ impl SceneBuffers {
         let grid: &[u8] = bytemuck::cast_slice(&all.grid);
         self.generation += u64::from(self.lights.write(device, lights));
         self.generation += u64::from(self.light_grid.write(device, grid));
-        (lights.len() + grid.len()) as u64
+        let tiles: &[u8] = bytemuck::cast_slice(&all.tiles);
+        self.generation += u64::from(self.shadow_tiles.write(device, tiles));
+        (lights.len() + grid.len() + tiles.len()) as u64
     }
 
     fn copy_particles(
@@ -306,7 +310,7 @@ impl SceneBuffers {
             push(&mut self.scratch, bytemuck::bytes_of(&uniform), self.small_stride);
         }
         for shadow in &scenes.plans.shadows {
-            let sun = shadow.map == super::super::scene::ShadowMap::Sun;
+            let sun = matches!(shadow.map, ShadowMap::Sun(_));
             let seconds = uniforms.first().map_or(0.0, |uniform| uniform.ahead[3]);
             let options = [f32::from(u8::from(sun)), seconds, 0.0, 0.0];
             let uniform = MapUniform { to_clip: shadow.to_clip.to_cols_array_2d(), options };
@@ -420,13 +424,14 @@ impl SceneBuffers {
         let mut all = vec![self.part::<SceneUniform>(0)];
         all.extend(shared.clone());
         all.push(entry(3, wgpu::BindingResource::TextureView(&targets.sun.all)));
-        all.push(entry(4, wgpu::BindingResource::TextureView(&targets.spots.all)));
+        all.push(entry(4, wgpu::BindingResource::TextureView(&targets.atlas.view)));
         all.push(entry(5, wgpu::BindingResource::Sampler(&self.compare)));
         all.push(entry(SCREEN_OCCLUSION, wgpu::BindingResource::TextureView(occlusion)));
         all.push(entry(12, wgpu::BindingResource::TextureView(&sky.maps)));
         all.push(entry(13, wgpu::BindingResource::Sampler(&sky.sampler)));
         all.push(entry(8, self.lights.buffer.as_entire_binding()));
         all.push(entry(9, self.light_grid.buffer.as_entire_binding()));
+        all.push(entry(10, self.shadow_tiles.buffer.as_entire_binding()));
         let scene = group(device, "scene", &layouts.scene, &all);
         let mut all = vec![entry(0, part_of(&self.maps.buffer, size_of::<MapUniform>()))];
         all.extend(shared);

@@ -28,12 +28,44 @@ pub struct ShadowMapArray {
     side: u32,
 }
 
+/// The shadow maps of omni and spot lights, in one texture that grows on demand.
+pub struct ShadowAtlasTexture {
+    pub view: wgpu::TextureView,
+    side: u32,
+}
+
+impl ShadowAtlasTexture {
+    fn new(device: &GpuDevice, side: u32) -> ShadowAtlasTexture {
+        let texture = device.device.create_texture(&wgpu::TextureDescriptor {
+            label: Some("shadow atlas"),
+            size: wgpu::Extent3d { width: side, height: side, depth_or_array_layers: 1 },
+            mip_level_count: 1,
+            sample_count: 1,
+            dimension: wgpu::TextureDimension::D2,
+            format: DEPTH_FORMAT,
+            usage: wgpu::TextureUsages::RENDER_ATTACHMENT | wgpu::TextureUsages::TEXTURE_BINDING,
+            view_formats: &[],
+        });
+        ShadowAtlasTexture { view: texture.create_view(&Default::default()), side }
+    }
+
+    /// Gives the texture a side; it loses its content if the side changes. Returns true if bind
+    /// groups with it are stale.
+    pub fn ensure(&mut self, device: &GpuDevice, side: u32) -> bool {
+        let is_other = side.max(1) != self.side;
+        if is_other {
+            *self = ShadowAtlasTexture::new(device, side.max(1));
+        }
+        is_other
+    }
+}
+
 /// All render targets of scenes.
 pub struct SceneTargets {
     samples: u32,
     sizes: NumberMap<(u32, u32), SceneTarget>,
     pub sun: ShadowMapArray,
-    pub spots: ShadowMapArray,
+    pub atlas: ShadowAtlasTexture,
 }
 
 impl ShadowMapArray {
@@ -80,13 +112,13 @@ impl ShadowMapArray {
 }
 
 impl SceneTargets {
-    pub fn new(device: &GpuDevice, samples: u32, sun_side: u32, spot_side: u32) -> SceneTargets {
+    pub fn new(device: &GpuDevice, samples: u32, sun_side: u32) -> SceneTargets {
         let most = device.info.texture_side_max;
         SceneTargets {
             samples,
             sizes: NumberMap::default(),
             sun: ShadowMapArray::new(device, sun_side.clamp(1, most), 0),
-            spots: ShadowMapArray::new(device, spot_side.clamp(1, most), 0),
+            atlas: ShadowAtlasTexture::new(device, 1),
         }
     }
 

@@ -3,7 +3,6 @@
 
 const SUNS_MAX: u32 = 4u;
 const CASCADES_MAX: u32 = 4u;
-const SPOT_SHADOWS_MAX: u32 = 4u;
 const VIEW_PROBES_MAX: u32 = 8u;
 
 struct Sun {
@@ -30,12 +29,13 @@ struct View {
     // Number of suns, lights and cascades; flags.
     counts: vec4u,
     cascade_ends: vec4f,
+    // Distance from which each cascade blends into the next.
+    cascade_blends: vec4f,
     cascade_texels: vec4f,
-    // x, y: 1 / side length in texels of the suns' and the spots' maps; z, w: the image's offset.
+    // x, y: 1 / side length in texels of the suns' maps and the atlas; z, w: the image's offset.
     shadow: vec4f,
     suns: array<Sun, SUNS_MAX>,
     cascades: array<mat4x4f, CASCADES_MAX>,
-    spots: array<mat4x4f, SPOT_SHADOWS_MAX>,
     // x: the view's first word of the grid of clusters; y: its first light.
     cluster_begin: vec4u,
     // x, y: clusters per pixel; z, w: factor and offset from the depth to the slice.

@@ -2,6 +2,7 @@
 //! of the newest frame. Culls nothing and draws nothing.
 
 use super::super::numeric_map::{DirtyRanges, NumberMap};
+use super::caster_changes::CasterChanges;
 use super::culling::Spheres;
 use super::deformations::Deformations;
 use super::draw_resources::{DrawPart, DrawResources, ResourceChanges};
@@ -102,6 +103,8 @@ pub struct RetainedScene {
     pub live: u32,
     pub lights: SceneLights,
     pub probes: Vec<ProbeFrame>,
+    /// What changed among the draws that cast shadows, while lamps with shadows exist.
+    pub caster_changes: CasterChanges,
     pub sky: SkyFrame,
     pub particle_batches: Vec<ParticleBatch>,
     /// Number of particles that the newest packet has for the batches.
@@ -150,6 +153,7 @@ impl RetainedScene {
             live: 0,
             lights: SceneLights::default(),
             probes: Vec::new(),
+            caster_changes: CasterChanges::default(),
             sky: SkyFrame::DEFAULT,
             particle_batches: Vec::new(),
             particles: 0,
@@ -254,6 +258,7 @@ impl RetainedScene {
             (state::CASTS_SHADOW, draw.flags & flag::CASTS_SHADOW != 0),
             (state::RANGED, ranged),
         ];
+        self.note_caster(index);
         self.states[index] = bits.iter().filter(|(_, on)| *on).map(|(bit, _)| bit).sum();
         if self.wanted[index].mesh != draw.mesh.0 || !is_known {
             self.deformations.release(slot);
@@ -280,6 +285,7 @@ impl RetainedScene {
         if !self.exists(slot) {
             return;
         }
+        self.note_caster(index);
         self.states[index] = 0;
         self.live -= 1;
         self.orders.remove(&slot);
@@ -370,6 +376,13 @@ impl RetainedScene {
         self.states[index] = others | if location > 0 { state::DEFORMED } else { 0 };
     }
 
+    /// Notes that a draw which casts shadows has changed, or will change.
+    fn note_caster(&mut self, index: usize) {
+        if self.lights.has_shadows && self.states[index] & state::CASTS_SHADOW != 0 {
+            self.caster_changes.add(self.spheres.get(index));
+        }
+    }
+
     /// Updates a draw's bounding sphere from its pose.
     fn update_sphere(&mut self, library: &DrawResources, slot: u32) {
         let index = slot as usize;
@@ -386,7 +399,9 @@ impl RetainedScene {
             }
             None => (Vec3::ZERO, f32::NEG_INFINITY),
         };
+        self.note_caster(index);
         self.spheres.set(index, center, radius);
+        self.note_caster(index);
     }
 
     fn release(&mut self, library: &mut DrawResources, slot: u32) {

@@ -2,6 +2,7 @@
 
 use super::clusters::LightSphere;
 use super::culling::Spheres;
+use super::shadows::LampShape;
 use engine_foundation::Vec3;
 use engine_frame_packet::scene::{LIGHT_RANGE_MAX, LightFrame, LightKind};
 use std::f32::consts::{FRAC_PI_2, FRAC_PI_4};
@@ -17,14 +18,21 @@ pub struct SceneLights {
     pub spheres: Spheres,
     /// Indices of the suns that shine.
     pub suns: Vec<u32>,
+    /// True if an omni or spot light casts shadows.
+    pub has_shadows: bool,
+    /// Number of the newest change.
+    pub version: u64,
 }
 
 impl SceneLights {
     /// Replaces all lights. Lights with numbers that are not finite do not shine; only their range
     /// may be infinite.
     pub fn set(&mut self, lights: &[LightFrame]) {
+        self.version += 1;
         self.all.clear();
         self.all.extend(lights.iter().map(limited));
+        let is_lamp = |light: &LightFrame| LampShape::of(&light.kind).is_some();
+        self.has_shadows = self.all.iter().any(is_lamp);
         self.suns.clear();
         self.spheres = Spheres::default();
         self.spheres.resize(lights.len());
@@ -136,21 +144,19 @@ mod tests {
             lights.set(&[light]);
             lights.spheres.radius[0] >= 0.0 || !lights.suns.is_empty()
         };
-        let (color, shadow_bias) = ([1.0; 3], 1.0);
         let omni = |position: Vec3, range: f32| LightFrame {
-            kind: LightKind::Omni { position, range },
-            color,
-            shadow_bias,
+            kind: LightKind::Omni { position, range, casts_shadows: true },
+            ..LightFrame::DEFAULT
         };
         assert!(shines(omni(Vec3::ZERO, 1.0)) && shines(omni(Vec3::ZERO, f32::INFINITY)));
         assert!(!shines(omni(Vec3::NAN, 1.0)) && !shines(omni(Vec3::ZERO, f32::NAN)));
         assert!(!shines(omni(Vec3::ZERO, 0.0)) && !shines(omni(Vec3::ZERO, -1.0)));
         assert!(!shines(LightFrame { color: [f32::NAN; 3], ..omni(Vec3::ZERO, 1.0) }));
         assert!(!shines(LightFrame { shadow_bias: f32::INFINITY, ..omni(Vec3::ZERO, 1.0) }));
-        assert!(!shines(LightFrame { kind: spot(f32::NAN), color, shadow_bias }));
-        assert!(shines(LightFrame { kind: spot(9.0), color, shadow_bias }));
+        assert!(!shines(LightFrame { kind: spot(f32::NAN), ..LightFrame::DEFAULT }));
+        assert!(shines(LightFrame { kind: spot(9.0), ..LightFrame::DEFAULT }));
         let direction = Vec3::new(0.0, f32::INFINITY, 0.0);
         let kind = LightKind::Sun { direction, casts_shadows: true };
-        assert!(!shines(LightFrame { kind, color, shadow_bias }));
+        assert!(!shines(LightFrame { kind, ..LightFrame::DEFAULT }));
     }
 }

@@ -67,6 +67,8 @@ pub struct TileUniform {
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct TileDraw {
     pub key: ShadowKey,
+    /// True for a side of an omni light, and the number of the side.
+    pub is_omni: bool,
     pub face: usize,
     pub to_clip: Mat4,
     /// Left, top and side in texels.
@@ -184,23 +186,17 @@ impl ShadowAtlas {
 
     /// Marks the tiles of a scene in which something has changed. `changed` are the spheres around
     /// all that changed; `None`: all of the scene. `layers`: only for views with these groups.
-    pub fn mark_stale(
-        &mut self,
-        scene: u64,
-        layers: Option<u32>,
-        changed: Option<&[LightSphere]>,
-    ) {
-        let (first, last) = (ShadowKey { scene, layers: 0, light: 0 }, ShadowKey {
-            scene,
-            layers: u32::MAX,
-            light: u64::MAX,
-        });
+    pub fn mark_stale(&mut self, scene: u64, layers: Option<u32>, changed: Option<&[LightSphere]>) {
+        let (first, last) = (
+            ShadowKey { scene, layers: 0, light: 0 },
+            ShadowKey { scene, layers: u32::MAX, light: u64::MAX },
+        );
         for (key, lamp) in self.lamps.range_mut(first..=last) {
             if layers.is_some_and(|layers| layers != key.layers) {
                 continue;
             }
             match changed {
-                None => lamp.stale = u8::MAX,
+                None => lamp.stale = lamp.shape.all_faces(),
                 Some(spheres) => lamp.mark_stale(spheres),
             }
         }
@@ -294,6 +290,13 @@ impl ShadowAtlas {
     fn collect_updates(&mut self, requests: &[ShadowRequest], sides: &[u32]) {
         self.updates.clear();
         let frame = self.frame;
+        for request in requests {
+            let known = self.lamps.get(&request.key);
+            if known.is_some_and(|lamp| lamp.shape.faces() != request.shape.faces()) {
+                // An omni light has become a spot, or the reverse.
+                self.retain(|key| *key != request.key);
+            }
+        }
         for (i, (request, side)) in requests.iter().zip(sides).enumerate() {
             let (reason, since) = match self.lamps.get_mut(&request.key) {
                 None => (Reason::Missing, frame),
@@ -320,7 +323,7 @@ impl ShadowAtlas {
         let updates = std::mem::take(&mut self.updates);
         for TileUpdate { reason, request, side, .. } in &updates {
             let request = &requests[*request];
-            let all = (1u8 << request.shape.faces()) - 1;
+            let all = request.shape.all_faces();
             let known = self.lamps.get(&request.key);
             let stays = |lamp: &&LampShadow| lamp.shape == request.shape && lamp.side == *side;
             let faces = known.filter(stays).map_or(all, |lamp| lamp.stale & all);
@@ -367,26 +370,29 @@ impl ShadowAtlas {
     /// Replaces a light's tiles by others with a side. Returns false if there is no room; the light
     /// then keeps its tiles.
     fn resize(&mut self, request: &ShadowRequest, side: u32) -> bool {
-        let Some(tiles) = self.allocate(side, request.shape.faces()) else { return false };
-        let Some(lamp) = self.lamps.get_mut(&request.key) else { return false };
-        lamp.side = side;
-        for tile in std::mem::replace(&mut lamp.tiles, tiles) {
-            self.tiles.release(tile);
+        loop {
+            let Some(lamp) = self.lamps.get_mut(&request.key) else { return false };
+            // The new tiles may be where the old ones are.
+            let before = self.tiles.clone();
+            lamp.tiles.iter().for_each(|tile| self.tiles.release(*tile));
+            if let Some(tiles) = allocate(&mut self.tiles, side, request.shape.faces()) {
+                (lamp.side, lamp.tiles) = (side, tiles);
+                return true;
+            }
+            self.tiles = before;
+            if !self.forget_hidden() {
+                return false;
+            }
         }
-        true
     }
 
     /// Takes tiles. If there is no room, tiles of lights that are in no view are freed, those that
     /// were shown least recently first.
     fn allocate(&mut self, side: u32, count: usize) -> Option<Vec<Tile>> {
         loop {
-            let tiles: Vec<Tile> = (0..count).map_while(|_| self.tiles.allocate(side)).collect();
-            if tiles.len() == count {
-                return Some(tiles);
-            }
-            tiles.into_iter().for_each(|tile| self.tiles.release(tile));
-            if !self.forget_hidden() {
-                return None;
+            let tiles = allocate(&mut self.tiles, side, count);
+            if tiles.is_some() || !self.forget_hidden() {
+                return tiles;
             }
         }
     }
@@ -419,7 +425,8 @@ impl ShadowAtlas {
             let to_clip = request.shape.to_clip(face, lamp.side);
             lamp.to_clip[face] = to_clip;
             let rectangle = self.tiles.rectangle(lamp.tiles[face]);
-            self.draws.push(TileDraw { key: request.key, face, to_clip, rectangle });
+            let is_omni = request.shape.cone.is_none();
+            self.draws.push(TileDraw { key: request.key, is_omni, face, to_clip, rectangle });
         }
     }
 
@@ -439,7 +446,7 @@ impl ShadowAtlas {
 
 impl LampShadow {
     fn mark_stale(&mut self, changed: &[LightSphere]) {
-        let all = (1u8 << self.shape.faces()) - 1;
+        let all = self.shape.all_faces();
         let mut sides: Option<Vec<[Vec4; 6]>> = None;
         for LightSphere { center, radius } in changed {
             if self.stale & all == all {
@@ -460,6 +467,16 @@ impl LampShadow {
     }
 }
 
+/// Takes all of some tiles with a side, or none of them.
+fn allocate(from: &mut TileAllocator, side: u32, count: usize) -> Option<Vec<Tile>> {
+    let tiles: Vec<Tile> = (0..count).map_while(|_| from.allocate(side)).collect();
+    if tiles.len() == count {
+        return Some(tiles);
+    }
+    tiles.into_iter().for_each(|tile| from.release(tile));
+    None
+}
+
 /// Joins the requests of the same light, and sorts them, the most important first.
 fn merge(requests: &mut Vec<ShadowRequest>) {
     requests.sort_by(|a, b| a.key.cmp(&b.key).then(a.rank.total_cmp(&b.rank)));
@@ -472,3 +489,7 @@ fn merge(requests: &mut Vec<ShadowRequest>) {
     });
     requests.sort_by(|a, b| a.rank.total_cmp(&b.rank).then(a.key.cmp(&b.key)));
 }
+
+#[cfg(test)]
+#[path = "shadow_atlas_tests.rs"]
+mod tests;

@@ -46,7 +46,9 @@ impl TileAllocator {
             return None;
         }
         let level = (self.side / side).trailing_zeros() as usize;
-        let larger = (0..=level).rev().find(|level| self.free.get(*level).is_some_and(|it| !it.is_empty()))?;
+        let larger = (0..=level)
+            .rev()
+            .find(|level| self.free.get(*level).is_some_and(|it| !it.is_empty()))?;
         let mut code = self.free[larger].pop_first()?;
         for free in self.free.get_mut(larger + 1..=level)? {
             code *= 4;

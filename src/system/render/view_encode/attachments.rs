@@ -41,13 +41,11 @@ pub(super) fn begin_shadow<'e>(
     timing: &mut Option<GpuTiming>,
 ) -> Option<wgpu::RenderPass<'e>> {
     let scene = view.scene.as_ref()?;
-    let shadow = &scene.resources.scenes.plans.shadows[view.shadow];
-    let kind = match shadow.map {
-        ShadowMap::Sun => "sun",
-        ShadowMap::Spot => "spot",
+    let ShadowMap::Sun(layer) = scene.resources.scenes.plans.shadows[view.shadow].map else {
+        return None;
     };
-    let name = || format!("shadow of {kind} {}", shadow.layer + 1);
-    let map = scene.forward.shadow_map(shadow);
+    let name = || format!("shadow of sun {}", layer + 1);
+    let map = scene.forward.sun_map(layer);
     let cleared = Some(PassWrite::Clear(PassResource::ShadowMaps));
     Some(encoder.begin_render_pass(&wgpu::RenderPassDescriptor {
         label: Some("shadow"),
