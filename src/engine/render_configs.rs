@@ -120,8 +120,8 @@ impl RenderConfigs {
             let hint = hint(name, generators.map(|generator| &generator.name[..]));
             return Err(error!("the render config has no generator '{name}'{hint}"));
         };
-        let images = generator.inputs.iter().map(|input| input.image).chain([generator.output]);
-        if images.into_iter().any(|image| image != FrameImage::Target) {
+        let mut images = generator.inputs.iter().map(|input| input.image).chain([generator.output]);
+        if images.any(|image| image != FrameImage::Target) {
             return Err(error!(
                 "the generator '{name}' uses images of a view: one that draws onto a texture uses \
                  'target' alone"

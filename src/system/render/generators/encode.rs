@@ -14,6 +14,7 @@ use super::uniforms::PassUniform;
 use super::{GeneratorRenderer, SharedParts};
 use engine_foundation::Mat4;
 use engine_resource::render_config_data::FrameImage;
+use std::sync::Arc;
 
 /// The images of a view's world.
 #[derive(Clone, Copy)]
@@ -128,7 +129,7 @@ impl GeneratorRenderer {
         (config, viewport, index): (usize, usize, usize),
         context: &mut GeneratorPass,
     ) -> Option<Vec<(PooledTexture, bool)>> {
-        let data = self.configs[config].state.as_ref()?.data.clone();
+        let data = Arc::clone(&self.configs[config].state.as_ref()?.data);
         let generator = &data.generators[index];
         let mut found = Vec::with_capacity(generator.inputs.len());
         for input in &generator.inputs {

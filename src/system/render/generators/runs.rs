@@ -36,8 +36,8 @@ impl GeneratorRenderer {
         // After a refused change, the generator may have another index.
         let index = generators.iter().position(|generator| generator.name == *name)?;
         let generator = &generators[index];
-        let images = generator.inputs.iter().map(|input| input.image).chain([generator.output]);
-        let is_alone = images.into_iter().all(|image| image == FrameImage::Target);
+        let mut images = generator.inputs.iter().map(|input| input.image).chain([generator.output]);
+        let is_alone = images.all(|image| image == FrameImage::Target);
         is_alone.then_some((config, index as u32))
     }
 }

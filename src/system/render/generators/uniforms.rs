@@ -81,8 +81,8 @@ impl PassUniforms {
         (buffer, group)
     }
 
-    /// Copies the uniforms of the frame, which is about to be submitted. Returns their number.
-    pub fn write(&mut self, device: &GpuDevice) -> usize {
+    /// Copies the uniforms of the frame, which is about to be submitted.
+    pub fn write(&mut self, device: &GpuDevice) {
         let mut bytes = Vec::new();
         for (values, (buffer, _)) in self.values.chunks(PAGE_UNIFORMS).zip(&self.pages) {
             bytes.clear();
@@ -92,10 +92,8 @@ impl PassUniforms {
             }
             device.queue.write_buffer(buffer, 0, &bytes);
         }
-        let count = self.values.len();
         // Pages beyond twice the need are dropped.
-        self.pages.truncate((count.div_ceil(PAGE_UNIFORMS) * 2).max(1));
+        self.pages.truncate((self.values.len().div_ceil(PAGE_UNIFORMS) * 2).max(1));
         self.values.clear();
-        count
     }
 }

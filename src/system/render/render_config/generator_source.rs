@@ -11,7 +11,8 @@ use engine_foundation::suggest::hint;
 use engine_foundation::{Color, Error};
 use engine_resource::material_data::{BLENDS, ShaderData, ShaderVariableType};
 use engine_resource::render_config_data::{
-    GENERATORS_MAX, Generator, GeneratorInput, RenderConfigData, SETTINGS_MAX, SettingVariable,
+    FrameImage, GENERATORS_MAX, Generator, GeneratorInput, RenderConfigData, SETTINGS_MAX,
+    SettingVariable,
 };
 use engine_resource::resource_kind::CompileContext;
 use std::collections::HashMap;
@@ -96,7 +97,9 @@ fn read_fields(
         None => BLENDS.iter().position(|name| *name == "replace").expect("it is listed") as u8,
         Some(blend) => choice(blend, "blend", &BLENDS)?,
     };
-    if BLENDS[usize::from(blend)] != "replace" && !is_filterable(data, output) {
+    // That nothing can draw onto the depth is a finding of the graph's check.
+    let is_blended = BLENDS[usize::from(blend)] != "replace" && output != FrameImage::Depth;
+    if is_blended && !is_filterable(data, output) {
         let message = format!(
             "'{}' cannot be blended onto: its format has no blending. Use blend = \"replace\"",
             data.image_name(output)

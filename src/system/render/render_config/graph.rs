@@ -89,9 +89,9 @@ fn check_use(data: &RenderConfigData) -> Result<(), GraphError> {
     }
     for (index, generator) in data.generators.iter().enumerate() {
         let step = FrameStep::Generator(index as u32);
-        let images = generator.inputs.iter().map(|input| input.image).chain([generator.output]);
+        let mut images = generator.inputs.iter().map(|input| input.image).chain([generator.output]);
         // Scripts can run it onto a texture (`Renderer.run_resource_generator`).
-        if images.into_iter().all(|image| image == FrameImage::Target) {
+        if images.all(|image| image == FrameImage::Target) {
             continue;
         }
         if !data.viewports.iter().any(|viewport| viewport.steps.contains(&step)) {
