@@ -9,6 +9,7 @@ local abs, min, max, sqrt = math.abs, math.min, math.max, math.sqrt
 local istype = ffi.istype
 
 ---@module Vector3
+---@node query
 ---A point, a direction or a size in space: X is right, Y is forward, Z is up.
 ---A Vector3 never changes: every operation returns a new one, and values can be stored anywhere.
 ---Fields are 32-bit floats, so 0.1 comes back as 0.10000000149; `tostring` prints the short form.
