@@ -73,7 +73,7 @@ local function handler(problem)
   local message, stack = match(text, "^(.-)\nstack traceback:(.*)$")
   local lines = {}
   for line in gmatch(stack or "", "\n([^\n]*)") do
-    if find(line, "lua/flow/flow.lua:", 1, true) then break end
+    if find(line, "[engine] flow/flow", 1, true) then break end
     if not find(line, "^%s*%[C%]: in function 'error'") then lines[#lines + 1] = line end
   end
   if #lines == 0 then return message or text end

@@ -64,6 +64,8 @@ mod tests {
         check("Light.intensity", NodeFlag::Query);
         check("Math.random", NodeFlag::Action);
         check("Math.set_seed", NodeFlag::Action);
+        check("Agent.link", NodeFlag::Action);
+        check("Agent.velocity", NodeFlag::Query);
         check("Gui.rect", NodeFlag::Hidden);
         check("Profiler.last_frames", NodeFlag::Hidden);
         // Functions of the prelude: by their comments, and by those of their modules.
