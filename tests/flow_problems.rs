@@ -103,7 +103,7 @@ fn a_run_names_the_lines_of_graphs_with_errors() {
 }
 
 #[test]
-fn a_failing_node_in_lua_is_reported_without_lines_of_the_engine() {
+fn stacks_of_failing_nodes_have_no_lines_of_the_engine() {
     let graph = "flow = { nodes = { go = { type = \"event.spawned\" } \
                  a = { type = \"bad.deep\" } } events = { \"go.out > a.in\" = true } }";
     let nodes = "local function inner(door)\n  return door.speed\nend\n\

@@ -27,9 +27,9 @@ local function line_of(file, name, message)
   local text = core.read_script((gsub(match(file, "^(.*)%.lua$") or file, "/", "."))).text
   local first
   local wanted = {}
-  for word in gmatch(message, "'([^']+)'") do
-    local is_node = word == name or sub(word, -#name - 1) == "." .. name
-    if not is_node then wanted[#wanted + 1] = word end
+  for term in gmatch(message, "'([^']+)'") do
+    local is_node = term == name or sub(term, -#name - 1) == "." .. name
+    if not is_node then wanted[#wanted + 1] = term end
   end
   local number, found, rank = 0, nil, #wanted + 1
   for line in gmatch(text or "", "([^\n]*)\n?") do

@@ -47,7 +47,7 @@ pub struct FunctionRow {
     /// reserve beyond it, because it releases memory or keeps none. This also holds for every pure
     /// function.
     pub when_full: bool,
-    /// What the function is in graphs.
+    /// Role of the function in graphs.
     pub node: NodeFlag,
     /// The checked call through Lua's C interface.
     pub call: NativeEntry,
@@ -63,7 +63,7 @@ pub struct FunctionRow {
     pub public_name: Option<&'static str>,
 }
 
-/// What a function is in graphs of visual scripting. A function whose arguments or results graphs
+/// Role of a function in graphs of visual scripting. A function whose arguments or results graphs
 /// have no values of has no node, whatever its flag.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum NodeFlag {

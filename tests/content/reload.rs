@@ -49,7 +49,7 @@ fn a_running_game_follows_a_moved_resource() {
 }
 
 #[test]
-fn a_run_that_nobody_sees_fails_with_files_that_cannot_be_compiled() {
+fn an_unseen_run_fails_with_files_that_cannot_be_compiled() {
     let folder = game("unseen");
     let main = "function init()\n  if Application.argv() then Application.quit(3) end\nend\n";
     folder.write("main.lua", main);

@@ -1,4 +1,4 @@
-//! What the owners of a graph have that sends events to it, for warnings of events that never come.
+//! Sources of the events that the owners of a graph get, for warnings of events that never come.
 
 use super::GraphFile;
 use crate::App;
@@ -8,7 +8,7 @@ use engine_resource::resource_kind::kind_names;
 use engine_resource::resource_name::ResourceName;
 use engine_world::unit_resource::{UnitResource, changed_graph};
 
-/// Returns what a unit has.
+/// Returns the sources of a unit.
 fn of_unit(unit: &UnitResource) -> EventSources {
     let template = &unit.template;
     let actors = template.physics.iter().flat_map(|physics| &physics.actors);
@@ -33,8 +33,8 @@ fn uses(graph: &SjsonTree, name: &str) -> bool {
 }
 
 impl App {
-    /// Returns what the units or the level of a file have; `None` if this is not known: a file with
-    /// an error, or a unit from which others inherit, which may have more.
+    /// Returns the sources of the units or the level of a file; `None` if this is not known: a file
+    /// with an error, or a unit from which others inherit, which may have more.
     fn event_sources(&mut self, resource: &ResourceName) -> Option<EventSources> {
         if resource.kind == kind_names::LEVEL {
             return Some(EventSources::default());

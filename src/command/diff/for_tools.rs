@@ -9,7 +9,6 @@ use engine_foundation::sjson::SjsonTree;
 use engine_platform as platform;
 use engine_remote::client::{ClientMessage, RemoteClient};
 use engine_remote::endpoint_file::EndpointFile;
-use std::fs;
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
@@ -28,7 +27,6 @@ const PICTURE_BYTES_MAX: usize = 960 << 10;
 pub fn serve(folder: &Path) -> Result<(), String> {
     let session = EndpointFile::read(folder).map_err(|error| error.message)?;
     let mut client = RemoteClient::connect(&session).map_err(|error| error.message)?;
-    let game = fs::canonicalize(folder).map_err(|reason| reason.to_string())?;
     let offered = client.request("draw_offer", Vec::new(), TIMEOUT, |_| ());
     offered.map_err(|answer| match answer.get("message") {
         Some(SjsonTree::String(message)) => message.clone(),
@@ -44,7 +42,7 @@ pub fn serve(folder: &Path) -> Result<(), String> {
         match client.receive(POLL) {
             ClientMessage::Message(message) => {
                 if message.get("type") == Some(&json::text("draw")) {
-                    answer(&mut client, &game, &message)?;
+                    answer(&mut client, folder, &message)?;
                 }
             }
             ClientMessage::Ended(_) => return Ok(()),

@@ -72,7 +72,7 @@ pub struct FunctionDoc {
     pub returns: Vec<ReturnDoc>,
     /// True if compiled Lua calls the function directly.
     pub hot: bool,
-    /// What it is in graphs of visual scripting.
+    /// Role in graphs of visual scripting.
     pub node: NodeFlag,
     pub source: FunctionSource,
     /// Parameter names of a Lua function, as written in its file.

@@ -4,7 +4,7 @@
 use super::program::EventKind;
 use super::source::{GraphSource, PROBLEMS_MAX, Problem};
 
-/// What the owners of a graph have that sends events.
+/// Sources of events that the owners of a graph have.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct EventSources {
     /// False for levels.
