@@ -115,17 +115,26 @@ pub fn open(root: &Path, source_platform: &str, exclude: &[Glob]) -> ResourceSto
     }
 }
 
-/// Reports the files that cannot be compiled. Their older data is used.
+/// Number of resources with old data that a message names.
+const STALE_SHOWN: usize = 5;
+
+/// Reports once that older data is used for files that cannot be compiled, because errors of the
+/// game that follow can come from it.
 fn warn_of_stale_data(index: &ResourceIndex) {
     let failed = index.failed.iter().map(|(name, _)| name);
     let old: Vec<_> = failed.filter(|name| !index.variants(name).is_empty()).collect();
-    let Some(first) = old.first() else { return };
-    let others = match old.len() - 1 {
-        0 => String::new(),
-        count => format!(", and for {count} more,"),
-    };
+    if old.is_empty() {
+        return;
+    }
+    let shown = old.iter().take(STALE_SHOWN);
+    let mut names: Vec<String> = shown.map(|name| name.to_string()).collect();
+    if old.len() > STALE_SHOWN {
+        names.push(format!("{} more", old.len() - STALE_SHOWN));
+    }
     log::warning(&format!(
-        "for {first}{others} the data compiled before is used until the error is fixed"
+        "old data is used for {}: it was compiled before the errors above, and errors that follow \
+         can come from it",
+        names.join(", ")
     ));
 }
 

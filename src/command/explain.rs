@@ -12,11 +12,13 @@ use super::editor_definitions;
 use engine_app::check::references::ReferenceFinder;
 use engine_app::check::{self, CheckedPlatform};
 use engine_app::confinement::{self, ConfinementPlan};
+use engine_app::content;
 use engine_app::flow;
 use engine_app::navigation;
 use engine_app::resource_kinds::KINDS;
 use engine_app::resource_reload::data_of;
 use engine_app::{Game, VariantChoice, exit};
+use engine_content::references::Target;
 use engine_foundation::hash::{IdString32, IdString64};
 use engine_foundation::{Error, suggest, terminal};
 use engine_platform as platform;
@@ -433,6 +435,15 @@ fn absent_names(
     Ok(absent.iter().map(|name| finder.absent_name(name)).collect())
 }
 
+/// Returns the files that use a resource, as `engine deps` lists them: also settings, suites, files
+/// of other formats, and scripts that join the name. They need not be resources of this platform.
+fn users(folder: &Path, resource: &ResourceName) -> Vec<String> {
+    // Without the graph, the index of compiled data has most of them.
+    let Ok(graph) = content::graph(folder) else { return Vec::new() };
+    let uses = graph.used_by(&Target::Resource(resource.clone()));
+    uses.iter().map(|(_, at)| graph.files[at.file].path.clone()).collect()
+}
+
 /// Lists the references from a resource and to it.
 fn graph(
     index: &ResourceIndex,
@@ -456,6 +467,7 @@ fn graph(
         .iter()
         .filter(|entry| entry.references.iter().any(|reference| reference.matches(resource)));
     let mut named_by: Vec<String> = referrers.map(|entry| entry.files[0].path.clone()).collect();
+    named_by.extend(users(folder, resource));
     let mut text = String::new();
     for (title, list) in [("Names", &mut names), ("Named by", &mut named_by)] {
         list.sort();

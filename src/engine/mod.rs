@@ -9,6 +9,7 @@ mod devices;
 mod drawing;
 mod error_overlay;
 mod flow;
+mod flow_locations;
 mod frame;
 mod frame_builder;
 mod frame_description;
