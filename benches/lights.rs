@@ -132,7 +132,10 @@ fn camera(turn: f32) -> View {
         camera,
         scene: Some(1),
         layers: u32::MAX,
+        sky: None,
         environment: ShadingEnvironment::DEFAULT,
+        environment_textures: Default::default(),
+        viewport: None,
         guis: Vec::new(),
     }
 }

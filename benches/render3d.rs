@@ -171,6 +171,10 @@ fn above(side: u32) -> View {
         camera,
         scene: Some(1),
         layers: u32::MAX,
+        sky: None,
+        environment: Default::default(),
+        environment_textures: Default::default(),
+        viewport: None,
         guis: Vec::new(),
     }
 }
