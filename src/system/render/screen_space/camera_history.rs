@@ -43,7 +43,7 @@ fn is_cut(before: &CameraFrame, camera: &CameraFrame) -> bool {
     // Numbers that are not finite are cuts too.
     let is_near = before.position.distance(camera.position) <= CUT_METRES;
     let is_along = ahead(before).dot(ahead(camera)) >= CUT_COSINE;
-    let is_alike = scale <= CUT_SCALE && scale >= 1.0 / CUT_SCALE;
+    let is_alike = (1.0 / CUT_SCALE..=CUT_SCALE).contains(&scale);
     let is_same_kind = is_orthographic(before) == is_orthographic(camera);
     !(is_near && is_along && is_alike && is_same_kind)
 }
