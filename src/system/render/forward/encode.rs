@@ -174,7 +174,8 @@ impl ForwardRenderer {
                 if was_custom {
                     to.set_bind_group(0, scene, &[offset]);
                 }
-                to.set_pipeline(self.pipelines.get(PipelineKey::Mesh(key.class)));
+                let mesh = PipelineKey::of_mesh(key.class, self.sky.is_lit(index));
+                to.set_pipeline(self.pipelines.get(mesh));
                 return true;
             };
             let binder = frame.materials.binder(slot);

@@ -296,7 +296,7 @@ fn gather(lit: Lit, surface: Surface, roughness: f32, occlusion: f32, glowing: v
     let shine = mirrored(lit.f0, roughness, lit.n_dot_v);
     let mirrored_from = reflect(-lit.back, lit.normal);
     var ambient: vec3f;
-    if view.sky_light.x < 0.0 && view.fog_towards.w < 0.5 {
+    if !SKY_MAPS {
         let matte = lit.diffuse * (1.0 - shine) * sky(lit.normal, 1.0);
         ambient = matte + shine * sky(mirrored_from, roughness);
     } else {

@@ -180,7 +180,7 @@ impl ForwardRenderer {
         self.buffers.follow_textures(resources.textures, !packet.surfaces.is_empty());
         for (index, view) in scenes.plans.views.iter().enumerate() {
             if let Some(area) = self.areas[index] {
-                self.ensure(device, resources, scenes, view, area);
+                self.ensure(device, resources, scenes, (view, index), area);
             }
         }
         copied
@@ -213,9 +213,10 @@ impl ForwardRenderer {
         device: &GpuDevice,
         resources: &mut RenderResources,
         scenes: &RetainedScenes,
-        view: &ViewPlan,
+        (view, index): (&ViewPlan, usize),
         area: ViewRectangle,
     ) {
+        let is_map_lit = self.sky.is_lit(index);
         let plans = &scenes.plans;
         let shadows = plans.shadows[view.shadows.clone()].iter();
         let groups = shadows.flat_map(|shadow| &plans.groups[shadow.groups.clone()]);
@@ -232,7 +233,8 @@ impl ForwardRenderer {
             if last.replace(alike) != Some(alike) {
                 match custom_shaders::slot(key) {
                     None => {
-                        self.pipelines.ensure(device, &self.layouts, PipelineKey::Mesh(key.class))
+                        let key = PipelineKey::of_mesh(key.class, is_map_lit);
+                        self.pipelines.ensure(device, &self.layouts, key);
                     }
                     Some(slot) => {
                         let RenderResources { textures, materials, events } = resources;

@@ -16,6 +16,8 @@ use engine_frame_packet::mesh::MeshVertex;
 pub enum PipelineKey {
     /// Draws meshes of a class, [`PipelineClass::SHADOW`] included.
     Mesh(PipelineClass),
+    /// Draws meshes of a class in the light of the maps of a sky or of probes.
+    MapLitMesh(PipelineClass),
     Sky,
     /// Tone-maps the light onto a target of a format; if `has_depth`, it also writes the depth.
     Tonemap {
@@ -23,6 +25,16 @@ pub enum PipelineKey {
         has_depth: bool,
     },
     Particles(BlendMode),
+}
+
+impl PipelineKey {
+    /// Returns the key of meshes in a view that the maps of a sky or of probes light, or do not.
+    pub fn of_mesh(class: PipelineClass, is_map_lit: bool) -> PipelineKey {
+        match is_map_lit && !class.has(PipelineClass::SHADOW) {
+            true => PipelineKey::MapLitMesh(class),
+            false => PipelineKey::Mesh(class),
+        }
+    }
 }
 
 /// All pipelines of scenes.
@@ -147,7 +159,8 @@ impl PipelineCache {
                 PipelineKey::Mesh(class) if class.has(PipelineClass::SHADOW) => {
                     self.shadow(device, layouts, class)
                 }
-                PipelineKey::Mesh(class) => self.mesh(device, layouts, class),
+                PipelineKey::Mesh(class) => self.mesh(device, layouts, class, false),
+                PipelineKey::MapLitMesh(class) => self.mesh(device, layouts, class, true),
                 PipelineKey::Sky => self.sky(device, layouts),
                 PipelineKey::Tonemap { format, has_depth } => {
                     self.tonemap(device, layouts, format, has_depth)
@@ -168,10 +181,13 @@ impl PipelineCache {
         device: &GpuDevice,
         layouts: &BindGroupLayouts,
         class: PipelineClass,
+        is_map_lit: bool,
     ) -> wgpu::RenderPipeline {
         let blend = class.has(PipelineClass::BLEND);
         let deformed = class.has(PipelineClass::DEFORMED);
-        let constants = [("MASK", f64::from(u8::from(class.has(PipelineClass::MASK))))];
+        let flag = |name, set| (name, f64::from(u8::from(set)));
+        let mask = flag("MASK", class.has(PipelineClass::MASK));
+        let constants = [mask, flag("SKY_MAPS", is_map_lit)];
         make(
             &device.device,
             &PipelineOptions {
