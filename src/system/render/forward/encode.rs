@@ -209,7 +209,7 @@ impl ForwardRenderer {
         let mut set = SceneBoundState::default();
         for group in &frame.scenes.plans.groups[shadow.groups.clone()] {
             self.batch(to, &mut set, frame.scenes, group, |to, key| {
-                self.set_mesh_pipeline(to, frame, key);
+                self.set_mesh_pipeline(to, frame, key, false);
                 true
             });
         }
@@ -221,6 +221,7 @@ impl ForwardRenderer {
         to: &mut wgpu::RenderPass,
         frame: &SceneResources,
         key: &SceneBatchKey,
+        is_map_lit: bool,
     ) {
         let functions = key.class.has(PipelineClass::FUNCTIONS).then(|| {
             let binder = frame.materials.binder(MaterialSlot(key.material));
@@ -228,7 +229,8 @@ impl ForwardRenderer {
         });
         let Some((pipeline, group)) = functions.flatten() else {
             let class = surface_functions::plain_class(key.class);
-            return to.set_pipeline(self.pipelines.get(PipelineKey::Mesh(class)));
+            let mesh = PipelineKey::of_mesh(class, is_map_lit);
+            return to.set_pipeline(self.pipelines.get(mesh));
         };
         to.set_pipeline(pipeline);
         if let Some(group) = group {
@@ -254,7 +256,7 @@ impl ForwardRenderer {
                 if was_custom {
                     to.set_bind_group(0, scene, &[offset]);
                 }
-                self.set_mesh_pipeline(to, frame, key);
+                self.set_mesh_pipeline(to, frame, key, self.sky.is_lit(index));
                 return true;
             };
             let binder = frame.materials.binder(slot);

@@ -161,7 +161,8 @@ fn gather(lit: Lit, surface: Surface, roughness: f32, occlusion: f32, glowing: v
     let shine = mirrored(lit.f0, roughness, lit.n_dot_v);
     let mirrored_from = reflect(-lit.back, lit.normal);
     var reflected: Reflected;
-    if view.sky_light.x < 0.0 && view.fog_towards.w < 0.5 {
+    let has_maps = SKY_MAPS && (view.sky_light.x >= 0.0 || view.fog_towards.w > 0.5);
+    if !has_maps {
         reflected.matte = lit.diffuse * (1.0 - shine) * sky(lit.normal, 1.0);
         reflected.mirror = shine * sky(mirrored_from, roughness);
     } else {

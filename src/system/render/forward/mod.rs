@@ -274,13 +274,14 @@ impl ForwardRenderer {
             self.surface_shaders.drop_unused();
             // Pipelines are created when materials are loaded, before anything is drawn with them.
             for key in scenes.library.function_batches() {
-                self.ensure_functions(device, resources, &key);
+                self.ensure_functions(device, resources, &key, false);
             }
         }
         if !scenes.plans.atlas_draws.is_empty() {
             self.pipelines.ensure(device, &self.layouts, PipelineKey::ClearTile);
             let shadows = scenes.plans.atlas_draws.clone();
-            self.ensure_groups(device, resources, scenes, shadow_groups(scenes, shadows));
+            let groups = shadow_groups(scenes, shadows);
+            self.ensure_groups(device, resources, scenes, (groups, false));
         }
         for (index, view) in scenes.plans.views.iter().enumerate() {
             if let Some(area) = self.areas[index] {
@@ -317,6 +318,7 @@ impl ForwardRenderer {
         device: &GpuDevice,
         resources: &mut RenderResources,
         key: &SceneBatchKey,
+        is_map_lit: bool,
     ) {
         let RenderResources { textures, materials, events } = resources;
         let slot = MaterialSlot(key.material);
@@ -325,7 +327,8 @@ impl ForwardRenderer {
         let binder = materials.binder(slot);
         if !self.surface_shaders.ensure(device, layouts, samples, key, &binder, events) {
             let class = surface_functions::plain_class(key.class);
-            self.pipelines.ensure(device, &self.layouts, PipelineKey::Mesh(class));
+            let key = PipelineKey::of_mesh(class, is_map_lit);
+            self.pipelines.ensure(device, &self.layouts, key);
         }
     }
 
@@ -338,6 +341,7 @@ impl ForwardRenderer {
         (index, view): (usize, &ViewPlan),
         area: ViewRectangle,
     ) {
+        let is_map_lit = self.sky.is_lit(index);
         let plans = &scenes.plans;
         let groups = shadow_groups(scenes, view.shadows.clone());
         let groups = groups.chain(&plans.groups[view.solid.clone()]);
@@ -346,7 +350,8 @@ impl ForwardRenderer {
             TransparentGroup::Group(group) => Some(group),
             TransparentGroup::Particles { .. } => None,
         });
-        self.ensure_groups(device, resources, scenes, groups.chain(through));
+        let groups = groups.chain(through);
+        self.ensure_groups(device, resources, scenes, (groups, is_map_lit));
         for transparent in transparent {
             if let TransparentGroup::Particles { batch, .. } = transparent {
                 let batch = &scenes.scenes[&view.scene].particle_batches[*batch as usize];
@@ -368,13 +373,14 @@ impl ForwardRenderer {
         }
     }
 
-    /// Creates the pipelines and texture bind groups of draw calls.
+    /// Creates the pipelines and texture bind groups of draw calls, with a flag: the maps of a sky or
+    /// of probes light them.
     fn ensure_groups<'a>(
         &mut self,
         device: &GpuDevice,
         resources: &mut RenderResources,
         scenes: &RetainedScenes,
-        groups: impl Iterator<Item = &'a InstancedDraw>,
+        (groups, is_map_lit): (impl Iterator<Item = &'a InstancedDraw>, bool),
     ) {
         let mut last = None;
         for InstancedDraw { batch, .. } in groups {
@@ -383,10 +389,11 @@ impl ForwardRenderer {
             if last.replace(alike) != Some(alike) {
                 match custom_shaders::slot(key) {
                     _ if key.class.has(PipelineClass::FUNCTIONS) => {
-                        self.ensure_functions(device, resources, key);
+                        self.ensure_functions(device, resources, key, is_map_lit);
                     }
                     None => {
-                        self.pipelines.ensure(device, &self.layouts, PipelineKey::Mesh(key.class))
+                        let key = PipelineKey::of_mesh(key.class, is_map_lit);
+                        self.pipelines.ensure(device, &self.layouts, key);
                     }
                     Some(slot) => {
                         let RenderResources { textures, materials, events } = resources;

@@ -18,6 +18,8 @@ use engine_frame_packet::mesh::MeshVertex;
 pub enum PipelineKey {
     /// Draws meshes of a class, [`PipelineClass::SHADOW`] included.
     Mesh(PipelineClass),
+    /// Draws meshes of a class in the light of the maps of a sky or of probes.
+    MapLitMesh(PipelineClass),
     Sky,
     /// Tone-maps the light onto a target of a format; if `has_depth`, it also writes the depth.
     Tonemap {
@@ -33,6 +35,16 @@ pub enum PipelineKey {
     Particles(BlendMode),
     /// Clears the depth of a tile of the shadow atlas.
     ClearTile,
+}
+
+impl PipelineKey {
+    /// Returns the key of meshes in a view that the maps of a sky or of probes light, or do not.
+    pub fn of_mesh(class: PipelineClass, is_map_lit: bool) -> PipelineKey {
+        match is_map_lit && !class.has(PipelineClass::SHADOW) {
+            true => PipelineKey::MapLitMesh(class),
+            false => PipelineKey::Mesh(class),
+        }
+    }
 }
 
 /// All pipelines of scenes.
@@ -164,11 +176,17 @@ impl PipelineCache {
                 PipelineKey::Mesh(class) => {
                     let is_shadow = class.has(PipelineClass::SHADOW);
                     let module = if is_shadow { &self.shadow } else { &self.mesh };
-                    let options = MeshOptions { module, class, samples: self.samples };
+                    let samples = self.samples;
+                    let options = MeshOptions { module, class, samples, is_map_lit: false };
                     mesh_pipeline(&device.device, layouts, &options, None)
                 }
                 PipelineKey::ObjectMotion(class) => self.object_motion(device, layouts, class),
                 PipelineKey::DepthPrepass(class) => self.depth_prepass(device, layouts, class),
+                PipelineKey::MapLitMesh(class) => {
+                    let (module, samples) = (&self.mesh, self.samples);
+                    let options = MeshOptions { module, class, samples, is_map_lit: true };
+                    mesh_pipeline(&device.device, layouts, &options, None)
+                }
                 PipelineKey::Sky => self.sky(device, layouts),
                 PipelineKey::Tonemap { format, has_depth, is_resolved } => {
                     self.tonemap(device, layouts, format, (has_depth, is_resolved))
@@ -390,6 +408,8 @@ pub struct MeshOptions<'a> {
     /// The class; [`PipelineClass::SHADOW`]: the pipeline draws into shadow maps.
     pub class: PipelineClass,
     pub samples: u32,
+    /// True if the maps of a sky or of probes may light the meshes.
+    pub is_map_lit: bool,
 }
 
 /// The group of a material with surface functions; its module has names with a prefix.
@@ -444,7 +464,11 @@ pub fn mesh_pipeline(
         );
     }
     let blend = class.has(PipelineClass::BLEND);
-    let constants = [(own("MASK", "engine_MASK"), f64::from(u8::from(mask)))];
+    let flag = |name, set| (name, f64::from(u8::from(set)));
+    let constants = [
+        flag(own("MASK", "engine_MASK"), mask),
+        flag(own("SKY_MAPS", "engine_SKY_MAPS"), options.is_map_lit),
+    ];
     let groups = [Some(&layouts.scene), Some(&layouts.set), material];
     make(
         device,

@@ -101,7 +101,7 @@ impl FunctionShader {
                     source: wgpu::ShaderSource::Wgsl(source.into()),
                 })
             });
-            let options = MeshOptions { module, class, samples };
+            let options = MeshOptions { module, class, samples, is_map_lit: true };
             mesh_pipeline(raw, layouts, &options, Some(FunctionsGroup(binder.layout)))
         })
     }

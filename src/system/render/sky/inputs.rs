@@ -85,8 +85,8 @@ pub fn background(environment: &ShadingEnvironment, source: SkySource) -> SkyUni
     }
 }
 
-/// Returns the part of a background that changes the light of its sky: discs and stars are left out, since
-/// the light of the discs is that of the scene's sun.
+/// Returns the part of a background that changes the light of its sky. Discs and stars are left
+/// out, because the light of the discs is that of the scene's sun.
 pub fn light_key(background: &SkyUniform) -> SkyUniform {
     let mut key = *background;
     (key.sun[3], key.moon[3], key.moon_light[3], key.night[3]) = (0.0, 0.0, 0.0, 0.0);

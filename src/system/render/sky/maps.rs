@@ -333,6 +333,11 @@ impl SkyMaps {
         self.views.get(index)?.sky.as_ref()
     }
 
+    /// Returns true if maps light one of the plan's views.
+    pub fn is_lit(&self, index: usize) -> bool {
+        self.views.get(index).is_some_and(|maps| maps.sky.is_some() || !maps.probes.is_empty())
+    }
+
     /// Returns the passes of maps that precede one of the plan's views.
     pub fn passes(&self, index: usize) -> Range<usize> {
         if self.first_view == Some(index) { 0..self.passes.len() } else { 0..0 }

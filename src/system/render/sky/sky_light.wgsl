@@ -8,6 +8,9 @@
 @group(0) @binding(12) var sky_maps: texture_2d_array<f32>;
 @group(0) @binding(13) var sky_maps_sampler: sampler;
 
+// True if the maps of a sky or of probes light the view.
+override SKY_MAPS: bool = false;
+
 fn sky_level(direction: vec3f, layer: f32, level: f32) -> vec3f {
     let uv = octahedron_uv(direction, view.sky_light.y / exp2(level));
     return textureSampleLevel(sky_maps, sky_maps_sampler, uv, i32(layer), level).rgb;
@@ -115,14 +118,15 @@ fn around_reflected(
 
 // Applies the air and the fog to light that has come some metres from a point of the world.
 fn through_air(color: vec3f, metres: f32, world: vec3f) -> vec3f {
-    if view.air.w < 0.5 && view.fog_shape.w < 0.5 {
+    let has_air = SKY_MAPS && view.air.w > 0.5;
+    if !has_air && view.fog_shape.w < 0.5 {
         return mix(view.fog.rgb, color, exp(-view.fog.w * metres));
     }
     let way = world - view.eye.xyz;
     let ray = way / max(length(way), 1e-5);
     let direction = select(view.ahead.xyz, ray, view.eye.w > 0.5);
     var light = color;
-    if view.air.w > 0.5 {
+    if has_air {
         // Endless air has the color of the sky above the horizon.
         let above = normalize(vec3f(direction.xy, max(direction.z, 0.02)));
         light = mix(map_mirrored(above, 0.3, view.sky_light.x), light, exp(-view.air.rgb * metres));
