@@ -1,9 +1,9 @@
 //! The clusters of a view: its frustum is divided into columns, rows and slices of depth, and each
 //! cluster gets a list of the lights that may reach into it. Knows no colors and no shadows.
 //!
-//! After Olsson, Billeter and Assarsson, "Clustered Deferred and Forward Shading", 2012. Spheres are
-//! narrowed from slices to rows to columns, after Persson, "Practical Clustered Shading", 2013: the
-//! part of a sphere beyond a plane lies within a smaller sphere around the nearest point of the
+//! After Olsson, Billeter and Assarsson, "Clustered Deferred and Forward Shading", 2012. Spheres
+//! are narrowed from slices to rows to columns, after Persson, "Practical Clustered Shading", 2013:
+//! the part of a sphere beyond a plane lies within a smaller sphere around the nearest point of the
 //! plane.
 
 use super::lights::is_perspective;
