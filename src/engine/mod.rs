@@ -23,6 +23,7 @@ mod navigation;
 mod particles;
 mod physics;
 mod recorded_world_draws;
+mod reflection_probes;
 mod reload_notes;
 mod reload_overlay;
 mod render_configs;

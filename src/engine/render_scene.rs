@@ -329,6 +329,7 @@ impl Engine {
         self.worlds.send_mesh_changes(&self.assets);
         self.worlds.send_default_environments();
         self.worlds.send_lights();
+        self.worlds.send_probes(&mut self.assets);
         packet.ended_scenes.append(&mut self.worlds.scenes.ended);
         for scene in self.worlds.scenes.worlds.iter_mut().flatten() {
             scene.free.append(&mut scene.freed);

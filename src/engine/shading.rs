@@ -18,8 +18,11 @@ use std::sync::Arc;
 impl Worlds {
     /// Returns the values of a world without any environment.
     pub fn world_shading(&mut self, world: WorldId) -> ShadingEnvironment {
-        let surroundings = SurroundingsValues::of(&self.environment(world).sky);
-        ShadingEnvironment { surroundings, ..ShadingEnvironment::DEFAULT }
+        let sky = self.environment(world).sky;
+        let mut values = ShadingEnvironment::DEFAULT;
+        values.surroundings = SurroundingsValues::of(&sky);
+        (values.sky.fog_density, values.sky.fog_color) = (sky.fog_density, sky.fog_color);
+        values
     }
 
     /// Returns the sky and the values of a view. `environment`: `None` is the one that is applied
@@ -37,10 +40,18 @@ impl Worlds {
             None => ResolvedShading { values: of_world, ..ResolvedShading::default() },
         };
         blend_volumes(&self.levels, &self.shading, world, position, &mut shading);
-        let surroundings = shading.values.surroundings;
-        let own = surroundings != of_world.surroundings;
-        let sky = own.then(|| surroundings.applied_to(&self.environment(world).sky));
-        (sky, shading)
+        let fog = |values: &ShadingEnvironment| (values.sky.fog_density, values.sky.fog_color);
+        let is_own = shading.values.surroundings != of_world.surroundings
+            || fog(&shading.values) != fog(&of_world);
+        let mut sky = self.environment(world).sky;
+        if is_own {
+            // The fog of the values takes the place of the world's.
+            sky = shading.values.surroundings.applied_to(&sky);
+            sky.fog_density = 0.0;
+        } else {
+            shading.values.sky.fog_density = ShadingEnvironment::DEFAULT.sky.fog_density;
+        }
+        (is_own.then_some(sky), shading)
     }
 
     /// Reads the environments of a level's volumes, and of its nested levels. One that cannot be

@@ -102,6 +102,7 @@ pub const FILES: &[PreludeFile] = files![
     "world/unit/has_component",
     "world/mesh",
     "world/light",
+    "world/reflection_probes",
     "world/unit/rendering",
     "world/physics/queries",
     "world/physics/joints",

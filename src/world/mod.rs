@@ -23,6 +23,7 @@ pub mod navigation_file;
 mod node_order;
 pub mod particles_component;
 pub mod physics;
+pub mod reflection_probe;
 pub mod render_scenes;
 pub mod scene_graph;
 pub mod shading;

@@ -10,12 +10,14 @@ use super::instance_table::flag;
 use super::light::Lights;
 use super::mesh::{MeshInstance, Meshes};
 use super::particles_component::UnitEffects;
+use super::reflection_probe::ReflectionProbe;
 use super::sprite::Sprites;
 use super::sprite_skeleton::SpriteSkeletons;
 use super::tilemap::TilemapInstances;
 use engine_foundation::error;
 use engine_foundation::{Error, Handle};
 use engine_frame_packet::mesh::SLOTS_MAX;
+use engine_frame_packet::reflection_probe::ProbeFrame;
 use engine_frame_packet::scene::{DrawChange, DrawSlot, SceneFrame};
 use engine_models::MeshNumber;
 use engine_textures::TextureNumber;
@@ -53,6 +55,9 @@ pub struct WorldRenderScene {
     pub environment: Option<Environment>,
     /// True if all lights must be sent again.
     pub lights_changed: bool,
+    /// The reflection probes, and those that the renderer has.
+    pub probes: Vec<ReflectionProbe>,
+    pub sent_probes: Vec<ProbeFrame>,
 }
 
 impl WorldRenderScene {
@@ -65,6 +70,8 @@ impl WorldRenderScene {
             frame: SceneFrame::default(),
             environment: None,
             lights_changed: false,
+            probes: Vec::new(),
+            sent_probes: Vec::new(),
         }
     }
 

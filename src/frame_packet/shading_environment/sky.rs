@@ -46,9 +46,9 @@ shading_values! {
         aerial_perspective: Scalar, [1.0], 0.0..=10000.0,
             "A factor for the air between the camera and surfaces in a physical sky; 0 shows none.";
         fog_density: Scalar, [0.0], 0.0..=1000.0,
-            "Fog in addition to that of the scene's sky: the share of light absorbed per meter.";
+            "Density of the fog, in place of the world's: the share of light absorbed per metre.";
         fog_color: Color, [0.5, 0.5, 0.5], 0.0..=1000.0,
-            "Light of that additional fog.";
+            "Light of the fog.";
         fog_height: Scalar, [0.0], -1.0e6..=1.0e6,
             "Height up to which fog has its full density, in meters.";
         fog_height_falloff: Scalar, [0.0], 0.0..=1000.0,

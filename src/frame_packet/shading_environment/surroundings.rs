@@ -1,5 +1,5 @@
-//! The values that a world's surroundings have, too: three colors of light, exposure and simple
-//! fog. A view shows them through its own sky ([`crate::View::sky`]).
+//! The values that a world's surroundings have, too: three colors of light, and exposure. A view
+//! shows them through its own sky ([`crate::View::sky`]).
 
 use super::value::shading_values;
 use crate::scene::SkyFrame;
@@ -11,9 +11,6 @@ shading_values! {
         sky_horizon: Color, [0.2, 0.2, 0.2], 0.0..=1.0e9, "The light from the side.";
         sky_ground: Color, [0.12, 0.11, 0.1], 0.0..=1.0e9, "The light from below.";
         exposure: Scalar, [1.0], 0.0..=1.0e9, "A factor for all light before it is displayed.";
-        fog_color: Color, [0.5, 0.5, 0.5], 0.0..=1.0e9, "The light that fog itself emits.";
-        fog_density: Scalar, [0.0], 0.0..=1.0e9,
-            "The density of the fog: light fades by exp(-density * metres).";
     }
 }
 
@@ -25,8 +22,6 @@ impl SurroundingsValues {
             sky_horizon: sky.horizon,
             sky_ground: sky.ground,
             exposure: sky.exposure,
-            fog_color: sky.fog_color,
-            fog_density: sky.fog_density,
         }
     }
 
@@ -37,8 +32,6 @@ impl SurroundingsValues {
             horizon: self.sky_horizon,
             ground: self.sky_ground,
             exposure: self.exposure,
-            fog_color: self.fog_color,
-            fog_density: self.fog_density,
             ..*sky
         }
     }

@@ -6,12 +6,14 @@ use crate::api_row::{ModuleRows, func, hot, module};
 use crate::argument::{Integer, MaybeHandle, NameOrIndex, TextArgument};
 use crate::value::ScriptValue;
 use engine_foundation::{Error, Mat4, Quat, Vec3, suggest};
+use engine_frame_packet::reflection_probe::PROBES_MAX;
 use engine_frame_packet::scene::{SkyFrame, SkyVisibility};
 use engine_runtime::Engine;
 use engine_world::WorldId;
 use engine_world::environment::Environment;
 use engine_world::light::{BRIGHTNESS_MAX, LightId, LightSettings, LightType, SHADOW_BIAS_MAX};
 use engine_world::light_component::check_light;
+use engine_world::reflection_probe::ReflectionProbe;
 use engine_world::scene_graph::NodePose;
 use engine_world::unit::UnitId;
 use std::f64::consts::FRAC_PI_2;
@@ -207,6 +209,13 @@ pub static WORLD_CORE: ModuleRows = module(
             "Sets the surroundings of a world.",
         ),
         func("sky", sky, &[("world", "")], "Returns the surroundings of a world.").pure(),
+        func(
+            "set_reflection_probes",
+            set_reflection_probes,
+            &[("world", ""), ("numbers", ""), ("textures", "")],
+            "Replaces the reflection probes of a world.",
+        )
+        .public_name("World.set_reflection_probes"),
     ],
 );
 
@@ -461,6 +470,55 @@ fn set_sky(engine: &mut Engine, world: WorldId, sky: ScriptValue) -> Result<(), 
         tone_mapping: number(15) != 0.0,
     };
     engine.worlds.set_environment(world, Environment { sky, sun: number(16) != 0.0 });
+    Ok(())
+}
+
+/// Number of numbers of a reflection probe in the prelude's list.
+const PROBE_NUMBERS: usize = 16;
+
+/// Replaces the reflection probes of a world: sixteen numbers of each (position, rotation, size,
+/// center, distance, priority, intensity), and the names of their textures.
+fn set_reflection_probes(
+    engine: &mut Engine,
+    world: WorldId,
+    numbers: ScriptValue,
+    textures: ScriptValue,
+) -> Result<(), Error> {
+    let items = |value: ScriptValue| match value {
+        ScriptValue::List(items) => items,
+        _ => Vec::new(),
+    };
+    let (numbers, textures) = (items(numbers), items(textures));
+    if textures.len() > PROBES_MAX {
+        return Err(engine_foundation::error!(
+            "{} probes, and {PROBES_MAX} are the most of a world (PROBES_MAX)",
+            textures.len()
+        ));
+    }
+    let number = |at: usize| match numbers.get(at) {
+        Some(ScriptValue::Number(number)) => *number as f32,
+        _ => 0.0,
+    };
+    let mut probes = Vec::with_capacity(textures.len());
+    for (index, texture) in textures.into_iter().enumerate() {
+        let ScriptValue::Text(texture) = texture else { continue };
+        let found = engine.assets.find_drawable_texture(&texture);
+        found
+            .map_err(|error| engine_foundation::error!("probe {}: {}", index + 1, error.message))?;
+        let at = |offset: usize| number(index * PROBE_NUMBERS + offset);
+        let vector = |offset: usize| Vec3::new(at(offset), at(offset + 1), at(offset + 2));
+        probes.push(ReflectionProbe {
+            position: vector(0),
+            rotation: Quat::from_xyzw(at(3), at(4), at(5), at(6)).normalize(),
+            size: vector(7),
+            center: vector(10),
+            texture,
+            blend_distance: at(13),
+            priority: at(14) as i32,
+            intensity: at(15),
+        });
+    }
+    engine.worlds.set_reflection_probes(world, probes);
     Ok(())
 }
 

@@ -274,10 +274,12 @@ mod tests {
         let names = [("day", 1.0), ("night", 2.0), ("mist", 1.0)];
         let names = names.map(|(name, weight)| (name.to_string(), weight)).to_vec();
         all.of_mut(environment).resources = names;
-        let found = all.resolve(environment, &ShadingEnvironment::DEFAULT).values.surroundings;
+        let found = all.resolve(environment, &ShadingEnvironment::DEFAULT).values;
+        let exposure = found.surroundings.exposure;
         // (4 + 1 + 1 + the world's 1) / 4.
-        assert!((found.exposure - 1.75).abs() < 1e-6, "{}", found.exposure);
-        assert!((found.fog_density - 0.25).abs() < 1e-6, "{}", found.fog_density);
+        assert!((exposure - 1.75).abs() < 1e-6, "{exposure}");
+        let density = found.sky.fog_density;
+        assert!((density - 0.25).abs() < 1e-6, "{density}");
     }
 
     #[test]

@@ -163,11 +163,12 @@ mod tests {
         let overrides = of("exposure = 2 linear_sky_top = [1, 2, 3] fog_color = \"#ffffff\"");
         let overrides = overrides.expect("it is valid");
         let mut environment = ResolvedShading::default();
-        environment.values.surroundings.fog_density = 0.5;
+        environment.values.sky.fog_density = 0.5;
         overrides.apply(&mut environment);
-        let found = environment.values.surroundings;
-        assert_eq!((found.exposure, found.sky_top), (2.0, [1.0, 2.0, 3.0]));
-        assert_eq!((found.fog_color, found.fog_density), ([1.0; 3], 0.5));
+        let found = environment.values;
+        let surroundings = found.surroundings;
+        assert_eq!((surroundings.exposure, surroundings.sky_top), (2.0, [1.0, 2.0, 3.0]));
+        assert_eq!((found.sky.fog_color, found.sky.fog_density), ([1.0; 3], 0.5));
     }
 
     #[test]
