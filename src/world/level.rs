@@ -406,6 +406,7 @@ mod tests {
             units,
             nested: nested.iter().map(below).collect(),
             volumes: Vec::new(),
+            shading: Vec::new(),
             splines: Vec::new(),
             object_sets: Vec::new(),
             set_indices: HashMap::new(),

@@ -157,6 +157,7 @@ mod tests {
             units,
             nested: Vec::new(),
             volumes: Vec::new(),
+            shading: Vec::new(),
             splines: Vec::new(),
             object_sets: Vec::new(),
             set_indices: HashMap::new(),
