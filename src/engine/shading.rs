@@ -95,7 +95,8 @@ impl Engine {
             if !store.has(resource) {
                 continue;
             }
-            if let Err(error) = self.worlds.shading.reload(store, &resource.name) {
+            let Worlds { shading, levels, .. } = &mut self.worlds;
+            if let Err(error) = shading.reload(store, levels, &resource.name) {
                 log::error(&error.to_string());
             }
         }

@@ -104,22 +104,26 @@ impl Volume {
     }
 
     /// Returns the distance of a point, in the coordinates of the level, from the volume; 0 inside.
+    /// A point that is not finite is infinitely far away.
     pub fn distance(&self, point: Vec3) -> f32 {
+        if !point.is_finite() {
+            return f32::INFINITY;
+        }
         let at = self.rotation.inverse() * (point - self.position);
         match &self.shape {
             VolumeShape::Box { half } => (at.abs() - *half).max(Vec3::ZERO).length(),
             VolumeShape::Sphere { radius } => (at.length() - radius).max(0.0),
             VolumeShape::Cylinder { radius, half } => {
-                let beside = (at.truncate().length() - radius).max(0.0);
-                Vec2::new(beside, (at.z.abs() - half).max(0.0)).length()
+                let outside = (at.truncate().length() - radius).max(0.0);
+                Vec2::new(outside, (at.z.abs() - half).max(0.0)).length()
             }
             VolumeShape::Prism { points, height } => {
-                let beside = match inside_polygon(points, at.truncate()) {
+                let outside = match inside_polygon(points, at.truncate()) {
                     true => 0.0,
                     false => edge_distance(points, at.truncate()),
                 };
                 let above = (at.z - at.z.clamp(0.0, *height)).abs();
-                Vec2::new(beside, above).length()
+                Vec2::new(outside, above).length()
             }
         }
     }

@@ -7,7 +7,9 @@ use engine_foundation::{Color, Error, Vec2, Vec3, Vec4, error, suggest};
 use engine_frame_packet::shading_environment::{ShadingEnvironment, ShadingValue, ValueKind};
 use engine_runtime::Engine;
 use engine_world::WorldId;
-use engine_world::shading::{BLENDED_MAX, ShadingEnvironmentId, TEXTURES, linear_light, range_of};
+use engine_world::shading::{
+    BLENDED_MAX, ShadingEnvironmentId, TEXTURES, WEIGHT_MAX, linear_light, range_of,
+};
 
 const ENVIRONMENT: (&str, &str) = ("environment", "a shading environment");
 const NAME: (&str, &str) = ("name", "the name of a value");
@@ -242,8 +244,8 @@ fn blend(
 ) -> Result<(), Error> {
     let must = || {
         error!(
-            "argument #2 'resources' must be a list of names, each followed by its weight from 0: \
-             {{ \"day\", 0.75, \"rain\", 0.25 }}"
+            "argument #2 'resources' must be a list of names, each followed by its weight from 0 \
+             to {WEIGHT_MAX}: {{ \"day\", 0.75, \"rain\", 0.25 }}"
         )
     };
     let ScriptValue::List(items) = resources else { return Err(must()) };
@@ -258,7 +260,7 @@ fn blend(
     }
     let pair = |pair: &[ScriptValue]| match pair {
         [ScriptValue::Text(name), ScriptValue::Number(weight)]
-            if weight.is_finite() && *weight >= 0.0 =>
+            if (0.0..=WEIGHT_MAX).contains(weight) =>
         {
             Some((name.clone(), *weight as f32))
         }
@@ -322,12 +324,12 @@ fn write<const COUNT: usize>(
     environment: ShadingEnvironmentId,
     name: TextArgument,
     is_kind: impl Fn(ValueKind) -> bool,
-    floats: [f32; COUNT],
+    (argument, floats): (&str, [f32; COUNT]),
 ) -> Result<(), Error> {
     let (first, row) = find(name, is_kind)?;
     if floats.iter().any(|float| !(row.min..=row.max).contains(float)) {
         let range = range_of(row);
-        return Err(error!("argument #3 'value': '{}' must be {range}", row.name));
+        return Err(error!("argument #3 '{argument}': '{}' must be {range}", row.name));
     }
     engine.worlds.shading.of_mut(environment).own.set(first, &floats);
     Ok(())
@@ -355,7 +357,7 @@ fn set_scalar(
     name: TextArgument,
     value: f64,
 ) -> Result<(), Error> {
-    write(engine, environment, name, is_scalar, [value as f32])
+    write(engine, environment, name, is_scalar, ("value", [value as f32]))
 }
 
 fn vector2(
@@ -372,7 +374,7 @@ fn set_vector2(
     name: TextArgument,
     value: Vec2,
 ) -> Result<(), Error> {
-    write(engine, environment, name, |kind| kind == ValueKind::Vector2, value.to_array())
+    write(engine, environment, name, |kind| kind == ValueKind::Vector2, ("value", value.to_array()))
 }
 
 fn vector3(
@@ -389,7 +391,7 @@ fn set_vector3(
     name: TextArgument,
     value: Vec3,
 ) -> Result<(), Error> {
-    write(engine, environment, name, is_vector3, value.to_array())
+    write(engine, environment, name, is_vector3, ("value", value.to_array()))
 }
 
 fn vector4(
@@ -406,7 +408,7 @@ fn set_vector4(
     name: TextArgument,
     value: Vec4,
 ) -> Result<(), Error> {
-    write(engine, environment, name, |kind| kind == ValueKind::Vector4, value.to_array())
+    write(engine, environment, name, |kind| kind == ValueKind::Vector4, ("value", value.to_array()))
 }
 
 fn set_color(
@@ -416,7 +418,7 @@ fn set_color(
     color: Color,
 ) -> Result<(), Error> {
     let light = [color.red, color.green, color.blue].map(linear_light);
-    write(engine, environment, name, |kind| kind == ValueKind::Color, light)
+    write(engine, environment, name, |kind| kind == ValueKind::Color, ("color", light))
 }
 
 fn choices(row: &ShadingValue) -> &'static [&'static str] {

@@ -81,7 +81,9 @@ mod tests {
     #[test]
     fn rows_and_documentation_have_the_same_flags() {
         let api = ApiModel::new();
-        for (module, row) in MODULES.iter().flat_map(|one| one.funcs.iter().map(|row| (one, row))) {
+        for (module, row) in
+            MODULES.iter().flat_map(|one| one.funcs.iter().map(move |row| (one, row)))
+        {
             let path = format!("{}.{}", module.name, row.name);
             // A function of the prelude with the same name is what games call.
             let mut same = api.functions().filter(|function| function.path() == path);

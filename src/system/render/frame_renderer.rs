@@ -458,8 +458,7 @@ impl FrameRenderer {
             if let Some((index, rectangle)) = pass.scene {
                 let Some((_, _, format)) = self.target(pass.target) else { continue };
                 let scale = packet.scale_of(pass.target).unwrap_or(1.0);
-                areas[index] =
-                    Some(ViewRectangle { rectangle, format, has_depth: pass.world, scale });
+                areas[index] = Some(ViewRectangle::new(rectangle, format, pass.world, scale));
             }
         }
         let (textures, materials) = (&mut self.textures, &mut self.materials);

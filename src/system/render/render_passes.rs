@@ -8,8 +8,8 @@
 
 use super::screen_space;
 use super::view_encode::ViewEncoder;
-use engine_frame_packet::FramePacket;
 use engine_frame_packet::shading_environment::ShadingEnvironment;
+use engine_frame_packet::{FramePacket, View};
 use engine_resource::settings::SETTINGS;
 
 /// An image that passes draw and read.
@@ -269,7 +269,7 @@ pub static RENDER_PASSES: &[PassRow] = &[
     },
     PassRow {
         name: "exposure",
-        reads: &[PassResource::Light],
+        reads: &[PassResource::Light, PassResource::ResolvedLight],
         writes: &[PassWrite::Clear(PassResource::Exposure)],
         shaders: &["exposure"],
         settings: &["render.smooth_edges"],
@@ -278,7 +278,7 @@ pub static RENDER_PASSES: &[PassRow] = &[
     },
     PassRow {
         name: "bloom",
-        reads: &[PassResource::Light, PassResource::Exposure],
+        reads: &[PassResource::Light, PassResource::ResolvedLight, PassResource::Exposure],
         writes: &[PassWrite::Clear(PassResource::Bloom)],
         shaders: &["bloom"],
         settings: &["render.smooth_edges"],
@@ -287,7 +287,12 @@ pub static RENDER_PASSES: &[PassRow] = &[
     },
     PassRow {
         name: "tone-mapped image",
-        reads: &[PassResource::Light, PassResource::Exposure, PassResource::Bloom],
+        reads: &[
+            PassResource::Light,
+            PassResource::ResolvedLight,
+            PassResource::Exposure,
+            PassResource::Bloom,
+        ],
         writes: &[PassWrite::Clear(PassResource::Image)],
         shaders: &["grade", "finish"],
         settings: &["render.smooth_edges", "render.antialiasing", "render.scale"],
@@ -326,6 +331,7 @@ pub static RENDER_PASSES: &[PassRow] = &[
         name: "graded tone mapping",
         reads: &[
             PassResource::Light,
+            PassResource::ResolvedLight,
             PassResource::Exposure,
             PassResource::Bloom,
             PassResource::Image,
@@ -340,6 +346,7 @@ pub static RENDER_PASSES: &[PassRow] = &[
         name: "graded tone mapping with depth",
         reads: &[
             PassResource::Light,
+            PassResource::ResolvedLight,
             PassResource::Depth,
             PassResource::Exposure,
             PassResource::Bloom,
@@ -407,16 +414,27 @@ pub fn limit_environments(packet: &mut FramePacket) {
         let none = ShadingEnvironment::DEFAULT;
         let environment = &mut packet.views[at].environment;
         if lost[0] {
-            environment.sky = none.sky;
+            environment.sky.sky_mode = none.sky.sky_mode;
         }
-        if lost[1] || lost[2] {
+        if lost[1] {
             environment.screen_space = none.screen_space;
+        }
+        if lost[2] {
+            let effects = &mut environment.screen_space;
+            effects.depth_of_field = none.screen_space.depth_of_field;
+            effects.motion_blur_shutter = none.screen_space.motion_blur_shutter;
+            effects.temporal_anti_aliasing = none.screen_space.temporal_anti_aliasing;
         }
         if lost[3] {
             (environment.post, environment.tone) = (none.post, none.tone);
             environment.lens = none.lens;
         }
     }
+}
+
+/// Returns true if the frame of a view has the pass of post effects.
+pub fn has_post_pass(packet: &FramePacket, view: &View) -> bool {
+    packet.viewport_of(view).is_none_or(|(_, viewport)| viewport.has_pass(POST_PASS))
 }
 
 /// Returns the name of the pass that a row belongs to, as render configs name it.
@@ -526,104 +544,5 @@ pub fn shared_passes<'a, 'b>(rows: &'b [&'a PassRow]) -> impl Iterator<Item = &'
 }
 
 #[cfg(test)]
-mod tests {
-    use super::PassResource::*;
-    use super::PassWrite::*;
-    use super::*;
-    use crate::shader_sources;
-
-    const SHADERS: &[&str] = &["paint"];
-
-    const fn row(
-        name: &'static str,
-        reads: &'static [PassResource],
-        writes: &'static [PassWrite],
-    ) -> PassRow {
-        let shaders = SHADERS;
-        PassRow { name, reads, writes, shaders, settings: &[], runs: |_| true, encode: |_, _| () }
-    }
-
-    #[track_caller]
-    fn refuses(rows: &[PassRow], wanted: &str) {
-        let message = check(rows, SHADERS).expect_err("a table that is wrong");
-        assert!(message.contains(wanted), "{message}");
-    }
-
-    #[test]
-    fn the_table_of_passes_is_valid() {
-        assert_eq!(check(RENDER_PASSES, &shader_sources::names()), Ok(()));
-    }
-
-    #[test]
-    fn a_pass_follows_the_passes_whose_output_it_samples() {
-        let light = row("light", &[], &[Clear(Light)]);
-        let show = row("show", &[Light], &[Keep(Target)]);
-        assert_eq!(check(&[row("light", &[], &[Clear(Light)]), show], SHADERS), Ok(()));
-        let show = row("show", &[Light], &[Keep(Target)]);
-        refuses(&[show, light], "'show' samples Light, which no pass before it draws");
-    }
-
-    #[test]
-    fn a_resource_is_cleared_only_by_its_first_pass() {
-        let first = || row("a", &[], &[Clear(Light)]);
-        refuses(&[row("a", &[], &[Keep(Light)])], "'a' draws over Light");
-        refuses(&[first(), row("b", &[], &[Clear(Light)])], "'b' clears Light");
-        refuses(&[row("a", &[], &[Clear(Target)])], "'a' clears Target");
-        assert_eq!(check(&[first(), row("b", &[], &[Keep(Light)])], SHADERS), Ok(()));
-    }
-
-    #[test]
-    fn a_pass_has_a_name_a_shader_and_attachments_of_one_size() {
-        let twice = [row("a", &[], &[Keep(Target)]), row("a", &[], &[Keep(Target)])];
-        refuses(&twice, "two render passes are named 'a'");
-        refuses(
-            &[PassRow { shaders: &["pant"], ..row("a", &[], &[Keep(Target)]) }],
-            "'a' uses the shader 'pant', which does not exist: paint",
-        );
-        let setting = PassRow { settings: &["render.shine"], ..row("a", &[], &[Keep(Target)]) };
-        refuses(&[setting], "'a' depends on 'render.shine', which is not a setting");
-        refuses(&[row("a", &[], &[])], "'a' draws onto nothing");
-        refuses(&[row("a", &[], &[Clear(Light), Keep(Target)])], "onto Light and Target");
-        let both = [row("a", &[], &[Clear(Light)]), row("b", &[Light], &[Keep(Light)])];
-        refuses(&both, "'b' samples Light and draws onto it");
-    }
-
-    fn names(rows: &[&PassRow]) -> Vec<Vec<&'static str>> {
-        shared_passes(rows).map(|run| run.iter().map(|row| row.name).collect()).collect()
-    }
-
-    #[test]
-    fn passes_are_merged_unless_one_samples_anothers_output() {
-        let of = |wanted: &[&str]| -> Vec<&PassRow> {
-            RENDER_PASSES.iter().filter(|row| wanted.contains(&row.name)).collect()
-        };
-        let plain = of(&["shadows", "opaque objects", "sky", "transparent objects", "guis"]);
-        let scene = vec!["opaque objects", "sky", "transparent objects"];
-        assert_eq!(names(&plain), [vec!["shadows"], scene, vec!["guis"]]);
-        let particles = of(&["opaque objects", "sky", "transparent objects and particles"]);
-        let apart = vec!["transparent objects and particles"];
-        assert_eq!(names(&particles), [vec!["opaque objects", "sky"], apart]);
-        assert_eq!(names(&[]), Vec::<Vec<&str>>::new());
-    }
-
-    #[test]
-    fn the_rows_of_a_pass_follow_each_other() {
-        for (name, pass) in ALTERNATIVES {
-            let index = RENDER_PASSES.iter().position(|row| row.name == *name);
-            let before = &RENDER_PASSES[index.expect("the row exists") - 1];
-            assert_eq!(pass_name(before), *pass, "{name}");
-        }
-    }
-
-    #[test]
-    fn every_setting_of_worlds_changes_a_pass() {
-        let named: Vec<&str> = RENDER_PASSES.iter().flat_map(|row| row.settings).copied().collect();
-        let keys = SETTINGS.iter().map(|setting| setting.key);
-        // They choose other values of the same settings, and the order of the passes.
-        let others = ["render.less_on_processor", "render.config"];
-        let of_worlds = |key: &&str| key.starts_with("render.") && !others.contains(key);
-        let settings: Vec<&str> = keys.filter(of_worlds).collect();
-        assert!(named.iter().all(|name| settings.contains(name)), "{named:?}");
-        assert!(settings.iter().all(|name| named.contains(name)), "{settings:?}");
-    }
-}
+#[path = "render_passes_tests.rs"]
+mod tests;

@@ -8,6 +8,7 @@ pub use resource::{SHADING_ENVIRONMENT, linear_light, range_of};
 pub use volumes::{ShadingVolume, blend_volumes, check_volume};
 
 use super::WorldId;
+use super::level::{LevelInstance, Levels};
 use engine_foundation::{Error, Handle, HandleKind, Slots, error};
 use engine_frame_packet::shading_environment::{FLOATS_MAX, ShadingEnvironment};
 use engine_resource::store::ResourceStore;
@@ -18,6 +19,8 @@ use std::sync::Arc;
 pub const SHADING_ENVIRONMENTS_MAX: usize = 1024;
 /// Maximum number of resources that one environment blends.
 pub const BLENDED_MAX: usize = 32;
+/// Maximum weight of a resource.
+pub const WEIGHT_MAX: f64 = 1e6;
 
 /// Handle of a shading environment.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -184,12 +187,22 @@ impl ShadingEnvironments {
         Ok(read)
     }
 
-    /// Reads a changed resource again. If that fails, its old values stay.
+    /// Reads a changed resource again, if it was read or a living level names it. If that fails, its
+    /// old values stay.
     ///
     /// # Errors
     /// Returns an error if the resource is broken.
-    pub fn reload(&mut self, store: &mut ResourceStore, name: &str) -> Result<(), Error> {
-        if self.resources.contains_key(name) {
+    pub fn reload(
+        &mut self,
+        store: &mut ResourceStore,
+        levels: &Levels,
+        name: &str,
+    ) -> Result<(), Error> {
+        let names = |level: &LevelInstance| {
+            level.resource.shading.iter().any(|volume| volume.environment == name)
+        };
+        let is_used = || levels.slots.iter().any(|(_, level)| names(level));
+        if self.resources.contains_key(name) || is_used() {
             let read = resource::read(store, name)?;
             self.resources.insert(name.to_string(), Arc::new(read));
         }

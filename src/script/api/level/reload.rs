@@ -52,6 +52,7 @@ fn update_level(engine: &mut Engine, level: LevelId) -> Result<ScriptValue, Erro
             stayed += 1;
         }
     }
+    engine.worlds.load_level_shading(&mut engine.assets, level);
     let removed = update.removed.iter().map(|unit| ScriptValue::Number(unit.0.to_number()));
     let number = |key: &str, count: usize| (key.to_string(), ScriptValue::Number(count as f64));
     Ok(ScriptValue::Table(vec![

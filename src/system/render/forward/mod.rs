@@ -24,6 +24,7 @@ use super::gui_passes::{FrameUniform, PixelRectangle};
 use super::materials::MaterialTable;
 use super::numeric_map::NumberMap;
 use super::post::{LightLayouts, PostEffects, compensated};
+use super::render_passes::has_post_pass;
 use super::scene::{
     CLUSTER_COLUMNS, CLUSTER_ROWS, InstancedDraw, PipelineClass, RetainedScenes, SceneBatchKey,
     SceneUniform, ShadowMap, ShadowPlan, TransparentGroup, ViewPlan,
@@ -66,6 +67,19 @@ pub struct ViewRectangle {
     pub has_depth: bool,
     /// Pixels per logical pixel.
     pub scale: f32,
+    /// True if the view's frame has the pass of post effects, which also enlarges scaled images.
+    pub has_post: bool,
+}
+
+impl ViewRectangle {
+    pub fn new(
+        rectangle: PixelRectangle,
+        format: wgpu::TextureFormat,
+        has_depth: bool,
+        scale: f32,
+    ) -> ViewRectangle {
+        ViewRectangle { rectangle, format, has_depth, scale, has_post: true }
+    }
 }
 
 /// The size of views' light and depth.
@@ -80,7 +94,7 @@ impl SceneScale {
     /// Returns the size of a view's light and depth.
     fn size(self, area: &ViewRectangle) -> (u32, u32) {
         let [_, _, width, height] = area.rectangle;
-        if self.factor == 1.0 {
+        if self.factor == 1.0 || !area.has_post {
             return (width, height);
         }
         let scaled = |side: u32| (side as f32 * self.factor).round() as u32;
@@ -218,6 +232,10 @@ impl ForwardRenderer {
         areas: Vec<Option<ViewRectangle>>,
     ) -> u64 {
         self.areas = areas;
+        for (plan, area) in scenes.plans.views.iter().zip(&mut self.areas) {
+            let view = &packet.views[plan.view];
+            area.iter_mut().for_each(|area| area.has_post = has_post_pass(packet, view));
+        }
         let sizes: Vec<_> =
             self.areas.iter().map(|it| it.as_ref().map(|area| self.scale.size(area))).collect();
         self.screen_space.begin(device, packet, &scenes.plans.views, &sizes);

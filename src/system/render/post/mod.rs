@@ -146,6 +146,9 @@ impl PostEffects {
         view: &PostView,
         events: &mut Vec<RendererEvent>,
     ) -> Option<(Effects, Option<ColorTable>)> {
+        if !view.area.has_post {
+            return None;
+        }
         let maps = view.uniform.ground[3] < 0.5;
         let mut effects = Effects::new(view.environment, &self.quality, maps);
         if effects.auto_exposure && !device.renders_to(EXPOSURE_FORMAT) {
