@@ -180,9 +180,7 @@ impl Materials {
             return self.refill_surface(store, id, data, resolve);
         }
         let surface = match (&data.surface, was_surface) {
-            (Some(file), true) => {
-                Some(self.refilled_surface(store, id, &file.clone(), resolve)?)
-            }
+            (Some(file), true) => Some(self.refilled_surface(store, id, &file.clone(), resolve)?),
             (None, false) => None,
             _ => return Err(changed_kind(&name)),
         };

@@ -1,12 +1,12 @@
 //! Tests of the registry, with resources written here in their compiled form.
 
 use super::*;
-use engine_frame_packet::texture::WrapMode;
 use engine_frame_packet::mesh::{SurfaceChange, SurfaceFrame};
+use engine_frame_packet::texture::WrapMode;
 use engine_resource::material_data::{ShaderVariableType, SurfaceFunctions, TextureBinding};
-use engine_resource::surface_source::SurfaceSource;
 use engine_resource::resource_kind::{ResourceKind, ResourceKinds, SourceForm};
 use engine_resource::store::DataSource;
+use engine_resource::surface_source::SurfaceSource;
 use std::path::PathBuf;
 
 const PLAIN: SamplerSettings = SamplerSettings { nearest: false, wrap: WrapMode::Clamp };
@@ -289,7 +289,8 @@ fn materials_follow_textures_that_change_slots() {
 /// Returns a shader for meshes with the variables of `shader`.
 fn surface_shader(vertex_offset: bool) -> Vec<u8> {
     let speed = [("speed", ShaderVariableType::Scalar, 0)];
-    let functions = SurfaceFunctions { surface: true, vertex_offset, final_color: false };
+    let functions =
+        SurfaceFunctions { surface: true, vertex_offset, ..SurfaceFunctions::default() };
     let data = ShaderData::read(&shader(&speed)).unwrap();
     ShaderData { surface: Some(functions), ..data }.write()
 }

@@ -18,6 +18,8 @@ pub enum PassResource {
     Light,
     /// The depth of the view's scene.
     Depth,
+    /// The light behind surfaces that let it through, with levels of decreasing size.
+    Background,
     /// The view's part of its target: the screen, a window or a texture. It has an image before
     /// the first pass, and if world Guis follow, a depth buffer of its own.
     Target,
@@ -46,6 +48,8 @@ pub enum Attachments {
     ShadowMap,
     /// Light, and the depth buffer, which is read-only for rows that do not write the depth.
     Scene,
+    /// One level of the light behind surfaces after the other: the pass runs once for each.
+    Background,
     Target,
 }
 
@@ -72,6 +76,7 @@ impl PassRow {
         match self.writes[0].resource() {
             PassResource::ShadowMaps => Attachments::ShadowMap,
             PassResource::Light | PassResource::Depth => Attachments::Scene,
+            PassResource::Background => Attachments::Background,
             PassResource::Target => Attachments::Target,
         }
     }
@@ -115,8 +120,18 @@ pub static RENDER_PASSES: &[PassRow] = &[
         encode: |view, to| view.draw_sky(to),
     },
     PassRow {
+        name: "light behind surfaces",
+        // Glass is drawn over what is seen through it.
+        reads: &[PassResource::Light],
+        writes: &[PassWrite::Clear(PassResource::Background)],
+        shaders: &["background"],
+        settings: &["render.smooth_edges"],
+        runs: |view| view.has_transmission(),
+        encode: |view, to| view.draw_background(to),
+    },
+    PassRow {
         name: "transparent objects",
-        reads: &[PassResource::ShadowMaps],
+        reads: &[PassResource::ShadowMaps, PassResource::Background],
         writes: &[PassWrite::Keep(PassResource::Light)],
         shaders: &["mesh", "custom"],
         settings: &["render.smooth_edges"],
@@ -126,7 +141,7 @@ pub static RENDER_PASSES: &[PassRow] = &[
     PassRow {
         name: "transparent objects and particles",
         // Particles fade where they are close to the surface behind them.
-        reads: &[PassResource::ShadowMaps, PassResource::Depth],
+        reads: &[PassResource::ShadowMaps, PassResource::Depth, PassResource::Background],
         writes: &[PassWrite::Keep(PassResource::Light)],
         shaders: &["mesh", "custom", "particles"],
         settings: &["render.smooth_edges"],
@@ -350,6 +365,10 @@ mod tests {
         let particles = of(&["opaque objects", "sky", "transparent objects and particles"]);
         let apart = vec!["transparent objects and particles"];
         assert_eq!(names(&particles), [vec!["opaque objects", "sky"], apart]);
+        let glass = of(&["opaque objects", "sky", "light behind surfaces", "transparent objects"]);
+        let solid = vec!["opaque objects", "sky"];
+        let others = [vec!["light behind surfaces"], vec!["transparent objects"]];
+        assert_eq!(names(&glass), [&[solid][..], &others[..]].concat());
         assert_eq!(names(&[]), Vec::<Vec<&str>>::new());
     }
 

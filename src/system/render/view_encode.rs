@@ -28,6 +28,8 @@ pub struct ViewEncoder<'a> {
     fill: Option<PreparedFill>,
     /// Index of the shadow that is drawn.
     shadow: usize,
+    /// Level of the light behind surfaces that is drawn.
+    level: usize,
 }
 
 /// The questions that rows ask, and the draws that they encode.
@@ -42,6 +44,16 @@ impl ViewEncoder<'_> {
 
     pub fn has_sky(&self) -> bool {
         self.scene.as_ref().is_some_and(|scene| scene.plan.uniform.horizon[3] > 0.5)
+    }
+
+    pub fn has_transmission(&self) -> bool {
+        self.scene.as_ref().is_some_and(|scene| scene.plan.transmission)
+    }
+
+    pub fn draw_background(&self, to: &mut wgpu::RenderPass) {
+        if let Some(scene) = &self.scene {
+            scene.forward.draw_background(to, scene.index, self.level);
+        }
     }
 
     pub fn has_particles(&self) -> bool {
@@ -117,7 +129,7 @@ pub fn encode_view(
     });
     let (buffers, masks) = (context.buffers, context.masks);
     let guis = GuiDraws { buffers, textures, materials, masks, ready };
-    let mut view = ViewEncoder { pass, scene, guis, fill, shadow: 0 };
+    let mut view = ViewEncoder { pass, scene, guis, fill, shadow: 0, level: 0 };
     let rows: Vec<&PassRow> = RENDER_PASSES.iter().filter(|row| (row.runs)(&view)).collect();
     let mut first = 0;
     for run in shared_passes(&rows) {
@@ -133,12 +145,27 @@ pub fn encode_view(
                 }
             }
             Attachments::Scene => {
-                let stores_depth = following.iter().any(|row| row.does_read(PassResource::Depth));
+                let stores_depth = following.iter().any(|row| {
+                    row.does_read(PassResource::Depth) || row.attachments() == Attachments::Scene
+                });
                 let Some(mut to) = begin_scene(encoder, &view, run, stores_depth, context.timing)
                 else {
                     continue;
                 };
                 run.iter().for_each(|row| (row.encode)(&view, &mut to));
+            }
+            Attachments::Background => {
+                let count = view
+                    .scene
+                    .as_ref()
+                    .map_or(0, |scene| scene.forward.background_levels(scene.index).len());
+                for level in 0..count {
+                    view.level = level;
+                    let Some(mut to) = begin_background(encoder, &view, context.timing) else {
+                        break;
+                    };
+                    run.iter().for_each(|row| (row.encode)(&view, &mut to));
+                }
             }
             Attachments::Target => {
                 let mut to = begin_target(encoder, onto, pass, depth.as_ref(), context.timing);
@@ -225,6 +252,25 @@ fn begin_shadow<'e>(
         label: Some("shadow"),
         color_attachments: &[],
         depth_stencil_attachment: Some(depth_attachment(map, cleared, true)),
+        timestamp_writes: timing.as_mut().and_then(|it| it.pass(name())),
+        occlusion_query_set: None,
+        multiview_mask: None,
+    }))
+}
+
+/// Begins the pass of the view's current level of the light behind surfaces.
+fn begin_background<'e>(
+    encoder: &'e mut wgpu::CommandEncoder,
+    view: &ViewEncoder,
+    timing: &mut Option<GpuTiming>,
+) -> Option<wgpu::RenderPass<'e>> {
+    let scene = view.scene.as_ref()?;
+    let level = &scene.forward.background_levels(scene.index)[view.level];
+    let name = || format!("light behind surfaces, level {}", view.level + 1);
+    Some(encoder.begin_render_pass(&wgpu::RenderPassDescriptor {
+        label: Some("light behind surfaces"),
+        color_attachments: &[Some(color_attachment(level, Some(wgpu::Color::TRANSPARENT)))],
+        depth_stencil_attachment: None,
         timestamp_writes: timing.as_mut().and_then(|it| it.pass(name())),
         occlusion_query_set: None,
         multiview_mask: None,

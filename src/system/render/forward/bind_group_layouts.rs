@@ -23,6 +23,9 @@ pub struct BindGroupLayouts {
     pub particles: wgpu::BindGroupLayout,
     /// Depth alone: group 2 of particles.
     pub depth: wgpu::BindGroupLayout,
+    /// The light behind surfaces that let it through, and its sampler: their group 3, and group 0
+    /// of the pass that makes its smaller levels.
+    pub background: wgpu::BindGroupLayout,
     /// A texture and its sampler: group 1 of particles.
     pub texture: wgpu::BindGroupLayout,
 }
@@ -104,10 +107,7 @@ impl BindGroupLayouts {
                     offsets,
                 ],
             ),
-            map: make(
-                "map",
-                &[uniform(0), storage(1, VERTEX), storage(2, BOTH), poses, offsets],
-            ),
+            map: make("map", &[uniform(0), storage(1, VERTEX), storage(2, BOTH), poses, offsets]),
             set: make("set", &set),
             view: make("view", &[uniform(0)]),
             frame: make("frame", &[uniform(0)]),
@@ -118,6 +118,7 @@ impl BindGroupLayouts {
             particles: make("particles", &[uniform(0), uniform(1)]),
             light_only: make("light alone", &[sampled_texture(0, plain, D2, many)]),
             depth: make("depth", &[sampled_texture(0, plain, D2, many)]),
+            background: make("background", &[texture_entry(0), sampler_entry(1)]),
             texture: textures.layout().clone(),
         }
     }

@@ -206,7 +206,8 @@ mod tests {
     #[test]
     fn a_shader_refused_by_the_adapter_is_not_drawn() {
         let (name, source) = ("glow".to_string(), String::new());
-        let shader = Arc::new(ShaderFrame { name, source, surface: None, textures: 0, variables: 0 });
+        let shader =
+            Arc::new(ShaderFrame { name, source, surface: None, textures: 0, variables: 0 });
         let binder = MaterialBinder {
             shader: Some(&shader),
             layout: None,

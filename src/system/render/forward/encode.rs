@@ -45,6 +45,28 @@ impl ForwardRenderer {
         Some((&target.light, &target.depth))
     }
 
+    /// Returns the levels of the light behind the surfaces of a view.
+    pub fn background_levels(&self, index: usize) -> &[wgpu::TextureView] {
+        let size = self.areas[index].map(|area| (area.rectangle[2], area.rectangle[3]));
+        let found = size.and_then(|size| self.targets.background(size));
+        found.map_or(&[][..], |background| &background.levels[..])
+    }
+
+    /// Draws a level of the light behind the surfaces of a view: a copy of the light, or of the
+    /// level before.
+    pub fn draw_background(&self, to: &mut wgpu::RenderPass, index: usize, level: usize) {
+        let Some(area) = self.areas[index] else { return };
+        let size = (area.rectangle[2], area.rectangle[3]);
+        let Some(background) = self.targets.background(size) else { return };
+        to.set_pipeline(self.pipelines.get(PipelineKey::Background { copies: level == 0 }));
+        let group = match level {
+            0 => &self.targets.get(size).light_group,
+            level => &background.groups[level - 1],
+        };
+        to.set_bind_group(0, group, &[]);
+        to.draw(0..3, 0..1);
+    }
+
     /// Returns the layer that a shadow is drawn onto.
     pub fn shadow_map(&self, shadow: &ShadowPlan) -> &wgpu::TextureView {
         let maps = match shadow.map {
@@ -180,6 +202,12 @@ impl ForwardRenderer {
                     to.set_bind_group(0, scene, &[offset]);
                 }
                 self.set_mesh_pipeline(to, frame, key);
+                if key.class.has(PipelineClass::TRANSMISSION) {
+                    let [_, _, width, height] = self.areas[index].expect("it is drawn").rectangle;
+                    let background = self.targets.background((width, height));
+                    let background = background.expect("the plan has transmission");
+                    to.set_bind_group(3, &background.group, &[]);
+                }
                 return true;
             };
             let binder = frame.materials.binder(slot);

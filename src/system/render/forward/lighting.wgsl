@@ -14,6 +14,8 @@ struct Lit {
     // Roughness squared, as in the distribution.
     alpha: f32,
     n_dot_v: f32,
+    // Used in pipelines with LOBES only.
+    lobes: Lobes,
 }
 
 // Returns the light from one direction, reflected to the camera. Microfacets: GGX (Walter et al.,
@@ -21,6 +23,9 @@ struct Lit {
 // term (Heitz, "Understanding the Masking-Shadowing Function in Microfacet-Based BRDFs", 2014),
 // and Schlick's Fresnel ("An Inexpensive BRDF Model for Physically-based Rendering", 1994).
 fn send(lit: Lit, towards: vec3f, color: vec3f) -> vec3f {
+    if LOBES {
+        return send_lobes(lit, towards) * color;
+    }
     let n_dot_l = clamp(dot(lit.normal, towards), 0.0, 1.0);
     if n_dot_l <= 0.0 {
         return vec3f(0.0);

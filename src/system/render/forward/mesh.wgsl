@@ -108,6 +108,7 @@ fn point(in: Corner, rows: mat3x4f, draw_tint: vec4u) -> Point {
     return out;
 }
 
+#include "lobes.wgsl"
 #include "lighting.wgsl"
 
 #if custom
@@ -147,8 +148,40 @@ fn standard_surface(in: Point, surface: Surface, flat_normal: vec3f, side: f32) 
     }
     out.occlusion = 1.0 + surface.occlusion_strength * (occlusion - 1.0);
     out.emissive = surface.emissive * glowing.rgb;
+    out.clear_coat = surface.coat.x;
+    out.clear_coat_roughness = surface.coat.y;
+    out.sheen_color = surface.sheen.rgb;
+    out.sheen_roughness = surface.coat.z;
+    out.anisotropy = surface.anisotropy.x;
+    out.anisotropy_rotation = surface.anisotropy.y;
+    out.ior = surface.sheen.w;
+    out.specular = surface.specular.w;
+    out.specular_color = surface.specular.rgb;
+    out.transmission = surface.coat.w;
+    out.thickness = surface.anisotropy.z;
     return out;
 }
+
+#if transmission
+@group(3) @binding(0) var background: texture_2d<f32>;
+@group(3) @binding(1) var background_sampler: sampler;
+
+// Returns the light behind a surface: the ray is refracted where it enters, leaves on the other
+// side after the thickness, and a rough surface blurs what it reaches.
+fn light_behind(in: Point, out: SurfaceOut, lit: Lit) -> vec3f {
+    let entered = refract(-lit.back, out.normal, 1.0 / max(out.ior, 1.0));
+    let left = view.to_clip * vec4f(in.world + entered * out.thickness, 1.0);
+    let size = vec2f(textureDimensions(background));
+    let own = in.clip.xy / size;
+    let there = left.xy / max(left.w, 1e-6) * vec2f(0.5, -0.5) + 0.5;
+    let is_bent = out.thickness > 0.0 && left.w > 1e-6;
+    let at = select(own, clamp(there, vec2f(0.0), vec2f(1.0)), is_bent);
+    // Without refraction, nothing is blurred either.
+    let rough = out.roughness * clamp(out.ior * 2.0 - 2.0, 0.0, 1.0);
+    let level = log2(max(size.x, 1.0)) * rough;
+    return textureSampleLevel(background, background_sampler, at, level).rgb * out.base_color;
+}
+#endif
 
 // Returns the color of a point, with premultiplied alpha.
 fn shaded(in: Point, surface: Surface, flat_normal: vec3f, out: SurfaceOut) -> vec4f {
@@ -180,7 +213,23 @@ fn shaded(in: Point, surface: Surface, flat_normal: vec3f, out: SurfaceOut) -> v
     var own = surface;
     own.emissive = out.emissive;
     own.occlusion_strength = 1.0;
-    var sent = gather(lit, own, out.roughness, out.occlusion, vec4f(1.0));
+    var sent: vec3f;
+    if LOBES {
+        lit.lobes = lobes_of(out, out.normal, in.tangent, steady);
+        lit.f0 = f0_of(out);
+        lit.diffuse *= 1.0 - out.transmission;
+        let coat_v = abs(dot(flat_normal, lit.back));
+        own.emissive *= 1.0 - out.clear_coat * coat_fresnel(coat_v);
+        var behind = vec3f(0.0);
+#if transmission
+        behind = light_behind(in, out, lit) * (out.transmission * (1.0 - out.metallic));
+#endif
+        // The light of the sky is separate, so none of it is open to `gather`.
+        sent = gather(lit, own, out.roughness, 0.0, vec4f(1.0));
+        sent += lobes_sky(lit, out.roughness, behind, out.occlusion);
+    } else {
+        sent = gather(lit, own, out.roughness, out.occlusion, vec4f(1.0));
+    }
 #if custom
     sent = numbers(final_color(inputs, sent), 60000.0);
 #endif

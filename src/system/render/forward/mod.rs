@@ -168,6 +168,13 @@ impl ForwardRenderer {
         }
         let sizes = self.areas.iter().flatten().map(|area| (area.rectangle[2], area.rectangle[3]));
         self.targets.ensure(device, &self.layouts, &sizes.collect::<Vec<_>>());
+        let transmitting = scenes.plans.views.iter().zip(&self.areas);
+        let transmitting = transmitting.filter(|(view, _)| view.transmission);
+        let sizes = transmitting.filter_map(|(_, area)| {
+            let [_, _, width, height] = (*area)?.rectangle;
+            Some((width, height))
+        });
+        self.targets.ensure_backgrounds(device, &self.layouts, &sizes.collect::<Vec<_>>());
         let layers = |map: ShadowMap| {
             let of_map = scenes.plans.shadows.iter().filter(|shadow| shadow.map == map);
             of_map.map(|shadow| shadow.layer + 1).max().unwrap_or(0)
@@ -266,6 +273,11 @@ impl ForwardRenderer {
             if let TransparentGroup::Particles { batch, .. } = transparent {
                 let batch = &scenes.scenes[&view.scene].particle_batches[*batch as usize];
                 self.pipelines.ensure(device, &self.layouts, PipelineKey::Particles(batch.blend));
+            }
+        }
+        if view.transmission {
+            for copies in [true, false] {
+                self.pipelines.ensure(device, &self.layouts, PipelineKey::Background { copies });
             }
         }
         self.pipelines.ensure(device, &self.layouts, PipelineKey::Sky);

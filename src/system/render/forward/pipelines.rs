@@ -4,7 +4,7 @@ use super::super::device::GpuDevice;
 use super::super::gui_pipelines::{DEPTH_FORMAT, blend_state};
 use super::super::numeric_map::NumberMap;
 use super::super::scene::PipelineClass;
-use super::super::shader_sources::source;
+use super::super::shader_sources::{mesh_source, source};
 use super::bind_group_layouts::BindGroupLayouts;
 use super::mesh_buffers::DeformerVertex;
 use super::{LIGHT_FORMAT, PARTICLE_BYTES};
@@ -23,11 +23,18 @@ pub enum PipelineKey {
         has_depth: bool,
     },
     Particles(BlendMode),
+    /// Copies the light; `false`: halves the size of a copy.
+    Background {
+        copies: bool,
+    },
 }
 
 /// All pipelines of scenes.
 pub struct PipelineCache {
     mesh: wgpu::ShaderModule,
+    /// The module of surfaces that let light through, created when it is first needed.
+    transmission: Option<wgpu::ShaderModule>,
+    background: Option<wgpu::ShaderModule>,
     shadow: wgpu::ShaderModule,
     sky: wgpu::ShaderModule,
     tonemap: wgpu::ShaderModule,
@@ -131,6 +138,8 @@ impl PipelineCache {
         };
         PipelineCache {
             mesh: module("mesh"),
+            transmission: None,
+            background: None,
             shadow: module("shadow"),
             sky: module("sky"),
             tonemap: module("tonemap"),
@@ -145,8 +154,14 @@ impl PipelineCache {
         if !self.pipelines.contains_key(&key) {
             let pipeline = match key {
                 PipelineKey::Mesh(class) => {
-                    let is_shadow = class.has(PipelineClass::SHADOW);
-                    let module = if is_shadow { &self.shadow } else { &self.mesh };
+                    let module = if class.has(PipelineClass::SHADOW) {
+                        &self.shadow
+                    } else if class.has(PipelineClass::TRANSMISSION) {
+                        let make = || module_of(device, mesh_source("mesh", false, true));
+                        &*self.transmission.get_or_insert_with(make)
+                    } else {
+                        &self.mesh
+                    };
                     let options = MeshOptions { module, class, samples: self.samples };
                     mesh_pipeline(&device.device, layouts, &options, None)
                 }
@@ -155,6 +170,7 @@ impl PipelineCache {
                     self.tonemap(device, layouts, format, has_depth)
                 }
                 PipelineKey::Particles(blend) => self.particles(device, layouts, blend),
+                PipelineKey::Background { copies } => self.background(device, layouts, copies),
             };
             self.pipelines.insert(key, pipeline);
         }
@@ -214,6 +230,34 @@ impl PipelineCache {
         )
     }
 
+    fn background(
+        &mut self,
+        device: &GpuDevice,
+        layouts: &BindGroupLayouts,
+        copies: bool,
+    ) -> wgpu::RenderPipeline {
+        let source = source("background", self.samples);
+        let module = self.background.get_or_insert_with(|| module_of(device, source));
+        make(
+            &device.device,
+            &PipelineOptions {
+                label: "background",
+                layouts: &[Some(if copies { &layouts.light_only } else { &layouts.background })],
+                module,
+                vertex: "background_vertex",
+                fragment: Some(if copies { "copy_fragment" } else { "smaller_fragment" }),
+                constants: &[("SAMPLES", f64::from(self.samples))],
+                buffers: &[],
+                strip: false,
+                front: wgpu::FrontFace::Ccw,
+                cull: None,
+                depth: None,
+                samples: 1,
+                target: Some((LIGHT_FORMAT, None)),
+            },
+        )
+    }
+
     fn particles(
         &self,
         device: &GpuDevice,
@@ -246,6 +290,13 @@ impl PipelineCache {
     }
 }
 
+fn module_of(device: &GpuDevice, source: String) -> wgpu::ShaderModule {
+    device.device.create_shader_module(wgpu::ShaderModuleDescriptor {
+        label: Some("surfaces"),
+        source: wgpu::ShaderSource::Wgsl(source.into()),
+    })
+}
+
 /// The parameters in which pipelines of meshes differ.
 pub struct MeshOptions<'a> {
     pub module: &'a wgpu::ShaderModule,
@@ -257,6 +308,22 @@ pub struct MeshOptions<'a> {
 /// The group of a material with surface functions; its module has names with a prefix.
 pub struct FunctionsGroup<'a>(pub Option<&'a wgpu::BindGroupLayout>);
 
+/// The variants of a pipeline of meshes: the parts of its class and of its functions.
+struct MeshVariant<'a> {
+    /// True if the module has surface functions, and so names with a prefix.
+    is_custom: bool,
+    material: Option<&'a wgpu::BindGroupLayout>,
+    mask: bool,
+    deformed: bool,
+}
+
+impl MeshVariant<'_> {
+    /// Returns a name in the module: the engine's own, or that with the prefix.
+    fn name(&self, engine: &'static str, custom: &'static str) -> &'static str {
+        if self.is_custom { custom } else { engine }
+    }
+}
+
 /// Creates a pipeline of meshes. `functions`: the module has surface functions of a game.
 pub fn mesh_pipeline(
     device: &wgpu::Device,
@@ -265,56 +332,37 @@ pub fn mesh_pipeline(
     functions: Option<FunctionsGroup>,
 ) -> wgpu::RenderPipeline {
     let class = options.class;
-    let is_custom = functions.is_some();
-    let own = |engine: &'static str, custom: &'static str| if is_custom { custom } else { engine };
-    let material = functions.and_then(|FunctionsGroup(layout)| layout);
-    let mask = class.has(PipelineClass::MASK);
-    let deformed = class.has(PipelineClass::DEFORMED);
+    let variant = MeshVariant {
+        is_custom: functions.is_some(),
+        material: functions.and_then(|FunctionsGroup(layout)| layout),
+        mask: class.has(PipelineClass::MASK),
+        deformed: class.has(PipelineClass::DEFORMED),
+    };
     if class.has(PipelineClass::SHADOW) {
-        let mut depth = depth_state(true, wgpu::CompareFunction::LessEqual);
-        // Surfaces parallel to the light are moved back, so that they do not shadow themselves.
-        depth.bias = wgpu::DepthBiasState { constant: 2, slope_scale: 2.0, clamp: 0.0 };
-        let with_set = [Some(&layouts.map), Some(&layouts.set), material];
-        let count = if material.is_some() { 3 } else if mask || is_custom { 2 } else { 1 };
-        return make(
-            device,
-            &PipelineOptions {
-                label: "shadow",
-                layouts: &with_set[..count],
-                module: options.module,
-                vertex: match deformed {
-                    true => own("deformed_shadow_vertex", "engine_deformed_shadow_vertex"),
-                    false => own("shadow_vertex", "engine_shadow_vertex"),
-                },
-                fragment: mask.then_some(own("shadow_fragment", "engine_shadow_fragment")),
-                constants: &[],
-                buffers: &mesh_buffers(deformed),
-                strip: false,
-                front: wgpu::FrontFace::Ccw,
-                // Thin objects with one visible side cast shadows in both directions.
-                cull: None,
-                depth: Some(depth),
-                samples: 1,
-                target: None,
-            },
-        );
+        return shadow_pipeline(device, layouts, options.module, &variant);
     }
     let blend = class.has(PipelineClass::BLEND);
-    let constants = [(own("MASK", "engine_MASK"), f64::from(u8::from(mask)))];
-    let groups = [Some(&layouts.scene), Some(&layouts.set), material];
+    let flag = |name, set| (name, f64::from(u8::from(set)));
+    let constants = [
+        flag(variant.name("MASK", "engine_MASK"), variant.mask),
+        flag(variant.name("LOBES", "engine_LOBES"), class.has(PipelineClass::LOBES)),
+    ];
+    let behind = class.has(PipelineClass::TRANSMISSION).then_some(&layouts.background);
+    let groups = [Some(&layouts.scene), Some(&layouts.set), variant.material, behind];
+    let count = if behind.is_some() { 4 } else { 2 + usize::from(variant.material.is_some()) };
     make(
         device,
         &PipelineOptions {
             label: "mesh",
-            layouts: &groups[..2 + usize::from(material.is_some())],
+            layouts: &groups[..count],
             module: options.module,
-            vertex: match deformed {
-                true => own("deformed_mesh_vertex", "engine_deformed_mesh_vertex"),
-                false => own("mesh_vertex", "engine_mesh_vertex"),
+            vertex: match variant.deformed {
+                true => variant.name("deformed_mesh_vertex", "engine_deformed_mesh_vertex"),
+                false => variant.name("mesh_vertex", "engine_mesh_vertex"),
             },
-            fragment: Some(own("mesh_fragment", "engine_mesh_fragment")),
+            fragment: Some(variant.name("mesh_fragment", "engine_mesh_fragment")),
             constants: &constants,
-            buffers: &mesh_buffers(deformed),
+            buffers: &mesh_buffers(variant.deformed),
             strip: false,
             front: match class.has(PipelineClass::MIRRORED) {
                 true => wgpu::FrontFace::Cw,
@@ -324,6 +372,47 @@ pub fn mesh_pipeline(
             depth: Some(depth_state(!blend, wgpu::CompareFunction::LessEqual)),
             samples: options.samples,
             target: Some((LIGHT_FORMAT, blend_state(blend_mode(blend)))),
+        },
+    )
+}
+
+/// Creates a pipeline of meshes in shadow maps.
+fn shadow_pipeline(
+    device: &wgpu::Device,
+    layouts: &BindGroupLayouts,
+    module: &wgpu::ShaderModule,
+    variant: &MeshVariant,
+) -> wgpu::RenderPipeline {
+    let MeshVariant { is_custom, material, mask, deformed } = *variant;
+    let mut depth = depth_state(true, wgpu::CompareFunction::LessEqual);
+    // Surfaces parallel to the light are moved back, so that they do not shadow themselves.
+    depth.bias = wgpu::DepthBiasState { constant: 2, slope_scale: 2.0, clamp: 0.0 };
+    let groups = [Some(&layouts.map), Some(&layouts.set), material];
+    let count = match (material, mask || is_custom) {
+        (Some(_), _) => 3,
+        (None, true) => 2,
+        (None, false) => 1,
+    };
+    make(
+        device,
+        &PipelineOptions {
+            label: "shadow",
+            layouts: &groups[..count],
+            module,
+            vertex: match deformed {
+                true => variant.name("deformed_shadow_vertex", "engine_deformed_shadow_vertex"),
+                false => variant.name("shadow_vertex", "engine_shadow_vertex"),
+            },
+            fragment: mask.then_some(variant.name("shadow_fragment", "engine_shadow_fragment")),
+            constants: &[],
+            buffers: &mesh_buffers(deformed),
+            strip: false,
+            front: wgpu::FrontFace::Ccw,
+            // Thin objects with one visible side cast shadows in both directions.
+            cull: None,
+            depth: Some(depth),
+            samples: 1,
+            target: None,
         },
     )
 }

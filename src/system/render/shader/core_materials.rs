@@ -9,15 +9,28 @@ use engine_resource::resource_name::ResourceName;
 
 /// Embedded files: their kind, name and text.
 const FILES: &[(&str, &str, &str)] = &[
-    ("material", "core/materials/standard", include_str!("../../../../core/materials/standard.material")),
+    (
+        "material",
+        "core/materials/standard",
+        include_str!("../../../../core/materials/standard.material"),
+    ),
     ("material", "core/materials/unlit", include_str!("../../../../core/materials/unlit.material")),
     ("material", "core/materials/toon", include_str!("../../../../core/materials/toon.material")),
     ("material", "core/materials/water", include_str!("../../../../core/materials/water.material")),
-    ("material", "core/materials/foliage", include_str!("../../../../core/materials/foliage.material")),
+    (
+        "material",
+        "core/materials/foliage",
+        include_str!("../../../../core/materials/foliage.material"),
+    ),
+    ("material", "core/materials/glass", include_str!("../../../../core/materials/glass.material")),
     ("shader", "core/materials/toon", include_str!("../../../../core/materials/toon.wgsl")),
     ("shader", "core/materials/water", include_str!("../../../../core/materials/water.wgsl")),
     ("shader", "core/materials/foliage", include_str!("../../../../core/materials/foliage.wgsl")),
-    ("shader", "core/materials/triplanar", include_str!("../../../../core/materials/triplanar.wgsl")),
+    (
+        "shader",
+        "core/materials/triplanar",
+        include_str!("../../../../core/materials/triplanar.wgsl"),
+    ),
 ];
 
 /// Returns the text of an embedded file.

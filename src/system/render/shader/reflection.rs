@@ -41,7 +41,8 @@ pub fn check(path: &str, source: &str) -> Result<ShaderData, Error> {
     };
     let surface = Some(functions);
     let mut data = ShaderData::default();
-    for pass in [SurfacePass::Light, SurfacePass::ShadowMap] {
+    let transmission = functions.transmission.then_some(SurfacePass::Transmission);
+    for pass in [SurfacePass::Light, SurfacePass::ShadowMap].into_iter().chain(transmission) {
         let whole = module(source, functions, pass);
         let file = ShaderFile { path, source, whole: &whole, head: INTERFACE, surface };
         data = checked(&file)?;
@@ -71,8 +72,7 @@ fn parse(file: &ShaderFile) -> Result<ShaderData, Error> {
         let inner: &dyn std::error::Error = error.as_inner();
         let spans: Vec<Span> = error.spans().map(|(span, _)| *span).collect();
         let message = simplify_message(&chain(inner));
-        file.of_vertex(&module, &message)
-            .unwrap_or_else(|| file.error_at(&spans, &message))
+        file.of_vertex(&module, &message).unwrap_or_else(|| file.error_at(&spans, &message))
     })?;
     Ok(data)
 }
