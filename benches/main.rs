@@ -10,6 +10,7 @@ mod animation;
 mod child_process;
 mod flow;
 mod gui;
+mod lights;
 mod navigation;
 mod particles;
 #[cfg(unix)]
@@ -44,6 +45,7 @@ const SUBJECTS: &[Subject] = &[
     ("text", "layout of text", text::run),
     ("scene", "worlds of many units", scene::run),
     ("render3d", "many meshes on the render thread", render3d::run),
+    ("lights", "lights by cluster, and their shadow maps", lights::run),
     ("animation", "clips, state machines, events, sizes", animation::run),
     ("skins", "1,000 skinned characters on both threads", skins::run),
     ("flow", "graphs of visual scripting", flow::run),

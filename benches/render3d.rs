@@ -144,7 +144,7 @@ fn world(case: &Case) -> FramePacket {
     }
     let direction = Vec3::new(0.3, 0.4, -0.9).normalize();
     let kind = LightKind::Sun { direction, casts_shadows: case.shadows };
-    frame.lights.push(LightFrame { kind, color: [2.0; 3], shadow_bias: 1.0 });
+    frame.lights.push(LightFrame { kind, color: [2.0; 3], ..LightFrame::DEFAULT });
     let sampling = SamplerSettings { nearest: false, wrap: WrapMode::Clamp };
     let target = TextureChange::Target { slot: TARGET, width: 64, height: 36, sampling };
     packet.textures.push(target);
@@ -171,6 +171,10 @@ fn above(side: u32) -> View {
         camera,
         scene: Some(1),
         layers: u32::MAX,
+        sky: None,
+        environment: Default::default(),
+        environment_textures: Default::default(),
+        viewport: None,
         guis: Vec::new(),
     }
 }

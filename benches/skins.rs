@@ -91,7 +91,7 @@ fn world(mesh: &Arc<MeshFrame>, shadows: bool) -> FramePacket {
     }
     let direction = Vec3::new(0.3, 0.4, -0.9).normalize();
     let kind = LightKind::Sun { direction, casts_shadows: shadows };
-    frame.lights.push(LightFrame { kind, color: [2.0; 3], shadow_bias: 1.0 });
+    frame.lights.push(LightFrame { kind, color: [2.0; 3], ..LightFrame::DEFAULT });
     let sampling = SamplerSettings { nearest: false, wrap: WrapMode::Clamp };
     packet.textures.push(TextureChange::Target { slot: TARGET, width: 64, height: 36, sampling });
     packet.scenes.push(frame);
@@ -117,6 +117,10 @@ fn above() -> View {
         camera,
         scene: Some(1),
         layers: u32::MAX,
+        sky: None,
+        environment: Default::default(),
+        environment_textures: Default::default(),
+        viewport: None,
         guis: Vec::new(),
     }
 }

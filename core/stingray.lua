@@ -57,7 +57,7 @@ end
 
 -- Application ------------------------------------------------------------------------------------
 
-local new_world, render_world = Application.new_world, Application.render_world
+local new_world = Application.new_world
 local create_viewport, destroy_viewport = Application.create_viewport, Application.destroy_viewport
 
 -- Flags without an equivalent: cloth and replays do not exist here.
@@ -85,11 +85,6 @@ add("Application", {
   destroy_viewport = function(world, viewport)
     destroy_viewport(viewport or world)
   end,
-  -- In the family, the shading environment comes before the window.
-  render_world = function(world, camera, viewport, environment, window)
-    if environment ~= nil and type(environment) ~= "table" then window = environment end
-    render_world(world, camera, viewport, window)
-  end,
   resolution = Window.resolution,
   flow_callback_context_entity = nothing,
   flow_callback_context_level = nothing,
@@ -100,6 +95,8 @@ add("Application", {
 -- Worlds and levels ------------------------------------------------------------------------------
 
 local create_particles, create_line_object = World.create_particles, World.create_line_object
+local create_environment = World.create_shading_environment
+local set_environment = World.set_shading_environment
 
 add("World", {
   -- Groups of effects do not exist here.
@@ -133,12 +130,15 @@ add("World", {
   update_scene = function(world, delta)
     World.update(world, delta)
   end,
+  -- Resources that the game lacks have the values of the world.
   create_shading_environment = function(world, name)
-    return { world = world, name = name, values = {} }
+    if name and not Application.can_get("shading_environment", name) then name = nil end
+    return create_environment(world, name)
   end,
-  destroy_shading_environment = nothing,
-  set_shading_environment = function(_, environment)
-    ShadingEnvironment.apply(environment)
+  set_shading_environment = function(world, environment, name)
+    if name and Application.can_get("shading_environment", name) then
+      set_environment(world, environment, name)
+    end
   end,
 })
 
@@ -157,29 +157,55 @@ add("Level", {
   end,
 })
 
--- The values of shading environments that a world's sky has.
-local SKY = { top = true, horizon = true, ground = true, exposure = true, fog_density = true,
-  fog_color = true }
+-- Values of environments that this engine lacks, by environment and name. They have no effect.
+local other_values = {}
+local values
 
-local function set_value(environment, name, value)
-  environment.values[name] = value
+local function is_value(name)
+  if not values then
+    values = {}
+    for _, known in ipairs(ShadingEnvironment.names()) do values[known] = true end
+  end
+  return values[name]
 end
 
-local function value_of(environment, name)
-  return environment.values[name]
+local blend_environments = ShadingEnvironment.blend
+
+-- Returns functions that read and write a value of the engine, or one that it lacks.
+local function accessors(read, write)
+  local function get(environment, name)
+    if is_value(name) then return read(environment, name) end
+    local others = other_values[environment]
+    return others and others[name]
+  end
+  local function set(environment, name, value)
+    if is_value(name) then return write(environment, name, value) end
+    local others = other_values[environment] or {}
+    others[name] = value
+    other_values[environment] = others
+  end
+  return get, set
 end
+
+local scalar, set_scalar = accessors(ShadingEnvironment.scalar, ShadingEnvironment.set_scalar)
+local vector2, set_vector2 = accessors(ShadingEnvironment.vector2, ShadingEnvironment.set_vector2)
+local vector3, set_vector3 = accessors(ShadingEnvironment.vector3, ShadingEnvironment.set_vector3)
 
 add("ShadingEnvironment", {
-  blend = nothing,
-  set_scalar = set_value, set_vector2 = set_value, set_vector3 = set_value,
-  scalar = value_of, vector2 = value_of, vector3 = value_of,
-  -- Values with the names of the options of World.set_sky take effect.
-  apply = function(environment)
-    local options = {}
-    for name, value in pairs(environment.values) do
-      if SKY[name] then options[name] = value end
+  scalar = scalar, set_scalar = set_scalar,
+  vector2 = vector2, set_vector2 = set_vector2,
+  vector3 = vector3, set_vector3 = set_vector3,
+  -- Resources that the game lacks are left out.
+  blend = function(environment, resources)
+    local known = {}
+    for i = 1, #resources - 1, 2 do
+      local name, weight = resources[i], resources[i + 1]
+      if weight > 0 and Application.can_get("shading_environment", name) then
+        known[#known + 1] = name
+        known[#known + 1] = weight
+      end
     end
-    if next(options) then World.set_sky(environment.world, options) end
+    if #known > 0 then blend_environments(environment, known) end
   end,
 })
 

@@ -122,6 +122,21 @@ export function openChanges(panel, connection) {
   let entered = false;
   let rows = [];
   let chosen = null;
+  // Pictures of units, levels and materials follow the values: another program draws them.
+  let asked = 0;
+  const draw = async (fields, names) => {
+    const number = asked;
+    const note = make("p", { class: "note", role: "status" }, "Both versions are being drawn.");
+    detail.querySelector(".headline").after(note);
+    try {
+      const answer = await connection.ask("draw_difference", fields);
+      if (number !== asked) return;
+      const notes = answer.notes.map((text) => make("p", { class: "note" }, text));
+      note.replaceWith(...notes, ...makePictures(answer, names));
+    } catch (error) {
+      if (number === asked) setText(note, error.message);
+    }
+  };
   const compare = async () => {
     const path = newPath.value.trim();
     if (!path) return;
@@ -129,9 +144,11 @@ export function openChanges(panel, connection) {
     const other = oldPath.value.trim();
     if (other && other !== path) fields.with = other;
     try {
+      asked += 1;
       const answer = await connection.ask("difference", fields);
       const names = [oldVersion.value, newVersion.value].map(nameOf);
       detail.replaceChildren(...makeDifference(answer, names));
+      if (answer.draws) draw(fields, names);
     } catch (error) {
       detail.replaceChildren(make("p", { class: "note" }, error.message));
     }

@@ -7,7 +7,7 @@ import { settings } from "./settings.js";
 
 const ENDINGS =
   "lua|sjson|unit|level|material|shader|wgsl|texture|sheet|package|sound|mixer|particles|font|" +
-  "physics_properties|strings|config|tilemap|model|navigation|json|txt|frag|vert";
+  "physics_properties|shading_environment|strings|config|tilemap|model|navigation|json|txt|frag|vert";
 const PLACE = new RegExp(String.raw`(?:[\w.+-]+/)*[\w.+-]+\.(?:${ENDINGS}):\d{1,7}\b`, "g");
 
 // Characters before the beginning of a path.

@@ -14,6 +14,7 @@ mod examples;
 mod explain;
 mod flow;
 mod flow_merge;
+mod flow_problems;
 mod game_folder;
 mod golden;
 mod hot_reload;

@@ -52,8 +52,7 @@ fn valid_game_passes_check() {
         ],
     );
     assert_eq!(code, Some(0), "{output}");
-    assert!(output.contains("1 unit, 0 models and 1 level checked, 0 problems"), "{output}");
-    let last = "1 of 1 script compiled, 0 compile errors, 0 missing references\n";
+    let last = "1 script, 1 unit, 0 models and 1 level checked\nno errors\n";
     assert!(output.contains(last), "{output}");
 }
 
@@ -99,7 +98,7 @@ fn all_errors_are_reported_at_once() {
         "component 'tilemap': there is no tilemap 'cave'",
         "models/cage.model: spawning it: component 'bar': 'type' of actor 'bar' must be one of \
          static, dynamic, kinematic, trigger, got 'dynamik', did you mean 'dynamic'?",
-        "5 units, 1 model and 1 level checked, 8 problems",
+        "3 scripts, 5 units, 1 model and 1 level checked\n",
         "scripts/loose.lua:1: <name> or '...' expected near 'end'",
         "error: units/orphan.unit:1: there is no unit 'units/nobody'",
         "error: units/flat.unit:1: there is no texture 'shp'",
@@ -107,7 +106,7 @@ fn all_errors_are_reported_at_once() {
         "error: levels/gone.level:1: there is no unit 'units/gone'",
         "error: levels/gone.level:1: there is no unit 'good', did you mean 'units/good'?",
         "error: levels/gone.level:1: there is no unit 'units/lost'",
-        "2 of 3 scripts compiled, 2 compile errors, 6 missing references\n",
+        "16 errors: 2 compile errors, 6 missing references, 8 spawn errors\n",
     ] {
         assert!(output.contains(expected), "'{expected}' is not in:\n{output}");
     }
@@ -138,7 +137,7 @@ fn misspelled_component_function_is_an_error() {
         assert_eq!(output.matches(message).count(), 1, "'{message}' is not once in:\n{output}");
     }
     assert!(!output.contains("heal'") && !output.contains("upgrade"), "{output}");
-    let last = "2 of 2 scripts compiled, 0 compile errors, 0 missing references, 2 other errors\n";
+    let last = "2 scripts, 2 units, 0 models and 0 levels checked\n2 other errors\n";
     assert!(output.contains(last), "{output}");
 }
 
@@ -171,8 +170,8 @@ fn duplicate_errors_are_reported_once() {
         "levels/b.level: ending it: components/ends.lua:1: no end",
         "error: compiled.lua:1: this is a compiled chunk: games are text",
         "error: odd.lua:1: this is a compiled chunk: games are text",
-        "2 units, 0 models and 2 levels checked, 5 problems",
-        "2 of 5 scripts compiled, 3 compile errors, 0 missing references",
+        "5 scripts, 2 units, 0 models and 2 levels checked\n",
+        "8 errors: 3 compile errors, 5 spawn errors\n",
     ] {
         assert!(output.contains(message), "'{message}' is not in:\n{output}");
     }
@@ -198,7 +197,8 @@ fn unknown_names_in_scripts_are_errors() {
         "error: main.lua:2: the module 'hero' has no 'jmp', did you mean 'jump'?",
         "error: view.lua:1: Keyboard.button returns a number, and 0 is true in Lua: write \
          Keyboard.held(…)",
-        "3 of 3 scripts compiled, 0 compile errors, 0 missing references, 3 script findings",
+        "3 scripts, 0 units, 0 models and 0 levels checked\n",
+        "\n3 script errors\n",
     ] {
         assert!(output.contains(line), "{line}:\n{output}");
     }
@@ -222,7 +222,7 @@ fn invalid_camera_numbers_are_reported() {
         let unit = format!("components = {{ eye = {{ component = \"camera\" {fields} }} }}");
         let (code, output) = run_check("eye", &[MAIN, ("units/eye.unit", &unit)]);
         assert_eq!(code, Some(1), "{output}");
-        assert!(output.contains("0 levels checked, 1 problem\n"), "{output}");
+        assert!(output.contains("0 levels checked\n1 spawn error\n"), "{output}");
         assert!(output.contains(expected), "'{expected}' is not in:\n{output}");
     }
 }
@@ -297,7 +297,7 @@ fn missing_references_of_every_kind_are_errors() {
     let script = "error: units/cart.unit:3: there is no script 'components/rolls.lua'";
     assert!(output.contains(script), "{output}");
     // Two recordings of the sound, and one script.
-    let last = "1 of 1 script compiled, 0 compile errors, 11 missing references\n";
+    let last = ": 11 missing references, ";
     assert!(output.contains(last), "{output}");
     // Each alone is enough.
     for (file, text, message) in &REFERENCES[..4] {
@@ -325,7 +325,7 @@ fn missing_mixer_of_the_settings_is_an_error() {
     let (code, output) = run_check("mixer", &[MAIN, ("settings.sjson", settings)]);
     assert_eq!(code, Some(1), "{output}");
     assert!(output.contains("error: settings.sjson:2: there is no mixer 'loud'"), "{output}");
-    let last = "1 of 1 script compiled, 0 compile errors, 1 missing reference, 1 other error\n";
+    let last = "2 errors: 1 missing reference, 1 other error\n";
     assert!(output.contains(last), "{output}");
     let files = [MAIN, ("settings.sjson", settings), ("loud.mixer", "")];
     let (code, output) = run_check("mixed", &files);
@@ -350,7 +350,7 @@ fn unknown_tiles_are_warnings_and_missing_files_name_the_map() {
     assert!(output.contains(warning), "{output}");
     let error = "maps/hall.tmx: 'maps/walls.tsx' cannot be read: there is no such file";
     assert!(output.contains(&format!("error: {error}\n")), "{output}");
-    assert!(output.contains("1 compile error, 0 missing references, 1 warning\n"), "{output}");
+    assert!(output.contains("1 compile error, 1 warning\n"), "{output}");
     let (_, json, _) = run_engine("tiles", &files, &["check", "game", "--output", "json"]);
     for part in ["\"rule\": \"tilemap\"", "\"file\": \"maps/hall.tmx\""] {
         assert!(json.contains(part), "{json}");
@@ -395,7 +395,7 @@ fn references_that_game_or_engine_provide_are_no_errors() {
         ],
     );
     assert_eq!(code, Some(0), "{output}");
-    let last = "2 of 2 scripts compiled, 0 compile errors, 0 missing references\n";
+    let last = "\nno errors\n";
     assert!(output.contains(last), "{output}");
 }
 
@@ -447,7 +447,7 @@ fn references_between_variants_are_checked() {
     let warning = "warning: flag.fr.tga: the texture 'flag' has only the variants \"fr\": it is \
                    missing until the game prefers one of them: add a file without properties";
     assert!(output.contains(warning), "{output}");
-    assert!(output.contains("0 missing references, 1 warning\n"), "{output}");
+    assert!(output.contains("no errors, 1 warning\n"), "{output}");
     let files = [MAIN, ("flag.fr.tga", tga), ("units/a.de.unit", sprite), ("units/a.unit", "")];
     let (code, output) = run_check("other_variant", &files);
     assert_eq!(code, Some(1), "{output}");
@@ -502,7 +502,7 @@ fn scripts_with_missing_resources_are_errors() {
         "error: main.lua:4: there is no unit 'units/brrel', did you mean 'units/barrel'?",
         "error: main.lua:6: the module 'parts' has no 'fly'",
         "warning: main.lua:7: no script reads the global 'lost'",
-        "0 missing references, 2 script findings, 1 warning\n",
+        "2 script errors, 1 warning\n",
     ] {
         assert_eq!(output.matches(line).count(), 1, "'{line}' is not once in:\n{output}");
     }

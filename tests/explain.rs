@@ -109,6 +109,52 @@ fn short_hash_of_name_in_data_is_resolved() {
 }
 
 #[test]
+fn all_files_that_use_a_resource_are_listed() {
+    let folder = std::env::temp_dir().join(format!("engine-users-{}", std::process::id()));
+    let _ = fs::remove_dir_all(&folder);
+    for (path, text) in [
+        ("main.lua", "local name = \"units/\" .. kind\n"),
+        ("units/box.unit", ""),
+        ("units/heir.unit", "inherit = \"units/box\"\n"),
+        ("levels/yard.level", "units = { one = { unit = \"units/box\" } }\n"),
+        (
+            "graphs/door.flow",
+            "nodes = { s = { type = \"unit.spawn\" inputs = { resource = \
+          \"units/box\" } } }\n",
+        ),
+        ("tests/box_test.lua", "it('spawns', function() World.spawn_unit(w, 'units/box') end)\n"),
+        ("settings.sjson", "content = { roots = [\"units/box\"] }\n"),
+        ("other.lua", "return 1\n"),
+    ] {
+        let path = folder.join(path);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, text).unwrap();
+    }
+    let engine = |arguments: &[&str]| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_engine"));
+        let output = command.args(arguments).current_dir(&folder).output().unwrap();
+        String::from_utf8_lossy(&output.stdout).into_owned()
+    };
+    let explained = engine(&["explain", ".", "units/box.unit"]);
+    let (_, named_by) = explained.split_once("\nNamed by:\n").unwrap();
+    let named_by: Vec<&str> = named_by.lines().map(str::trim).collect();
+    let used = engine(&["deps", ".", "units/box.unit", "--used-by"]);
+    for file in [
+        "graphs/door.flow",
+        "levels/yard.level",
+        "main.lua",
+        "tests/box_test.lua",
+        "units/heir.unit",
+    ] {
+        assert!(named_by.contains(&file), "{file}\n{explained}");
+        assert!(used.contains(file), "{file}\n{used}");
+    }
+    assert!(!named_by.contains(&"other.lua"), "{explained}");
+    assert!(named_by.is_sorted(), "{explained}");
+    fs::remove_dir_all(folder).unwrap();
+}
+
+#[test]
 fn every_type_and_extension_is_in_the_manual() {
     for kind in KINDS.0 {
         let endings: Vec<_> =

@@ -159,7 +159,7 @@ fn a_graph_saved_with_an_error_keeps_its_previous_version() {
     game.folder.write("units/own.unit", block(&adding("{ wire = \"ad.value\" }")));
     game.logged(
         errors,
-        "graph units/own.unit: node add, pin 'amount': comes from the node 'ad', which does not \
+        "units/own.unit:5: node add, pin 'amount': comes from the node 'ad', which does not \
          exist, did you mean 'add'?",
     );
     assert_eq!(game.go("units/own.unit", "sum"), 2.0);
@@ -247,7 +247,7 @@ fn a_renamed_input_of_a_shared_graph_is_reported_by_its_users() {
     game.folder.write("graphs/inner.flow", &renamed);
     game.logged(
         errors,
-        "graph units/nested.unit: node go: leads to 'inner.go', and this node has no such input \
+        "units/nested.unit:3: node go: leads to 'inner.go', and this node has no such input \
          for events: was it renamed to 'begin'?",
     );
     assert_eq!(game.go("units/nested.unit", "inner/sum"), 2.0, "the previous version runs");
@@ -321,7 +321,7 @@ fn saved_nodes_in_lua_are_used_at_once() {
     game.folder.write("nodes/maths.lua", &renamed);
     game.logged(
         errors,
-        "graph units/own.unit: node amount: there is no node type 'maths.amount', did you mean \
+        "units/own.unit:4: node amount: there is no node type 'maths.amount', did you mean \
          'maths.amuont'?",
     );
     let errors = log::error_count();
@@ -379,7 +379,7 @@ fn wrong_nodes_in_lua_are_reported() {
     let output = out + &err;
     assert_ne!(code, 0);
     for (at, (_, message)) in cases.iter().enumerate() {
-        let line = format!("nodes/wrong{at}.lua: ");
+        let line = format!(" nodes/wrong{at}.lua:1: ");
         let found = output.lines().find(|text| text.contains(&line) && text.contains(message));
         assert!(found.is_some(), "{message}\n{output}");
     }

@@ -172,6 +172,86 @@ fn first_game_steps_reload_in_sequence() {
     assert_eq!(played, Ok(()));
 }
 
+/// A step of a section that builds a game.
+enum Step {
+    File(String, String),
+    Command(String),
+    Output(String),
+}
+
+/// Returns the files, the commands and the outputs of a section whose steps build a game. A block
+/// begins with a comment that names its file, or is the output of the command above it.
+fn steps_of(page: &str, title: &str) -> Vec<Step> {
+    let start = page.find(&format!("\n## {title}\n")).expect("the section is there") + 4;
+    let section = &page[start..];
+    let section = &section[..section.find("\n## ").unwrap_or(section.len())];
+    let (mut steps, mut block) = (Vec::new(), None::<String>);
+    for line in section.lines() {
+        match &mut block {
+            None if line.starts_with("```") => block = Some(String::new()),
+            None => {
+                let command = line.strip_prefix("    engine ");
+                steps.extend(command.map(|command| Step::Command(command.to_string())));
+            }
+            Some(text) if line == "```" => {
+                let first = text.lines().next().unwrap_or_default();
+                let path = first.strip_prefix("// ").or_else(|| first.strip_prefix("-- "));
+                steps.push(match path {
+                    Some(path) => Step::File(path.to_string(), text.clone()),
+                    None => Step::Output(text.clone()),
+                });
+                block = None;
+            }
+            Some(text) => *text += &format!("{line}\n"),
+        }
+    }
+    steps
+}
+
+/// Runs a command of a page in a folder. Returns its output.
+fn run_step(folder: &Path, command: &str) -> String {
+    let run = Command::new(env!("CARGO_BIN_EXE_engine"))
+        .args(command.split(' '))
+        .env("ENGINE_SAVE_DIR", folder.join("saves"))
+        .current_dir(folder)
+        .output()
+        .expect("the engine starts");
+    let printed = [&run.stdout[..], &run.stderr[..]].map(String::from_utf8_lossy).concat();
+    assert_eq!(run.status.code(), Some(0), "engine {command}:\n{printed}");
+    assert!(!printed.contains("warning: units"), "engine {command}:\n{printed}");
+    printed
+}
+
+#[test]
+fn steps_of_the_first_graph_build_a_game() {
+    let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/flow.md");
+    let page = std::fs::read_to_string(page).expect("the page is there");
+    let folder = std::env::temp_dir().join(format!("engine-first-graph-{}", std::process::id()));
+    let (mut files, mut outputs, mut printed) = (0, 0, String::new());
+    for step in steps_of(&page, "A first example") {
+        match step {
+            Step::File(path, text) => {
+                files += 1;
+                let path = folder.join(path);
+                std::fs::create_dir_all(path.parent().expect("it has one")).expect("it is new");
+                std::fs::write(path, text).expect("a scratch file can be written");
+            }
+            Step::Command(command) => printed = run_step(&folder, &command),
+            Step::Output(expected) => {
+                outputs += 1;
+                let is_shown = |line: &&str| expected.lines().any(|one| line.ends_with(one));
+                let found: Vec<&str> = printed.lines().filter(is_shown).collect();
+                let expected: Vec<&str> = expected.lines().collect();
+                assert_eq!(found.len(), expected.len(), "{printed}");
+                let pairs = found.iter().zip(&expected);
+                pairs.for_each(|(found, line)| assert!(found.ends_with(line), "{printed}"));
+            }
+        }
+    }
+    std::fs::remove_dir_all(&folder).expect("the scratch folder can be removed");
+    assert_eq!((files, outputs), (3, 1));
+}
+
 #[test]
 fn refused_reload_of_a_manual_game_is_reported() {
     let scratch = std::env::temp_dir().join(format!("engine-saved-{}", std::process::id()));

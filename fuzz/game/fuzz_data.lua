@@ -139,6 +139,12 @@ function use.physics_properties()
   use.unit("units/physics/door")
 end
 
+function use.shading_environment(name)
+  local world = new_world()
+  local environment = try(World.create_shading_environment, world, name)
+  if environment then try(Application.render_world, world, nil, nil, environment) end
+end
+
 function use.level(name)
   local world = new_world()
   local level = try(World.spawn_level, world, name)

@@ -9,6 +9,7 @@ use engine::foundation::blob::FRAME_BYTES;
 use engine::resource::data_resources::{read_members, read_package, read_tree};
 use engine::resource::material_data::{MaterialData, ShaderData};
 use engine::resource::panic_report::contain;
+use engine::resource::render_config_data::RenderConfigData;
 use engine::resource::resource_kind::ResourceKind;
 use engine::resource::resource_name::ResourceName;
 use engine::system::animation::{AnimationData, read_state_machine};
@@ -97,6 +98,7 @@ pub fn read(kind: &str, bytes: &[u8]) {
         "physics_properties" => {
             _ = read_tree(bytes).map(|tree| PhysicsProperties::read(&tree).is_ok())
         }
+        "render_config" => _ = RenderConfigData::read(bytes),
         "font" => _ = FontData::from_bytes(bytes),
         "package" => _ = (read_package(bytes).is_ok(), read_members(bytes).is_ok()),
         "sound" => {
@@ -105,7 +107,9 @@ pub fn read(kind: &str, bytes: &[u8]) {
                 let _ = contained(|| clip::decode(&file));
             }
         }
-        "config" | "strings" | "unit" | "level" | "flow" => _ = read_tree(bytes),
+        "config" | "strings" | "unit" | "level" | "flow" | "shading_environment" => {
+            _ = read_tree(bytes)
+        }
         "navigation" => _ = NavigationFile::read_data(bytes),
         _ => {}
     }

@@ -42,6 +42,7 @@ const USED: &[(&str, &str)] = &[
     ("particles", "particles/torch"),
     ("physics_properties", "global"),
     ("shader", "pictures/wave"),
+    ("shading_environment", "environments/noon"),
     ("sheet", "pictures/hero"),
     ("sound", "sounds/streamed"),
     ("strings", "data/menu"),

@@ -17,6 +17,7 @@ end
 ---Returns the unit of the graph whose node runs, or nil for the graph of a level. Call it in the
 ---function of a node.
 ---@return Unit|nil unit the unit
+---@node hidden
 function Application.flow_callback_context_unit()
   return context("Application.flow_callback_context_unit", 1)
 end
@@ -24,12 +25,14 @@ end
 ---Returns the level of the graph whose node runs, or the level that spawned its unit, or nil. Call
 ---it in the function of a node.
 ---@return Level|nil level the level
+---@node hidden
 function Application.flow_callback_context_level()
   return context("Application.flow_callback_context_level", 2)
 end
 
 ---Returns the world of the graph whose node runs. Call it in the function of a node.
 ---@return World world the world
+---@node hidden
 function Application.flow_callback_context_world()
   return context("Application.flow_callback_context_world", 3)
 end
@@ -37,6 +40,7 @@ end
 ---Returns the graph and the id of the node that runs. Call it in the function of a node.
 ---@return string graph the name of the graph, such as "units/barrel.unit"
 ---@return string node the id of the node; "n8/n3" for the node n3 of the subgraph n8
+---@node hidden
 function Application.flow_callback_context_node()
   local where = "Application.flow_callback_context_node"
   return context(where, 4), context(where, 5)

@@ -9,6 +9,7 @@ local getinfo, ffi = core.debug.getinfo, core.ffi
 local bad_argument, raise = core.bad_argument, core.raise
 
 ---@module Script
+---@node hidden
 ---Functions that inspect the game's running code and Lua's memory, and functions for messages.
 ---@example
 ---   assert(Script.type_name(Vector3(1, 2, 3)) == "Vector3")

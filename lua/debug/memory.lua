@@ -193,6 +193,7 @@ end
 ---bytes and blocks by owner; `held`, the total bytes held by Lua. The walk pauses the game: about
 ---20 ms for 100000 objects.
 ---@return table snapshot plain data
+---@node hidden
 function Memory.snapshot()
   local held = core.memory_used()
   local engine = {}
@@ -233,6 +234,7 @@ end
 ---@param before table a snapshot
 ---@param after? table a later snapshot; the current state if omitted
 ---@return table[] changes empty if nothing changed
+---@node hidden
 function Memory.changes(before, after)
   check_snapshot("Memory.changes", 1, "before", before)
   if after == nil then
@@ -265,6 +267,7 @@ local REPORT_ROWS = 20
 ---owners.
 ---@param before? table a snapshot; lists the growth since then
 ---@return string text one line for each entry
+---@node hidden
 function Memory.report(before)
   local lines = {}
   local changes

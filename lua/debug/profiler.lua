@@ -35,6 +35,7 @@ end
 ---Opens a scope: the code up to `Profiler.stop` is measured under its name. Scopes can be nested.
 ---Use a constant name: names that contain changing numbers soon exceed the limit.
 ---@param name string 1 to 100 bytes; at most 4096 different names
+---@node hidden
 function Profiler.start(name)
   begin(numbers[name] or number_of("Profiler.start", name))
 end
@@ -54,6 +55,7 @@ end
 ---Closes the innermost scope. With a name, closes the innermost scope of that name, and the scopes
 ---that are still open inside it.
 ---@param name? string name of the scope, as a check
+---@node hidden
 function Profiler.stop(name)
   local number = 0
   if name ~= nil then
@@ -69,6 +71,7 @@ end
 ---`name/y` and `name/z`.
 ---@param name string name of the counter, as a path
 ---@param value number|Vector3 amount to add
+---@node hidden
 function Profiler.record_statistics(name, value)
   if type(name) ~= "string" then
     bad_argument("Profiler.record_statistics", 1, "name", "string", name)
@@ -87,6 +90,7 @@ end
 
 ---Returns the renderer's counters for the last frame, by their names without `renderer/`.
 ---@return table<string, number> values empty if nothing is drawn
+---@node hidden
 function Profiler.render_stats()
   local values = {}
   for _, name in ipairs(Stats.names("renderer/")) do
@@ -98,6 +102,7 @@ end
 ---Starts the sampling profiler, which records the location of the running script 1000 times per
 ---second of script time, until `Profiler.stop_sampling`. Workers are not sampled. Does nothing in
 ---a release.
+---@node hidden
 function Profiler.start_sampling()
   local _, problem = core.sampling(true)
   if problem then raise("Profiler.start_sampling: " .. problem) end
@@ -107,6 +112,7 @@ end
 ---`functions` and `lines`, largest first, each with `name`, `samples`, `allocated_bytes` and
 ---`engine_calls` between two samples, and the report as `text`.
 ---@return table? samples locations of the scripts; nil in a release
+---@node hidden
 function Profiler.stop_sampling()
   local samples, problem = core.sampling(false)
   if problem then raise("Profiler.stop_sampling: " .. problem) end
@@ -116,6 +122,7 @@ end
 ---Returns the samples so far, in the form of `Profiler.stop_sampling`. They differ from run to
 ---run.
 ---@return table? samples so far; nil if sampling is off
+---@node hidden
 function Profiler.samples()
   return core.sampled()
 end

@@ -67,6 +67,7 @@ end
 ---once, and keep it.
 ---@param name string a path such as `enemies/alive`, of at most 120 bytes; 16383 counters at most
 ---@return Counter counter counter to increment: `counter.value = counter.value + 1`
+---@node hidden
 function Stats.counter(name)
   return counters[name] or counter_of("Stats.counter", name)
 end
@@ -81,6 +82,7 @@ local reactions = {}
 ---@param name string name of the counter, which does not have to exist yet
 ---@param limit number the largest value in a frame without an alarm
 ---@param reaction? fun(value: number, limit: number, name: string)|string callback or message
+---@node hidden
 function Stats.alarm(name, limit, reaction)
   core.no_reload("Stats.alarm")
   if type(name) ~= "string" then
@@ -100,6 +102,7 @@ end
 ---Removes an alarm.
 ---@param name string name of the counter
 ---@return boolean removed true if there was an alarm
+---@node hidden
 function Stats.remove_alarm(name)
   if type(name) ~= "string" then
     bad_argument("Stats.remove_alarm", 1, "name", "string", name)

@@ -5,7 +5,8 @@ local core = ...
 
 local type, ipairs, error, tostring = type, ipairs, error, tostring
 local xpcall, unpack, select = xpcall, unpack, select
-local format = string.format
+local format, find, match, gmatch = string.format, string.find, string.match, string.gmatch
+local concat = table.concat
 local running, create, resume, status =
   coroutine.running, coroutine.create, coroutine.resume, coroutine.status
 local raise, bad_argument, no_reload = core.raise, core.bad_argument, core.no_reload
@@ -37,7 +38,7 @@ local chosen, choices
 
 -- Returns the results of a function in a coroutine.
 local function results_of(thread, ok, ...)
-  if not ok then error((...), 0) end
+  if not ok then error(core.debug.traceback(thread, tostring((...))), 0) end
   if status(thread) == "suspended" then
     error("the function waits (coroutine.yield), and a graph needs its results at once", 0)
   end
@@ -62,8 +63,21 @@ local function arguments(n)
   return n, unpack(values, 1, n)
 end
 
+-- Returns the message of an error with the stack of the game: without the functions of this file,
+-- which call the game's, and without those that raise errors.
 local function handler(problem)
-  return core.debug.traceback(tostring(problem), 2)
+  local text = tostring(problem)
+  if not find(text, "\nstack traceback:", 1, true) then
+    text = core.debug.traceback(text, 2)
+  end
+  local message, stack = match(text, "^(.-)\nstack traceback:(.*)$")
+  local lines = {}
+  for line in gmatch(stack or "", "\n([^\n]*)") do
+    if find(line, "[engine] flow/flow", 1, true) then break end
+    if not find(line, "^%s*%[C%]: in function 'error'") then lines[#lines + 1] = line end
+  end
+  if #lines == 0 then return message or text end
+  return message .. "\nstack traceback:\n" .. concat(lines, "\n")
 end
 
 -- Types of results that a step takes; `step` has two of them.
@@ -225,9 +239,8 @@ local function send_actions(world)
     elseif not missing_actions[name] then
       missing_actions[name] = true
       local near = core.suggest(name, Input.actions())
-      core.log("error", format("a graph has a node event.input for the action '%s', and there is no"
-        .. " such action%s", name, near and ", did you mean '" .. near .. "'?"
-          or " (Input.set_actions and input.actions in settings.sjson set them)"))
+      core.flow_report_missing_action(name, near and ", did you mean '" .. near .. "'?"
+        or ": add it with Input.set_actions, or to input.actions in settings.sjson")
     end
   end
 end

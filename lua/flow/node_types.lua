@@ -3,8 +3,9 @@
 local core = ...
 
 local type, ipairs, next, tostring = type, ipairs, next, tostring
-local format, match, find = string.format, string.match, string.find
-local pcall, sort, raise = core.pcall, table.sort, core.raise
+local format, match, find, gmatch = string.format, string.match, string.find, string.gmatch
+local gsub, sub = string.gsub, string.sub
+local pcall, sort, error = core.pcall, table.sort, error
 
 local Application = core.module("Application")
 
@@ -20,26 +21,59 @@ core.flow_functions = functions
 -- Fields of a node that the engine reads.
 local FIELDS = { "title", "category", "doc", "inputs", "outputs", "events", "query" }
 
+-- Returns the line of a file on which a node is, or after it the first name that a message has in
+-- quotes; nil if the text has no such line, or cannot be read, as in a bundle.
+local function line_of(file, name, message)
+  local text = core.read_script((gsub(match(file, "^(.*)%.lua$") or file, "/", "."))).text
+  local first
+  local wanted = {}
+  for term in gmatch(message, "'([^']+)'") do
+    local is_node = term == name or sub(term, -#name - 1) == "." .. name
+    if not is_node then wanted[#wanted + 1] = term end
+  end
+  local number, found, rank = 0, nil, #wanted + 1
+  for line in gmatch(text or "", "([^\n]*)\n?") do
+    number = number + 1
+    local is_node = find(line, "%f[%w_]" .. gsub(name, "%W", "%%%0") .. "[\"'%]]*%s*=")
+    if not first and is_node then first = number end
+    for i = 1, first and rank - 1 or 0 do
+      if find(line, "%f[%w_]" .. gsub(wanted[i], "%W", "%%%0") .. "%f[^%w_]") then
+        found, rank = number, i
+        break
+      end
+    end
+    if rank == 1 then break end
+  end
+  return found or first
+end
+
+-- Raises an error of a node in a file of the game, with its line there.
+local function refuse(file, name, message)
+  local line = file ~= "" and line_of(file, name, message)
+  error(format("%s:%d: %s", file, line or 1, message), 0)
+end
+
 -- Registers the nodes in a table of a file. `file` is empty for nodes of the engine.
 local function add_nodes(prefix, file, list)
   for _, name in ipairs(core.names(list)) do
     local node = list[name]
     if type(node) ~= "table" or type(node.run) ~= "function" then
-      raise(format("%s: the node '%s' must be a table with a function 'run'", file, name))
+      refuse(file, name, format("the node '%s' must be a table with a function 'run'", name))
     end
     for _, key in ipairs(core.names(node)) do
       local known = key == "run"
       for _, field in ipairs(FIELDS) do known = known or field == key end
       if not known then
         local near = core.suggest(key, FIELDS)
-        raise(format("%s: the node '%s' has the unknown field '%s'%s", file, name, key,
+        refuse(file, name, format("the node '%s' has the unknown field '%s'%s", name, key,
           near and ", did you mean '" .. near .. "'?" or ""))
       end
     end
     local fields = {}
     for _, field in ipairs(FIELDS) do fields[field] = node[field] end
     if next(fields) == nil then fields.doc = "" end
-    core.flow_add_node(prefix .. name, file, fields)
+    local _, problem = core.flow_add_node(prefix .. name, file, fields)
+    if problem then refuse(file, name, problem) end
     nodes[prefix .. name], files[prefix .. name] = node, file
   end
 end
@@ -62,12 +96,13 @@ local function node_modules()
 end
 
 local function add_module(name)
-  local list = core.require((name:gsub("/", ".")))
+  local list = core.require((gsub(name, "/", ".")))
   local file = name .. ".lua"
   if type(list) ~= "table" then
-    raise(format("%s must return a table of nodes, and returned %s", file, core.describe(list)))
+    error(format("%s: it must return a table of nodes, and returned %s", file,
+      core.describe(list)), 0)
   end
-  add_nodes(match(name, "^nodes/(.+)$"):gsub("/", ".") .. ".", file, list)
+  add_nodes(gsub(match(name, "^nodes/(.+)$"), "/", ".") .. ".", file, list)
 end
 
 -- Adds the node types of the game. A file with an error is reported, and the others are added.
@@ -76,7 +111,11 @@ local function add_game_nodes()
   local modules = node_modules()
   for _, name in ipairs(modules) do
     local ok, problem = pcall(add_module, name)
-    if not ok then core.log("error", name .. ".lua: " .. tostring(problem)) end
+    if not ok then
+      local text = tostring(problem)
+      local has_location = find(text, name .. ".lua:", 1, true) == 1
+      core.log("error", has_location and text or name .. ".lua: " .. text)
+    end
   end
   game_nodes = #modules > 0
 end

@@ -66,6 +66,7 @@ function Material.destroy(material)
 end
 
 ---@module Gui
+---@node hidden
 ---Two-dimensional drawing: on the screen, in logical pixels from the left bottom, or on a plane in
 ---a world. A Gui is immediate or retained. An immediate Gui shows each drawn object for one frame.
 ---A retained Gui returns a number for each object and shows the object until it is destroyed; an

@@ -10,6 +10,7 @@ local istype = ffi.istype
 local check_small_color = core.check_small_color
 
 ---@module Color
+---@node query
 ---A colour: `Color(r, g, b)`, or `Color(a, r, g, b)` with the alpha first, as in other engines of
 ---this family; `Color.rgba(r, g, b, a)` has the alpha last. `Color("#ff8000")` reads the notation
 ---of files, and `Color.from_data` all notations of files. All parts run from 0 to 255; 255 is full

@@ -9,6 +9,7 @@ local max, min, sqrt = math.max, math.min, math.sqrt
 local istype = core.ffi.istype
 
 ---@module Math
+---@node query
 ---Functions on numbers: clamping, interpolation, rounding, angles. Also functions on oriented
 ---boxes, as `Unit.box` returns them: a pose at the box's center, and half extents, which are
 ---measured along the pose's axes (its scale counts).
@@ -155,6 +156,7 @@ end
 ---@param to number the target
 ---@param step number the largest change, 0 or more
 ---@return number the new number
+---@node action
 function Math.move_towards(from, to, step)
   check_three("Math.move_towards", "from", from, "to", to, "step", step)
   if step < 0 then bad_argument("Math.move_towards", 3, "step", "0 or more", step) end

@@ -9,6 +9,7 @@ local abs, acos, cos, sin, sqrt = math.abs, math.acos, math.cos, math.sin, math.
 local istype = ffi.istype
 
 ---@module Quaternion
+---@node query
 ---A rotation in space, as four numbers x, y, z, w. The identity (0, 0, 0, 1) is no rotation.
 ---`Quaternion(axis, angle)` rotates by `angle` radians about `axis`, counterclockwise when looking
 ---against the axis (right-hand rule); `Quaternion()` is the identity. `a * b` applies b first and

@@ -41,6 +41,7 @@ end
 ---Raises: a Vector3 never changes. Use `v = Vector3.with_x(v, x)`.
 ---@param v Vector3 the vector
 ---@param x number the new x
+---@node action
 function Vector3.set_x(v, x)
   frozen("Vector3.set_x", "Vector3.with_x(v, x)")
 end
@@ -48,6 +49,7 @@ end
 ---Raises: a Vector3 never changes. Use `v = Vector3.with_y(v, y)`.
 ---@param v Vector3 the vector
 ---@param y number the new y
+---@node action
 function Vector3.set_y(v, y)
   frozen("Vector3.set_y", "Vector3.with_y(v, y)")
 end
@@ -55,6 +57,7 @@ end
 ---Raises: a Vector3 never changes. Use `v = Vector3.with_z(v, z)`.
 ---@param v Vector3 the vector
 ---@param z number the new z
+---@node action
 function Vector3.set_z(v, z)
   frozen("Vector3.set_z", "Vector3.with_z(v, z)")
 end
@@ -64,6 +67,7 @@ end
 ---@param x number the new x
 ---@param y number the new y
 ---@param z number the new z
+---@node action
 function Vector3.set_xyz(v, x, y, z)
   frozen("Vector3.set_xyz", "Vector3(x, y, z)")
 end
@@ -72,6 +76,7 @@ end
 ---@param v Vector3 the vector
 ---@param i integer 1 to 3
 ---@param value number the new value
+---@node action
 function Vector3.set_element(v, i, value)
   frozen("Vector3.set_element", "Vector3.with_element(v, i, value)")
 end
@@ -128,6 +133,7 @@ end
 ---@param y number the new y
 ---@param z number the new z
 ---@param w number the new w
+---@node action
 function Quaternion.set_xyzw(q, x, y, z, w)
   frozen("Quaternion.set_xyzw", "Quaternion.from_elements(x, y, z, w)")
 end

@@ -9,6 +9,7 @@ local abs, min, max, sqrt = math.abs, math.min, math.max, math.sqrt
 local istype = ffi.istype
 
 ---@module Vector3
+---@node query
 ---A point, a direction or a size in space: X is right, Y is forward, Z is up.
 ---A Vector3 never changes: every operation returns a new one, and values can be stored anywhere.
 ---Fields are 32-bit floats, so 0.1 comes back as 0.10000000149; `tostring` prints the short form.
@@ -257,6 +258,7 @@ end
 ---@param a Vector3 the first vector
 ---@param b Vector3 the second vector
 ---@return Vector3 a + b
+---@node action
 function Vector3.add(a, b)
   if not istype(V3, a) then bad_argument("Vector3.add", 1, "a", "Vector3", a) end
   if not istype(V3, b) then bad_argument("Vector3.add", 2, "b", "Vector3", b) end

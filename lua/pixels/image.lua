@@ -11,6 +11,7 @@ local istype, copy, bytes_of = ffi.istype, ffi.copy, ffi.string
 local ColorType, values = core.ctypes.Color, core.values
 
 ---@module Image
+---@node hidden
 ---A picture whose pixels you read and write, such as a minimap, a painted canvas or generated
 ---terrain. Pixels are counted from 0, from the top left. A pixel has red, green, blue and alpha,
 ---one byte each; its colour is sRGB, not multiplied by the alpha. `Image.to_texture` shows an

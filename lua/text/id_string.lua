@@ -124,6 +124,7 @@ local function check_hex(kind, hex)
 end
 
 ---@module IdString32
+---@node hidden
 ---A name as its 32-bit hash, for the ids inside data: nodes, parameters, events. Two ids are equal
 ---if their names are equal. An id can be stored anywhere and can be a table key. `pairs` visits
 ---such keys in a different order in each run; `Script.sorted_pairs` has a fixed order. The hash is
@@ -185,6 +186,7 @@ function IdString32.to_string(id)
 end
 
 ---@module IdString64
+---@node hidden
 ---A name as its 64-bit hash, for resources and their types. Two ids are equal if their names are
 ---equal. An id can be stored anywhere and can be a table key. `pairs` visits such keys in a
 ---different order in each run; `Script.sorted_pairs` has a fixed order. The hash is MurmurHash64A

@@ -15,6 +15,7 @@ local Application = core.module("Application")
 ---@overload fun(name: string): Localizer
 
 ---@module Localizer
+---@node hidden
 ---Texts in the player's language. A resource of type `strings` has one text for each key, or one
 ---text for each language: `play = { en = "Play", sv = "Spela" }`. Languages are the properties
 ---that `Application.set_property_preference_order` prefers, so one call selects both files

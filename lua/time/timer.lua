@@ -20,6 +20,7 @@ local TOLERANCE_SECONDS = 1e-6
 local TIME_SECONDS_MAX = 2 ^ 53 -- end of time: beyond it, single seconds are lost
 
 ---@module Timer
+---@node hidden
 ---Calls functions later, and lets coroutines `wait`. Timers use the game's time: it follows the
 ---time step that `update` gets, so slow motion slows timers and a paused game pauses them. In each
 ---frame, before `update`, everything that is due is called, in the order of its due time; calls

@@ -16,6 +16,7 @@ local TOLERANCE_SECONDS = 1e-6
 local TIME_SECONDS_MAX = 2 ^ 53 -- end of time: beyond it, single seconds are lost
 
 ---@module Tween
+---@node hidden
 ---Moves fields of a table to new values over time: `Tween.to(door, 2, { angle = 90 },
 ---"quad_out")`. A value is a number, or any type with `-`, `*` by a number and `+`, such as a
 ---Vector3. Easings are "linear", and quad, cubic, quart, quint, sine, expo, circ, back, bounce and

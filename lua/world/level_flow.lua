@@ -13,6 +13,7 @@ local Level = core.module("Level")
 ---@param name string the name of the event
 ---@param value? any a number, boolean, text, vector, rotation, color, object, or a list of these
 ---@return boolean taken true if the graph of the level has the event
+---@node hidden
 function Level.trigger_event(level, name, value)
   check("Level.trigger_event", Level, level)
   return send("Level.trigger_event", level, name, value)
@@ -22,6 +23,7 @@ end
 ---@param level Level a level with a graph
 ---@param name string the name of the variable
 ---@return any value its value
+---@node hidden
 function Level.flow_variable(level, name)
   check("Level.flow_variable", Level, level)
   return read("Level.flow_variable", level, name)
@@ -31,6 +33,7 @@ end
 ---@param level Level a level with a graph
 ---@param name string the name of the variable
 ---@param value any the value
+---@node hidden
 function Level.set_flow_variable(level, name, value)
   check("Level.set_flow_variable", Level, level)
   write("Level.set_flow_variable", level, name, value)

@@ -432,6 +432,9 @@ impl Display {
                 RendererEvent::ShaderFailed { message, .. } | RendererEvent::Fault { message } => {
                     log::error(&message)
                 }
+                RendererEvent::RenderConfigFailed { name, message } => {
+                    log::error(&format!("the render config '{name}' is not used: {message}"));
+                }
                 RendererEvent::DeviceRecovered { message } => log::warning(&message),
                 RendererEvent::Crowded { message } => log::warn("lights", &message),
                 RendererEvent::PoseRefused { message } => log::warn("poses", &message),

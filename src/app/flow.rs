@@ -1,6 +1,7 @@
 //! Graphs of a game for tools and commands: reading and writing of their sources, validation, and
 //! explanations. Graphs that run are in src/engine/flow.rs.
 
+mod event_sources;
 mod renames;
 
 use super::App;
@@ -191,7 +192,9 @@ impl App {
 
     /// Validates a source as if it were saved in a file.
     pub fn validate_graph(&mut self, file: &GraphFile, tree: &SjsonTree) -> Validated {
-        self.validate_graph_of(file, tree, file.owner())
+        let mut validated = self.validate_graph_of(file, tree, file.owner());
+        validated.problems.extend(self.absent_events(file, tree));
+        validated
     }
 
     /// Validates a source for an owner.

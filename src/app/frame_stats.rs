@@ -149,6 +149,8 @@ pub fn count_frame_statistics(statistics: &FrameStatistics) {
     counter!("renderer/shadow_draw_calls") += statistics.scene.shadow_draw_calls;
     counter!("renderer/skinned_draws") += statistics.scene.skinned_draws;
     counter!("renderer/palette_bytes") += statistics.scene.palette_bytes;
+    counter!("renderer/generator_textures") += statistics.generator_textures;
+    counter!("renderer/generator_bytes") += statistics.generator_bytes;
     counter!("renderer/meshes") += statistics.scene.meshes;
     counter!("renderer/particles") += statistics.scene.particles;
     for (part, milliseconds) in &statistics.cpu_passes {

@@ -302,12 +302,31 @@ impl GameRun {
         }
         if code == exit::SUCCESS {
             self.print_summary();
+            code = self.code_of_unseen_run();
         }
         self.app.end_tools();
         match code {
             exit::SUCCESS => self.app.quit().unwrap_or(exit::SUCCESS),
             failed => failed,
         }
+    }
+
+    /// Returns the exit code of a run without an error of the game. Nobody sees the log of a run
+    /// without a window, such as one of a build server: files that cannot be compiled fail it.
+    fn code_of_unseen_run(&mut self) -> i32 {
+        let has_own_code = self.app.quit().is_some_and(|code| code != exit::SUCCESS);
+        if self.display.has_window() || has_own_code {
+            return exit::SUCCESS;
+        }
+        let failed = &self.app.vm().engine().assets.store.index().failed;
+        match failed.len() {
+            0 => return exit::SUCCESS,
+            1 => log::error(&format!("the run fails, because {} cannot be compiled", failed[0].0)),
+            count => {
+                log::error(&format!("the run fails, because {count} files cannot be compiled"));
+            }
+        }
+        exit::FAILED
     }
 
     /// Prints the number of frames of a run that nobody could see. Recordings and replays have a

@@ -1,11 +1,16 @@
 //! Options of the renderer, by the game's settings and its window.
 
-use engine_render::{self as render, RenderQuality};
+use engine_render::{self as render, Antialiasing, RenderQuality};
 use engine_resource::settings::Settings;
 use engine_window::Vsync;
 
 /// Maximum shadow map size, in texels, if the processor renders for a window.
 const SHADOW_TEXELS_OF_PROCESSOR: u32 = 512;
+/// Maximum size of the map of a sky's light, in texels, in the same case.
+const SKY_TEXELS_OF_PROCESSOR: u32 = 128;
+/// Maximum number of shadow maps of lamps that are drawn in a frame, if the processor renders for
+/// a window.
+const SHADOW_TILES_OF_PROCESSOR: u32 = 6;
 
 /// Returns the render quality from the settings. `processor` is true if the processor renders for a
 /// window.
@@ -15,8 +20,17 @@ pub fn quality_of(settings: &Settings, processor: bool) -> RenderQuality {
         samples: if settings.boolean("render.smooth_edges") { 4 } else { 1 },
         shadow_texels: texels,
         spot_texels: texels / 2,
+        shadow_atlas_texels: settings.number("render.shadow_atlas_texels") as u32,
+        shadow_tiles_per_frame: settings.number("render.shadow_tiles_per_frame") as u32,
         shadow_distance: settings.number("render.shadow_distance") as f32,
         cascades: settings.number("render.shadow_maps") as u32,
+        antialiasing: match settings.text("render.antialiasing") {
+            "fxaa" => Antialiasing::Fxaa,
+            _ => Antialiasing::None,
+        },
+        sky_texels: settings.number("render.sky_texels") as u32,
+        sky_steps: settings.number("render.sky_steps") as u32,
+        scale: settings.number("render.scale") as f32,
     };
     if !(processor && settings.boolean("render.less_on_processor")) {
         return wanted;
@@ -29,12 +43,18 @@ pub fn quality_of(settings: &Settings, processor: bool) -> RenderQuality {
         samples: 1,
         shadow_texels: fewer,
         spot_texels: fewer / 2,
+        shadow_atlas_texels: wanted.shadow_atlas_texels.min(2 * fewer),
+        shadow_tiles_per_frame: wanted.shadow_tiles_per_frame.min(SHADOW_TILES_OF_PROCESSOR),
         shadow_distance: if fewer > 0 {
             wanted.shadow_distance * part
         } else {
             wanted.shadow_distance
         },
         cascades: 1,
+        antialiasing: wanted.antialiasing,
+        sky_texels: wanted.sky_texels.min(SKY_TEXELS_OF_PROCESSOR),
+        sky_steps: 1,
+        scale: wanted.scale,
     }
 }
 

@@ -5,6 +5,7 @@ use engine_foundation::Error;
 use engine_foundation::sjson::SjsonTree;
 use engine_models::data::ModelData;
 use engine_particles::resource::PARTICLES;
+use engine_render::render_config::RENDER_CONFIG;
 use engine_render::shader::{MATERIAL, SHADER};
 use engine_resource::data_resources;
 use engine_resource::resource_kind::{ResourceKind, ResourceKinds, kind_names};
@@ -17,6 +18,7 @@ use engine_textures::sheet_resource::{self, SHEET};
 use engine_tilemaps::resource::TILEMAP;
 use engine_world::animation::{ANIMATION_FILE, STATE_MACHINE};
 use engine_world::physics::PHYSICS_PROPERTIES;
+use engine_world::shading::SHADING_ENVIRONMENT;
 use engine_world::{level_resource, model_resource, navigation_file, unit_resource};
 
 static ALL: &[&ResourceKind] = &[
@@ -43,6 +45,8 @@ static ALL: &[&ResourceKind] = &[
     &FLOW,
     &TILEMAP,
     &PHYSICS_PROPERTIES,
+    &SHADING_ENVIRONMENT,
+    &RENDER_CONFIG,
 ];
 
 /// Function that returns the names of the resources that compiled data contains.

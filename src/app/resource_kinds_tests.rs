@@ -101,6 +101,8 @@ fn samples() -> Vec<(String, Vec<u8>, usize)> {
         ("a.tmx", file!("tests/lua/maps/cave.tmx"), 99),
         ("a.ldtk", file!("tests/lua/maps/world.ldtk"), 99),
         ("a.physics_properties", file!("tests/lua/global.physics_properties"), 99),
+        ("a.shading_environment", file!("tests/lua/environments/noon.shading_environment"), 99),
+        ("a.render_config", file!("core/render/full.render_config"), 99),
     ];
     let pictures = images_of_formats();
     all.extend(pictures.iter().map(|(extension, bytes)| (*extension, bytes.clone(), 60)));

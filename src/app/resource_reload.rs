@@ -115,17 +115,26 @@ pub fn open(root: &Path, source_platform: &str, exclude: &[Glob]) -> ResourceSto
     }
 }
 
-/// Reports the files that cannot be compiled. Their older data is used.
+/// Number of resources with old data that a message names.
+const STALE_SHOWN: usize = 5;
+
+/// Reports once that older data is used for files that cannot be compiled, because errors of the
+/// game that follow can come from it.
 fn warn_of_stale_data(index: &ResourceIndex) {
     let failed = index.failed.iter().map(|(name, _)| name);
     let old: Vec<_> = failed.filter(|name| !index.variants(name).is_empty()).collect();
-    let Some(first) = old.first() else { return };
-    let others = match old.len() - 1 {
-        0 => String::new(),
-        count => format!(", and for {count} more,"),
-    };
+    if old.is_empty() {
+        return;
+    }
+    let shown = old.iter().take(STALE_SHOWN);
+    let mut names: Vec<String> = shown.map(|name| name.to_string()).collect();
+    if old.len() > STALE_SHOWN {
+        names.push(format!("{} more", old.len() - STALE_SHOWN));
+    }
     log::warning(&format!(
-        "for {first}{others} the data compiled before is used until the error is fixed"
+        "old data is used for {}: it was compiled before the errors above, and errors that follow \
+         can come from it",
+        names.join(", ")
     ));
 }
 
@@ -207,10 +216,13 @@ pub fn watch(root: &Path, source_platform: &str, exclude: Vec<Glob>) -> Option<P
 type ReloadFn = fn(&mut Engine, &ChangedResources);
 
 /// The systems that reload changed resources, in this order. Scripts are reloaded after them.
-const RELOADS: [(&str, ReloadFn); 10] = [
+const RELOADS: [(&str, ReloadFn); 12] = [
     ("sounds", |engine, changed| engine.devices.sounds.reload(&mut engine.assets.store, changed)),
     ("fonts", |engine, changed| engine.assets.text.reload(&mut engine.assets.store, changed)),
     ("pictures, materials and models", Engine::reload_textures_and_materials),
+    ("the render config", |engine, changed| {
+        engine.drawing.reload_render_config(&mut engine.assets, changed);
+    }),
     ("particles", |engine, changed| engine.worlds.reload_particles(&mut engine.assets, changed)),
     ("units", |engine, changed| {
         if changed.any(ReloadStep::UnitResources) {
@@ -224,6 +236,7 @@ const RELOADS: [(&str, ReloadFn); 10] = [
             engine.worlds.levels.resources.clear();
         }
     }),
+    ("shading environments", Engine::reload_shading),
     ("navigation meshes", Engine::reload_navigation),
     ("graphs", Engine::reload_flow),
 ];

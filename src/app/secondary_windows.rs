@@ -140,7 +140,7 @@ pub fn remove_unseen_views(packet: &mut FramePacket, hidden: &[ViewTarget]) {
 mod tests {
     use super::*;
     use engine_foundation::Vec2;
-    use engine_frame_packet::shading_environment::ShadingEnvironment;
+    use engine_frame_packet::shading_environment::{EnvironmentTextures, ShadingEnvironment};
     use engine_frame_packet::texture::TextureSlot;
     use engine_frame_packet::{CaptureRequest, View};
     use engine_window::{WindowCommand, WindowOptions};
@@ -167,7 +167,10 @@ mod tests {
             camera: Camera::DEFAULT.frame(Vec2::ONE),
             scene: None,
             layers: u32::MAX,
+            sky: None,
             environment: ShadingEnvironment::DEFAULT,
+            environment_textures: EnvironmentTextures::default(),
+            viewport: None,
             guis: Vec::new(),
         };
         let texture = ViewTarget::Texture(TextureSlot::SHARED);

@@ -2,6 +2,7 @@
 //! lines for other texts, and as pictures. The comparison itself is in src/app/difference/.
 
 mod drawing;
+mod for_tools;
 mod page;
 
 use super::merge::ReportFormat;
@@ -22,8 +23,14 @@ use std::sync::atomic::{AtomicBool, Ordering};
 #[derive(clap::Args)]
 pub struct Args {
     /// The old and the new version; one file with --textconv
-    #[arg(value_names = ["OLD", "NEW"], num_args = 1..=2, required = true)]
+    #[arg(value_names = ["OLD", "NEW"], num_args = 1..=2, required_unless_present = "serve")]
     files: Vec<PathBuf>,
+    /// Draw units, levels and materials for the page of the game that runs in a folder, until the
+    /// game ends
+    #[arg(long, value_name = "FOLDER", num_args = 0..=1, default_missing_value = ".",
+          conflicts_with_all = ["files", "html", "page", "svg", "textconv", "game", "path",
+          "output", "exit_code"])]
+    serve: Option<PathBuf>,
     /// Write a page with two columns, and with pictures of textures, graphs, units, levels and
     /// materials before and after
     #[arg(long, value_name = "FILE")]
@@ -56,6 +63,10 @@ pub struct Args {
 
 pub fn main(args: Args) -> i32 {
     let done = match (&args.files[..], args.textconv) {
+        _ if args.serve.is_some() => {
+            let folder = args.serve.as_deref().unwrap_or(Path::new("."));
+            for_tools::serve(folder).map(|()| exit::SUCCESS)
+        }
         ([file], true) => textconv(file),
         ([old, new], false) => compare(&args, old, new),
         _ => {
@@ -100,9 +111,9 @@ struct ComparedFiles {
 }
 
 impl ComparedFiles {
-    /// Returns the page with both versions as they are now, and true if they differ. The drawing
+    /// Returns the page with both versions as they are now, and the number of changes. The drawing
     /// ends when the flag is set.
-    fn page(&self, is_stopped: &AtomicBool) -> Result<(String, bool), String> {
+    fn page(&self, is_stopped: &AtomicBool) -> Result<(String, usize), String> {
         let versions = [read(&self.old)?, read(&self.new)?];
         let path = if versions[1].is_some() { &self.new } else { &self.old };
         let bytes = versions.each_ref().map(Option::as_deref);
@@ -126,7 +137,7 @@ impl ComparedFiles {
         }
         let names = [&self.old, &self.new].map(|path| path.display().to_string());
         let html = difference::to_html([&names[0], &names[1]], &found, &drawn);
-        Ok((html, !found.changes.is_empty()))
+        Ok((html, found.changes.len()))
     }
 }
 
@@ -145,15 +156,15 @@ fn compare(args: &Args, old: &Path, new: &Path) -> Result<i32, String> {
 fn show_page(args: &Args, old: &Path, new: &Path) -> Result<bool, String> {
     let (game, path) = (args.game.clone(), args.path.clone());
     let files = ComparedFiles { old: old.to_path_buf(), new: new.to_path_buf(), game, path };
-    let (html, is_different) = files.page(&AtomicBool::new(false))?;
+    let (html, changes) = files.page(&AtomicBool::new(false))?;
     match &args.html {
-        Some(file) => write(file, &html)?,
+        Some(file) => write(file, &html, changes)?,
         None => {
             let make = move |is_stopped: &AtomicBool| files.page(is_stopped).map(|(html, _)| html);
             page::show(html, Box::new(make))?;
         }
     }
-    Ok(is_different)
+    Ok(changes > 0)
 }
 
 /// Prints the changes, or draws the graphs. Returns true if the versions differ.
@@ -167,16 +178,25 @@ fn show_changes(args: &Args, old: &Path, new: &Path) -> Result<bool, String> {
     let found = difference::compare(&path.display().to_string(), bytes);
     if let Some(picture) = &args.svg {
         let [old, new] = [(old, bytes[0]), (new, bytes[1])];
-        write(picture, &difference_svg(&graph_of(old)?, &graph_of(new)?))?;
+        let drawn = difference_svg(&graph_of(old)?, &graph_of(new)?);
+        write(picture, &drawn, found.changes.len())?;
     } else {
         print(args.output, &found);
     }
     Ok(!found.changes.is_empty())
 }
 
-fn write(path: &Path, text: &str) -> Result<(), String> {
+/// Writes a page or a picture, and says so.
+fn write(path: &Path, text: &str, changes: usize) -> Result<(), String> {
     output_file::write(path, text.as_bytes())
-        .map_err(|reason| format!("'{}' cannot be written: {reason}", path.display()))
+        .map_err(|reason| format!("'{}' cannot be written: {reason}", path.display()))?;
+    let changes = match changes {
+        0 => "no changes".to_string(),
+        1 => "1 change".to_string(),
+        count => format!("{count} changes"),
+    };
+    engine_foundation::print_line!("{}: written, with {changes}", path.display());
+    Ok(())
 }
 
 fn print(format: ReportFormat, found: &FileDifference) {

@@ -3,6 +3,7 @@
 //! plays with the passed parameters.
 
 mod animation;
+mod frame;
 mod hashed_names;
 
 use super::check::created_resources;
@@ -11,14 +12,17 @@ use super::editor_definitions;
 use engine_app::check::references::ReferenceFinder;
 use engine_app::check::{self, CheckedPlatform};
 use engine_app::confinement::{self, ConfinementPlan};
+use engine_app::content;
 use engine_app::flow;
 use engine_app::navigation;
 use engine_app::resource_kinds::KINDS;
 use engine_app::resource_reload::data_of;
 use engine_app::{Game, VariantChoice, exit};
+use engine_content::references::Target;
 use engine_foundation::hash::{IdString32, IdString64};
 use engine_foundation::{Error, suggest, terminal};
 use engine_platform as platform;
+use engine_render::render_config::built_in;
 use engine_resource::compile::{self, CompileResult, CompileTarget};
 use engine_resource::folder_scan;
 use engine_resource::index::{IndexEntry, ResourceIndex};
@@ -38,7 +42,7 @@ pub struct Args {
     /// The game's folder
     folder: PathBuf,
     /// A resource (textures/wall.texture; the type may be left out if only one resource has the
-    /// name), its file, or a hash of 8 or 16 digits
+    /// name), its file, a hash of 8 or 16 digits, or "frame": the passes that draw a frame
     resource: String,
     /// The platform [default: this one]
     #[arg(long)]
@@ -90,6 +94,9 @@ fn explain(args: &Args) -> Result<String, Error> {
         let data = data_of(&args.folder, platform)?;
         return of_short_hash(index, hashed_names::names(index, &data), id);
     }
+    if args.resource == FRAME && index.entries.iter().all(|entry| entry.resource.name != FRAME) {
+        return frame_of_game(index, args, (platform, &preferences));
+    }
     let resource = requested_resource(index, args);
     print_problems(&compiled, resource.as_ref().ok(), &args.folder);
     let resource = resource?;
@@ -99,6 +106,27 @@ fn explain(args: &Args) -> Result<String, Error> {
         engine_foundation::error_line!("note: '{resource}' is an old name of '{new}'");
     }
     explain_resource(index, old.unwrap_or(&resource), args, (platform, &preferences))
+}
+
+/// The word that stands for the frame of the game, unless a resource has this name.
+const FRAME: &str = "frame";
+
+/// Describes the frame that the game's settings select.
+fn frame_of_game(
+    index: &ResourceIndex,
+    args: &Args,
+    chosen: (&str, &VariantPreferences),
+) -> Result<String, Error> {
+    let settings = Settings::read(&args.folder, chosen.0)?;
+    let name = settings.text("render.config");
+    if let Some(data) = built_in(name) {
+        return Ok(frame::describe(name, &data));
+    }
+    let resource = ResourceName::new(kind_names::RENDER_CONFIG, name);
+    if index.variants(&resource).is_empty() {
+        return Err(Error::new(missing_message(index, KINDS, chosen.1, &resource)));
+    }
+    frame::of_config(name, &compiled_data(index, &resource, args, chosen)?)
 }
 
 /// Returns the resource that the command line names.
@@ -148,6 +176,7 @@ fn explain_resource(
         kind_names::MODEL => Some(animation::of_model as fn(&str, &[u8]) -> _),
         kind_names::STATE_MACHINE => Some(animation::of_state_machine as fn(&str, &[u8]) -> _),
         kind_names::NAVIGATION => Some(navigation::explain_file as fn(&str, &[u8]) -> _),
+        kind_names::RENDER_CONFIG => Some(frame::of_config as fn(&str, &[u8]) -> _),
         _ => None,
     };
     if let Some(describe) = of_kind {
@@ -406,6 +435,15 @@ fn absent_names(
     Ok(absent.iter().map(|name| finder.absent_name(name)).collect())
 }
 
+/// Returns the files that use a resource, as `engine deps` lists them: also settings, suites, files
+/// of other formats, and scripts that join the name. They need not be resources of this platform.
+fn users(folder: &Path, resource: &ResourceName) -> Vec<String> {
+    // Without the graph, the index of compiled data has most of them.
+    let Ok(graph) = content::graph(folder) else { return Vec::new() };
+    let uses = graph.used_by(&Target::Resource(resource.clone()));
+    uses.iter().map(|(_, at)| graph.files[at.file].path.clone()).collect()
+}
+
 /// Lists the references from a resource and to it.
 fn graph(
     index: &ResourceIndex,
@@ -429,6 +467,7 @@ fn graph(
         .iter()
         .filter(|entry| entry.references.iter().any(|reference| reference.matches(resource)));
     let mut named_by: Vec<String> = referrers.map(|entry| entry.files[0].path.clone()).collect();
+    named_by.extend(users(folder, resource));
     let mut text = String::new();
     for (title, list) in [("Names", &mut names), ("Named by", &mut named_by)] {
         list.sort();

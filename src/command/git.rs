@@ -192,11 +192,42 @@ pub fn missing_driver(folder: &Path) -> Option<String> {
     })
 }
 
-/// Repeats a merge, and compares the results with the files of the commit.
-pub fn verify(folder: &Path, commit: &str) -> Result<i32, String> {
-    if commit.starts_with('-') {
-        return Err(format!("'{commit}' is no commit"));
+/// Returns the folder and the commit of `--verify`: a commit in the current folder, or a folder,
+/// whose newest commit is meant.
+fn commit_to_verify(text: &str) -> Result<(PathBuf, String), String> {
+    let here = Path::new(".");
+    let folder = Path::new(text);
+    let is_commit = |folder: &Path, commit: &str| {
+        let commit = format!("{commit}^{{commit}}");
+        run(folder, &["rev-parse", "--verify", "--quiet", "--end-of-options", &commit]).is_ok()
+    };
+    if folder.is_dir() && (work_tree(here).is_none() || !is_commit(here, text)) {
+        let found = (folder.to_path_buf(), "HEAD".to_string());
+        return match work_tree(folder) {
+            Some(_) if is_commit(folder, "HEAD") => Ok(found),
+            Some(_) => Err(format!("'{text}' has no commit yet")),
+            None => Err(format!("'{text}' is in no work tree of git")),
+        };
     }
+    if work_tree(here).is_none() {
+        return Err("the current folder is in no work tree of git: go to the game's folder, or \
+                    give it: engine merge --verify FOLDER"
+            .to_string());
+    }
+    match !text.starts_with('-') && is_commit(here, text) {
+        true => Ok((here.to_path_buf(), text.to_string())),
+        false => Err(format!(
+            "'{text}' is no commit of this repository, and no folder: give a commit, such as HEAD \
+             or the name of a branch"
+        )),
+    }
+}
+
+/// Repeats a merge, and compares the results with the files of the commit. `text` is a commit, or a
+/// folder.
+pub fn verify(text: &str) -> Result<i32, String> {
+    let (folder, commit) = commit_to_verify(text)?;
+    let (folder, commit) = (folder.as_path(), commit.as_str());
     let text = |arguments: &[&str]| {
         run(folder, arguments).map(|bytes| String::from_utf8_lossy(&bytes).trim().to_string())
     };

@@ -41,8 +41,9 @@ pub struct Args {
     /// Set up git in a folder: the merge driver, differences by path, and attributes
     #[arg(long, value_name = "FOLDER", num_args = 0..=1, default_missing_value = ".")]
     install: Option<PathBuf>,
-    /// Repeat a merge of git, and compare the result with the commit: for CI
-    #[arg(long, value_name = "COMMIT", num_args = 0..=1, default_missing_value = "HEAD")]
+    /// Repeat a merge of git, and compare the result with the commit: for CI. A folder means its
+    /// newest commit
+    #[arg(long, value_name = "COMMIT|FOLDER", num_args = 0..=1, default_missing_value = "HEAD")]
     verify: Option<String>,
 }
 
@@ -72,7 +73,7 @@ pub fn main(args: Args) -> i32 {
             terminal::print(&text);
             exit::SUCCESS
         }),
-        (None, Some(commit), []) => git::verify(Path::new("."), commit),
+        (None, Some(commit), []) => git::verify(commit),
         (None, None, [base, left, right]) => merge_files(&args, [base, left, right]),
         _ => {
             engine_foundation::error_line!(

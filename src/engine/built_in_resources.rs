@@ -1,6 +1,7 @@
 //! Resources that are embedded in the engine. Files of a game can refer to them by name, and no
 //! file of the game has them.
 
+use super::render_configs::is_built_in_config;
 use engine_models::primitives;
 use engine_particles::built_in_textures;
 use engine_render::shader::core_materials;
@@ -18,6 +19,7 @@ pub fn is_built_in(resource: &ResourceName) -> bool {
         "font" => is_built_in_font(name),
         "material" => core_materials::materials().any(|known| known == name),
         "model" => primitives::NAMES.contains(&name),
+        "render_config" => is_built_in_config(name),
         "shader" => name.starts_with(ENGINE_PREFIX),
         "texture" => built_in_textures::find(name).is_some(),
         "unit" => is_built_in_unit(name),
@@ -36,7 +38,9 @@ mod tests {
         assert!(check("model", "core/models/cube") && check("unit", "core/units/sun"));
         assert!(check("texture", "core/particles/soft") && check("shader", "core/gui"));
         assert!(check("material", "core/materials/water"));
+        assert!(check("render_config", "core/render/mini"));
         for (kind, name) in [
+            ("render_config", "core/render/min"),
             ("model", "core/models/cub"),
             ("unit", "core/models/cube"),
             ("texture", "core/particles"),

@@ -3,7 +3,6 @@
 
 use super::{Assets, Devices, Drawing};
 use engine_foundation::{Handle, Mat4, Vec2, Vec3};
-use engine_frame_packet::shading_environment::ShadingEnvironment;
 use engine_frame_packet::text::{PageNumber, TextRequest};
 use engine_frame_packet::{View, ViewTarget};
 use engine_gui::tessellation::{self, ShapeStyle};
@@ -147,6 +146,7 @@ impl Drawing {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use engine_frame_packet::shading_environment::{EnvironmentTextures, ShadingEnvironment};
     use engine_world::camera::Camera;
 
     fn projector() -> ViewProjector {
@@ -157,7 +157,10 @@ mod tests {
             camera: Camera::DEFAULT.frame(Vec2::ONE),
             scene: None,
             layers: u32::MAX,
+            sky: None,
             environment: ShadingEnvironment::DEFAULT,
+            environment_textures: EnvironmentTextures::default(),
+            viewport: None,
             guis: Vec::new(),
         };
         ViewProjector::of(&view, Vec2::new(200.0, 100.0))

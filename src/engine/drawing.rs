@@ -1,6 +1,7 @@
 //! Drawing: everything that is drawn over and around the worlds, and what the frame shows.
 
 use super::FrameBuilder;
+use super::render_configs::RenderConfigs;
 use super::screenshots::ScreenshotCaptures;
 use engine_foundation::{HandleKind, Slots};
 use engine_gui::Guis;
@@ -14,6 +15,8 @@ pub struct Drawing {
     pub builder: FrameBuilder,
     /// Requested screenshots and frame captures.
     pub captures: ScreenshotCaptures,
+    /// The game's render config.
+    pub render_configs: RenderConfigs,
 }
 
 impl Default for Drawing {
@@ -23,6 +26,7 @@ impl Default for Drawing {
             viewports: Slots::new(HandleKind::Viewport, VIEWPORTS_MAX),
             builder: FrameBuilder::default(),
             captures: ScreenshotCaptures::default(),
+            render_configs: RenderConfigs::default(),
         }
     }
 }

@@ -5,7 +5,7 @@
 use super::{Assets, Devices, Drawing, OpenedGame};
 use engine_foundation::{Error, Handle, Vec2};
 use engine_frame_packet::gui::GuiFrame;
-use engine_frame_packet::shading_environment::ShadingEnvironment;
+use engine_frame_packet::shading_environment::{EnvironmentTextures, ShadingEnvironment};
 use engine_frame_packet::text::{FontNumber, PageNumber, TextRequest};
 use engine_frame_packet::{FramePacket, View, ViewTarget};
 use engine_gui::tessellation;
@@ -398,7 +398,10 @@ pub(super) fn fullscreen_view(gui: Handle, clear: Option<[f32; 4]>) -> View {
         camera: Camera::DEFAULT.frame(Vec2::ONE),
         scene: None,
         layers: u32::MAX,
+        sky: None,
         environment: ShadingEnvironment::DEFAULT,
+        environment_textures: EnvironmentTextures::default(),
+        viewport: None,
         guis: vec![gui.to_number() as u64],
     }
 }

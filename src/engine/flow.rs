@@ -5,7 +5,7 @@
 use super::{Engine, Worlds};
 use engine_flow::{
     Catalogue, EventKind, Flow, FlowEvent, FlowHeap, FlowHost, FlowOwner, GraphOwner, GraphSource,
-    InstanceId, NodeType, Problem, Program, RunState, Severity, Slot, compile,
+    InstanceId, NodeType, Problem, Program, RunState, Slot, compile,
 };
 use engine_foundation::sjson::SjsonTree;
 use engine_foundation::{Error, Handle, HandleKind, error, log};
@@ -305,7 +305,7 @@ impl Engine {
             }
             Err(problems) => {
                 if !self.worlds.flow.is_checked {
-                    report(&graph.name, &problems);
+                    self.log_graph_problems(&graph.name, problems.iter());
                 }
                 self.worlds.flow.failed.insert(graph.name);
                 None
@@ -520,7 +520,7 @@ impl Engine {
                 }
             }
             Err(problems) => {
-                report(name, &problems);
+                self.log_graph_problems(name, problems.iter());
                 log::info(&format!("{name}: the graphs that run keep the previous version"));
             }
         }
@@ -544,13 +544,5 @@ impl Engine {
             Some(name) => format!("{noun} '{name}'"),
             None => format!("{noun} {}", owner.to_number()),
         }
-    }
-}
-
-/// Logs the errors of a graph.
-fn report(name: &str, problems: &[Problem]) {
-    let errors = problems.iter().filter(|problem| problem.severity == Severity::Error);
-    for problem in errors {
-        log::error(&format!("graph {name}: {}", problem.text()));
     }
 }

@@ -10,7 +10,7 @@ use engine_foundation::error;
 use engine_foundation::{Error, Handle, Mat4, Vec2, log, suggest};
 use engine_frame_packet::gui::GuiSpace;
 use engine_frame_packet::material::MaterialSlot;
-use engine_frame_packet::shading_environment::ShadingEnvironment;
+use engine_frame_packet::shading_environment::{EnvironmentTextures, ShadingEnvironment};
 use engine_frame_packet::text::PageNumber;
 use engine_frame_packet::texture::TextureSlot;
 use engine_frame_packet::{FramePacket, View, ViewTarget};
@@ -24,6 +24,7 @@ use engine_textures::{TextureEntry, TextureNumber};
 use engine_window::WindowId;
 use engine_world::WorldId;
 use engine_world::camera::{Camera, CameraId, ViewportId};
+use engine_world::shading::ShadingEnvironmentId;
 use std::collections::HashMap;
 
 /// Maximum number of views in one frame.
@@ -327,13 +328,15 @@ impl Drawing {
 
 impl Engine {
     /// Adds a view of a world to the frame: a camera's image in a viewport or on the whole screen,
-    /// in a secondary window if one is passed. The first view on a target clears it to its
+    /// in a secondary window if one is passed. `environment`: `None` is the environment that is applied
+    /// to the world, if any. The first view on a target clears it to its
     /// background. Views into textures are drawn before views into windows.
     pub fn render_world(
         &mut self,
         world: WorldId,
         camera: CameraId,
         viewport: Option<ViewportId>,
+        environment: Option<ShadingEnvironmentId>,
         window: Option<WindowId>,
     ) -> Result<(), Error> {
         if self.worlds.world(world).flags.no_rendering {
@@ -343,12 +346,15 @@ impl Engine {
             return Err(error!("{VIEWS_MAX} views are shown in this frame already (VIEWS_MAX)"));
         }
         let viewport = self.drawing.viewport_in(viewport, window)?;
+        self.select_render_config();
         let size = self.devices.viewport_size(&viewport).max(Vec2::ONE);
         self.worlds.world(world).viewing.record(camera, self.frame.index);
         let camera = self.worlds.camera(camera).frame(size);
         let first = self.drawing.builder.views.iter().all(|view| view.target != viewport.target);
         let whole = viewport.rectangle == [0.0, 0.0, 1.0, 1.0];
         let background = viewport.background.filter(|_| first || !whole);
+        let (sky, shading) = self.worlds.shading_of_view(world, environment, camera.position);
+        let environment_textures = self.assets.textures_of_view(&shading.textures);
         self.drawing.builder.worlds.push(world.0);
         self.drawing.builder.views.push(View {
             target: viewport.target,
@@ -359,7 +365,10 @@ impl Engine {
             camera,
             scene: self.worlds.scene_number(world),
             layers: u32::MAX,
-            environment: ShadingEnvironment::DEFAULT,
+            sky,
+            environment: shading.values,
+            environment_textures,
+            viewport: self.drawing.render_configs.slot(viewport.frame),
             guis: self.drawing.guis_on(viewport.target, world.0),
         });
         Ok(())
@@ -386,7 +395,10 @@ impl Engine {
                 camera: Camera::DEFAULT.frame(Vec2::ONE),
                 scene: None,
                 layers: u32::MAX,
+                sky: None,
                 environment: ShadingEnvironment::DEFAULT,
+                environment_textures: EnvironmentTextures::default(),
+                viewport: None,
                 guis: vec![gui],
             });
         }
@@ -411,6 +423,7 @@ impl Engine {
             packet.views.push(view);
         }
         textures_first(&mut packet.views[first..]);
+        self.fill_render_config(packet);
         self.fill_scenes(packet);
         self.worlds.lines.end_frame(self.frame.total);
         if self.drawing.builder.is_shown && self.game.build == BuildMode::Development {

@@ -20,6 +20,7 @@ macro_rules! handle_table {
             MeshId, Mesh, engine => &engine.worlds.scenes.meshes.slots;
             LightId, Light, engine => &engine.worlds.scenes.lights.slots;
             SpriteId, Sprite, engine => &engine.worlds.scenes.sprites.table.slots;
+            ShadingEnvironmentId, ShadingEnvironment, engine => &engine.worlds.shading.slots;
             ViewportId, Viewport, engine => &engine.drawing.viewports;
             WindowId, Window, engine => engine.devices.windows.slots();
             UnitId, Unit, engine => &engine.worlds.units.slots;

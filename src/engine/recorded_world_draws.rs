@@ -56,7 +56,8 @@ type WorldDraws = HashMap<DrawSlot, NamedDraw>;
 fn pass(kind: SceneDrawKind) -> &'static str {
     match kind {
         SceneDrawKind::SunShadow(_) => "sun shadow",
-        SceneDrawKind::SpotShadow(_) => "spot shadow",
+        SceneDrawKind::SpotShadow => "spot shadow",
+        SceneDrawKind::OmniShadow(_) => "omni shadow",
         SceneDrawKind::Solid => "solid",
         SceneDrawKind::Blended => "blended",
         SceneDrawKind::Particles => "particles",
@@ -114,7 +115,9 @@ impl Engine {
             let Some(world) = Handle::from_number(recorded.scene as f64) else { continue };
             let known = known.get_or_insert_with(|| self.worlds.objects(&self.assets, world));
             match recorded.draw.kind {
-                SceneDrawKind::SunShadow(_) | SceneDrawKind::SpotShadow(_) => {}
+                SceneDrawKind::SunShadow(_)
+                | SceneDrawKind::SpotShadow
+                | SceneDrawKind::OmniShadow(_) => {}
                 SceneDrawKind::Particles => {
                     let positions: Vec<Vec3> =
                         recorded.objects.iter().map(|one| one.position).collect();

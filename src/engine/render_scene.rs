@@ -233,13 +233,15 @@ impl Worlds {
                 continue;
             }
             for light in lights {
+                let id = light.0.to_number() as u64;
                 let light = *self.scenes.lights.slots.get(light.0).expect("its unit lives");
                 own_suns[world.0.index()] |= light.settings.kind == LightType::Directional;
                 if !light.settings.enabled {
                     continue;
                 }
                 let pose = self.units.scene.world(row, usize::from(light.node)) * light.local;
-                self.scenes.of(world).frame.lights.push(light.settings.to_frame(&pose));
+                let frame = scene::LightFrame { id, ..light.settings.to_frame(&pose) };
+                self.scenes.of(world).frame.lights.push(frame);
             }
         }
         for (index, scene) in self.scenes.worlds.iter_mut().enumerate() {

@@ -13,6 +13,7 @@ use engine_world::camera::{CAMERAS_MAX, Camera, CameraId, CameraNode};
 use engine_world::debug_lines::DebugLines;
 use engine_world::level::Levels;
 use engine_world::physics::PhysicsTables;
+use engine_world::shading::ShadingEnvironments;
 use engine_world::sound_component::UnitVoices;
 use engine_world::unit::{UnitId, Units};
 use engine_world::{WORLDS_MAX, World, WorldFlags, WorldId};
@@ -43,6 +44,8 @@ pub struct Worlds {
     pub agents: UnitAgents,
     /// Graphs of units and levels.
     pub flow: FlowGraphs,
+    /// Values of sky, fog and post effects that views show.
+    pub shading: ShadingEnvironments,
     pub cameras: Slots<Camera>,
     main_camera: Option<CameraId>,
     /// Memory for the positions of the cameras that show a world.
@@ -68,6 +71,7 @@ impl Worlds {
             animations: Animations::default(),
             agents: UnitAgents::default(),
             flow: FlowGraphs::default(),
+            shading: ShadingEnvironments::default(),
             cameras: Slots::new(HandleKind::Camera, CAMERAS_MAX),
             main_camera: None,
             viewers: Vec::new(),

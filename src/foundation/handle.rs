@@ -84,6 +84,7 @@ handle_kinds! {
     NavigationMesh = 28, "navigation mesh";
     NavigationGrid = 29, "navigation grid";
     Agent = 30, "agent";
+    ShadingEnvironment = 31, "shading environment";
 }
 
 impl HandleKind {

@@ -12,6 +12,8 @@ pub mod deformation;
 pub mod gui;
 pub mod material;
 pub mod mesh;
+pub mod reflection_probe;
+pub mod render_config;
 pub mod scene;
 pub mod shading_environment;
 pub mod text;
@@ -21,8 +23,9 @@ use engine_foundation::{Mat4, Vec3};
 use gui::GuiFrame;
 use material::MaterialChange;
 use mesh::{MeshChange, SurfaceChange};
-use scene::SceneFrame;
-use shading_environment::ShadingEnvironment;
+use render_config::{GeneratorRun, RenderConfigFrame, ViewportSlot};
+use scene::{SceneFrame, SkyFrame};
+use shading_environment::{EnvironmentTextures, ShadingEnvironment};
 use texture::{TextureChange, TextureSlot};
 
 /// The data of one frame for the renderer.
@@ -56,6 +59,10 @@ pub struct FramePacket {
     pub ended_scenes: Vec<u64>,
     /// Every scene that has changes.
     pub scenes: Vec<SceneFrame>,
+    /// The render configs that views are drawn with.
+    pub render_configs: Vec<RenderConfigFrame>,
+    /// Generators that draw onto textures before the views, in this order.
+    pub generator_runs: Vec<GeneratorRun>,
     /// Views in drawing order.
     pub views: Vec<View>,
     pub captures: Vec<CaptureRequest>,
@@ -84,6 +91,8 @@ impl FramePacket {
         self.ended_scenes.clear();
         self.scenes.iter_mut().for_each(SceneFrame::clear);
         self.spare_scenes.append(&mut self.scenes);
+        self.render_configs.clear();
+        self.generator_runs.clear();
         self.views.clear();
         self.captures.clear();
     }
@@ -205,8 +214,13 @@ pub struct View {
     pub scene: Option<u64>,
     /// Bit set of groups. Only draws of the scene in one of these groups are drawn.
     pub layers: u32,
+    /// The sky of the view in place of that of its scene.
+    pub sky: Option<SkyFrame>,
     /// Sky, fog and post effects of the view.
     pub environment: ShadingEnvironment,
+    pub environment_textures: EnvironmentTextures,
+    /// The order of passes that draws the view; `None`: the engine's own frame.
+    pub viewport: Option<ViewportSlot>,
     /// The packet's Guis that are drawn, in this order: those of the world first.
     pub guis: Vec<u64>,
 }

@@ -8,19 +8,28 @@
 use super::deformation::MeshSkin;
 use super::material::BlendMode;
 use super::mesh::{MeshSlot, SurfaceSlot};
+use super::reflection_probe::ProbeFrame;
 use super::texture::TextureSlot;
 use bytemuck::{Pod, Zeroable};
 use engine_foundation::{Mat4, Vec3};
 
 /// Maximum number of lights in one scene.
-pub const LIGHTS_MAX: usize = 1024;
+pub const LIGHTS_MAX: usize = 1 << 16;
 /// Maximum number of lights in one view, besides suns. Those whose range is nearest to the camera
 /// are chosen.
-pub const VIEW_LIGHTS_MAX: usize = 64;
+pub const VIEW_LIGHTS_MAX: usize = 4096;
+/// Maximum number of entries in the clusters of one view. An entry is one light in one of the 3,456
+/// parts of the view that its range reaches. Lights whose entries do not fit do not shine.
+pub const LIGHT_ENTRIES_MAX: usize = 1 << 19;
+/// Maximum number of entries in the clusters of all views of a frame.
+pub const FRAME_LIGHT_ENTRIES_MAX: usize = 1 << 22;
+/// Maximum range of a light in meters. Lights with a longer or infinite range end there.
+pub const LIGHT_RANGE_MAX: f32 = 1e6;
 /// Maximum number of suns in one scene.
 pub const SUNS_MAX: usize = 4;
-/// Maximum number of spot lights that cast shadows in one view, chosen in the same manner.
-pub const SPOT_SHADOWS_MAX: usize = 4;
+/// Maximum number of omni and spot lights that cast shadows in one frame, chosen in the same
+/// manner.
+pub const SHADOWED_LIGHTS_MAX: usize = 256;
 /// Maximum number of matrices of all palettes that one scene keeps. Draws beyond it are shown in
 /// their bind pose.
 pub const PALETTE_MATRICES_MAX: usize = 1 << 20;
@@ -212,7 +221,7 @@ pub enum LightKind {
     /// A point light. A white matte surface that faces it at a distance of one meter reflects the
     /// light's color unchanged. The intensity falls off by the inverse square, and is zero from
     /// `range` on.
-    Omni { position: Vec3, range: f32 },
+    Omni { position: Vec3, range: f32, casts_shadows: bool },
     /// A point light that is limited to a cone.
     Spot {
         position: Vec3,
@@ -230,11 +239,25 @@ pub enum LightKind {
 /// A light of a scene.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct LightFrame {
+    /// Number of the light, unique in its scene, by which the renderer recognizes it when the list
+    /// of lights changes, and keeps its shadow map. A light with the number 0 is recognized by its
+    /// position in the list.
+    pub id: u64,
     pub kind: LightKind,
     /// Linear red, green and blue, multiplied by the intensity.
     pub color: [f32; 3],
     /// Shadow bias: distance between shadows and the objects that cast them; 1 is the default.
     pub shadow_bias: f32,
+}
+
+impl LightFrame {
+    /// A white omni light at the origin with a range of ten meters, without shadows.
+    pub const DEFAULT: LightFrame = LightFrame {
+        id: 0,
+        kind: LightKind::Omni { position: Vec3::ZERO, range: 10.0, casts_shadows: false },
+        color: [1.0; 3],
+        shadow_bias: 1.0,
+    };
 }
 
 /// The views in which a sky is drawn in the background. Other views show their own background.
@@ -349,6 +372,9 @@ pub struct SceneFrame {
     /// True if `lights` replaces all lights of the scene. Otherwise they stay unchanged.
     pub lights_changed: bool,
     pub lights: Vec<LightFrame>,
+    /// True if `probes` replaces all reflection probes of the scene. Otherwise they stay unchanged.
+    pub probes_changed: bool,
+    pub probes: Vec<ProbeFrame>,
     /// The new sky. `None` leaves it unchanged; the initial sky is [`SkyFrame::DEFAULT`].
     pub sky: Option<SkyFrame>,
     /// Particle batches that are shown only in this frame.
@@ -373,6 +399,8 @@ impl SceneFrame {
         self.morph_weights.clear();
         self.lights_changed = false;
         self.lights.clear();
+        self.probes_changed = false;
+        self.probes.clear();
         self.sky = None;
         self.particle_batches.clear();
         self.particles.clear();
@@ -422,6 +450,7 @@ impl SceneFrame {
             && self.skins.is_empty()
             && self.morphs.is_empty()
             && !self.lights_changed
+            && !self.probes_changed
             && self.sky.is_none()
             && self.particle_batches.is_empty()
     }

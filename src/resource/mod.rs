@@ -25,6 +25,9 @@ pub mod project;
 mod reader_panic_tests;
 pub mod redirects;
 pub mod reload_steps;
+pub mod render_config_data;
+#[cfg(test)]
+mod render_config_data_tests;
 pub mod resource_kind;
 pub mod resource_name;
 pub mod save;

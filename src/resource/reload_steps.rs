@@ -44,8 +44,12 @@ pub enum ReloadStep {
     Levels,
     /// Navigation files. The meshes of levels are baked again.
     Navigation,
+    /// Values of shading environments.
+    ShadingEnvironments,
     /// Graphs, and their instances. Files of units and levels can contain graphs, too.
     Flow,
+    /// Render configs, and the views that are drawn with them.
+    RenderConfigs,
 }
 
 /// The changed resources of one reload, with the steps of their kinds.

@@ -78,9 +78,11 @@ pub mod kind_names {
     pub const UNIT: &str = "unit";
     pub const LEVEL: &str = "level";
     pub const FLOW: &str = "flow";
+    pub const SHADING_ENVIRONMENT: &str = "shading_environment";
     pub const NAVIGATION: &str = "navigation";
     pub const TILEMAP: &str = "tilemap";
     pub const PHYSICS_PROPERTIES: &str = "physics_properties";
+    pub const RENDER_CONFIG: &str = "render_config";
 }
 
 /// Returns the kind of resources that can replace those of another kind: a model replaces a unit

@@ -294,6 +294,14 @@ pub const SETTINGS: &[Setting] = &[
         "The number of the monitor that the window opens on, from 1. 0: the desktop chooses.",
     ),
     setting(
+        "render.config",
+        SettingType::Text,
+        "\"core\"",
+        "The render config that draws worlds: the name of a resource, or one of the engine's own, \
+         such as core/render/mini. `core` is the engine's own frame.",
+    )
+    .live(),
+    setting(
         "render.smooth_edges",
         SettingType::Boolean,
         "true",
@@ -301,11 +309,45 @@ pub const SETTINGS: &[Setting] = &[
     )
     .live(),
     setting(
+        "render.antialiasing",
+        SettingType::Choice(&["none", "fxaa"]),
+        "\"none\"",
+        "Smoothing of the image of worlds after tone mapping, in addition to \
+         `render.smooth_edges`. `fxaa`: edges are smoothed by their contrast.",
+    )
+    .live(),
+    setting(
+        "render.scale",
+        SettingType::Number(0.25, 2.0),
+        "1",
+        "The width and height of the images of worlds, as a factor for those of their views. Less \
+         than 1 is faster and blurred, and more than 1 is slower and smoother. Guis are not scaled.",
+    )
+    .live(),
+    setting(
         "render.shadow_texels",
         SettingType::Number(0.0, 8192.0),
         "2048",
         "The width and height of each shadow map of a sun, in texels. Shadow maps of spot lights \
-         have half of it. 0: no shadows.",
+         have at most half of it, and those of the six sides of omni lights a quarter. 0: no \
+         shadows.",
+    )
+    .live(),
+    setting(
+        "render.shadow_atlas_texels",
+        SettingType::Number(0.0, 16384.0),
+        "4096",
+        "The largest width and height of the texture that holds the shadow maps of all omni and \
+         spot lights, in texels. Shadow maps become smaller if they do not fit.",
+    )
+    .live(),
+    setting(
+        "render.shadow_tiles_per_frame",
+        SettingType::Number(1.0, 4096.0),
+        "48",
+        "The number of shadow maps of omni and spot lights that are drawn in one frame, if \
+         something has changed in them. An omni light has six. The others follow in the next \
+         frames.",
     )
     .live(),
     setting(
@@ -322,6 +364,22 @@ pub const SETTINGS: &[Setting] = &[
         "3",
         "The number of shadow maps (cascades) that share the shadow distance. The nearest is the \
          finest.",
+    )
+    .live(),
+    setting(
+        "render.sky_texels",
+        SettingType::Number(64.0, 1024.0),
+        "256",
+        "The width and height of the map of a sky's light in texels, rounded down to a power of \
+         two. A larger map makes mirrored skies sharper.",
+    )
+    .live(),
+    setting(
+        "render.sky_steps",
+        SettingType::Number(1.0, 32.0),
+        "4",
+        "The steps per frame in which the light of a changing sky is updated. An update has 6 to \
+         12 steps.",
     )
     .live(),
     setting(

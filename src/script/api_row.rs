@@ -47,6 +47,8 @@ pub struct FunctionRow {
     /// reserve beyond it, because it releases memory or keeps none. This also holds for every pure
     /// function.
     pub when_full: bool,
+    /// Role of the function in graphs.
+    pub node: NodeFlag,
     /// The checked call through Lua's C interface.
     pub call: NativeEntry,
     /// The form that compiled Lua calls through FFI, if the function is hot.
@@ -59,6 +61,33 @@ pub struct FunctionRow {
     /// The public name in error messages, `Module.function`, if it differs from the function's own
     /// name.
     pub public_name: Option<&'static str>,
+}
+
+/// Role of a function in graphs of visual scripting. A function whose arguments or results graphs
+/// have no values of has no node, whatever its flag.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum NodeFlag {
+    /// A node that an event runs.
+    Action,
+    /// A node without events, which is evaluated when others need its results.
+    Query,
+    /// No node: the function belongs to scripts, to tools, or to each frame's drawing, or graphs
+    /// have a node of their own for its purpose.
+    Hidden,
+}
+
+impl NodeFlag {
+    /// All flags.
+    pub const ALL: [NodeFlag; 3] = [NodeFlag::Action, NodeFlag::Query, NodeFlag::Hidden];
+
+    /// Returns the flag as it is written in the comments of the prelude.
+    pub const fn name(self) -> &'static str {
+        match self {
+            NodeFlag::Action => "action",
+            NodeFlag::Query => "query",
+            NodeFlag::Hidden => "hidden",
+        }
+    }
 }
 
 /// The address that compiled Lua calls, with one `(value, extra)` pair for each argument.
@@ -103,9 +132,16 @@ impl FunctionRow {
         self.fast.is_some() || self.unpacked.is_some()
     }
 
-    /// Marks a function that only reads the engine's state and creates nothing.
+    /// Marks a function that only reads the engine's state and creates nothing. If it has results,
+    /// it is a query in graphs.
     pub const fn pure(self) -> FunctionRow {
-        FunctionRow { pure: true, ..self }
+        let node = if self.returns.is_empty() { self.node } else { NodeFlag::Query };
+        FunctionRow { pure: true, node, ..self }
+    }
+
+    /// Sets what the function is in graphs, where the flag of its kind of row is wrong.
+    pub const fn node(self, node: NodeFlag) -> FunctionRow {
+        FunctionRow { node, ..self }
     }
 }
 
@@ -126,7 +162,17 @@ pub const fn more(name: &'static str, funcs: &'static [FunctionRow]) -> ModuleRo
     ModuleRows { name, doc: "", example: "", funcs }
 }
 
-/// Declares a function.
+/// Hides all functions of a table from graphs.
+pub const fn hidden<const N: usize>(mut rows: [FunctionRow; N]) -> [FunctionRow; N] {
+    let mut i = 0;
+    while i < N {
+        rows[i].node = NodeFlag::Hidden;
+        i += 1;
+    }
+    rows
+}
+
+/// Declares a function. It is an action in graphs, unless its row says something else.
 pub const fn func<M, F: Callable<M>>(
     name: &'static str,
     _function: F,
@@ -148,6 +194,7 @@ pub const fn func<M, F: Callable<M>>(
         boxed,
         pure,
         when_full,
+        node: NodeFlag::Action,
         call,
         fast,
         unpacked: None,

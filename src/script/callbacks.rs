@@ -1,6 +1,7 @@
 //! The callbacks: functions of a game that the engine calls. One table has their names, their
 //! documentation, and the seeds of string ids before each call.
 
+use super::api_row::NodeFlag;
 use super::docgen::model::{FunctionDoc, FunctionSource, ParamDoc, ReturnDoc};
 
 /// A function of a game that the engine calls.
@@ -134,6 +135,7 @@ impl Callback {
             params: self.params.iter().map(param).collect(),
             returns: self.returns.iter().map(result).collect(),
             hot: false,
+            node: NodeFlag::Hidden,
             source: FunctionSource::Declared,
             declared: Vec::new(),
         }

@@ -62,6 +62,7 @@ const NAMED: &[ResourceArgument] = &[
 const CREATED: &[ResourceArgument] = &[
     named("World.create_texture_gui", "texture", &[TEXTURE]),
     named("Application.create_viewport", "texture", &[TEXTURE]),
+    named("Renderer.create_resource", "name", &[TEXTURE]),
     named("Image.to_texture", "name", &[TEXTURE]),
     named("SoundBuffer.to_sound", "name", &[SOUND]),
 ];

@@ -26,6 +26,7 @@ use engine_world::level::LevelId;
 use engine_world::light::LightId;
 use engine_world::mesh::MeshId;
 use engine_world::physics::{ActorId, JointId, MoverId, PhysicsWorldId, SnapshotId};
+use engine_world::shading::ShadingEnvironmentId;
 use engine_world::sprite::SpriteId;
 use engine_world::unit::UnitId;
 use mlua::ffi::*;

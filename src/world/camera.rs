@@ -6,6 +6,7 @@
 
 use crate::sprite::SpritePlacement;
 use crate::unit::UnitId;
+use engine_foundation::hash::IdString32;
 use engine_foundation::{Color, DMat4, DVec3, DVec4, Handle, Mat4, Vec2, Vec3, Vec4, projections};
 pub use engine_frame_packet::{ANGLE_MIN, NEAR_MIN, VIEW_DISTANCE_MAX};
 use engine_frame_packet::{CameraFrame, ViewTarget};
@@ -276,6 +277,8 @@ pub struct Viewport {
     pub rectangle: [f32; 4],
     /// Clear color; `None` does not clear.
     pub background: Option<Color>,
+    /// The viewport of the game's render config that draws it, by its name; `None`: the first one.
+    pub frame: Option<IdString32>,
 }
 
 impl Viewport {
@@ -285,6 +288,7 @@ impl Viewport {
         pixels: [0, 0],
         rectangle: [0.0, 0.0, 1.0, 1.0],
         background: Some(Color { red: 0.0, green: 0.0, blue: 0.0, alpha: 255.0 }),
+        frame: None,
     };
 }
 

@@ -44,7 +44,7 @@ pub fn default_sun() -> LightFrame {
     LightFrame {
         kind: LightKind::Sun { direction, casts_shadows: true },
         color: [1.6, 1.45, 1.18],
-        shadow_bias: 1.0,
+        ..LightFrame::DEFAULT
     }
 }
 

@@ -5,10 +5,11 @@
 use super::level::LEVELS_MAX;
 use super::navigation_file::{self, LevelNavigation};
 use super::scene_graph::UNITS_MAX;
+use super::shading::{self, ShadingVolume};
 use super::spline::{SPLINE_POINTS_MAX, Spline};
 use super::unit_compiler::{are_numbers, check_flow, compile_flow, invalid_value, must_be};
 use super::unit_resource::pose;
-use super::volume::{self, Volume};
+use super::volume::Volume;
 use engine_foundation::sjson::{self, SjsonTree, SjsonValue};
 use engine_foundation::{Error, Quat, Vec3, suggest};
 use engine_resource::data_resources::{read_document, read_tree, write_tree};
@@ -110,6 +111,8 @@ pub struct LevelResource {
     pub unit_indices: HashMap<String, u32>,
     pub nested: Vec<NestedLevel>,
     pub volumes: Vec<(String, Volume)>,
+    /// The volumes with a shading environment.
+    pub shading: Vec<ShadingVolume>,
     pub splines: Vec<(String, Spline)>,
     pub object_sets: Vec<String>,
     /// Indices of object sets by name.
@@ -156,7 +159,7 @@ impl LevelResource {
     }
 
     /// Builds the resource from a tree that the compiler has validated.
-    fn of(name: &str, tree: &SjsonTree) -> LevelResource {
+    pub(super) fn of(name: &str, tree: &SjsonTree) -> LevelResource {
         let sets = block(tree, "object_sets");
         let mut sets_of: HashMap<String, Vec<usize>> = HashMap::new();
         for (set, (_, units)) in sets.iter().enumerate() {
@@ -189,6 +192,10 @@ impl LevelResource {
             volumes: block(tree, "volumes")
                 .iter()
                 .map(|(name, fields)| (name.clone(), Volume::of(fields)))
+                .collect(),
+            shading: (0..)
+                .zip(block(tree, "volumes"))
+                .filter_map(|(volume, (_, fields))| ShadingVolume::of(volume, fields))
                 .collect(),
             splines: block(tree, "splines")
                 .iter()
@@ -311,7 +318,7 @@ fn check<'a>(
             match key {
                 "units" => check_placed(name, block, "unit", &UNIT_KEYS, named)?,
                 "levels" => check_placed(name, block, "level", &LEVEL_KEYS, named)?,
-                "volumes" => volume::check(name, block, &[])?,
+                "volumes" => shading::check_volume(name, block, named)?,
                 _ => check_spline(name, block)?,
             }
         }

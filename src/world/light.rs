@@ -95,7 +95,7 @@ impl LightSettings {
         let direction = pose.y_axis.truncate().normalize_or(Vec3::Y);
         let (range, casts_shadows) = (self.range(), self.casts_shadows);
         let kind = match self.kind {
-            LightType::Omni => scene::LightKind::Omni { position, range },
+            LightType::Omni => scene::LightKind::Omni { position, range, casts_shadows },
             LightType::Directional => scene::LightKind::Sun { direction, casts_shadows },
             LightType::Spot => scene::LightKind::Spot {
                 position,
@@ -107,7 +107,12 @@ impl LightSettings {
             },
         };
         let color = self.color.map(|part| (part * self.intensity).min(BRIGHTNESS_MAX));
-        scene::LightFrame { kind, color, shadow_bias: self.shadow_bias }
+        scene::LightFrame {
+            kind,
+            color,
+            shadow_bias: self.shadow_bias,
+            ..scene::LightFrame::DEFAULT
+        }
     }
 }
 

@@ -70,7 +70,7 @@ pub static LIGHT: Component = Component {
             name: "casts_shadows",
             kind: FieldKind::Boolean,
             default: FieldDefault::Boolean(LightSettings::DEFAULT.casts_shadows),
-            doc: "true if it casts shadows ({default}); omni lights cannot",
+            doc: "true if it casts shadows ({default})",
         },
         ComponentField {
             name: "shadow_depth_bias",

@@ -25,6 +25,7 @@ pub mod particles_component;
 pub mod physics;
 pub mod render_scenes;
 pub mod scene_graph;
+pub mod shading;
 pub mod skeleton_file;
 pub mod sound_component;
 pub mod spline;

@@ -103,6 +103,27 @@ impl Volume {
         }
     }
 
+    /// Returns the distance of a point, in the coordinates of the level, from the volume; 0 inside.
+    pub fn distance(&self, point: Vec3) -> f32 {
+        let at = self.rotation.inverse() * (point - self.position);
+        match &self.shape {
+            VolumeShape::Box { half } => (at.abs() - *half).max(Vec3::ZERO).length(),
+            VolumeShape::Sphere { radius } => (at.length() - radius).max(0.0),
+            VolumeShape::Cylinder { radius, half } => {
+                let beside = (at.truncate().length() - radius).max(0.0);
+                Vec2::new(beside, (at.z.abs() - half).max(0.0)).length()
+            }
+            VolumeShape::Prism { points, height } => {
+                let beside = match inside_polygon(points, at.truncate()) {
+                    true => 0.0,
+                    false => edge_distance(points, at.truncate()),
+                };
+                let above = (at.z - at.z.clamp(0.0, *height)).abs();
+                Vec2::new(beside, above).length()
+            }
+        }
+    }
+
     /// Returns a uniformly distributed random point inside the volume, in the coordinates of the
     /// level. `random` returns numbers in 0 <= x < 1.
     pub fn random_point(&self, mut random: impl FnMut() -> f64) -> Vec3 {
@@ -153,6 +174,19 @@ fn inside_polygon(points: &[Vec2], at: Vec2) -> bool {
         before = *point;
     }
     inside
+}
+
+/// Returns the distance of a point from the edges of a polygon.
+fn edge_distance(points: &[Vec2], at: Vec2) -> f32 {
+    let mut before = points[points.len() - 1];
+    let mut nearest = f32::INFINITY;
+    for point in points {
+        let edge = *point - before;
+        let along = (at - before).dot(edge) / edge.length_squared().max(f32::MIN_POSITIVE);
+        nearest = nearest.min(at.distance(before + edge * along.clamp(0.0, 1.0)));
+        before = *point;
+    }
+    nearest
 }
 
 /// Returns true if pairs of numbers are points on one line, or all the same point.
@@ -251,6 +285,28 @@ mod tests {
         "shape = \"cylinder\" radius = 1 height = 4 rotation = [90, 0, 0]",
         "shape = \"prism\" points = [[0, 0], [4, 0], [0, 4]] height = 2",
     ];
+
+    #[test]
+    fn distances_are_zero_inside_and_grow_outside() {
+        let mut random = Random::seed(3);
+        for text in SHAPES {
+            let volume = volume(text);
+            for _ in 0..1000 {
+                let inside = volume.random_point(|| random.next_f64());
+                assert!(volume.distance(inside) < 1e-3, "{text}: {inside}");
+            }
+        }
+        let distance = |text: &str, at: [f32; 3]| volume(text).distance(Vec3::from_array(at));
+        let ball = "shape = \"sphere\" radius = 2";
+        assert_eq!(distance(ball, [0.0, 5.0, 0.0]), 3.0);
+        let cube = "shape = \"box\" size = [2, 2, 2]";
+        assert_eq!(distance(cube, [4.0, 5.0, 0.0]), 5.0);
+        let tube = "shape = \"cylinder\" radius = 1 height = 2";
+        assert_eq!(distance(tube, [4.0, 0.0, 5.0]), 5.0);
+        let prism = "shape = \"prism\" points = [[0, 0], [4, 0], [0, 4]] height = 2";
+        assert_eq!(distance(prism, [1.0, -3.0, 1.0]), 3.0);
+        assert_eq!(distance(prism, [1.0, 1.0, 7.0]), 5.0);
+    }
 
     #[test]
     fn random_points_are_inside_and_spread_evenly() {

@@ -32,7 +32,7 @@ const FILES: [(&str, &str); 7] = [
     ("units/all.unit", include_str!("bounds/all.unit")),
 ];
 /// Resources that calls work with, from the game of the Lua suites.
-const RESOURCES: [&str; 44] = [
+const RESOURCES: [&str; 45] = [
     "components/health.lua",
     "components/z_log.lua",
     "data/bytes.bin",
@@ -41,6 +41,7 @@ const RESOURCES: [&str; 44] = [
     "data/note.txt",
     "data/other.package",
     "data/set.package",
+    "environments/noon.shading_environment",
     "global.physics_properties",
     "levels/shed.level",
     "levels/yard.level",

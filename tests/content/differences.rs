@@ -84,6 +84,24 @@ fn textures_texts_and_graphs_are_compared_by_their_form() {
 }
 
 #[test]
+fn written_pages_and_pictures_are_named() {
+    let folder = game("written");
+    folder.write("old.flow", "nodes = { n1 = { type = \"flow.once\" } }\n");
+    folder.write("new.flow", "nodes = { n1 = { type = \"flow.latch\" } }\n");
+    let run = |new: &str, option: &str, file: &str| {
+        let (code, out, errors) = folder.engine(&["diff", "old.flow", new, option, file]);
+        assert_eq!(code, 0, "{errors}");
+        out
+    };
+    assert_eq!(run("new.flow", "--html", "page.html"), "page.html: written, with 1 change\n");
+    assert_eq!(run("old.flow", "--html", "page.html"), "page.html: written, with no changes\n");
+    assert_eq!(run("new.flow", "--svg", "graph.svg"), "graph.svg: written, with 1 change\n");
+    let missing = ["diff", "old.flow", "new.flow", "--html", "missing/page.html"];
+    let (code, out, errors) = folder.engine(&missing);
+    assert!(code == 1 && out.is_empty() && errors.contains("cannot be written"), "{out}{errors}");
+}
+
+#[test]
 fn drawn_versions_use_old_names_and_change_no_saves() {
     if !has_adapter() {
         return skip("there is no graphics adapter", "mesa-vulkan-drivers");

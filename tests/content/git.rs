@@ -97,6 +97,36 @@ fn a_merge_combines_changes_of_one_line() {
 }
 
 #[test]
+fn verification_takes_a_commit_or_a_folder() {
+    let Some(repository) = Repository::new("git_verify") else { return };
+    repository.branch("left", "box", "[1, 0, 0]", "");
+    repository.branch("right", "box", "[0, 0, 0]", "  c = { unit = \"units/box\" }\n");
+    repository.git("checkout -q left");
+    repository.git("merge -q right");
+    let verify = |commit: &str| {
+        let (code, out, errors) = repository.0.engine(&["merge", "--verify", commit]);
+        (code, out + &errors)
+    };
+    for text in [".", "levels", "HEAD", "left"] {
+        let (code, output) = verify(text);
+        assert_eq!((code, output.as_str()), (0, "1 merged files, 0 differ\n"), "{text}");
+    }
+    for text in ["nobody", "HEAD~99", "--all"] {
+        let (code, out, errors) = repository.0.engine(&["merge", &format!("--verify={text}")]);
+        let output = out + &errors;
+        let message = format!("error: '{text}' is no commit of this repository, and no folder");
+        assert!(code == 1 && output.contains(&message), "{output}");
+        assert!(!output.contains("usage:"), "{output}");
+    }
+    let outside = GameFolder::new("content", "git_verify_outside");
+    outside.write("main.lua", "");
+    let (code, _, errors) = outside.engine(&["merge", "--verify", "."]);
+    assert!(code == 1 && errors.contains("'.' is in no work tree of git"), "{errors}");
+    let (code, _, errors) = outside.engine(&["merge", "--verify"]);
+    assert!(code == 1 && errors.contains("is in no work tree of git"), "{errors}");
+}
+
+#[test]
 fn a_merge_that_leaves_a_name_without_resource_is_found() {
     let Some(repository) = Repository::new("git_dangling") else { return };
     repository.branch("use", "box", "[0, 0, 0]", "  b = { unit = \"units/box\" }\n");

@@ -1,5 +1,6 @@
 //! A running game follows a move of a resource, by hot reload.
 
+use super::game;
 use crate::game_folder::{GameFolder, output_lines};
 use std::process::Stdio;
 use std::sync::mpsc::Receiver;
@@ -45,4 +46,37 @@ fn a_running_game_follows_a_moved_resource() {
     wait_for(&lines, "speed is 2");
     running.kill().unwrap();
     running.wait().unwrap();
+}
+
+#[test]
+fn an_unseen_run_fails_with_files_that_cannot_be_compiled() {
+    let folder = game("unseen");
+    let main = "function init()\n  if Application.argv() then Application.quit(3) end\nend\n";
+    folder.write("main.lua", main);
+    let run = |more: &[&str]| {
+        let all = [&["run", ".", "--headless", "--frames", "2"], more].concat();
+        let (code, out, errors) = folder.engine(&all);
+        (code, out + &errors)
+    };
+    assert_eq!(run(&[]).0, 0);
+    folder.write("units/box.unit", "modle = 3\n");
+    let (code, output) = run(&[]);
+    assert_eq!(code, 1, "{output}");
+    for part in [
+        "units/box.unit:1: ",
+        "old data is used for units/box.unit: it was compiled before the errors above",
+        "the run fails, because units/box.unit cannot be compiled",
+    ] {
+        assert_eq!(output.matches(part).count(), 1, "{part}\n{output}");
+    }
+    // The code that the game itself chose says more.
+    assert_eq!(run(&["--", "quit"]).0, 3);
+    // A file without old data fails the run, too, and no old data is named.
+    folder.write("units/box.unit", "");
+    folder.write("units/new.unit", "modle = 3\n");
+    let (code, output) = run(&[]);
+    assert_eq!(code, 1, "{output}");
+    assert!(!output.contains("old data"), "{output}");
+    std::fs::remove_file(folder.join("units/new.unit")).unwrap();
+    assert_eq!(run(&[]).0, 0);
 }

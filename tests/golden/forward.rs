@@ -54,7 +54,7 @@ pub fn view(from: Vec3, at: Vec3) -> View {
 pub fn sun(direction: Vec3, strength: f32) -> LightFrame {
     let kind = LightKind::Sun { direction: direction.normalize(), casts_shadows: true };
     let color = [strength, strength * 0.95, strength * 0.85];
-    LightFrame { kind, color, shadow_bias: 1.0 }
+    LightFrame { kind, color, ..LightFrame::DEFAULT }
 }
 
 impl SceneBuilder {
@@ -168,9 +168,13 @@ pub fn lights() -> FramePacket {
     builder.add_at(CUBE, white, Vec3::new(-1.4, 0.2, 0.4), Vec3::splat(0.4));
     builder.add_at(CUBE, white, Vec3::new(1.6, 0.9, 0.9), Vec3::new(0.2, 0.2, 0.9));
     let omni = |x: f32, color: [f32; 3]| LightFrame {
-        kind: LightKind::Omni { position: Vec3::new(x, -0.6, 0.8), range: 4.0 },
+        kind: LightKind::Omni {
+            position: Vec3::new(x, -0.6, 0.8),
+            range: 4.0,
+            casts_shadows: false,
+        },
         color,
-        shadow_bias: 1.0,
+        ..LightFrame::DEFAULT
     };
     builder.light(omni(-2.2, [1.6, 0.4, 0.1]));
     builder.light(omni(2.6, [0.1, 0.4, 1.6]));
@@ -183,7 +187,7 @@ pub fn lights() -> FramePacket {
         outer: 0.34,
         casts_shadows: true,
     };
-    builder.light(LightFrame { kind, color: [14.0, 13.0, 11.0], shadow_bias: 1.0 });
+    builder.light(LightFrame { kind, color: [14.0, 13.0, 11.0], ..LightFrame::DEFAULT });
     let mut main_view = view(Vec3::new(0.0, -6.0, 3.4), Vec3::new(0.0, 0.3, 0.4));
     main_view.clear = Some([0.02, 0.02, 0.05, 1.0]);
     builder.build(vec![main_view])

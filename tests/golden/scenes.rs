@@ -3,7 +3,7 @@
 use engine::foundation::{Mat4, Vec3};
 use engine::frame_packet::gui::{GuiBatchKey, GuiFrame, QuadBatch, QuadInstance, paint};
 use engine::frame_packet::material::{BlendMode, MaterialChange, MaterialFrame, MaterialSlot};
-use engine::frame_packet::shading_environment::ShadingEnvironment;
+use engine::frame_packet::shading_environment::{EnvironmentTextures, ShadingEnvironment};
 use engine::frame_packet::texture::{
     ATLAS_LEVELS, ATLAS_SIDE, GLYPH_SPREAD, SamplerSettings, TexelFormat, TextureChange,
     TextureSlot, TextureTexels, WrapMode,
@@ -76,7 +76,10 @@ pub fn view(guis: &[u64]) -> View {
         camera: camera(),
         scene: None,
         layers: u32::MAX,
+        sky: None,
         environment: ShadingEnvironment::DEFAULT,
+        environment_textures: EnvironmentTextures::default(),
+        viewport: None,
         guis: guis.to_vec(),
     }
 }

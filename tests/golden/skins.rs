@@ -148,7 +148,7 @@ fn stand(builder: &mut SceneBuilder, mesh: MeshSlot, surface: SurfaceSlot, x: f3
 
 /// Returns pillars: in the bind pose, three that are bent (one of them backwards), one that is also
 /// thick, one with a game's shader and one with a mask.
-fn bent_pillars() -> FramePacket {
+pub fn bent_pillars() -> FramePacket {
     let mut builder = builder();
     builder.packet.seconds = 1.0;
     let texels = chessboard(16, 1, SMOOTH);
@@ -184,7 +184,7 @@ fn bent_pillars() -> FramePacket {
 }
 
 /// Returns spheres with the weights 0, 0.5 and 1 of a morph target, and with two targets.
-fn morph_targets() -> FramePacket {
+pub fn morph_targets() -> FramePacket {
     let mut builder = builder();
     let blue = builder.matte([0.15, 0.3, 0.7]);
     for (at, weights) in [&[][..], &[0.5], &[1.0], &[0.7, 1.0]].into_iter().enumerate() {

@@ -131,7 +131,7 @@ describe("Flow and time", function()
 
   it("reports an action that does not exist, once", function()
     Input.set_actions({ us = "e" })
-    test.expect_error("event.input for the action 'use', .*did you mean 'us'%?")
+    test.expect_error("switch.unit:%d+: node .*no input action 'use', did you mean 'us'%?")
     World.spawn_unit(world, "units/flow/switch")
     World.update(world, STEP)
     World.update(world, STEP)

@@ -275,9 +275,9 @@ fn misspelled_names_and_stale_data_are_reported() {
     let (code, out, _) = scratch.test(&["."]);
     assert_eq!(code, 1);
     assert!(out.contains(": World has no function 'updaet', did you mean 'update'?"), "{out}");
-    assert!(!out.contains("compiled before"), "{out}");
+    assert!(!out.contains("old data"), "{out}");
     fs::write(scratch.0.join("words.strings"), "a = = 1").unwrap();
     let (_, out, err) = scratch.test(&["."]);
-    let expected = "for words.strings the data compiled before is used until the error is fixed";
+    let expected = "old data is used for words.strings: it was compiled before the errors above";
     assert!(out.contains(expected) || err.contains(expected), "{out}{err}");
 }

@@ -224,6 +224,10 @@ fn filled_packet(number: u64, [red, green, blue]: [u8; 3]) -> FramePacket {
         camera: Camera::DEFAULT.frame(Vec2::ONE),
         scene: None,
         layers: u32::MAX,
+        sky: None,
+        environment: Default::default(),
+        environment_textures: Default::default(),
+        viewport: None,
         guis: Vec::new(),
     };
     let windows = vec![WindowFrame { number, scale: 1.0 }];

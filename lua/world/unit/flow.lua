@@ -13,6 +13,7 @@ local Unit = core.module("Unit")
 ---@param name string the name of the event
 ---@param value? any a number, boolean, text, vector, rotation, color, object, or a list of these
 ---@return boolean taken true if the graph of the unit has the event
+---@node hidden
 function Unit.flow_event(unit, name, value)
   check("Unit.flow_event", Unit, unit)
   return send("Unit.flow_event", unit, name, value)
@@ -22,6 +23,7 @@ end
 ---@param unit Unit a unit
 ---@param name string the name of the event
 ---@return boolean exists true if `Unit.flow_event` would run something
+---@node hidden
 function Unit.has_flow_event(unit, name)
   check("Unit.has_flow_event", Unit, unit)
   core.check_flow_name("Unit.has_flow_event", name)
@@ -32,6 +34,7 @@ end
 ---@param unit Unit a unit with a graph
 ---@param name string the name of the variable
 ---@return any value its value
+---@node hidden
 function Unit.flow_variable(unit, name)
   check("Unit.flow_variable", Unit, unit)
   return read("Unit.flow_variable", unit, name)
@@ -41,6 +44,7 @@ end
 ---@param unit Unit a unit with a graph
 ---@param name string the name of the variable
 ---@param value any the value
+---@node hidden
 function Unit.set_flow_variable(unit, name, value)
   check("Unit.set_flow_variable", Unit, unit)
   write("Unit.set_flow_variable", unit, name, value)

@@ -53,6 +53,7 @@ impl App {
                 }
             }
         }
+        found.extend(self.absent_events_of_users(file, all));
         found
     }
 }

@@ -1,6 +1,7 @@
 //! The rows of the table of messages that are about the files of the game's folder: who uses what,
 //! and the differences between versions.
 
+use super::drawings;
 use super::message_table::{FieldType, MessageRow, optional, required};
 use super::references::{self, DEPTH_MAX, NODES_MAX, ROWS_MAX};
 use super::versions::{self, CHANGED_MAX};
@@ -71,7 +72,45 @@ pub static MESSAGES: &[MessageRow] = &[
         ],
         answer: "path, with, form (data, text, picture or bytes), changes (path, kind, old, new, \
                  line), left_out, notes, old_picture and new_picture (width, height, png), texels \
-                 that differ (count, largest, png), graph (SVG)",
+                 that differ (count, largest, png), graph (SVG), draws (true if draw_difference \
+                 has pictures of it)",
         run: versions::difference,
+    },
+    MessageRow {
+        name: "draw_difference",
+        doc: "Returns pictures of two versions of a unit, a level or a material, which the client \
+              of draw_offer draws.",
+        fields: &[
+            required("path", FieldType::Text, "of a file in the game's folder"),
+            optional("new", FieldType::Text, "its version: disk, mark, or open in tools [disk]"),
+            optional("old", FieldType::Text, "the version that it is compared with [mark]"),
+        ],
+        answer: "old_picture and new_picture (width, height, png), texels that differ (count, \
+                 largest, png), notes",
+        run: versions::draw_difference,
+    },
+    MessageRow {
+        name: "draw_offer",
+        doc: "Offers to draw: the client receives messages of type draw (number, path, old and \
+              new: files in base64), one after the other.",
+        fields: &[],
+        answer: "nothing",
+        run: drawings::offer,
+    },
+    MessageRow {
+        name: "drawn",
+        doc: "Sends a part of the answer to a message of type draw. The last part is end.",
+        fields: &[
+            required("number", FieldType::Integer(0, 1 << 53), "of the message"),
+            required("part", FieldType::Text, "old, new, texels or end"),
+            optional("png", FieldType::Text, "a PNG file in base64"),
+            optional("width", FieldType::Integer(0, 1 << 16), "of the whole picture"),
+            optional("height", FieldType::Integer(0, 1 << 16), "of the whole picture"),
+            optional("count", FieldType::Integer(0, 1 << 53), "of texels that differ"),
+            optional("largest", FieldType::Integer(0, 255), "difference of a channel"),
+            optional("notes", FieldType::Text, "of the end: a line for each missing picture"),
+        ],
+        answer: "nothing",
+        run: drawings::drawn,
     },
 ];

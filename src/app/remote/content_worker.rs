@@ -26,7 +26,7 @@ const AGE_FACTOR: u32 = 4;
 /// A graph that nobody asks for is dropped after this time.
 const IDLE: Duration = Duration::from_secs(30);
 
-type Work = Box<dyn FnOnce(&mut ContentFolder) -> Result<SjsonTree, Refusal> + Send>;
+type Work = Box<dyn FnOnce(&mut ContentFolder) -> Result<Option<SjsonTree>, Refusal> + Send>;
 
 /// The queue of the thread, which starts with the first question.
 #[derive(Default)]
@@ -66,6 +66,14 @@ pub struct KnownGraph {
 pub fn ask(
     call: &mut IncomingCall,
     work: impl FnOnce(&mut ContentFolder) -> Result<SjsonTree, Refusal> + Send + 'static,
+) -> Result<Option<SjsonTree>, Refusal> {
+    ask_later(call, |folder| work(folder).map(Some))
+}
+
+/// Queues a question whose answer can need somebody else, too: then the work returns `None`.
+pub fn ask_later(
+    call: &mut IncomingCall,
+    work: impl FnOnce(&mut ContentFolder) -> Result<Option<SjsonTree>, Refusal> + Send + 'static,
 ) -> Result<Option<SjsonTree>, Refusal> {
     if call.app.game_folder().is_none() {
         return Err(Refusal::of("a bundle has no sources"));
@@ -121,7 +129,8 @@ fn answer_all(folder: PathBuf, questions: &Receiver<ContentQuestion>, waiting: &
         let outcome = panic::contain(|| work(&mut folder));
         waiting.fetch_sub(1, Ordering::AcqRel);
         match outcome {
-            Ok(Ok(entries)) => reply.answer(entries),
+            Ok(Ok(Some(entries))) => reply.answer(entries),
+            Ok(Ok(None)) => {}
             Ok(Err(refusal)) => reply.refuse(refusal),
             Err(error) => reply.refuse(Refusal::of(error.message)),
         }

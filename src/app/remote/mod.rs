@@ -10,6 +10,7 @@ mod data;
 mod data_messages;
 mod debug_messages;
 mod debugger;
+mod drawings;
 mod eval;
 mod flow;
 mod flow_messages;
@@ -33,6 +34,7 @@ use super::App;
 use content_worker::ContentWorker;
 use data::OpenSources;
 use debugger::{DebuggingTool, PauseLink};
+use drawings::Drawings;
 use engine_foundation::counter;
 use engine_foundation::sjson::SjsonTree;
 use engine_foundation::{Error, json};
@@ -176,6 +178,8 @@ struct RemoteState {
     data: OpenSources,
     /// Answers questions about the files of the folder.
     content: ContentWorker,
+    /// The client that draws versions of resources, and the questions to it.
+    drawings: Drawings,
     /// Number of log lines sent to clients; [`NOT_FOLLOWED`] if no client follows the log.
     lines: u64,
     log_stamps: LogStamps,
@@ -231,6 +235,7 @@ impl RemoteTools {
             window_request: None,
             data: OpenSources::default(),
             content: ContentWorker::default(),
+            drawings: Drawings::default(),
             lines: NOT_FOLLOWED,
             log_stamps: LogStamps::default(),
         };
@@ -262,6 +267,7 @@ impl RemoteTools {
                 ClientEventKind::Left => {
                     self.clients.retain(|client| client.peer.number != peer.number);
                     self.state.data.remove_client(peer.number);
+                    self.state.drawings.remove_client(peer.number);
                     self.end_debugger(app, peer.number);
                 }
                 ClientEventKind::Message(message, _) => self.handle(app, &peer, message),

@@ -4,7 +4,7 @@
 
 use super::content_worker::{self, ContentFolder};
 use super::message_table::{boolean, integer, text};
-use super::{IncomingCall, Refusal, data};
+use super::{IncomingCall, Refusal, data, drawings};
 use crate::difference::{self, FileDifference, ShownPicture};
 use engine_content::diff::Change;
 use engine_foundation::file_access::{self, FileState, readers};
@@ -31,8 +31,6 @@ const VALUE_SHOWN_MAX: usize = 4 << 10;
 
 /// Endings of resources of which a command draws both versions.
 const DRAWN_ENDINGS: [&str; 3] = [kind_names::UNIT, kind_names::LEVEL, kind_names::MATERIAL];
-const DRAWN_NOTE: &str = "a running game starts no programs: `engine diff OLD NEW --page` draws \
-                          both versions, and `git difftool -t engine-page FILE` those of git";
 
 type Answer = Result<Option<SjsonTree>, Refusal>;
 
@@ -226,17 +224,39 @@ pub fn difference(call: &mut IncomingCall) -> Answer {
     let with = text(call.fields, "with").unwrap_or(&path).to_string();
     let old = version(call, "old", &with)?;
     let new = version(call, "new", &path)?;
+    let has_drawer = call.state.drawings.has_drawer();
     content_worker::ask(call, move |folder| {
         let versions = [content(folder, &old, &with)?, content(folder, &new, &path)?];
         if versions.iter().all(Option::is_none) {
             return Err(refuse(format!("neither version has a file '{path}'")));
         }
         let mut found = difference::compare(&path, versions.each_ref().map(Option::as_deref));
-        let ending = path.rsplit_once('.').map_or("", |(_, ending)| ending);
-        if DRAWN_ENDINGS.contains(&ending) && !found.changes.is_empty() {
-            found.notes.push(DRAWN_NOTE.to_string());
+        let can_be_drawn = is_drawn(&path) && path == with && !found.changes.is_empty();
+        if can_be_drawn && !has_drawer {
+            found.notes.push(drawings::no_drawer().to_string());
         }
-        Ok(difference_tree(&path, &with, &found))
+        Ok(difference_tree((&path, &with), &found, can_be_drawn && has_drawer))
+    })
+}
+
+/// Returns true for the path of a resource that is drawn.
+fn is_drawn(path: &str) -> bool {
+    let ending = path.rsplit_once('.').map_or("", |(_, ending)| ending);
+    DRAWN_ENDINGS.contains(&ending)
+}
+
+/// Asks the client that draws for pictures of two versions of a file.
+pub fn draw_difference(call: &mut IncomingCall) -> Answer {
+    let path = text(call.fields, "path").unwrap_or_default().to_string();
+    if !is_drawn(&path) {
+        return Err(refuse(format!("'{path}' is no unit, level or material")));
+    }
+    let old = version(call, "old", &path)?;
+    let new = version(call, "new", &path)?;
+    let (drawings, reply) = (call.state.drawings.clone(), call.reply.clone());
+    content_worker::ask_later(call, move |folder| {
+        let versions = [content(folder, &old, &path)?, content(folder, &new, &path)?];
+        drawings.ask(reply, &path, versions.each_ref().map(Option::as_deref))
     })
 }
 
@@ -249,7 +269,7 @@ fn shown_value(text: &str) -> SjsonTree {
     json::text(format!("{}… and {} more bytes", &text[..end], text.len() - end))
 }
 
-fn difference_tree(path: &str, with: &str, found: &FileDifference) -> SjsonTree {
+fn difference_tree((path, with): (&str, &str), found: &FileDifference, draws: bool) -> SjsonTree {
     let change = |change: &Change| {
         object([
             ("path", json::text(&change.path)),
@@ -288,6 +308,7 @@ fn difference_tree(path: &str, with: &str, found: &FileDifference) -> SjsonTree 
         ("new_picture", new),
         ("texels", texels),
         ("graph", found.graph.as_deref().map_or(SjsonTree::Null, json::text)),
+        ("draws", SjsonTree::Bool(draws)),
     ])
 }
 

@@ -140,6 +140,9 @@ fn handle_events(renderer: &mut Renderer) -> Option<Result<RenderedImage, String
                     "the graphics adapter was lost and is available again: {message}"
                 ));
             }
+            RendererEvent::RenderConfigFailed { name, message } => {
+                log::error(&format!("the render config '{name}' is not used: {message}"));
+            }
             RendererEvent::TextureRefused { message, .. }
             | RendererEvent::MeshRefused { message, .. }
             | RendererEvent::ShaderFailed { message, .. }

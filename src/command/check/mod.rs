@@ -101,8 +101,6 @@ fn check_boot_script(folder: &Path) -> Result<(), String> {
 pub struct CheckReport {
     pub findings: Vec<CheckFinding>,
     scripts: u64,
-    /// Number of scripts that cannot be compiled.
-    broken_scripts: u64,
     spawned: SpawnCounts,
 }
 
@@ -129,12 +127,7 @@ pub fn check_game(
     let (spawned, counts) = check::spawn_all(folder, &platforms, preferred);
     let known: HashSet<String> = findings.iter().map(|finding| finding.text.clone()).collect();
     findings.extend(spawned.into_iter().filter(|finding| !known.contains(&finding.text)));
-    CheckReport {
-        broken_scripts: scripts.broken(platforms[0].store.index()),
-        scripts: scripts.count,
-        findings,
-        spawned: counts,
-    }
+    CheckReport { scripts: scripts.count, findings, spawned: counts }
 }
 
 /// Returns a warning about the resources that nothing uses, if the settings show that the game

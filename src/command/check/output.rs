@@ -27,7 +27,7 @@ pub fn print(format: OutputFormat, folder: &Path, report: &CheckReport) {
     match format {
         OutputFormat::Text => {
             print_errors(report);
-            engine_foundation::print_line!("{}", spawn_summary(report));
+            engine_foundation::print_line!("{}", work_summary(report));
             engine_foundation::print_line!("{}", summary(report));
         }
         OutputFormat::Json => engine_foundation::print_line!("{}", json(report)),
@@ -55,34 +55,43 @@ fn many(count: usize, noun: &str) -> String {
     format!("{count} {noun}{}", if count == 1 { "" } else { "s" })
 }
 
-/// Returns the line with the numbers of spawned resources.
-fn spawn_summary(report: &CheckReport) -> String {
+/// Returns the line with the numbers of what was checked.
+fn work_summary(report: &CheckReport) -> String {
     let spawned = report.spawned;
     format!(
-        "{}, {} and {} checked, {}",
+        "{}, {}, {} and {} checked",
+        many(report.scripts as usize, "script"),
         many(spawned.units, "unit"),
         many(spawned.models, "model"),
         many(spawned.levels, "level"),
-        many(report.count(CheckRule::Spawn), "problem"),
     )
 }
 
-/// Returns the last line: the numbers of findings.
+/// Errors of a summary with a noun of their own, in this order. All others are other errors.
+const COUNTED: [(CheckRule, &str); 4] = [
+    (CheckRule::Compile, "compile error"),
+    (CheckRule::Reference, "missing reference"),
+    (CheckRule::Script, "script error"),
+    (CheckRule::Spawn, "spawn error"),
+];
+
+/// Returns the last line: the number of errors, which is the sum of the numbers after it, and the
+/// number of warnings.
 fn summary(report: &CheckReport) -> String {
-    let compiled = report.scripts.saturating_sub(report.broken_scripts);
-    let mut line = format!(
-        "{compiled} of {} compiled, {}, {}",
-        many(report.scripts as usize, "script"),
-        many(report.count(CheckRule::Compile), "compile error"),
-        many(report.count(CheckRule::Reference), "missing reference"),
-    );
-    let others = [
-        (report.count(CheckRule::Script), "script finding"),
-        (report.count(CheckRule::Log), "other error"),
-        (report.warnings(), "warning"),
-    ];
-    for (count, noun) in others.into_iter().filter(|(count, _)| *count > 0) {
-        line += &format!(", {}", many(count, noun));
+    let errors = report.errors();
+    let counted = COUNTED.map(|(rule, noun)| (report.count(rule), noun));
+    let others = errors - counted.iter().map(|(count, _)| count).sum::<usize>();
+    let parts = counted.into_iter().chain([(others, "other error")]);
+    let parts: Vec<String> =
+        parts.filter(|(count, _)| *count > 0).map(|(count, noun)| many(count, noun)).collect();
+    let mut line = match &parts[..] {
+        [] => "no errors".to_string(),
+        [only] => only.clone(),
+        parts => format!("{}: {}", many(errors, "error"), parts.join(", ")),
+    };
+    if report.warnings() > 0 {
+        line += if parts.len() > 1 { "; " } else { ", " };
+        line += &many(report.warnings(), "warning");
     }
     line
 }

@@ -4,8 +4,6 @@ use engine_app::check::references::ReferenceFinder;
 use engine_app::check::{CheckFinding, CheckRule, CheckedPlatform};
 use engine_foundation::file_access::{self, readers};
 use engine_resource::folder_scan;
-use engine_resource::index::ResourceIndex;
-use engine_resource::resource_kind::kind_names;
 use engine_resource::resource_name::is_script;
 use engine_script::lint::{
     self, CreatedResources, LintFinding, LintGame, LintScript, OTHER_LANGUAGES, ResourceCreators,
@@ -68,14 +66,6 @@ impl CheckedScripts {
     pub fn syntax_errors(&self) -> Vec<CheckFinding> {
         let finding = |text: &String| CheckFinding::error(CheckRule::Compile, text.clone());
         self.syntax_errors.iter().map(finding).collect()
-    }
-
-    /// Returns the number of scripts that cannot be compiled.
-    pub fn broken(&self, index: &ResourceIndex) -> u64 {
-        // Scripts are compiled only when they are loaded, so the index has none of their syntax
-        // errors.
-        let failed = index.failed.iter().filter(|(name, _)| name.kind == kind_names::LUA);
-        (self.syntax_errors.len() + failed.count()) as u64
     }
 
     /// Returns the findings of the lint.

@@ -2,24 +2,38 @@
 //! values is a struct of floats in a file of its own, declared by one table, from which scripts get
 //! their names, ranges and documentation. Knows no resources, no scripts and no graphics API.
 
+pub mod celestial;
+mod lens;
 mod post;
+mod screen_space;
 mod sky;
+mod surroundings;
+mod textures;
+mod tone;
 mod value;
 
+pub use lens::LensValues;
 pub use post::PostValues;
-pub use sky::SkyValues;
+pub use screen_space::ScreenSpaceValues;
+pub use sky::{SKY_PHYSICAL, SKY_TEXTURE, SkyValues};
+pub use surroundings::SurroundingsValues;
+pub use textures::EnvironmentTextures;
+pub use tone::ToneValues;
 pub use value::{ShadingValue, ValueKind};
 
 use bytemuck::{Pod, Zeroable};
 use value::ValueGroup;
 
-/// All values of an environment. [`ShadingEnvironment::DEFAULT`] changes nothing about a view: every
-/// effect is off.
+/// All values of an environment. The default changes nothing about a view: every effect is off.
 #[repr(C)]
 #[derive(Clone, Copy, PartialEq, Debug, Pod, Zeroable)]
 pub struct ShadingEnvironment {
     pub post: PostValues,
     pub sky: SkyValues,
+    pub surroundings: SurroundingsValues,
+    pub tone: ToneValues,
+    pub lens: LensValues,
+    pub screen_space: ScreenSpaceValues,
 }
 
 /// Maximum number of floats of all values.
@@ -29,11 +43,24 @@ const FLOATS: usize = size_of::<ShadingEnvironment>() / size_of::<f32>();
 const _: () = assert!(FLOATS <= FLOATS_MAX);
 
 /// The groups of values, in the order of the fields of [`ShadingEnvironment`].
-static GROUPS: &[ValueGroup] = &[PostValues::GROUP, SkyValues::GROUP];
+static GROUPS: &[ValueGroup] = &[
+    PostValues::GROUP,
+    SkyValues::GROUP,
+    SurroundingsValues::GROUP,
+    ToneValues::GROUP,
+    LensValues::GROUP,
+    ScreenSpaceValues::GROUP,
+];
 
 impl ShadingEnvironment {
-    pub const DEFAULT: ShadingEnvironment =
-        ShadingEnvironment { post: PostValues::DEFAULT, sky: SkyValues::DEFAULT };
+    pub const DEFAULT: ShadingEnvironment = ShadingEnvironment {
+        post: PostValues::DEFAULT,
+        sky: SkyValues::DEFAULT,
+        surroundings: SurroundingsValues::DEFAULT,
+        tone: ToneValues::DEFAULT,
+        lens: LensValues::DEFAULT,
+        screen_space: ScreenSpaceValues::DEFAULT,
+    };
 
     /// Returns all floats, in the order of [`ShadingEnvironment::values`].
     pub fn floats(&self) -> &[f32] {

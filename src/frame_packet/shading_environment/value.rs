@@ -30,6 +30,8 @@ impl ValueKind {
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct ShadingValue {
     pub name: &'static str,
+    /// The key for linear light in files, for colors.
+    pub linear_key: &'static str,
     pub kind: ValueKind,
     /// The first components are used.
     pub default: [f32; 4],
@@ -94,6 +96,7 @@ macro_rules! shading_values {
     (@row $name:ident, Choice([$($choice:literal),+]), $doc:literal) => {
         super::value::ShadingValue {
             name: stringify!($name),
+            linear_key: concat!("linear_", stringify!($name)),
             kind: super::value::ValueKind::Choice(&[$($choice),+]),
             default: [0.0; 4],
             min: 0.0,
@@ -101,9 +104,12 @@ macro_rules! shading_values {
             doc: $doc,
         }
     };
-    (@row $name:ident, $kind:ident, [$($default:expr),+], $min:literal, $max:expr, $doc:literal) => {
+    (
+        @row $name:ident, $kind:ident, [$($default:expr),+], $min:literal, $max:expr, $doc:literal
+    ) => {
         super::value::ShadingValue {
             name: stringify!($name),
+            linear_key: concat!("linear_", stringify!($name)),
             kind: super::value::ValueKind::$kind,
             default: super::value::padded(&[$($default),+]),
             min: $min,

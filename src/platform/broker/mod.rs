@@ -41,7 +41,7 @@ pub struct BrokerDuties {
 }
 
 /// Endings of the sources that tools edit.
-pub const SOURCE_ENDINGS: [&str; 21] = [
+pub const SOURCE_ENDINGS: [&str; 23] = [
     "animation",
     "config",
     "flow",
@@ -55,6 +55,8 @@ pub const SOURCE_ENDINGS: [&str; 21] = [
     "package",
     "particles",
     "physics_properties",
+    "render_config",
+    "shading_environment",
     "sheet",
     "skeleton",
     "sound",

@@ -299,6 +299,11 @@ assert(Application.user_setting("sound", "volume") == 0.5)"#,
                     "the camera that shows it; the result of `World.main_camera` if left out",
                 ),
                 ("viewport", "the part of the screen; the whole screen if left out"),
+                (
+                    "environment",
+                    "a shading environment of the world; the one that \
+                     `ShadingEnvironment.apply` gave it if left out",
+                ),
                 ("window", "a window from `Window.open`; the main window if left out"),
             ],
             "Shows a world and its Guis in this frame. Call it in `render()`; if the game has no \

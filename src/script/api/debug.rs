@@ -1,6 +1,6 @@
 //! The Lua modules `Debug` and `LineObject`: lines and text drawn over a world for game developers.
 
-use crate::api_row::{ModuleRows, func, hot, module};
+use crate::api_row::{ModuleRows, func, hidden, hot, module};
 use crate::argument::{Integer, TextArgument};
 use engine_foundation::{Color, Error, Mat4, Vec3};
 use engine_runtime::{BuildMode, Engine};
@@ -21,7 +21,7 @@ pub static DEBUG: ModuleRows = module(
     r#"Debug.line(Vector3(0, 0, 0), Vector3(0, 0, 2), Color.red(), 1.5)
 Debug.text("enemies: 12")
 Debug.world_text("here", Vector3(0, 0, 2), Color.yellow())"#,
-    &[
+    &hidden([
         func(
             "line",
             line,
@@ -74,7 +74,7 @@ Debug.world_text("here", Vector3(0, 0, 2), Color.yellow())"#,
             "Shows a line of text at a point in the world.",
         ),
         func("clear", clear, &[], "Removes everything that is still shown.").when_full(),
-    ],
+    ]),
 );
 
 pub static LINE_OBJECT: ModuleRows = module(

@@ -113,7 +113,7 @@ Application.release_world(world)"#,
         func(
             "set_casts_shadows",
             set_casts_shadows,
-            &[LIGHT_ARG, ("casts", "true if it casts shadows; omni lights cannot")],
+            &[LIGHT_ARG, ("casts", "true if it casts shadows")],
             "Sets whether it casts shadows.",
         ),
         func(

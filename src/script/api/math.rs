@@ -1,7 +1,7 @@
 //! The Rust part of the Lua module `Math`: random numbers and noise. Geometry is in the prelude
 //! (lua/math/geometry.lua).
 
-use crate::api_row::{ModuleRows, func, hot, module};
+use crate::api_row::{ModuleRows, NodeFlag, func, hot, module};
 use crate::argument::Integer;
 use engine_foundation::{Error, Vec3, deterministic_math, noise, random};
 use engine_runtime::Engine;
@@ -25,7 +25,8 @@ assert(math.abs(Math.noise(0.5, 2.25)) <= 1)"#,
             "Returns a random number in [0, 1). With one whole number n, returns a whole number \
              from 1 to n; with two, from min to max.",
         )
-        .pure(),
+        .pure()
+        .node(NodeFlag::Action),
         func(
             "set_seed",
             set_seed,
@@ -53,14 +54,16 @@ assert(math.abs(Math.noise(0.5, 2.25)) <= 1)"#,
             &[],
             "Returns a random vector of length 1; every direction is equally likely.",
         )
-        .pure(),
+        .pure()
+        .node(NodeFlag::Action),
         hot(
             "random_in_box",
             random_in_box,
             &[("min", "the corner with the smallest coordinates"), ("max", "the opposite corner")],
             "Returns a random point in a box along the axes.",
         )
-        .pure(),
+        .pure()
+        .node(NodeFlag::Action),
         hot(
             "noise",
             noise,

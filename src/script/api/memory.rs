@@ -2,7 +2,7 @@
 //! scripts is measured by the prelude (lua/debug/memory.lua).
 
 use crate::api::profiler::{TableList, table};
-use crate::api_row::{ModuleRows, func, module};
+use crate::api_row::{ModuleRows, func, hidden, module};
 use crate::value::ScriptValue;
 use engine_foundation::memory::{self, MemorySnapshot, OwnerUsage, limit};
 use engine_runtime::Engine;
@@ -19,7 +19,7 @@ for i = 1, 100 do
 end
 local changes = Memory.changes(before)
 assert(changes[1].name == "kept" and changes[1].objects == 101)"#,
-    &[
+    &hidden([
         func(
             "tree",
             tree,
@@ -38,7 +38,7 @@ assert(changes[1].name == "kept" and changes[1].objects == 101)"#,
         )
         .returns(&["used bytes in use now", "limit the maximum, in bytes"])
         .pure(),
-    ],
+    ]),
 );
 
 pub static CORE: ModuleRows = module(

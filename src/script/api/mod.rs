@@ -28,8 +28,11 @@ pub mod physics_world;
 pub mod prelude_core;
 pub mod profiler;
 mod remote;
+mod render_settings;
+mod renderer;
 mod resource_package;
 mod save;
+mod shading_environment;
 mod sound;
 mod sprite;
 pub mod stats;
@@ -55,6 +58,7 @@ pub const MODULES: &[&ModuleRows] = &[
     &actor::material::ACTOR,
     &actor::one_way::ACTOR,
     &application::APPLICATION,
+    &render_settings::APPLICATION,
     &blend_shape::ANIMATION_CURVES,
     &blend_shape::BLEND_SHAPE,
     &broadphase::BROADPHASE,
@@ -76,6 +80,8 @@ pub const MODULES: &[&ModuleRows] = &[
     &level::LEVEL,
     &level::resource::LEVEL_RESOURCE,
     &light::LIGHT,
+    &shading_environment::SHADING_ENVIRONMENT,
+    &shading_environment::WORLD,
     &material::MATERIAL,
     &math::MATH,
     &memory::MEMORY,
@@ -129,6 +135,8 @@ pub const MODULES: &[&ModuleRows] = &[
     &unit::nodes::UNIT,
     &unit::resource::UNIT_RESOURCE,
     &viewport::VIEWPORT,
+    &render_settings::VIEWPORT,
+    &renderer::RENDERER,
     &window::WINDOW,
     &window::design::DESIGN,
     &worker::MODULE,

@@ -2,7 +2,7 @@
 //! closed by the prelude (lua/debug/profiler.lua) through the functions of `CORE` or, in compiled
 //! code, through their addresses.
 
-use crate::api_row::{ModuleRows, func, module};
+use crate::api_row::{ModuleRows, func, hidden, module};
 use crate::argument::{Integer, TextArgument};
 use crate::context::ScriptContext;
 use crate::return_value::{ExpectedResult, ReturnValue};
@@ -27,7 +27,7 @@ for _ = 1, 10 do
 end
 Profiler.stop("enemies")
 assert(type(Profiler.report()) == "string")"#,
-    &[
+    &hidden([
         func(
             "report",
             report,
@@ -54,7 +54,7 @@ assert(type(Profiler.report()) == "string")"#,
             "Resets averages and extremes. The start of a game is rarely typical for the rest.",
         )
         .pure(),
-    ],
+    ]),
 );
 
 pub static CORE: ModuleRows = module(

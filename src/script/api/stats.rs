@@ -1,7 +1,7 @@
 //! The Lua module `Stats`: counters, their histories and alarms. Compiled Lua increments a counter
 //! directly through the address of its value (lua/debug/stats.lua).
 
-use crate::api_row::{ModuleRows, func, module};
+use crate::api_row::{ModuleRows, func, hidden, module};
 use crate::argument::{Integer, TextArgument};
 use crate::return_value::ExpectedResult;
 use crate::value::ScriptValue;
@@ -26,7 +26,7 @@ assert(alive.value == 3)
 Stats.watch("enemies/alive")
 assert(#Stats.history("enemies/alive") == 0, "no frame has ended since")
 Stats.unwatch("enemies/alive")"#,
-    &[
+    &hidden([
         func("value", value, &[NAME], "Returns the total of a counter in the last complete frame.")
             .pure(),
         func(
@@ -64,7 +64,7 @@ Stats.unwatch("enemies/alive")"#,
             "Returns the values of a watched counter in the last frames, oldest first.",
         )
         .pure(),
-    ],
+    ]),
 );
 
 pub static CORE: ModuleRows = module(

@@ -9,6 +9,7 @@ use engine_runtime::Engine;
 use engine_window::WindowId;
 use engine_world::WorldId;
 use engine_world::camera::{CameraId, Viewport, ViewportId};
+use engine_world::shading::ShadingEnvironmentId;
 
 const VIEWPORT_ARG: (&str, &str) = ("viewport", "a viewport");
 
@@ -152,11 +153,19 @@ pub fn render_world(
     world: WorldId,
     camera: Option<CameraId>,
     viewport: Option<ViewportId>,
+    environment: Option<ShadingEnvironmentId>,
     window: Option<WindowId>,
 ) -> Result<(), Error> {
     let camera = match camera {
         Some(camera) => camera,
         None => engine.worlds.camera_of_world(world)?,
     };
-    engine.render_world(world, camera, viewport, window)
+    if let Some(environment) = environment
+        && engine.worlds.shading.of_mut(environment).world != world
+    {
+        return Err(engine_foundation::error!(
+            "argument #4 'environment': it belongs to another world"
+        ));
+    }
+    engine.render_world(world, camera, viewport, environment, window)
 }

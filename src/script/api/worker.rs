@@ -1,7 +1,7 @@
 //! The Lua module `Worker`: long jobs that run in parallel to the frames, in separate VMs, and
 //! messages to and from them.
 
-use crate::api_row::{ModuleRows, func, module};
+use crate::api_row::{ModuleRows, func, hidden, module};
 use crate::argument::{Argument, ArgumentError, TextArgument};
 use crate::context::ScriptContext;
 use crate::return_value::{ExpectedResult, ReturnValue};
@@ -33,7 +33,7 @@ local function look(worker)
   end
 end
 assert(not pcall(begin, { seed = 7 }), "this game has no such module")"#,
-    &[
+    &hidden([
         func(
             "start",
             start,
@@ -115,7 +115,7 @@ assert(not pcall(begin, { seed = 7 }), "this game has no such module")"#,
             &[("progress", "from 0 to 1")],
             "Inside a worker, reports its progress. In the game itself, this has no effect.",
         ),
-    ],
+    ]),
 );
 
 /// The options of `Worker.start`.

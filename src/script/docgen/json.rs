@@ -4,10 +4,10 @@
 //! The root is an object with `engine` (the version), `modules`, `globals`, `callbacks`, `testing`
 //! (the functions of test suites) and `settings`. A module has `name`, `doc`, `example`, `handle`,
 //! `calls`, `fields`, `operators`, `functions`. A function has `name` (with its module),
-//! `signature`, `doc`, `params`, `returns`, `hot` and `source` (`"rust"`, `"declared"`, or the
-//! prelude's file and line). A parameter has `name`, `type`, `optional`, `doc`. A result has
-//! `type`, `rest`, `doc`. A field has `name`, `type`, `doc`. A setting has `key`, `type`, `default`
-//! (SJSON text) and `doc`.
+//! `signature`, `doc`, `params`, `returns`, `hot`, `node` (`"action"`, `"query"` or `"hidden"`:
+//! what it is in graphs) and `source` (`"rust"`, `"declared"`, or the prelude's file and line). A
+//! parameter has `name`, `type`, `optional`, `doc`. A result has `type`, `rest`, `doc`. A field has
+//! `name`, `type`, `doc`. A setting has `key`, `type`, `default` (SJSON text) and `doc`.
 
 use super::model::{
     ApiModel, FieldDoc, FunctionDoc, FunctionSource, ModuleDoc, ParamDoc, ReturnDoc,
@@ -67,6 +67,7 @@ fn function(function: &FunctionDoc) -> SjsonTree {
         ("params", list(&function.params, param)),
         ("returns", list(&function.returns, result)),
         ("hot", SjsonTree::Bool(function.hot)),
+        ("node", json::text(function.node.name())),
         ("source", json::text(source)),
     ])
 }

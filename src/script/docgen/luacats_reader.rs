@@ -1,14 +1,28 @@
 //! Reads the documentation from the prelude's Lua files: comments of three dashes above a function,
-//! and blocks of `---@module` and `---@class`. It works line by line and relies on the conventions
-//! of lua/; it is not a Lua parser.
+//! and blocks of `---@module` and `---@class`. `---@node query` says what a function is in graphs,
+//! or all functions of a module that say nothing else. It works line by line and relies on the
+//! conventions of lua/; it is not a Lua parser.
 
 use super::model::{ClassDoc, FieldDoc, FunctionDoc, FunctionSource, ParamDoc, ReturnDoc};
+use crate::api_row::NodeFlag;
 
 /// One piece of documentation.
 pub enum DocBlock {
-    Module { name: String, doc: String, example: String },
-    Class { name: String, class: ClassDoc },
-    Function(FunctionDoc),
+    Module {
+        name: String,
+        doc: String,
+        example: String,
+        node: NodeFlag,
+    },
+    Class {
+        name: String,
+        class: ClassDoc,
+    },
+    /// A function, with its own flag.
+    Function {
+        function: FunctionDoc,
+        node: Option<NodeFlag>,
+    },
 }
 
 /// Reads a file. Returns its blocks in order, and the errors in them, with file and line.
@@ -59,19 +73,34 @@ impl DocReader<'_> {
         }
     }
 
+    /// Returns the flag of `---@node query`.
+    fn node(&mut self, line: usize, name: &str) -> Option<NodeFlag> {
+        let found = NodeFlag::ALL.into_iter().find(|flag| flag.name() == name);
+        if found.is_none() {
+            self.problem(line, &format!("@node is action, query or hidden, not {name:?}"));
+        }
+        found
+    }
+
     fn module(&mut self, line: usize, name: &str, comment: &[&str]) {
+        let node = comment.first().and_then(|first| first.strip_prefix("@node "));
+        let comment = &comment[usize::from(node.is_some())..];
+        let node = node.and_then(|flag| self.node(line, flag)).unwrap_or(NodeFlag::Action);
         let split = comment.iter().position(|text| *text == "@example").unwrap_or(comment.len());
         let (doc, example) = comment.split_at(split);
         if doc.is_empty() || example.len() < 2 {
             self.problem(line, "a module needs a sentence, then ---@example and its lines");
         }
         if doc.iter().chain(example.iter().skip(1)).any(|text| text.starts_with('@')) {
-            self.problem(line, "only ---@example is allowed in the comment of a module");
+            self.problem(
+                line,
+                "only ---@node and ---@example are allowed in the comment of a module",
+            );
         }
         let code = example.iter().skip(1).map(|text| text.strip_prefix("   ").unwrap_or(text));
         let example = code.collect::<Vec<_>>().join("\n");
         let name = name.trim().to_string();
-        self.blocks.push(DocBlock::Module { name, doc: doc.join("\n"), example });
+        self.blocks.push(DocBlock::Module { name, doc: doc.join("\n"), example, node });
     }
 
     fn class(&mut self, line: usize, comment: &[&str]) {
@@ -105,30 +134,36 @@ impl DocReader<'_> {
             return;
         }
         let mut doc = Vec::new();
-        let (mut params, mut returns) = (Vec::new(), Vec::new());
+        let (mut params, mut returns, mut node) = (Vec::new(), Vec::new(), None);
         for text in comment {
             let (tag, rest) = text.split_once(' ').unwrap_or((text, ""));
             match tag {
                 "@param" => params.push(param(rest)),
                 "@return" => returns.push(result(rest)),
+                "@node" => node = self.node(line, rest),
                 _ if tag.starts_with('@') => {
-                    self.problem(line, &format!("{tag} is not read: use @param and @return"));
+                    self.problem(
+                        line,
+                        &format!("{tag} is not read: use @param, @return and @node"),
+                    );
                 }
                 _ if params.is_empty() && returns.is_empty() => doc.push(*text),
                 _ => self.problem(line, "sentences must be before @param and @return"),
             }
         }
         let names = arguments.split(',').map(str::trim).filter(|name| !name.is_empty());
-        self.blocks.push(DocBlock::Function(FunctionDoc {
+        let function = FunctionDoc {
             module: module.to_string(),
             name: name.to_string(),
             doc: doc.join("\n"),
             params,
             returns,
             hot: false,
+            node: node.unwrap_or(NodeFlag::Action),
             source: FunctionSource::Lua(self.file.to_string(), line),
             declared: names.map(str::to_string).collect(),
-        }));
+        };
+        self.blocks.push(DocBlock::Function { function, node });
     }
 }
 
@@ -201,7 +236,7 @@ mod tests {
         let (mut blocks, problems) = read("x.lua", text);
         assert_eq!(problems, Vec::<String>::new(), "{text}");
         match blocks.pop() {
-            Some(DocBlock::Function(function)) if blocks.is_empty() => function,
+            Some(DocBlock::Function { function, .. }) if blocks.is_empty() => function,
             _ => panic!("not one function: {text}"),
         }
     }
@@ -251,7 +286,14 @@ mod tests {
             "---Waits.\nlocal x\n",
             "x.lua:2: a comment of three dashes is above no function: use two",
         );
-        check("---@see y\nfunction M.f()\n", "x.lua:2: @see is not read: use @param and @return");
+        check(
+            "---@see y\nfunction M.f()\n",
+            "x.lua:2: @see is not read: use @param, @return and @node",
+        );
+        check(
+            "---@node maybe\nfunction M.f()\n",
+            "x.lua:2: @node is action, query or hidden, not \"maybe\"",
+        );
         check(
             "---@module M\n---Words.\n\n",
             "x.lua:3: a module needs a sentence, then ---@example and its lines",

@@ -3,6 +3,7 @@
 
 use super::GeneratedFile;
 use super::model::{ApiModel, FunctionDoc, FunctionSource, ModuleDoc, ReturnDoc, first_sentence};
+use super::nodes_page;
 use super::standard_library::{ABSENT, LIBRARIES};
 use engine_resource::settings::{self, SETTINGS, Setting, SettingType};
 use engine_resource::variant::PLATFORMS;
@@ -15,6 +16,7 @@ pub fn files(api: &ApiModel) -> Vec<GeneratedFile> {
     files.push(page("callbacks", functions_page(CALLBACKS, &api.callbacks)));
     files.push(page("testing", functions_page(TESTING, &api.testing)));
     files.push(page("lua", lua_page()));
+    files.push(page("nodes", nodes_page::page(api)));
     files.push(GeneratedFile { name: "settings.md".to_string(), text: mark(&settings_page()) });
     files
 }
@@ -70,6 +72,7 @@ fn index(api: &ApiModel) -> String {
     text += "| [Test suites](testing.md) | The functions of `engine test`: `describe`, `it`, \
              `assert.equals` … |\n";
     text += "| [Lua's own library](lua.md) | The part that games have, and the differences |\n";
+    text += "| [Functions as nodes](nodes.md) | What each function is in a graph |\n";
     text += "| [Settings](../settings.md) | The keys of settings.sjson |\n";
     text += "\nTypes are written as in LuaCATS: `x?: number` can be left out, `A|B` is one \
              or the other, `any...` is any number of results. Compiled Lua calls a \

@@ -6,6 +6,7 @@ pub mod luacats;
 pub mod luacats_reader;
 pub mod markdown;
 pub mod model;
+mod nodes_page;
 pub mod overloads;
 pub mod standard_library;
 pub mod text;

@@ -3,11 +3,12 @@
 
 use super::luacats;
 use super::luacats_reader::{self, DocBlock};
-use crate::api_row::{FunctionRow, ModuleRows};
+use crate::api_row::{FunctionRow, ModuleRows, NodeFlag};
 use crate::callbacks::{CALLBACKS, Callback};
 use crate::types::ApiType;
 use crate::{api, prelude};
 use engine_foundation::HandleKind;
+use std::collections::HashMap;
 
 /// All functions that a game can call, and all functions of a game that the engine calls.
 pub struct ApiModel {
@@ -71,6 +72,8 @@ pub struct FunctionDoc {
     pub returns: Vec<ReturnDoc>,
     /// True if compiled Lua calls the function directly.
     pub hot: bool,
+    /// Role in graphs of visual scripting.
+    pub node: NodeFlag,
     pub source: FunctionSource,
     /// Parameter names of a Lua function, as written in its file.
     pub declared: Vec<String>,
@@ -198,13 +201,20 @@ impl ApiModel {
                 }
             }
         }
+        let mut all = Vec::new();
         for file in prelude::FILES.iter().chain([&prelude::LAST]) {
             let name = format!("lua/{}.lua", file.name);
             let (blocks, problems) = luacats_reader::read(&name, file.text);
             api.problems.extend(problems);
-            for block in blocks {
-                api.take(block);
-            }
+            all.extend(blocks);
+        }
+        let flag = |block: &DocBlock| match block {
+            DocBlock::Module { name, node, .. } => Some((name.clone(), *node)),
+            _ => None,
+        };
+        let flags: HashMap<String, NodeFlag> = all.iter().filter_map(flag).collect();
+        for block in all {
+            api.take(block, &flags);
         }
         api.modules.sort_by(|a, b| a.name.cmp(&b.name));
         for module in &mut api.modules {
@@ -217,7 +227,7 @@ impl ApiModel {
         let (blocks, problems) = luacats_reader::read(luacats::SUITES.0, luacats::SUITES.1);
         self.problems.extend(problems);
         for block in blocks {
-            if let DocBlock::Function(mut function) = block {
+            if let DocBlock::Function { mut function, .. } = block {
                 function.source = FunctionSource::Declared;
                 self.testing.push(function);
             }
@@ -232,18 +242,22 @@ impl ApiModel {
         &mut self.modules[at]
     }
 
-    fn take(&mut self, block: DocBlock) {
+    /// Adds a block of the prelude. A function without a flag has that of its module.
+    fn take(&mut self, block: DocBlock, flags: &HashMap<String, NodeFlag>) {
         match block {
-            DocBlock::Module { name, doc, example } => {
+            DocBlock::Module { name, doc, example, .. } => {
                 let module = self.module(&name);
                 join(&mut module.doc, &doc, "\n");
                 join(&mut module.example, &example, "\n\n");
             }
             DocBlock::Class { name, class } => self.module(&name).class = class,
-            DocBlock::Function(function) if function.module.is_empty() => {
-                self.globals.push(function)
+            DocBlock::Function { mut function, node } if function.module.is_empty() => {
+                function.node = node.unwrap_or(NodeFlag::Hidden);
+                self.globals.push(function);
             }
-            DocBlock::Function(function) => {
+            DocBlock::Function { mut function, node } => {
+                let of_module = flags.get(&function.module).copied();
+                function.node = node.or(of_module).unwrap_or(NodeFlag::Action);
                 self.module(&function.module.clone()).functions.push(function);
             }
         }
@@ -298,6 +312,7 @@ fn function_doc(module: &ModuleRows, func: &FunctionRow) -> FunctionDoc {
         params: func.params.iter().zip(func.types).map(param).collect(),
         returns: func.returns.iter().zip(return_docs).map(result).collect(),
         hot: func.is_hot(),
+        node: func.node,
         source: FunctionSource::Rust,
         declared: Vec::new(),
     }

@@ -6,6 +6,7 @@ use super::node_type::{Catalogue, NodeKind, NodeType, Pin, PinDefault};
 use super::pins::{GraphLoader, NodePins, pins_of};
 use super::source::{GraphSource, InputSource, NodeSource, PROBLEMS_MAX, Problem, WireSource};
 use super::value::{Conversion, FlowType, conversion};
+use engine_foundation::sjson::SjsonTree;
 use engine_foundation::suggest;
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
@@ -241,8 +242,15 @@ impl GraphChecker<'_> {
                 self.error(&node.id, name, message);
                 continue;
             }
-            if let Err(message) = self.check_input(pin, source) {
-                self.error(&node.id, name, message);
+            match (self.check_input(pin, source), self.wire_hint(source)) {
+                (Err(message), hint) => {
+                    self.error(&node.id, name, message + &hint.unwrap_or_default());
+                }
+                (Ok(()), Some(hint)) => {
+                    let message = format!("is a text{hint}");
+                    self.checked.problems.push(Problem::warning(&node.id, name, message));
+                }
+                (Ok(()), None) => {}
             }
         }
         for pin in pins.iter().filter(|pin| pin.kind != FlowType::Event) {
@@ -260,6 +268,16 @@ impl GraphChecker<'_> {
                 self.error(&node.id, &pin.name, message);
             }
         }
+    }
+
+    /// Returns a hint for a literal text that is the name of an output, such as `count.value`.
+    fn wire_hint(&self, source: &InputSource) -> Option<String> {
+        let InputSource::Literal(SjsonTree::String(text)) = source else { return None };
+        let (node, pin) = text.rsplit_once('.')?;
+        let at = self.graph.find(node)?;
+        let mut outputs = self.checked.pins[at].outputs.iter();
+        let is_value = outputs.any(|output| output.name == pin && output.kind != FlowType::Event);
+        is_value.then(|| format!("; for the value of this output, write {{ wire = \"{text}\" }}"))
     }
 
     fn check_input(&self, pin: &Pin, source: &InputSource) -> Result<(), String> {

@@ -184,6 +184,21 @@ impl Flow {
         (&self.actions, self.actions_changes)
     }
 
+    /// Returns the nodes of running graphs that wait for an action: names of graphs, and the ids
+    /// of nodes, `n8/n3` in subgraphs.
+    pub fn nodes_of_action(&self, action: &str) -> Vec<(String, String)> {
+        let mut found = Vec::new();
+        for loaded in self.programs.iter().filter(|loaded| loaded.instances > 0) {
+            let program = &loaded.program;
+            let entries = program.entries(EventKind::Input).iter();
+            for entry in entries.filter(|entry| entry.name == action) {
+                let node = &program.nodes[program.node(entry.node).info()];
+                found.push((program.name.clone(), node.path.clone()));
+            }
+        }
+        found
+    }
+
     /// Returns the number of the last change of the input actions that graphs wait for; 0 if no
     /// graph has ever waited for one.
     pub fn actions_changes(&self) -> u64 {

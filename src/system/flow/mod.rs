@@ -5,6 +5,7 @@
 //! The form of the data follows N. Frykholm, "Visual Scripting the Data-Oriented Way" (Bitsquid,
 //! 2010): one static block for each graph, and one dynamic block for each instance.
 
+mod absent_events;
 mod built_in;
 mod calls;
 mod check;
@@ -52,6 +53,7 @@ mod value_rows;
 #[cfg(test)]
 mod value_tests;
 
+pub use absent_events::{EventSources, absent_events};
 pub use built_in::{pin_list, pin_tree};
 pub use check::{GraphOwner, check};
 pub use compile::{Compiled, PULLS_MAX, compile};
@@ -75,7 +77,8 @@ pub use runtime::{
     NODES_PER_EVENT_MAX, RunState, StoppedNode,
 };
 pub use source::{
-    GraphSource, InputSource, NODES_MAX, NodeSource, Problem, Severity, VARIABLES_MAX, line_of,
+    GraphSource, InputSource, NODES_MAX, NodeSource, Problem, Severity, VARIABLES_MAX, find_line,
+    line_of,
 };
 pub use task::{CALL_EVENTS_MAX, CALL_PINS_MAX, NATIVE_INPUTS_MAX};
 pub use timers::TIMERS_MAX;

@@ -494,6 +494,11 @@ fn input(value: &SjsonTree) -> Result<InputSource, String> {
 
 /// Returns the line of a problem in a text: of the node, of the wire, or of the graph.
 pub fn line_of(graph: SjsonValue, problem: &Problem) -> usize {
+    find_line(graph, problem).unwrap_or_else(|| graph.line())
+}
+
+/// Returns the line of a problem in a text: of its node or its wire, if the text has one.
+pub fn find_line(graph: SjsonValue, problem: &Problem) -> Option<usize> {
     let find = |block: &str, name: &str| {
         let block = graph.get(block)?;
         block.entries()?.find(|entry| entry.key == name)
@@ -503,7 +508,7 @@ pub fn line_of(graph: SjsonValue, problem: &Problem) -> usize {
         "" => find("nodes", node),
         wire => find("events", wire),
     };
-    let Some(entry) = entry else { return graph.line() };
+    let entry = entry?;
     let input = entry.value.get("inputs").and_then(|inputs| inputs.get(&problem.pin));
-    input.map_or_else(|| entry.line(), |value| value.line())
+    Some(input.map_or_else(|| entry.line(), |value| value.line()))
 }

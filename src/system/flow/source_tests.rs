@@ -56,6 +56,41 @@ fn wrong_graphs_are_refused_with_node_pin_and_hint() {
 }
 
 #[test]
+fn a_text_that_names_an_output_gets_a_hint() {
+    let count = "count = { type = \"flow.counter\" }";
+    refused(
+        &format!(
+            "nodes = {{ {count} a = {{ type = \"number.add\" inputs = {{ a = \"count.number\" \
+             b = \"count.numbr\" }} }} }}"
+        ),
+        "node a, pin 'a': must be a number; for the value of this output, write { wire = \
+         \"count.number\" }\n\
+         node a, pin 'b': must be a number",
+    );
+    let warnings = |value: &str| {
+        let text = format!(
+            "nodes = {{ {count} go = {{ type = \"event.spawned\" }} a = {{ type = \
+             \"debug.print\" inputs = {{ value = \"{value}\" }} }} }} events = {{ \
+             \"go.out > count.in\" = true \"go.out > a.in\" = true }}"
+        );
+        let graph = GraphSource::read(&tree(&text)).0;
+        let checked =
+            check(&graph, &Catalogue::built_in(), GraphOwner::Unit, &mut |_| Err(String::new()));
+        assert!(checked.problems.iter().all(|one| one.severity == Severity::Warning));
+        checked.problems.iter().map(Problem::text).collect::<Vec<_>>().join("\n")
+    };
+    assert_eq!(
+        warnings("count.number"),
+        "node a, pin 'value': is a text; for the value of this output, write { wire = \
+         \"count.number\" }"
+    );
+    // Texts that are no outputs of values, and events, are only texts.
+    for text in ["count.reached", "count.x", "other.number", "count", "3.5", "count."] {
+        assert_eq!(warnings(text), "", "{text}");
+    }
+}
+
+#[test]
 fn cycles_are_refused_unless_a_delay_is_in_them() {
     refused(
         "nodes = { a = { type = \"number.add\" inputs = { a = { wire = \"b.result\" } } } \

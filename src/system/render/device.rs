@@ -405,6 +405,18 @@ impl GpuDevice {
                 || able.flags.sample_count_supported(samples) && self.info.backend != "GL")
     }
 
+    /// Returns true if a format can be rendered to and then read.
+    pub fn renders_to(&self, format: wgpu::TextureFormat) -> bool {
+        let usages = wgpu::TextureUsages::RENDER_ATTACHMENT | wgpu::TextureUsages::TEXTURE_BINDING;
+        self.adapter.get_texture_format_features(format).allowed_usages.contains(usages)
+    }
+
+    /// Returns true if the adapter can draw onto textures of a format, at least without blending.
+    pub fn draws_onto_format(&self, format: wgpu::TextureFormat) -> bool {
+        let able = self.adapter.get_texture_format_features(format);
+        able.allowed_usages.contains(wgpu::TextureUsages::RENDER_ATTACHMENT)
+    }
+
     /// Creates another surface for a window after the first was lost.
     pub fn recreate_surface(
         &self,

@@ -3,6 +3,7 @@
 
 use super::device::{self, GpuDevice};
 use super::forward::{ForwardRenderer, RenderResources, ViewRectangle};
+use super::generators::{GeneratorRenderer, OutputFormats};
 use super::gpu_timing::GpuTiming;
 use super::gui_batches::{DrawList, GuiBatchTable};
 use super::gui_buffers::GuiBuffers;
@@ -17,7 +18,7 @@ use super::scene::RetainedScenes;
 use super::secondary_surfaces::{NewWindow, SecondarySurfaces};
 use super::surface::PresentTarget;
 use super::textures::{TARGET_FORMAT, TextureTable};
-use super::view_encode::encode_view;
+use super::view_encode::{encode_shadow_atlas, encode_view};
 use super::{
     AdapterChoice, AdapterInfo, FrameStatistics, RenderQuality, RendererEvent, RendererOptions,
     SurfaceTarget, Vsync, readback, shader_sources,
@@ -72,6 +73,7 @@ pub struct FrameRenderer {
     forward: Option<Box<ForwardRenderer>>,
     /// True if scenes cannot be drawn on this adapter, which was reported.
     scenes_unsupported: bool,
+    generators: GeneratorRenderer,
     events: Vec<RendererEvent>,
     statistics: FrameStatistics,
     pace: LatencyMeter,
@@ -127,6 +129,7 @@ impl FrameRenderer {
             quality: options.quality,
             forward: None,
             scenes_unsupported: false,
+            generators: GeneratorRenderer::default(),
             events: opened.note.map(RendererEvent::Note).into_iter().collect(),
             statistics: FrameStatistics::default(),
             pace: LatencyMeter::default(),
@@ -264,6 +267,8 @@ impl FrameRenderer {
         self.materials.apply(device, textures, &packet.materials, format, &mut self.events);
         self.guis.apply(&packet.ended_guis, &packet.guis, &mut self.list);
         self.scenes.apply(packet, &mut self.events);
+        let formats = OutputFormats::new(&self.device, format, &self.quality);
+        self.generators.apply(&self.device, packet, formats, &mut self.events);
         if let Some(forward) = &mut self.forward {
             forward.apply(&self.device, &self.scenes, packet, &mut self.events);
         }
@@ -290,8 +295,7 @@ impl FrameRenderer {
 
     /// Records the time since `begun` for a stage.
     fn record_stage_time(&mut self, stage_name: &'static str, begun: Instant) {
-        let done = (stage_name, begun.elapsed().as_secs_f32() * 1e3);
-        self.cpu_passes.push(done);
+        self.cpu_passes.push((stage_name, begun.elapsed().as_secs_f32() * 1e3));
     }
 
     fn refuse_captures(&mut self, packet: &FramePacket) {
@@ -352,6 +356,8 @@ impl FrameRenderer {
         self.depths.clear();
         self.forward = None;
         self.scenes_unsupported = false;
+        let formats = OutputFormats::new(&self.device, format, &self.quality);
+        self.generators.restore(&self.device, formats, &mut self.events);
         self.timing = self.timing.take().and_then(|_| GpuTiming::new(&self.device));
         self.list.transforms_changed = true;
         Ok(())
@@ -399,15 +405,17 @@ impl FrameRenderer {
         let instances: u32 = items().map(|item| item.draw.count).sum();
         self.statistics.instances = instances + scene.instances;
         self.statistics.scene = scene;
+        self.statistics.post_bytes = self.forward.as_ref().map_or(0, |it| it.post_bytes());
+        let images = self.forward.as_ref().map(|it| it.screen_image_count());
+        self.statistics.screen_images = images.unwrap_or(0);
         self.statistics.textures = self.textures.len() as u32;
         self.statistics.materials = self.materials.len() as u32;
         let nothing = self.plan.passes.is_empty() && packet.captures.is_empty();
-        if nothing && packet.textures.is_empty() {
+        if nothing && packet.textures.is_empty() && packet.generator_runs.is_empty() {
             return self.device.submit(None);
         }
         let layout = &self.materials.frame_layout;
-        let uniforms = &self.plan.uniforms;
-        self.buffers.copy_uniforms(&self.device, &mut self.textures, layout, uniforms);
+        self.buffers.copy_uniforms(&self.device, &mut self.textures, layout, &self.plan.uniforms);
         self.record_stage_time("copies", begun);
         let begun = Instant::now();
         self.submit(packet);
@@ -416,19 +424,17 @@ impl FrameRenderer {
 
     /// Plans the draws of the views' scenes, if scenes can be drawn at all.
     fn plan_scenes(&mut self, packet: &FramePacket) {
+        if self.forward.is_none() {
+            self.scenes.forget_shadow_maps(self.device.info.texture_side_max);
+        }
         self.scenes.plan(packet, &self.quality, &mut self.events);
         if self.scenes.plans.views.is_empty() {
             return;
         }
         if self.forward.is_none() && !self.scenes_unsupported {
-            let (scenes, quality) = (&mut self.scenes, &self.quality);
-            match ForwardRenderer::start(
-                &self.device,
-                &self.textures,
-                scenes,
-                quality,
-                &mut self.events,
-            ) {
+            let (device, textures, quality) = (&self.device, &self.textures, &self.quality);
+            let (scenes, events) = (&mut self.scenes, &mut self.events);
+            match ForwardRenderer::start(device, textures, scenes, quality, events) {
                 Ok(forward) => self.forward = Some(Box::new(forward)),
                 Err(message) => {
                     self.scenes_unsupported = true;
@@ -469,7 +475,9 @@ impl FrameRenderer {
             (self.statistics.gpu_frame, self.statistics.gpu_passes) = results;
         }
         let mut encoder = self.device.device.create_command_encoder(&Default::default());
+        self.encode_runs(packet, &mut encoder);
         let passes = std::mem::take(&mut self.plan.passes);
+        encode_shadow_atlas(&mut self.encode_context(), &mut encoder);
         for pass in &passes {
             if let Some(onto) = self.pass_target(pass.target) {
                 encode_view(&mut self.encode_context(), &mut encoder, &onto, pass);
@@ -480,6 +488,7 @@ impl FrameRenderer {
         }
         let copies = self.start_readbacks(packet, &mut encoder, &passes);
         self.plan.passes = passes;
+        self.generators.end_frame(&self.device, &mut self.statistics);
         self.device.submit(Some(encoder.finish()));
         if let Some(timing) = &mut self.timing {
             timing.end();
@@ -496,7 +505,7 @@ impl FrameRenderer {
         }
     }
 
-    fn encode_context(&mut self) -> EncodeContext<'_> {
+    pub(super) fn encode_context(&mut self) -> EncodeContext<'_> {
         EncodeContext {
             device: &self.device,
             textures: &mut self.textures,
@@ -506,6 +515,7 @@ impl FrameRenderer {
             plan: &self.plan,
             forward: self.forward.as_deref(),
             scenes: &self.scenes,
+            generators: &mut self.generators,
             depths: &mut self.depths,
             timing: &mut self.timing,
             events: &mut self.events,
@@ -531,7 +541,7 @@ impl FrameRenderer {
     }
 
     /// Returns a target as the target of a pass.
-    fn pass_target(&self, target: ViewTarget) -> Option<PassTarget> {
+    pub(super) fn pass_target(&self, target: ViewTarget) -> Option<PassTarget> {
         let (texture, view, format) = self.target(target)?;
         let slot = match target {
             ViewTarget::Texture(slot) => Some(slot),
@@ -578,18 +588,8 @@ impl FrameRenderer {
         passes: &[GuiPass],
     ) -> Option<wgpu::Texture> {
         let (screen_texture, _) = self.screen.target()?;
-        let usage = wgpu::TextureUsages::RENDER_ATTACHMENT | wgpu::TextureUsages::COPY_SRC;
         let format = self.screen.format();
-        let texture = self.device.device.create_texture(&wgpu::TextureDescriptor {
-            label: Some("capture"),
-            size: screen_texture.size(),
-            mip_level_count: 1,
-            sample_count: 1,
-            dimension: wgpu::TextureDimension::D2,
-            format,
-            usage,
-            view_formats: &[],
-        });
+        let texture = readback::create_target(&self.device, screen_texture.size(), format);
         let view = texture.create_view(&Default::default());
         let onto = PassTarget { texture, view, format, slot: None };
         for pass in passes.iter().filter(|pass| pass.target == ViewTarget::Screen) {

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, Ordering};
 
 /// The most passes that are measured in a frame.
-const PASSES_MAX: u32 = 32;
+const PASSES_MAX: u32 = 64;
 /// The most frames whose results are pending; further frames are not measured.
 const FRAMES: usize = 3;
 const FREE: u8 = 0;

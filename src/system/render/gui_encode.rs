@@ -5,6 +5,7 @@
 use super::RendererEvent;
 use super::device::GpuDevice;
 use super::forward::ForwardRenderer;
+use super::generators::GeneratorRenderer;
 use super::gpu_timing::GpuTiming;
 use super::gui_batches::GuiDraw;
 use super::gui_buffers::GuiBuffers;
@@ -37,6 +38,7 @@ pub struct EncodeContext<'a> {
     /// The renderer of scenes, if there are any.
     pub forward: Option<&'a ForwardRenderer>,
     pub scenes: &'a RetainedScenes,
+    pub generators: &'a mut GeneratorRenderer,
     /// A depth buffer for each size of target that has needed one.
     pub depths: &'a mut NumberMap<(u32, u32), wgpu::TextureView>,
     pub timing: &'a mut Option<GpuTiming>,

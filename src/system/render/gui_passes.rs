@@ -77,6 +77,18 @@ pub struct GuiPass {
     pub fill: Option<FillRectangle>,
     /// The scene that is shown next: the index of the scenes' planned view, and its rectangle.
     pub scene: Option<(usize, PixelRectangle)>,
+    /// Index of the packet's view. The passes of a view follow each other.
+    pub view: usize,
+    /// True for the first and for the last pass of the view.
+    pub is_first: bool,
+    pub is_last: bool,
+    /// The part of the target that shows the view's world, and the index of the scenes' planned
+    /// view for all passes of the view.
+    pub rectangle: PixelRectangle,
+    pub view_scene: Option<usize>,
+    /// Pixels per logical pixel, and seconds of game time.
+    pub scale: f32,
+    pub seconds: f32,
     pub viewport: PixelRectangle,
     pub items: std::ops::Range<usize>,
     /// The masks of the items, in [`GuiPassList::masks`]. A mask follows its parent.
@@ -255,6 +267,8 @@ struct ViewPasses<'a> {
     fill: Option<FillRectangle>,
     /// Index of the scenes' planned view.
     scene: Option<usize>,
+    /// Index of the packet's view.
+    index: usize,
 }
 
 /// Returns the matrix from a Gui's plane to clip space.
@@ -326,7 +340,7 @@ impl GuiPassList {
             }
             let visible = rectangle[2] > 0 && rectangle[3] > 0;
             let scene = (sizes.scene)(index).filter(|_| visible);
-            let of_view = ViewPasses { view, placements, base, clear, fill, scene };
+            let of_view = ViewPasses { view, placements, base, clear, fill, scene, index };
             self.add_passes(of_view, guis, list, sizes);
         }
     }
@@ -340,7 +354,9 @@ impl GuiPassList {
         list: &DrawList,
         sizes: &PassInputs,
     ) {
-        let ViewPasses { view, placements, mut base, mut clear, mut fill, mut scene } = of_view;
+        let ViewPasses { view, placements, mut base, mut clear, mut fill, mut scene, index } =
+            of_view;
+        let (first_pass, view_scene) = (self.passes.len(), scene);
         let ViewPlacements { whole, rectangle, of_screen, of_overlays } = placements;
         let is_world =
             |gui: &u64| guis.guis.get(gui).is_some_and(|gui| gui.space == GuiSpace::World);
@@ -376,11 +392,21 @@ impl GuiPassList {
                     clear,
                     fill,
                     scene,
+                    view: index,
+                    is_first: self.passes.len() == first_pass,
+                    is_last: false,
+                    rectangle,
+                    view_scene,
+                    scale: base.scale,
+                    seconds: base.seconds,
                     viewport,
                     items,
                     masks,
                 });
             }
+        }
+        if let Some(last) = self.passes[first_pass..].last_mut() {
+            last.is_last = true;
         }
     }
 
@@ -526,7 +552,10 @@ mod tests {
             },
             scene: None,
             layers: u32::MAX,
+            sky: None,
             environment: engine_frame_packet::shading_environment::ShadingEnvironment::DEFAULT,
+            environment_textures: Default::default(),
+            viewport: None,
             guis: Vec::new(),
         };
         let check = |clip, pose: Vec3, scale: f32, wanted: PixelRectangle| {

@@ -9,6 +9,7 @@ mod atlas_extent;
 mod device;
 mod forward;
 mod frame_renderer;
+mod generators;
 mod gpu_timing;
 mod gui_batches;
 mod gui_buffers;
@@ -19,14 +20,18 @@ mod latency_meter;
 mod mask_images;
 mod materials;
 mod numeric_map;
+mod post;
 mod range_allocator;
 mod readback;
 mod recorder;
+pub mod render_config;
 mod render_passes;
 mod scene;
+mod screen_space;
 mod secondary_surfaces;
 pub mod shader;
 mod shader_sources;
+mod sky;
 mod surface;
 mod textures;
 mod thread;
@@ -105,28 +110,65 @@ pub enum Vsync {
     Never,
 }
 
+/// Anti-aliasing of tone-mapped images.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Antialiasing {
+    None,
+    /// Fast approximate anti-aliasing: edges of the image are smoothed by their contrast.
+    Fxaa,
+}
+
 /// Quality settings of worlds.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct RenderQuality {
     /// Samples per pixel, for smooth edges: 1 or 4.
     pub samples: u32,
-    /// Side length in texels of a sun's shadow maps, and of a spot's; 0: no shadows.
+    /// Side length in texels of a sun's shadow maps, and the largest of a spot's; 0: no shadows.
+    /// The maps of the six sides of an omni light have half of the latter.
     pub shadow_texels: u32,
     pub spot_texels: u32,
+    /// Largest side length in texels of the atlas of the shadow maps of omni and spot lights.
+    pub shadow_atlas_texels: u32,
+    /// Number of the atlas' shadow maps that are drawn in a frame. Further ones are drawn later.
+    pub shadow_tiles_per_frame: u32,
     /// The distance up to which suns cast shadows, in metres, and the number of cascades, from 1 to
     /// 4.
     pub shadow_distance: f32,
     pub cascades: u32,
+    /// Smoothing of the image after tone mapping.
+    pub antialiasing: Antialiasing,
+    /// Side length in texels of the map of a sky's light: a power of two, or else rounded down.
+    pub sky_texels: u32,
+    /// Steps per frame in which the light of a changing sky is updated.
+    pub sky_steps: u32,
+    /// Factor from the width and height of a view to those of its image of the world, from
+    /// [`RenderQuality::SCALE_MIN`] to [`RenderQuality::SCALE_MAX`].
+    pub scale: f32,
 }
 
 impl RenderQuality {
+    pub const SCALE_MIN: f32 = 0.25;
+    pub const SCALE_MAX: f32 = 2.0;
     pub const DEFAULT: RenderQuality = RenderQuality {
         samples: 4,
         shadow_texels: 2048,
         spot_texels: 1024,
+        shadow_atlas_texels: 4096,
+        shadow_tiles_per_frame: 48,
         shadow_distance: 100.0,
         cascades: 3,
+        antialiasing: Antialiasing::None,
+        sky_texels: 256,
+        sky_steps: 4,
+        scale: 1.0,
     };
+
+    /// Returns the factor for the size of images of worlds, which is in its range.
+    fn valid_scale(&self) -> f32 {
+        let is_number = !self.scale.is_nan();
+        let scale = if is_number { self.scale } else { RenderQuality::DEFAULT.scale };
+        scale.clamp(RenderQuality::SCALE_MIN, RenderQuality::SCALE_MAX)
+    }
 }
 
 impl Default for RenderQuality {
@@ -188,11 +230,18 @@ pub enum RendererEvent {
         shader: String,
         message: String,
     },
+    /// A render config does not work with this adapter. Views are drawn as before, or by the
+    /// engine's own frame.
+    RenderConfigFailed {
+        name: String,
+        message: String,
+    },
     /// The adapter was lost, and is available again; only the contents of render targets are lost.
     DeviceRecovered {
         message: String,
     },
-    /// A view shows only some of its lights, because it has too many; reported once.
+    /// A view shows only some of its lights or of their shadows, because it has too many; reported
+    /// once.
     Crowded {
         message: String,
     },
@@ -261,9 +310,16 @@ pub struct FrameStatistics {
     pub copied_bytes: u64,
     pub textures: u32,
     pub materials: u32,
+    /// Textures of render configs' generators, and their bytes.
+    pub generator_textures: u32,
+    pub generator_bytes: u64,
     /// The part of worlds in the draw calls, instances and bytes above, and the contents of the
     /// worlds.
     pub scene: SceneStatistics,
+    /// Bytes of the images of post effects on the adapter.
+    pub post_bytes: u64,
+    /// Images of screen-space effects that exist, in all views.
+    pub screen_images: u32,
     /// Milliseconds of the renderer's thread for the packet, without waiting for the display.
     pub encode_ms: f32,
     /// Milliseconds of the renderer's thread by stage: "changes" applied, "worlds" culled and
@@ -332,6 +388,7 @@ impl Renderer {
     /// window, it also blocks until the renderer takes this packet, so that the next one uses fresh
     /// input.
     pub fn submit(&mut self, mut packet: FramePacket) -> FramePacket {
+        render_passes::limit_environments(&mut packet);
         match &mut self.backend {
             Backend::Null(recorder) => recorder.apply(&packet),
             Backend::Inline(renderer) => renderer.packet(&packet),

@@ -12,6 +12,24 @@ pub struct PendingReadback {
     format: wgpu::TextureFormat,
 }
 
+/// Creates a texture that is drawn onto to be read.
+pub fn create_target(
+    device: &GpuDevice,
+    size: wgpu::Extent3d,
+    format: wgpu::TextureFormat,
+) -> wgpu::Texture {
+    device.device.create_texture(&wgpu::TextureDescriptor {
+        label: Some("capture"),
+        size,
+        mip_level_count: 1,
+        sample_count: 1,
+        dimension: wgpu::TextureDimension::D2,
+        format,
+        usage: wgpu::TextureUsages::RENDER_ATTACHMENT | wgpu::TextureUsages::COPY_SRC,
+        view_formats: &[],
+    })
+}
+
 /// Encodes the copy of a texture.
 pub fn begin(
     device: &GpuDevice,

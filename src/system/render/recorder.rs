@@ -3,7 +3,7 @@
 
 use super::gui_batches::{DrawList, GuiBatchTable, GuiDraw};
 use super::numeric_map::NumberMap;
-use super::scene::{RecordedSceneDraw, RetainedScenes, SceneDraw};
+use super::scene::{RecordedSceneDraw, RetainedScenes, SceneDraw, SceneStatistics};
 use super::{FrameStatistics, RenderQuality, RendererEvent};
 use engine_frame_packet::FramePacket;
 use engine_frame_packet::material::MaterialChange;
@@ -99,6 +99,11 @@ impl DrawRecorder {
     /// Returns the scene draw calls of the newest packet's views, in order.
     pub fn scene_draws(&self) -> Vec<SceneDraw> {
         self.scenes.draws()
+    }
+
+    /// Returns the statistics of the newest packet's scenes.
+    pub fn scene_statistics(&self) -> SceneStatistics {
+        self.statistics.scene
     }
 
     /// Returns the scene draw calls of the newest packet's views, with every object.

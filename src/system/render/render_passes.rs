@@ -6,20 +6,40 @@
 //! Rows that draw onto the same attachments share one GPU render pass, unless a row samples
 //! what the pass before it draws.
 
+use super::screen_space;
 use super::view_encode::ViewEncoder;
+use engine_frame_packet::FramePacket;
+use engine_frame_packet::shading_environment::ShadingEnvironment;
 use engine_resource::settings::SETTINGS;
 
 /// An image that passes draw and read.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum PassResource {
-    /// The shadow maps of the view's lights: depth from the light.
+    /// The shadow maps of the view's lights: depth from the light. Those of omni and spot lights
+    /// are shared by all views, and drawn before the first view.
     ShadowMaps,
+    /// The maps of the view's sky: its atmosphere and its light, filtered for surfaces.
+    SkyMaps,
     /// The light that reaches the camera, as half floats, before tone mapping.
     Light,
     /// The depth of the view's scene.
     Depth,
     /// The light behind surfaces that let it through, with levels of decreasing size.
-    Background,
+    LightBehind,
+    /// The exposure of the view, which follows its light.
+    Exposure,
+    /// The light that bloom scatters.
+    Bloom,
+    /// The tone-mapped image, for effects that need all of it.
+    Image,
+    /// The depth of the opaque objects with one sample per pixel, for screen-space effects.
+    ScreenDepth,
+    /// Ambient occlusion and contact shadows of each pixel.
+    Occlusion,
+    /// The light with one sample per pixel, which screen-space effects change one after the other.
+    ResolvedLight,
+    /// Motion of each pixel since the previous frame.
+    MotionVectors,
     /// The view's part of its target: the screen, a window or a texture. It has an image before
     /// the first pass, and if world Guis follow, a depth buffer of its own.
     Target,
@@ -46,11 +66,20 @@ impl PassWrite {
 pub enum Attachments {
     /// One shadow map after the other: the pass runs once for each.
     ShadowMap,
+    /// The depth of screen-space effects.
+    ScreenDepth,
+    /// One image after the other: the pass runs once for each step that has its name
+    /// (screen_space/steps.rs).
+    ScreenSteps,
+    /// One map of a sky after the other, as shadow maps.
+    SkyMap,
     /// Light, and the depth buffer, which is read-only for rows that do not write the depth.
     Scene,
     /// One level of the light behind surfaces after the other: the pass runs once for each.
-    Background,
+    LightBehind,
     Target,
+    /// Images of a post effect: the pass runs once for each of its steps.
+    Post(PassResource),
 }
 
 /// One render pass.
@@ -75,9 +104,17 @@ impl PassRow {
     pub fn attachments(&self) -> Attachments {
         match self.writes[0].resource() {
             PassResource::ShadowMaps => Attachments::ShadowMap,
+            PassResource::SkyMaps => Attachments::SkyMap,
             PassResource::Light | PassResource::Depth => Attachments::Scene,
-            PassResource::Background => Attachments::Background,
+            PassResource::LightBehind => Attachments::LightBehind,
+            PassResource::ScreenDepth => Attachments::ScreenDepth,
+            PassResource::Occlusion | PassResource::ResolvedLight | PassResource::MotionVectors => {
+                Attachments::ScreenSteps
+            }
             PassResource::Target => Attachments::Target,
+            resource @ (PassResource::Exposure | PassResource::Bloom | PassResource::Image) => {
+                Attachments::Post(resource)
+            }
         }
     }
 
@@ -97,13 +134,55 @@ pub static RENDER_PASSES: &[PassRow] = &[
         reads: &[],
         writes: &[PassWrite::Clear(PassResource::ShadowMaps)],
         shaders: &["shadow"],
-        settings: &["render.shadow_texels", "render.shadow_distance", "render.shadow_maps"],
+        settings: &[
+            "render.shadow_texels",
+            "render.shadow_distance",
+            "render.shadow_maps",
+            "render.shadow_atlas_texels",
+            "render.shadow_tiles_per_frame",
+        ],
         runs: |view| view.has_shadows(),
         encode: |view, to| view.draw_shadow(to),
     },
     PassRow {
+        name: SKY_MAPS_PASS,
+        reads: &[],
+        writes: &[PassWrite::Clear(PassResource::SkyMaps)],
+        shaders: &["sky_maps"],
+        settings: &["render.sky_texels", "render.sky_steps"],
+        runs: |view| view.has_sky_maps(),
+        encode: |view, to| view.draw_sky_map(to),
+    },
+    PassRow {
+        name: screen_space::DEPTH_PREPASS,
+        reads: &[],
+        writes: &[PassWrite::Clear(PassResource::ScreenDepth)],
+        shaders: &["shadow"],
+        settings: &[],
+        runs: |view| view.has_screen_pass(screen_space::DEPTH_PREPASS),
+        encode: |view, to| view.draw_depth(to),
+    },
+    PassRow {
+        name: screen_space::AMBIENT_OCCLUSION,
+        reads: &[PassResource::ScreenDepth],
+        writes: &[PassWrite::Clear(PassResource::Occlusion)],
+        shaders: &["ambient_occlusion", "ambient_occlusion_blur"],
+        settings: &[],
+        runs: |view| view.has_screen_pass(screen_space::AMBIENT_OCCLUSION),
+        encode: |view, to| view.draw_screen_step(to),
+    },
+    PassRow {
+        name: screen_space::CONTACT_SHADOWS,
+        reads: &[PassResource::ScreenDepth],
+        writes: &[PassWrite::Keep(PassResource::Occlusion)],
+        shaders: &["contact_shadows"],
+        settings: &[],
+        runs: |view| view.has_screen_pass(screen_space::CONTACT_SHADOWS),
+        encode: |view, to| view.draw_screen_step(to),
+    },
+    PassRow {
         name: "opaque objects",
-        reads: &[PassResource::ShadowMaps],
+        reads: &[PassResource::ShadowMaps, PassResource::SkyMaps, PassResource::Occlusion],
         writes: &[PassWrite::Clear(PassResource::Light), PassWrite::Clear(PassResource::Depth)],
         shaders: &["mesh", "custom"],
         settings: &["render.smooth_edges"],
@@ -112,9 +191,9 @@ pub static RENDER_PASSES: &[PassRow] = &[
     },
     PassRow {
         name: "sky",
-        reads: &[],
+        reads: &[PassResource::SkyMaps],
         writes: &[PassWrite::Keep(PassResource::Light)],
-        shaders: &["sky"],
+        shaders: &["sky", "background"],
         settings: &["render.smooth_edges"],
         runs: |view| view.has_sky(),
         encode: |view, to| view.draw_sky(to),
@@ -123,15 +202,15 @@ pub static RENDER_PASSES: &[PassRow] = &[
         name: "light behind surfaces",
         // Glass is drawn over what is seen through it.
         reads: &[PassResource::Light],
-        writes: &[PassWrite::Clear(PassResource::Background)],
-        shaders: &["background"],
+        writes: &[PassWrite::Clear(PassResource::LightBehind)],
+        shaders: &["light_behind"],
         settings: &["render.smooth_edges"],
         runs: |view| view.has_transmission(),
-        encode: |view, to| view.draw_background(to),
+        encode: |view, to| view.draw_light_behind(to),
     },
     PassRow {
         name: "transparent objects",
-        reads: &[PassResource::ShadowMaps, PassResource::Background],
+        reads: &[PassResource::ShadowMaps, PassResource::SkyMaps, PassResource::LightBehind],
         writes: &[PassWrite::Keep(PassResource::Light)],
         shaders: &["mesh", "custom"],
         settings: &["render.smooth_edges"],
@@ -141,12 +220,99 @@ pub static RENDER_PASSES: &[PassRow] = &[
     PassRow {
         name: "transparent objects and particles",
         // Particles fade where they are close to the surface behind them.
-        reads: &[PassResource::ShadowMaps, PassResource::Depth, PassResource::Background],
+        reads: &[
+            PassResource::ShadowMaps,
+            PassResource::SkyMaps,
+            PassResource::Depth,
+            PassResource::LightBehind,
+        ],
         writes: &[PassWrite::Keep(PassResource::Light)],
         shaders: &["mesh", "custom", "particles"],
         settings: &["render.smooth_edges"],
         runs: |view| view.has_particles(),
         encode: |view, to| view.draw_transparent(to),
+    },
+    PassRow {
+        name: screen_space::LIGHT_RESOLVE,
+        reads: &[PassResource::Light],
+        writes: &[PassWrite::Clear(PassResource::ResolvedLight)],
+        shaders: &["light_resolve"],
+        settings: &["render.smooth_edges"],
+        runs: |view| view.has_screen_pass(screen_space::LIGHT_RESOLVE),
+        encode: |view, to| view.draw_screen_step(to),
+    },
+    PassRow {
+        name: screen_space::MOTION_VECTORS,
+        reads: &[PassResource::ScreenDepth],
+        writes: &[PassWrite::Clear(PassResource::MotionVectors)],
+        shaders: &["motion_vectors"],
+        settings: &[],
+        runs: |view| view.has_screen_pass(screen_space::MOTION_VECTORS),
+        encode: |view, to| view.draw_screen_step(to),
+    },
+    PassRow {
+        name: screen_space::OBJECT_MOTION,
+        // It is tested against the depth, but samples none.
+        reads: &[],
+        writes: &[PassWrite::Keep(PassResource::MotionVectors)],
+        shaders: &["object_motion"],
+        settings: &[],
+        runs: |view| view.has_object_motion(),
+        encode: |view, to| view.draw_object_motion(to),
+    },
+    PassRow {
+        name: screen_space::TEMPORAL,
+        reads: &[PassResource::ScreenDepth, PassResource::MotionVectors],
+        writes: &[PassWrite::Keep(PassResource::ResolvedLight)],
+        shaders: &["temporal"],
+        settings: &[],
+        runs: |view| view.has_screen_pass(screen_space::TEMPORAL),
+        encode: |view, to| view.draw_screen_step(to),
+    },
+    PassRow {
+        name: screen_space::DEPTH_OF_FIELD,
+        reads: &[PassResource::ScreenDepth],
+        writes: &[PassWrite::Keep(PassResource::ResolvedLight)],
+        shaders: &["depth_of_field_tiles", "depth_of_field"],
+        settings: &[],
+        runs: |view| view.has_screen_pass(screen_space::DEPTH_OF_FIELD),
+        encode: |view, to| view.draw_screen_step(to),
+    },
+    PassRow {
+        name: screen_space::MOTION_BLUR,
+        reads: &[PassResource::ScreenDepth, PassResource::MotionVectors],
+        writes: &[PassWrite::Keep(PassResource::ResolvedLight)],
+        shaders: &["motion_blur_tiles", "motion_blur"],
+        settings: &[],
+        runs: |view| view.has_screen_pass(screen_space::MOTION_BLUR),
+        encode: |view, to| view.draw_screen_step(to),
+    },
+    PassRow {
+        name: "exposure",
+        reads: &[PassResource::Light],
+        writes: &[PassWrite::Clear(PassResource::Exposure)],
+        shaders: &["exposure"],
+        settings: &["render.smooth_edges"],
+        runs: |view| view.has_post_steps(PassResource::Exposure),
+        encode: |view, to| view.draw_post_step(to),
+    },
+    PassRow {
+        name: "bloom",
+        reads: &[PassResource::Light, PassResource::Exposure],
+        writes: &[PassWrite::Clear(PassResource::Bloom)],
+        shaders: &["bloom"],
+        settings: &["render.smooth_edges"],
+        runs: |view| view.has_post_steps(PassResource::Bloom),
+        encode: |view, to| view.draw_post_step(to),
+    },
+    PassRow {
+        name: "tone-mapped image",
+        reads: &[PassResource::Light, PassResource::Exposure, PassResource::Bloom],
+        writes: &[PassWrite::Clear(PassResource::Image)],
+        shaders: &["grade", "finish"],
+        settings: &["render.smooth_edges", "render.antialiasing", "render.scale"],
+        runs: |view| view.has_post_steps(PassResource::Image),
+        encode: |view, to| view.draw_post_step(to),
     },
     PassRow {
         name: "background",
@@ -159,22 +325,51 @@ pub static RENDER_PASSES: &[PassRow] = &[
     },
     PassRow {
         name: "tone mapping",
-        reads: &[PassResource::Light],
+        reads: &[PassResource::Light, PassResource::ResolvedLight],
         writes: &[PassWrite::Keep(PassResource::Target)],
         shaders: &["tonemap"],
         settings: &["render.smooth_edges"],
-        runs: |view| view.has_scene() && !view.has_world_guis(),
+        runs: |view| view.has_scene() && !view.has_post() && !view.has_world_guis(),
         encode: |view, to| view.tonemap(to),
     },
     PassRow {
         name: "tone mapping with depth",
         // World Guis are tested against the scene's depth.
-        reads: &[PassResource::Light, PassResource::Depth],
+        reads: &[PassResource::Light, PassResource::ResolvedLight, PassResource::Depth],
         writes: &[PassWrite::Keep(PassResource::Target)],
         shaders: &["tonemap"],
         settings: &["render.smooth_edges"],
-        runs: |view| view.has_scene() && view.has_world_guis(),
+        runs: |view| view.has_scene() && !view.has_post() && view.has_world_guis(),
         encode: |view, to| view.tonemap(to),
+    },
+    PassRow {
+        name: "graded tone mapping",
+        reads: &[
+            PassResource::Light,
+            PassResource::Exposure,
+            PassResource::Bloom,
+            PassResource::Image,
+        ],
+        writes: &[PassWrite::Keep(PassResource::Target)],
+        shaders: &["grade", "finish"],
+        settings: &["render.smooth_edges", "render.antialiasing", "render.scale"],
+        runs: |view| view.has_post() && !view.has_world_guis(),
+        encode: |view, to| view.draw_post(to),
+    },
+    PassRow {
+        name: "graded tone mapping with depth",
+        reads: &[
+            PassResource::Light,
+            PassResource::Depth,
+            PassResource::Exposure,
+            PassResource::Bloom,
+            PassResource::Image,
+        ],
+        writes: &[PassWrite::Keep(PassResource::Target)],
+        shaders: &["grade", "finish"],
+        settings: &["render.smooth_edges", "render.antialiasing", "render.scale"],
+        runs: |view| view.has_post() && view.has_world_guis(),
+        encode: |view, to| view.draw_post(to),
     },
     PassRow {
         name: "guis",
@@ -186,6 +381,70 @@ pub static RENDER_PASSES: &[PassRow] = &[
         encode: |view, to| view.draw_guis(to),
     },
 ];
+
+/// The passes that consist of several rows, by their rows: a render config names the pass once.
+static ROW_PASSES: &[(&str, &str)] = &[
+    (screen_space::DEPTH_PREPASS, OCCLUSION_PASS),
+    (screen_space::AMBIENT_OCCLUSION, OCCLUSION_PASS),
+    (screen_space::CONTACT_SHADOWS, OCCLUSION_PASS),
+    ("light behind surfaces", "transparent objects"),
+    ("transparent objects and particles", "transparent objects"),
+    (screen_space::LIGHT_RESOLVE, SCREEN_PASS),
+    (screen_space::MOTION_VECTORS, SCREEN_PASS),
+    (screen_space::OBJECT_MOTION, SCREEN_PASS),
+    (screen_space::TEMPORAL, SCREEN_PASS),
+    (screen_space::DEPTH_OF_FIELD, SCREEN_PASS),
+    (screen_space::MOTION_BLUR, SCREEN_PASS),
+    ("exposure", POST_PASS),
+    ("bloom", POST_PASS),
+    ("tone-mapped image", POST_PASS),
+    ("tone mapping with depth", "tone mapping"),
+    ("graded tone mapping", "tone mapping"),
+    ("graded tone mapping with depth", "tone mapping"),
+];
+
+/// The passes of effects, which are off in views whose frame lacks them.
+const OCCLUSION_PASS: &str = "screen-space occlusion";
+const SCREEN_PASS: &str = "screen-space effects";
+const POST_PASS: &str = "post effects";
+const SKY_MAPS_PASS: &str = "sky maps";
+
+/// The passes that a view can do without, and the images that later passes then do not sample.
+pub static OPTIONAL_PASSES: &[(&str, &[PassResource])] = &[
+    ("shadows", &[PassResource::ShadowMaps]),
+    (SKY_MAPS_PASS, &[PassResource::SkyMaps]),
+    (OCCLUSION_PASS, &[PassResource::Occlusion]),
+    (SCREEN_PASS, &[PassResource::ResolvedLight]),
+    (POST_PASS, &[PassResource::Exposure, PassResource::Bloom, PassResource::Image]),
+];
+
+/// Switches off the effects of views whose frame lacks their passes.
+pub fn limit_environments(packet: &mut FramePacket) {
+    for at in 0..packet.views.len() {
+        let view = &packet.views[at];
+        let Some((_, viewport)) = packet.viewport_of(view) else { continue };
+        let lacks = |name| !viewport.has_pass(name);
+        let lost = [SKY_MAPS_PASS, OCCLUSION_PASS, SCREEN_PASS, POST_PASS].map(lacks);
+        let none = ShadingEnvironment::DEFAULT;
+        let environment = &mut packet.views[at].environment;
+        if lost[0] {
+            environment.sky = none.sky;
+        }
+        if lost[1] || lost[2] {
+            environment.screen_space = none.screen_space;
+        }
+        if lost[3] {
+            (environment.post, environment.tone) = (none.post, none.tone);
+            environment.lens = none.lens;
+        }
+    }
+}
+
+/// Returns the name of the pass that a row belongs to, as render configs name it.
+pub fn pass_name(row: &PassRow) -> &'static str {
+    let found = ROW_PASSES.iter().find(|(name, _)| *name == row.name);
+    found.map_or(row.name, |(_, pass)| pass)
+}
 
 /// Checks a table: unique names, shaders and settings that exist, resources that are cleared once
 /// and before they are used, and no pass that samples what it draws onto. `shaders` are the names
@@ -219,7 +478,7 @@ fn check_names(row: &PassRow, shaders: &[&str]) -> Result<(), String> {
 }
 
 /// Checks that a row samples only what passes before it have drawn.
-fn check_reads(row: &PassRow, drawn: &[PassResource]) -> Result<(), String> {
+pub fn check_reads(row: &PassRow, drawn: &[PassResource]) -> Result<(), String> {
     for resource in row.reads {
         if row.does_write(*resource) {
             return Err(format!("samples {resource:?} and draws onto it: a pass cannot do both"));
@@ -236,7 +495,7 @@ fn check_reads(row: &PassRow, drawn: &[PassResource]) -> Result<(), String> {
 
 /// Checks that a row clears or keeps what it draws onto as the passes before it need, and adds this
 /// to the drawn resources.
-fn check_writes(row: &PassRow, drawn: &mut Vec<PassResource>) -> Result<(), String> {
+pub fn check_writes(row: &PassRow, drawn: &mut Vec<PassResource>) -> Result<(), String> {
     let Some(first) = row.writes.first() else {
         return Err("draws onto nothing: add it to `writes`".to_string());
     };
@@ -373,12 +632,22 @@ mod tests {
     }
 
     #[test]
+    fn the_rows_of_a_pass_follow_each_other() {
+        let is_row = |name: &str| RENDER_PASSES.iter().any(|row| row.name == name);
+        assert!(ROW_PASSES.iter().all(|(name, _)| is_row(name)));
+        let mut passes: Vec<&str> = RENDER_PASSES.iter().map(pass_name).collect();
+        passes.dedup();
+        let again = |at: usize| passes[..at].contains(&passes[at]);
+        assert_eq!((0..passes.len()).find(|at| again(*at)), None, "{passes:?}");
+    }
+
+    #[test]
     fn every_setting_of_worlds_changes_a_pass() {
         let named: Vec<&str> = RENDER_PASSES.iter().flat_map(|row| row.settings).copied().collect();
         let keys = SETTINGS.iter().map(|setting| setting.key);
-        // It chooses other values of the same settings.
-        let of_worlds =
-            |key: &&str| key.starts_with("render.") && *key != "render.less_on_processor";
+        // They choose other values of the same settings, and the order of the passes.
+        let others = ["render.less_on_processor", "render.config"];
+        let of_worlds = |key: &&str| key.starts_with("render.") && !others.contains(key);
         let settings: Vec<&str> = keys.filter(of_worlds).collect();
         assert!(named.iter().all(|name| settings.contains(name)), "{named:?}");
         assert!(settings.iter().all(|name| named.contains(name)), "{settings:?}");

@@ -523,6 +523,11 @@ impl TextureTable {
         self.own.get(&slot.0).map_or(&self.white_view, |own| &own.view)
     }
 
+    /// Returns the source texels of a slot; a render target has none.
+    pub fn texels_of(&self, slot: TextureSlot) -> Option<&TextureTexels> {
+        self.own.get(&slot.0)?.texels.as_ref()
+    }
+
     /// Returns the render target in a slot.
     pub fn target_of(&self, slot: TextureSlot) -> Option<(&wgpu::Texture, &wgpu::TextureView)> {
         let own = self.own.get(&slot.0).filter(|own| own.texels.is_none())?;

@@ -2,14 +2,25 @@
 //! of the adapter for the rows that share one, with the attachments that the rows name. The draws
 //! themselves are encoded in forward/encode.rs (scenes) and gui_encode.rs (Guis).
 
+mod attachments;
+
 use super::forward::{ForwardRenderer, SceneResources};
+use super::generators::{GeneratorPass, GeneratorRenderer, WorldImages};
 use super::gpu_timing::GpuTiming;
 use super::gui_encode::{EncodeContext, GuiDraws, PassTarget, PreparedFill};
 use super::gui_passes::GuiPass;
+use super::post::PostStep;
 use super::render_passes::{
     Attachments, PassResource, PassRow, PassWrite, RENDER_PASSES, shared_passes,
 };
-use super::scene::{ShadowMap, ViewPlan};
+use super::scene::ViewPlan;
+use super::screen_space;
+use attachments::{
+    begin_light_behind, begin_post_step, begin_scene, begin_screen_depth, begin_shadow,
+    begin_sky_map, begin_target, color_attachment, depth_attachment, encode_object_motion,
+    encode_screen_steps,
+};
+use std::ops::Range;
 
 /// The scene of a view, if it has one that can be drawn.
 struct SceneView<'a> {
@@ -30,6 +41,12 @@ pub struct ViewEncoder<'a> {
     shadow: usize,
     /// Level of the light behind surfaces that is drawn.
     level: usize,
+    /// Number of the view's screen-space step that is drawn.
+    screen_step: usize,
+    /// The step of a post effect that is drawn.
+    post_step: Option<&'a PostStep>,
+    /// Index of the pass of a sky's map that is drawn.
+    sky_pass: usize,
 }
 
 /// The questions that rows ask, and the draws that they encode.
@@ -50,10 +67,18 @@ impl ViewEncoder<'_> {
         self.scene.as_ref().is_some_and(|scene| scene.plan.transmission)
     }
 
-    pub fn draw_background(&self, to: &mut wgpu::RenderPass) {
+    pub fn draw_light_behind(&self, to: &mut wgpu::RenderPass) {
         if let Some(scene) = &self.scene {
-            scene.forward.draw_background(to, scene.index, self.level);
+            scene.forward.draw_light_behind(to, scene.index, self.level);
         }
+    }
+
+    pub fn has_sky_maps(&self) -> bool {
+        !self.sky_passes().is_empty()
+    }
+
+    fn sky_passes(&self) -> Range<usize> {
+        self.scene.as_ref().map_or(0..0, |scene| scene.forward.sky_passes(scene.index))
     }
 
     pub fn has_particles(&self) -> bool {
@@ -69,9 +94,44 @@ impl ViewEncoder<'_> {
         self.fill.is_some()
     }
 
+    /// Returns true if a pass of screen-space effects runs.
+    pub fn has_screen_pass(&self, name: &str) -> bool {
+        let runs = |scene: &SceneView| scene.forward.screen_space().runs(scene.index, name);
+        self.scene.as_ref().is_some_and(runs)
+    }
+
+    pub fn draw_depth(&self, to: &mut wgpu::RenderPass) {
+        if let Some(scene) = &self.scene {
+            scene.forward.draw_depth(to, scene.index, &scene.resources);
+        }
+    }
+
+    pub fn has_object_motion(&self) -> bool {
+        let has = |scene: &SceneView| scene.forward.has_object_motion(scene.index);
+        self.scene.as_ref().is_some_and(has)
+    }
+
+    pub fn draw_object_motion(&self, to: &mut wgpu::RenderPass) {
+        if let Some(scene) = &self.scene {
+            scene.forward.draw_object_motion(to, scene.index, &scene.resources);
+        }
+    }
+
+    pub fn draw_screen_step(&self, to: &mut wgpu::RenderPass) {
+        if let Some(scene) = &self.scene {
+            scene.forward.screen_space().draw(to, scene.index, self.screen_step);
+        }
+    }
+
     pub fn draw_shadow(&self, to: &mut wgpu::RenderPass) {
         if let Some(scene) = &self.scene {
-            scene.forward.draw_shadow(to, scene.plan, self.shadow, &scene.resources);
+            scene.forward.draw_shadow(to, self.shadow, &scene.resources);
+        }
+    }
+
+    pub fn draw_sky_map(&self, to: &mut wgpu::RenderPass) {
+        if let Some(scene) = &self.scene {
+            scene.forward.draw_sky_map(to, self.sky_pass);
         }
     }
 
@@ -99,6 +159,29 @@ impl ViewEncoder<'_> {
         }
     }
 
+    /// Returns true if the view has post effects, whose last step shows the scene.
+    pub fn has_post(&self) -> bool {
+        self.scene.as_ref().is_some_and(|scene| scene.forward.has_post(scene.index))
+    }
+
+    pub fn has_post_steps(&self, resource: PassResource) -> bool {
+        let scene = self.scene.as_ref();
+        scene.is_some_and(|scene| !scene.forward.post_steps(scene.index, resource).is_empty())
+    }
+
+    pub fn draw_post_step(&self, to: &mut wgpu::RenderPass) {
+        if let Some(step) = self.post_step {
+            step.draw(to);
+        }
+    }
+
+    /// Draws the last step of the view's post effects.
+    pub fn draw_post(&self, to: &mut wgpu::RenderPass) {
+        if let Some(scene) = &self.scene {
+            scene.forward.draw_post(to, scene.index);
+        }
+    }
+
     pub fn draw_fill(&self, to: &mut wgpu::RenderPass) {
         if let Some(fill) = &self.fill {
             self.guis.draw_fill(to, fill);
@@ -107,6 +190,30 @@ impl ViewEncoder<'_> {
 
     pub fn draw_guis(&self, to: &mut wgpu::RenderPass) {
         self.guis.draw(to, self.pass.viewport);
+    }
+}
+
+/// Encodes the shadow maps of omni and spot lights that the frame draws, for all views.
+pub fn encode_shadow_atlas(context: &mut EncodeContext, encoder: &mut wgpu::CommandEncoder) {
+    let Some(forward) = context.forward else { return };
+    let draws = context.scenes.plans.atlas_draws.clone();
+    if draws.is_empty() {
+        return;
+    }
+    let (scenes, textures) = (context.scenes, &*context.textures);
+    let resources = SceneResources { scenes, textures, materials: &*context.materials };
+    let kept = Some(PassWrite::Keep(PassResource::ShadowMaps));
+    let timing = context.timing.as_mut();
+    let mut to = encoder.begin_render_pass(&wgpu::RenderPassDescriptor {
+        label: Some("shadow atlas"),
+        color_attachments: &[],
+        depth_stencil_attachment: Some(depth_attachment(forward.shadow_atlas(), kept, true)),
+        timestamp_writes: timing.and_then(|it| it.pass("shadows of lamps".to_string())),
+        occlusion_query_set: None,
+        multiview_mask: None,
+    });
+    for shadow in draws {
+        forward.draw_tile(&mut to, shadow, &resources);
     }
 }
 
@@ -129,49 +236,187 @@ pub fn encode_view(
     });
     let (buffers, masks) = (context.buffers, context.masks);
     let guis = GuiDraws { buffers, textures, materials, masks, ready };
-    let mut view = ViewEncoder { pass, scene, guis, fill, shadow: 0, level: 0 };
-    let rows: Vec<&PassRow> = RENDER_PASSES.iter().filter(|row| (row.runs)(&view)).collect();
+    let (screen_step, post_step) = (0, None);
+    let (shadow, sky_pass, level) = (0, 0, 0);
+    let mut view =
+        ViewEncoder { pass, scene, guis, fill, shadow, level, screen_step, post_step, sky_pass };
+    if pass.is_first {
+        context.generators.begin_view(pass.view);
+    }
+    let order = ViewOrder::new(context.generators, &view);
+    let mut target = TargetState { depth, is_begun: false, is_split: order.is_split() };
     let mut first = 0;
-    for run in shared_passes(&rows) {
-        let following = &rows[first + run.len()..];
-        first += run.len();
-        match run[0].attachments() {
-            Attachments::ShadowMap => {
-                let shadows = view.scene.as_ref().map(|scene| scene.plan.shadows.clone());
-                for shadow in shadows.into_iter().flatten() {
-                    view.shadow = shadow;
-                    let Some(mut to) = begin_shadow(encoder, &view, context.timing) else { break };
-                    run.iter().for_each(|row| (row.encode)(&view, &mut to));
+    for (end, generators) in &order.segments {
+        let mut start = first;
+        for run in shared_passes(&order.rows[first..*end]) {
+            start += run.len();
+            let stores_depth = order.is_depth_read_after(start);
+            let stored = (stores_depth, &mut target);
+            if run[0].attachments() == Attachments::Scene {
+                context.generators.world_changed();
+            }
+            let timing = &mut *context.timing;
+            encode_run(timing, encoder, &mut view, run, (onto, pass), stored);
+        }
+        first = *end;
+        for generator in generators {
+            if !target.is_begun && context.generators.uses_target(pass.view, *generator) {
+                // The target is cleared, even if the engine draws nothing onto it.
+                drop(begin_target(encoder, onto, pass, &mut target, context.timing));
+            }
+            let world = world_images(context, pass);
+            let (timing, events) = (&mut *context.timing, &mut *context.events);
+            let device = context.device;
+            let mut of_pass = GeneratorPass { device, encoder, timing, events, onto, pass, world };
+            context.generators.encode(*generator, &mut of_pass);
+        }
+    }
+}
+
+/// Encodes rows that share attachments. `stores_depth`: later passes need the depth.
+fn encode_run(
+    timing: &mut Option<GpuTiming>,
+    encoder: &mut wgpu::CommandEncoder,
+    view: &mut ViewEncoder,
+    run: &[&'static PassRow],
+    (onto, pass): (&PassTarget, &GuiPass),
+    (stores_depth, target): (bool, &mut TargetState),
+) {
+    match run[0].attachments() {
+        Attachments::ShadowMap => encode_shadows(timing, encoder, view, run),
+        Attachments::ScreenDepth => {
+            let Some(mut to) = begin_screen_depth(encoder, view, timing) else { return };
+            run.iter().for_each(|row| (row.encode)(view, &mut to));
+        }
+        Attachments::ScreenSteps => {
+            for row in run {
+                if row.name == screen_space::OBJECT_MOTION {
+                    encode_object_motion(encoder, view, row, timing);
                 }
-            }
-            Attachments::Scene => {
-                let stores_depth = following.iter().any(|row| {
-                    row.does_read(PassResource::Depth) || row.attachments() == Attachments::Scene
-                });
-                let Some(mut to) = begin_scene(encoder, &view, run, stores_depth, context.timing)
-                else {
-                    continue;
-                };
-                run.iter().for_each(|row| (row.encode)(&view, &mut to));
-            }
-            Attachments::Background => {
-                let count = view
-                    .scene
-                    .as_ref()
-                    .map_or(0, |scene| scene.forward.background_levels(scene.index).len());
-                for level in 0..count {
-                    view.level = level;
-                    let Some(mut to) = begin_background(encoder, &view, context.timing) else {
-                        break;
-                    };
-                    run.iter().for_each(|row| (row.encode)(&view, &mut to));
-                }
-            }
-            Attachments::Target => {
-                let mut to = begin_target(encoder, onto, pass, depth.as_ref(), context.timing);
-                run.iter().for_each(|row| (row.encode)(&view, &mut to));
+                encode_screen_steps(encoder, view, row, timing);
             }
         }
+        Attachments::SkyMap => {
+            for sky_pass in view.sky_passes() {
+                view.sky_pass = sky_pass;
+                let Some(mut to) = begin_sky_map(encoder, view, timing) else { break };
+                run.iter().for_each(|row| (row.encode)(view, &mut to));
+            }
+        }
+        Attachments::Scene => {
+            let to = begin_scene(encoder, view, run, stores_depth, timing);
+            let Some(mut to) = to else { return };
+            run.iter().for_each(|row| (row.encode)(view, &mut to));
+        }
+        Attachments::LightBehind => encode_light_behind(timing, encoder, view, run),
+        Attachments::Post(resource) => {
+            let scene = view.scene.as_ref().map(|scene| (scene.forward, scene.index));
+            let steps = scene.map_or(&[][..], |(all, index)| all.post_steps(index, resource));
+            for step in steps {
+                view.post_step = Some(step);
+                let Some(mut to) = begin_post_step(encoder, step, timing) else { continue };
+                run.iter().for_each(|row| (row.encode)(view, &mut to));
+            }
+        }
+        Attachments::Target => {
+            let mut to = begin_target(encoder, onto, pass, target, timing);
+            run.iter().for_each(|row| (row.encode)(view, &mut to));
+        }
+    }
+}
+
+/// The rows and generators of a view, in order.
+struct ViewOrder {
+    rows: Vec<&'static PassRow>,
+    /// The end of each segment's rows, and the generators that follow them.
+    segments: Vec<(usize, Vec<u32>)>,
+    /// True if a generator reads the depth.
+    reads_depth: bool,
+}
+
+impl ViewOrder {
+    fn new(generators: &GeneratorRenderer, view: &ViewEncoder) -> ViewOrder {
+        let pass = view.pass;
+        let runs = |row: &&PassRow| (row.runs)(view);
+        let Some(plan) = generators.plan(pass.view) else {
+            let rows: Vec<&PassRow> = RENDER_PASSES.iter().filter(runs).collect();
+            let segments = vec![(rows.len(), Vec::new())];
+            return ViewOrder { rows, segments, reads_depth: false };
+        };
+        let (mut rows, mut segments) = (Vec::new(), Vec::new());
+        for segment in &plan.segments {
+            rows.extend(segment.rows.iter().copied().filter(runs));
+            // Guis may have two passes, in the world and over it, and generators run once.
+            let is_here = if segment.is_after_guis { pass.is_last } else { pass.is_first };
+            if is_here && !segment.generators.is_empty() {
+                segments.push((rows.len(), segment.generators.clone()));
+            }
+        }
+        segments.push((rows.len(), Vec::new()));
+        ViewOrder { rows, segments, reads_depth: plan.reads_depth }
+    }
+
+    /// Returns true if generators run between or after the rows.
+    fn is_split(&self) -> bool {
+        self.segments.iter().any(|(_, generators)| !generators.is_empty())
+    }
+
+    /// Returns true if a row from an index on, or a generator, needs the depth.
+    fn is_depth_read_after(&self, first: usize) -> bool {
+        // Generators can separate rows that test against the depth.
+        let needs = |row: &&PassRow| {
+            row.does_read(PassResource::Depth) || row.attachments() == Attachments::Scene
+        };
+        self.reads_depth || self.rows[first..].iter().any(needs)
+    }
+}
+
+/// The target of a view while its passes are encoded.
+struct TargetState {
+    /// The depth buffer of world Guis.
+    depth: Option<wgpu::TextureView>,
+    /// True after the first pass, which clears the target and the depth buffer.
+    is_begun: bool,
+    /// True if another pass may follow, which needs the depth buffer.
+    is_split: bool,
+}
+
+/// Returns the images of the world that a pass's view shows.
+fn world_images<'a>(context: &EncodeContext<'a>, pass: &GuiPass) -> Option<WorldImages<'a>> {
+    let (index, forward) = pass.view_scene.zip(context.forward)?;
+    let (light, depth) = forward.light_and_depth(index)?;
+    let uniform = &context.scenes.plans.views[index].uniform;
+    Some(WorldImages { light, depth, samples: forward.samples(), uniform })
+}
+
+/// Encodes the passes of the levels of the light behind surfaces.
+fn encode_light_behind(
+    timing: &mut Option<GpuTiming>,
+    encoder: &mut wgpu::CommandEncoder,
+    view: &mut ViewEncoder,
+    run: &[&'static PassRow],
+) {
+    let scene = view.scene.as_ref().map(|scene| (scene.forward, scene.index));
+    let levels = scene.map_or(&[][..], |(all, index)| all.light_behind_levels(index));
+    for (level, image) in levels.iter().enumerate() {
+        view.level = level;
+        let mut to = begin_light_behind(encoder, (image, level), timing);
+        run.iter().for_each(|row| (row.encode)(view, &mut to));
+    }
+}
+
+/// Encodes the passes of a view's shadow maps.
+fn encode_shadows(
+    timing: &mut Option<GpuTiming>,
+    encoder: &mut wgpu::CommandEncoder,
+    view: &mut ViewEncoder,
+    run: &[&'static PassRow],
+) {
+    let shadows = view.scene.as_ref().map(|scene| scene.plan.shadows.clone());
+    for shadow in shadows.into_iter().flatten() {
+        view.shadow = shadow;
+        let Some(mut to) = begin_shadow(encoder, view, timing) else { break };
+        run.iter().for_each(|row| (row.encode)(view, &mut to));
     }
 }
 
@@ -205,135 +450,4 @@ fn encode_masks(
         }
         guis.draw(&mut to, [0, 0, width, height]);
     }
-}
-
-/// Returns the attachment of a depth buffer. `write`: how the first row writes it; `None`: it is
-/// only tested against, so shaders may sample it.
-fn depth_attachment(
-    view: &wgpu::TextureView,
-    write: Option<PassWrite>,
-    stores: bool,
-) -> wgpu::RenderPassDepthStencilAttachment<'_> {
-    let depth_ops = write.map(|write| wgpu::Operations {
-        load: match write {
-            PassWrite::Clear(_) => wgpu::LoadOp::Clear(1.0),
-            PassWrite::Keep(_) => wgpu::LoadOp::Load,
-        },
-        store: if stores { wgpu::StoreOp::Store } else { wgpu::StoreOp::Discard },
-    });
-    wgpu::RenderPassDepthStencilAttachment { view, depth_ops, stencil_ops: None }
-}
-
-fn color_attachment(
-    view: &wgpu::TextureView,
-    clear: Option<wgpu::Color>,
-) -> wgpu::RenderPassColorAttachment<'_> {
-    let load = clear.map_or(wgpu::LoadOp::Load, wgpu::LoadOp::Clear);
-    let ops = wgpu::Operations { load, store: wgpu::StoreOp::Store };
-    wgpu::RenderPassColorAttachment { view, depth_slice: None, resolve_target: None, ops }
-}
-
-/// Begins the pass of the view's current shadow map.
-fn begin_shadow<'e>(
-    encoder: &'e mut wgpu::CommandEncoder,
-    view: &ViewEncoder,
-    timing: &mut Option<GpuTiming>,
-) -> Option<wgpu::RenderPass<'e>> {
-    let scene = view.scene.as_ref()?;
-    let shadow = &scene.resources.scenes.plans.shadows[view.shadow];
-    let kind = match shadow.map {
-        ShadowMap::Sun => "sun",
-        ShadowMap::Spot => "spot",
-    };
-    let name = || format!("shadow of {kind} {}", shadow.layer + 1);
-    let map = scene.forward.shadow_map(shadow);
-    let cleared = Some(PassWrite::Clear(PassResource::ShadowMaps));
-    Some(encoder.begin_render_pass(&wgpu::RenderPassDescriptor {
-        label: Some("shadow"),
-        color_attachments: &[],
-        depth_stencil_attachment: Some(depth_attachment(map, cleared, true)),
-        timestamp_writes: timing.as_mut().and_then(|it| it.pass(name())),
-        occlusion_query_set: None,
-        multiview_mask: None,
-    }))
-}
-
-/// Begins the pass of the view's current level of the light behind surfaces.
-fn begin_background<'e>(
-    encoder: &'e mut wgpu::CommandEncoder,
-    view: &ViewEncoder,
-    timing: &mut Option<GpuTiming>,
-) -> Option<wgpu::RenderPass<'e>> {
-    let scene = view.scene.as_ref()?;
-    let level = &scene.forward.background_levels(scene.index)[view.level];
-    let name = || format!("light behind surfaces, level {}", view.level + 1);
-    Some(encoder.begin_render_pass(&wgpu::RenderPassDescriptor {
-        label: Some("light behind surfaces"),
-        color_attachments: &[Some(color_attachment(level, Some(wgpu::Color::TRANSPARENT)))],
-        depth_stencil_attachment: None,
-        timestamp_writes: timing.as_mut().and_then(|it| it.pass(name())),
-        occlusion_query_set: None,
-        multiview_mask: None,
-    }))
-}
-
-/// Begins a pass onto the scene's light and depth.
-fn begin_scene<'e>(
-    encoder: &'e mut wgpu::CommandEncoder,
-    view: &ViewEncoder,
-    run: &[&PassRow],
-    stores_depth: bool,
-    timing: &mut Option<GpuTiming>,
-) -> Option<wgpu::RenderPass<'e>> {
-    let scene = view.scene.as_ref()?;
-    let (light, depth) = scene.forward.light_and_depth(scene.index)?;
-    let write_of = |resource| {
-        let mut writes = run.iter().flat_map(|row| row.writes);
-        writes.find(|write| write.resource() == resource).copied()
-    };
-    let clears = matches!(write_of(PassResource::Light), Some(PassWrite::Clear(_)));
-    let name = if clears { "scene" } else { "scene, seen through" };
-    Some(encoder.begin_render_pass(&wgpu::RenderPassDescriptor {
-        label: Some(run[0].name),
-        color_attachments: &[Some(color_attachment(
-            light,
-            clears.then_some(wgpu::Color::TRANSPARENT),
-        ))],
-        depth_stencil_attachment: Some(depth_attachment(
-            depth,
-            write_of(PassResource::Depth),
-            stores_depth,
-        )),
-        timestamp_writes: timing.as_mut().and_then(|it| it.pass(name.to_string())),
-        occlusion_query_set: None,
-        multiview_mask: None,
-    }))
-}
-
-/// Begins a pass onto the view's target, with the depth buffer of world Guis.
-fn begin_target<'e>(
-    encoder: &'e mut wgpu::CommandEncoder,
-    onto: &PassTarget,
-    pass: &GuiPass,
-    depth: Option<&wgpu::TextureView>,
-    timing: &mut Option<GpuTiming>,
-) -> wgpu::RenderPass<'e> {
-    let clear = pass.clear.map(|color| {
-        let [r, g, b, a] = color.map(f64::from);
-        wgpu::Color { r, g, b, a }
-    });
-    let kind = if pass.world { "world" } else { "gui" };
-    let name = || match onto.slot {
-        Some(slot) => format!("{kind} on texture {}", slot.0),
-        None => kind.to_string(),
-    };
-    let cleared = Some(PassWrite::Clear(PassResource::Depth));
-    encoder.begin_render_pass(&wgpu::RenderPassDescriptor {
-        label: Some(kind),
-        color_attachments: &[Some(color_attachment(&onto.view, clear))],
-        depth_stencil_attachment: depth.map(|view| depth_attachment(view, cleared, false)),
-        timestamp_writes: timing.as_mut().and_then(|it| it.pass(name())),
-        occlusion_query_set: None,
-        multiview_mask: None,
-    })
 }

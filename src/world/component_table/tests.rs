@@ -347,10 +347,7 @@ fn defaults_match_field_types_and_descriptions() {
         fields.iter().find(|known| known.name == field).unwrap().description()
     };
     assert_eq!(description("camera", "near"), "distance of the near plane in metres (0.1)");
-    assert_eq!(
-        description("light", "casts_shadows"),
-        "true if it casts shadows (false); omni lights cannot"
-    );
+    assert_eq!(description("light", "casts_shadows"), "true if it casts shadows (false)");
     assert!(description("sprite", "pivot").ends_with("bottom left corner ([0.5, 0.5])"));
     assert!(description("tilemap", "level").ends_with("(the first)"));
 }

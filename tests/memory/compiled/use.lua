@@ -210,10 +210,20 @@ for _, plain in ipairs({ "config", "text", "binary" }) do
   starts[plain] = function() try(Application.data, plain, name) end
 end
 
+function starts.shading_environment()
+  local environment = try(World.create_shading_environment, world, name)
+  if environment then try(ShadingEnvironment.apply, environment) end
+end
+
 function starts.physics_properties()
   for _, unit in ipairs({ "crate", "floor", "door", "shapes" }) do
     try(World.spawn_unit, world, "units/physics/" .. unit, Vector3(0, 0, 5))
   end
+end
+
+function starts.render_config()
+  try(Application.set_render_setting, "lines", true)
+  try(Application.set_render_setting, "darkness", 0.75)
 end
 
 function starts.lua()

@@ -18,7 +18,7 @@ use engine_world::WorldId;
 use engine_world::level::LevelId;
 use engine_world::unit::UnitId;
 
-pub use nodes::function_types;
+pub use nodes::{function_type, function_types};
 
 const OWNER: (&str, &str) = ("owner", "a unit or a level");
 const AT: (&str, &str) = ("at", "index from 1");
@@ -84,6 +84,12 @@ pub static CORE: ModuleRows = module(
             raise_action,
             &[("world", ""), ("name", ""), ("pressed", "")],
             "Sends the change of an action.",
+        ),
+        func(
+            "flow_report_missing_action",
+            report_missing_action,
+            &[("name", ""), ("hint", "the end of the message")],
+            "Reports the nodes of graphs that wait for an action that does not exist.",
         ),
         func(
             "flow_raise",
@@ -287,6 +293,10 @@ fn actions_changes(engine: &mut Engine) -> f64 {
 
 fn raise_action(engine: &mut Engine, world: WorldId, name: TextArgument, pressed: bool) {
     engine.worlds.flow.get_mut().raise_action(world.0, name.as_str(), pressed);
+}
+
+fn report_missing_action(engine: &mut Engine, name: TextArgument, hint: TextArgument) {
+    engine.report_missing_action(name.as_str(), hint.as_str());
 }
 
 /// Kinds of events that the prelude sends, by number from 1.

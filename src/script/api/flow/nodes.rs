@@ -1,12 +1,13 @@
-//! Node types from the documentation of functions, and from tables in Lua. The rules that decide
-//! which functions become nodes, and how, are in this file only.
+//! Node types from the rows of functions, and from tables in Lua. The flag of a row says what its
+//! function is in graphs; the values that graphs have decide here if it can be a node at all.
 
 use super::native;
 use super::unit_nodes::{NODES, NativeNode};
-use crate::api::MODULES;
+use crate::api_row::NodeFlag;
 use crate::argument::{Integer, TextArgument};
 use crate::docgen::ApiModel;
 use crate::docgen::model::{FunctionDoc, ParamDoc, first_sentence};
+use crate::return_value::ExpectedResult;
 use crate::value::ScriptValue;
 use engine_flow::{
     CALL_EVENTS_MAX, CALL_PINS_MAX, FlowType, NodeKind, NodeOrigin, NodeType, Op, Pin, PinDefault,
@@ -15,55 +16,6 @@ use engine_flow::{
 use engine_foundation::sjson::SjsonTree;
 use engine_foundation::{Error, HandleKind, error, suggest};
 use engine_runtime::Engine;
-use std::collections::HashSet;
-
-/// Modules without nodes: their functions belong to scripts, to tools, or to each frame's drawing.
-const HIDDEN_MODULES: &[&str] = &[
-    "Debug",
-    "Gui",
-    "IdString32",
-    "IdString64",
-    "Image",
-    "Localizer",
-    "Memory",
-    "Profiler",
-    "Script",
-    "Stats",
-    "TestApi",
-    "Timer",
-    "Tween",
-    "Worker",
-    "lfs",
-    "utf8",
-];
-
-/// Functions without nodes: Flow has nodes of its own for their purpose.
-const HIDDEN: &[&str] = &[
-    "Application.flow_callback_context_level",
-    "Application.flow_callback_context_node",
-    "Application.flow_callback_context_unit",
-    "Application.flow_callback_context_world",
-    "Level.flow_variable",
-    "Level.set_flow_variable",
-    "Level.trigger_event",
-    "Unit.flow_event",
-    "Unit.flow_variable",
-    "Unit.has_flow_event",
-    "Unit.set_flow_variable",
-];
-
-/// First words of functions that change something. A function with results and another first word
-/// is a query if its row is declared as pure, or if its whole module is.
-const VERBS: &[&str] = &[
-    "add", "apply", "begin", "clear", "close", "copy", "create", "destroy", "disable", "enable",
-    "end", "link", "load", "move", "new", "open", "play", "push", "quit", "random", "register",
-    "release", "remove", "render", "reset", "restore", "save", "seed", "send", "set", "spawn",
-    "start", "stop", "take", "teleport", "trigger", "unlink", "unload", "unwatch", "update",
-    "watch", "write",
-];
-
-/// Modules whose functions compute values only.
-const VALUE_MODULES: &[&str] = &["Math", "Quaternion", "Vector3", "Color"];
 
 /// Returns the type of a pin for a type in the documentation; `None` if graphs have no such type.
 fn pin_type(kind: &str) -> Option<FlowType> {
@@ -129,10 +81,8 @@ fn input(param: &ParamDoc, index: usize) -> Option<Pin> {
 }
 
 /// Returns the node type of a function; `None` if it has none.
-fn function_type(function: &FunctionDoc, pure: &HashSet<(&str, &str)>) -> Option<NodeType> {
-    let path = function.path();
-    let module = function.module.as_str();
-    if module.is_empty() || HIDDEN_MODULES.contains(&module) || HIDDEN.contains(&path.as_str()) {
+pub fn function_type(function: &FunctionDoc) -> Option<NodeType> {
+    if function.node == NodeFlag::Hidden {
         return None;
     }
     let mut inputs = Vec::new();
@@ -164,27 +114,18 @@ fn function_type(function: &FunctionDoc, pure: &HashSet<(&str, &str)>) -> Option
         // It exists for a result that graphs cannot have.
         return None;
     }
-    let verb = function.name.split('_').next().unwrap_or_default();
-    let is_pure =
-        VALUE_MODULES.contains(&module) || pure.contains(&(module, function.name.as_str()));
-    let is_query = is_pure && !outputs.is_empty() && !VERBS.contains(&verb);
-    Some(node_type(path, function, is_query, inputs, outputs))
+    Some(node_type(function, inputs, outputs))
 }
 
-fn node_type(
-    path: String,
-    function: &FunctionDoc,
-    is_query: bool,
-    mut inputs: Vec<Pin>,
-    mut outputs: Vec<Pin>,
-) -> NodeType {
+fn node_type(function: &FunctionDoc, mut inputs: Vec<Pin>, mut outputs: Vec<Pin>) -> NodeType {
+    let is_query = function.node == NodeFlag::Query;
     if !is_query {
         inputs.insert(0, Pin::new("in", FlowType::Event));
         outputs.insert(0, Pin::new("out", FlowType::Event));
     }
     let title = function.name.replace('_', " ");
     NodeType {
-        name: path,
+        name: function.path(),
         title: title[..1].to_uppercase() + &title[1..],
         category: function.module.clone(),
         doc: first_sentence(&function.doc),
@@ -201,14 +142,9 @@ fn node_type(
 
 /// Returns the node types of all functions of the engine, in the order of the reference.
 pub fn function_types() -> Vec<NodeType> {
-    let rows = MODULES.iter().flat_map(|module| {
-        let pure = module.funcs.iter().filter(|row| row.pure);
-        pure.map(move |row| (module.name, row.name))
-    });
-    let pure: HashSet<(&str, &str)> = rows.collect();
     let api = ApiModel::new();
     let functions = api.modules.iter().flat_map(|module| &module.functions);
-    functions.filter_map(|function| function_type(function, &pure)).collect()
+    functions.filter_map(function_type).collect()
 }
 
 pub(super) fn add_functions(engine: &mut Engine) {
@@ -398,37 +334,49 @@ fn check_names(pins: &[Pin], noun: &str) -> Result<(), Error> {
 }
 
 /// Adds a node type from its table in Lua.
+///
+/// # Errors
+/// Returns a message. The prelude, which knows the file, adds the line.
 pub(super) fn add_node(
     engine: &mut Engine,
     name: TextArgument,
     file: TextArgument,
     fields: ScriptValue,
+) -> ExpectedResult<bool> {
+    let added = add_type(engine, name.as_str(), file.as_str(), &fields);
+    ExpectedResult(added.map(|()| true).map_err(|error| error.message))
+}
+
+fn add_type(
+    engine: &mut Engine,
+    name: &str,
+    file: &str,
+    fields: &ScriptValue,
 ) -> Result<(), Error> {
     let known = ["title", "category", "doc", "inputs", "outputs", "events", "query"];
-    let name = name.as_str();
-    check_fields(&fields, &known, &format!("the node '{name}'"))?;
+    check_fields(fields, &known, &format!("the node '{name}'"))?;
     let at = |error: Error| error!("the node '{name}': {}", error.message);
-    let mut inputs = lua_pins(&fields, "inputs", true).map_err(at)?;
-    let mut outputs = lua_pins(&fields, "outputs", false).map_err(at)?;
-    let is_query = flag(&fields, "query").map_err(at)?;
-    let events = event_outputs(&fields, is_query).map_err(at)?;
+    let mut inputs = lua_pins(fields, "inputs", true).map_err(at)?;
+    let mut outputs = lua_pins(fields, "outputs", false).map_err(at)?;
+    let is_query = flag(fields, "query").map_err(at)?;
+    let events = event_outputs(fields, is_query).map_err(at)?;
     if !is_query {
         inputs.insert(0, Pin::new("in", FlowType::Event));
         outputs = events.into_iter().chain(outputs).collect();
     }
     check_names(&inputs, "inputs").map_err(at)?;
     check_names(&outputs, "outputs").map_err(at)?;
-    let title = text(&fields, "title").map_err(at)?;
+    let title = text(fields, "title").map_err(at)?;
     let default_title = name.rsplit('.').next().unwrap_or(name).replace('_', " ");
-    let origin = match file.as_str() {
+    let origin = match file {
         "" => NodeOrigin::Function,
         file => NodeOrigin::Script(file.to_string()),
     };
     let node = NodeType {
         name: name.to_string(),
         title: title.unwrap_or(default_title),
-        category: text(&fields, "category").map_err(at)?.unwrap_or_else(|| "Game".to_string()),
-        doc: text(&fields, "doc").map_err(at)?.unwrap_or_default(),
+        category: text(fields, "category").map_err(at)?.unwrap_or_else(|| "Game".to_string()),
+        doc: text(fields, "doc").map_err(at)?.unwrap_or_default(),
         kind: if is_query { NodeKind::Query } else { NodeKind::Action },
         origin,
         op: Op::Call,
@@ -439,9 +387,10 @@ pub(super) fn add_node(
         dynamic: false,
     };
     let catalogue = &mut engine.worlds.flow.get_mut().catalogue;
-    if catalogue.find(name).is_some_and(|known| {
-        !matches!(known.origin, NodeOrigin::Script(_)) && !file.as_str().is_empty()
-    }) {
+    if catalogue
+        .find(name)
+        .is_some_and(|known| !matches!(known.origin, NodeOrigin::Script(_)) && !file.is_empty())
+    {
         return Err(error!("the node '{name}' has the name of a node of the engine: rename it"));
     }
     catalogue.set(node);

@@ -3,7 +3,7 @@
 //! (lua/flow/nodes.lua).
 
 use crate::api::{actor, level, light, mesh, particles, sound, unit};
-use crate::api_row::{FunctionRow, func};
+use crate::api_row::{FunctionRow, NodeFlag, func};
 use crate::argument::{Integer, NameOrIndex, TextArgument};
 use crate::value::ScriptValue;
 use engine_flow::{NodeKind, NodeOrigin, NodeType, Op, pin_list};
@@ -14,7 +14,7 @@ use engine_world::unit::UnitId;
 
 /// A node type with its function.
 pub(super) struct NativeNode {
-    /// The name, the function and the documentation. A pure function is a query.
+    /// The name, the function and the documentation. Its flag says if it is a query.
     pub row: FunctionRow,
     title: &'static str,
     inputs: &'static str,
@@ -192,10 +192,12 @@ pub(super) static NODES: &[NativeNode] = &[
 impl NativeNode {
     /// Returns the node type.
     pub fn node_type(&self) -> NodeType {
-        let event = if self.row.pure { "" } else { "in: event, " };
-        let (inputs, outputs) = match self.row.pure {
+        let is_query = self.row.node == NodeFlag::Query;
+        let (inputs, outputs) = match is_query {
             true => (self.inputs.to_string(), self.outputs.to_string()),
-            false => (format!("{event}{}", self.inputs), format!("out: event, {}", self.outputs)),
+            false => {
+                (format!("in: event, {}", self.inputs), format!("out: event, {}", self.outputs))
+            }
         };
         let category = if self.row.name.starts_with("level") { "Level" } else { "Unit" };
         NodeType {
@@ -203,7 +205,7 @@ impl NativeNode {
             title: self.title.to_string(),
             category: category.to_string(),
             doc: self.row.doc.to_string(),
-            kind: if self.row.pure { NodeKind::Query } else { NodeKind::Action },
+            kind: if is_query { NodeKind::Query } else { NodeKind::Action },
             origin: NodeOrigin::Function,
             op: Op::Call,
             inputs: pin_list(&inputs),

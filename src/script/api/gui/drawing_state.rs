@@ -2,7 +2,7 @@
 //! masks; and the background of Guis that draw into textures. The prelude's part of them is in
 //! lua/gui/transforms.lua.
 
-use crate::api_row::{ModuleRows, func, hot, module, more};
+use crate::api_row::{ModuleRows, func, hidden, hot, module, more};
 use engine_foundation::{Color, Error};
 use engine_frame_packet::material::BlendMode;
 use engine_gui::{Affine2, GuiId};
@@ -13,7 +13,7 @@ const GUI_ARG: (&str, &str) = ("gui", "a Gui");
 
 pub static STATE: ModuleRows = more(
     "Gui",
-    &[
+    &hidden([
         hot(
             "pop_blend",
             pop_blend,
@@ -47,7 +47,7 @@ pub static STATE: ModuleRows = more(
             "Fills the texture of a Gui with a colour, before everything else that this frame \
              draws into it. Removes what an immediate Gui has drawn in this frame.",
         ),
-    ],
+    ]),
 );
 
 /// Native functions of the prelude.

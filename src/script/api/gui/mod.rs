@@ -12,7 +12,7 @@ mod text;
 pub(super) mod text_rows;
 
 use crate::api::gui::draw_call::{plane_of, plane_within};
-use crate::api_row::{ModuleRows, func, hot, module, more};
+use crate::api_row::{ModuleRows, func, hidden, hot, module, more};
 use crate::argument::{ByteArgument, MaybeHandle, TextArgument, material_message};
 use crate::describe_value;
 use crate::return_value::ExpectedResult;
@@ -51,7 +51,7 @@ assert(not GuiObject.alive(bar))"#,
 
 pub static GUI: ModuleRows = more(
     "Gui",
-    &[
+    &hidden([
         hot(
             "alive",
             alive,
@@ -174,7 +174,7 @@ pub static GUI: ModuleRows = more(
              reason.",
         )
         .returns(&["objects a list of tables, or nil", "reason why there is none"]),
-    ],
+    ]),
 );
 
 /// Native functions in the prelude's table `core`, on which the prelude's functions of the same

@@ -5,7 +5,7 @@ pub(super) mod reload;
 pub(super) mod resource;
 
 use crate::api::unit::resource as unit_resource;
-use crate::api_row::{ModuleRows, func, hot, module};
+use crate::api_row::{ModuleRows, NodeFlag, func, hot, module};
 use crate::argument::{Integer, MaybeHandle, TextArgument};
 use crate::context;
 use crate::value::ScriptValue;
@@ -124,7 +124,8 @@ Application.release_world(world)"#,
             &[LEVEL_ARG, VOLUME_ARG],
             "Returns a random point inside a volume, in the world. Points are distributed evenly.",
         )
-        .pure(),
+        .pure()
+        .node(NodeFlag::Action),
         func(
             "next_random_point_inside_volume",
             next_random_point_inside_volume,
@@ -483,7 +484,9 @@ fn spawn_level(
         _ => return Err(no_list()),
     };
     let (levels, store) = (&mut engine.worlds.levels, &mut engine.assets.store);
-    levels.add(store, world, resource.as_str(), transform, sets.as_deref())
+    let level = levels.add(store, world, resource.as_str(), transform, sets.as_deref())?;
+    engine.worlds.load_level_shading(&mut engine.assets, level);
+    Ok(level)
 }
 
 fn level_next(engine: &mut Engine, level: LevelId) -> Result<Option<UnitId>, Error> {

@@ -3,7 +3,7 @@
 use super::following;
 use super::mesh::{coordinates, ground, of as mesh_of, snap};
 use super::{read_numbers, volumes, whole};
-use crate::api_row::{ModuleRows, func, hot, module};
+use crate::api_row::{ModuleRows, NodeFlag, func, hot, module};
 use crate::argument::{Integer, MaybeHandle};
 use crate::context;
 use crate::return_value::WholeNumber;
@@ -209,7 +209,8 @@ Agent.destroy(agent)"#,
              name is nil if the link has none, or was removed.",
         )
         .returns(&["link number of the link", "name its name"])
-        .pure(),
+        .pure()
+        .node(NodeFlag::Action),
         func(
             "finish_link",
             finish_link,

@@ -5,7 +5,7 @@ use super::super::textures::{TextureTable, sampler_entry, texture_entry};
 
 /// All bind group layouts.
 pub struct BindGroupLayouts {
-    /// The view, draws, surfaces, shadow maps, poses and morph targets: group 0 of meshes.
+    /// The view, draws, surfaces, shadow maps, poses, morph targets and lights: group 0 of meshes.
     pub scene: wgpu::BindGroupLayout,
     /// A shadow map's matrix, draws, surfaces, poses and morph targets: group 0 of shadows.
     pub map: wgpu::BindGroupLayout,
@@ -19,16 +19,23 @@ pub struct BindGroupLayouts {
     pub light: wgpu::BindGroupLayout,
     /// Light without depth: group 1 of the tone mapping.
     pub light_only: wgpu::BindGroupLayout,
+    /// Light with one sample per pixel and the scene's depth, and that light without depth: group 1
+    /// of the tone mapping.
+    pub resolved_light: wgpu::BindGroupLayout,
+    pub resolved_light_only: wgpu::BindGroupLayout,
     /// The view and the batch: group 0 of particles.
     pub particles: wgpu::BindGroupLayout,
     /// Depth alone: group 2 of particles.
     pub depth: wgpu::BindGroupLayout,
     /// The light behind surfaces that let it through, and its sampler: their group 3, and group 0
     /// of the pass that makes its smaller levels.
-    pub background: wgpu::BindGroupLayout,
+    pub behind: wgpu::BindGroupLayout,
     /// A texture and its sampler: group 1 of particles.
     pub texture: wgpu::BindGroupLayout,
 }
+
+/// Binding of the ambient occlusion in group 0 of meshes.
+pub const SCREEN_OCCLUSION: u32 = 16;
 
 const BOTH: wgpu::ShaderStages = wgpu::ShaderStages::VERTEX_FRAGMENT;
 const VERTEX: wgpu::ShaderStages = wgpu::ShaderStages::VERTEX;
@@ -80,6 +87,7 @@ impl BindGroupLayouts {
         let many = samples > 1;
         let depth_type = wgpu::TextureSampleType::Depth;
         let plain = wgpu::TextureSampleType::Float { filterable: false };
+        let filtered = wgpu::TextureSampleType::Float { filterable: true };
         let compare = wgpu::BindGroupLayoutEntry {
             binding: 5,
             visibility: FRAGMENT,
@@ -101,10 +109,16 @@ impl BindGroupLayouts {
                     storage(1, VERTEX),
                     storage(2, BOTH),
                     sampled_texture(3, depth_type, D2Array, false),
-                    sampled_texture(4, depth_type, D2Array, false),
+                    sampled_texture(4, depth_type, D2, false),
                     compare,
                     poses,
                     offsets,
+                    sampled_texture(SCREEN_OCCLUSION, plain, D2, false),
+                    sampled_texture(12, filtered, D2Array, false),
+                    sampler_entry(13),
+                    storage(8, FRAGMENT),
+                    storage(9, FRAGMENT),
+                    storage(10, FRAGMENT),
                 ],
             ),
             map: make("map", &[uniform(0), storage(1, VERTEX), storage(2, BOTH), poses, offsets]),
@@ -117,8 +131,16 @@ impl BindGroupLayouts {
             ),
             particles: make("particles", &[uniform(0), uniform(1)]),
             light_only: make("light alone", &[sampled_texture(0, plain, D2, many)]),
+            resolved_light: make(
+                "resolved light",
+                &[sampled_texture(0, plain, D2, false), sampled_texture(1, plain, D2, many)],
+            ),
+            resolved_light_only: make(
+                "resolved light alone",
+                &[sampled_texture(0, plain, D2, false)],
+            ),
             depth: make("depth", &[sampled_texture(0, plain, D2, many)]),
-            background: make("background", &[texture_entry(0), sampler_entry(1)]),
+            behind: make("light behind", &[texture_entry(0), sampler_entry(1)]),
             texture: textures.layout().clone(),
         }
     }

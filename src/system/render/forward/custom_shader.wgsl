@@ -17,6 +17,7 @@ struct EngineSceneView {
 @group(3) @binding(7) var<storage, read> engine_offsets: array<vec4u>;
 
 #include "deformation.wgsl"
+#include "fog_depth.wgsl"
 
 // True if pixels with too little alpha are discarded; if light is added; if it is multiplied.
 override ENGINE_MASK: bool = false;
@@ -96,9 +97,18 @@ fn engine_scene_fragment(in: EngineScenePoint) -> @location(0) vec4f {
     let way = engine_view.eye.xyz - in.world;
     let endless = engine_view.eye.w < 0.5;
     let metres = select(length(way), -dot(way, engine_view.ahead.xyz), endless);
-    let left = exp(-engine_view.fog.w * metres);
+    var left = exp(-engine_view.fog.w * metres);
+    var fog = engine_view.fog.rgb;
+    let shape = engine_view.fog_shape;
+    if shape.w > 0.5 {
+        let ray = select(-way / max(length(way), 1e-5), engine_view.ahead.xyz, endless);
+        let begin = in.world.z - ray.z * metres;
+        left = exp(-engine_fog_depth(shape, engine_view.fog.w, begin, ray.z, metres));
+        let facing = max(dot(ray, engine_view.fog_towards.xyz), 0.0);
+        fog += engine_view.fog_glow.rgb * pow(facing, engine_view.fog_glow.w);
+    }
     // In fog, added light becomes 0, and multiplied light becomes 1.
-    var air = engine_view.fog.rgb * painted.a;
+    var air = fog * painted.a;
     if ENGINE_ADDS {
         air = vec3f(0.0);
     }

@@ -12,7 +12,8 @@ use super::super::shader_sources::source;
 use super::LIGHT_FORMAT;
 use super::ViewRectangle;
 use super::bind_group_layouts::BindGroupLayouts;
-use super::pipelines::{PipelineOptions, depth_state, make, mesh_buffers};
+use super::mesh_pipelines::mesh_buffers;
+use super::pipelines::{PipelineOptions, depth_state, make};
 use engine_frame_packet::FramePacket;
 use engine_frame_packet::material::{BlendMode, MaterialSlot, ShaderFrame};
 use std::sync::Arc;
@@ -55,10 +56,15 @@ fn variant_of(key: &SceneBatchKey, binder: &MaterialBinder) -> PipelineVariant {
     PipelineVariant { blend, mask, deformed: key.class.has(PipelineClass::DEFORMED) }
 }
 
-/// Returns the frame uniform of a view that is shown in a rectangle.
-pub fn frame(area: &ViewRectangle, packet: &FramePacket) -> FrameUniform {
+/// Returns the frame uniform of a view that is shown in a rectangle. `size`: the size of its image
+/// of the world.
+pub fn frame(
+    area: &ViewRectangle,
+    (width, height): (u32, u32),
+    packet: &FramePacket,
+) -> FrameUniform {
     FrameUniform {
-        target_size: [area.rectangle[2] as f32, area.rectangle[3] as f32],
+        target_size: [width as f32, height as f32],
         scale: area.scale,
         seconds: packet.seconds as f32,
         ..FrameUniform::default()

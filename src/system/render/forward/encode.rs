@@ -3,15 +3,18 @@
 //! drawn, and begins no passes (view_encode.rs).
 
 use super::super::materials::MaterialTable;
+use super::super::post::PostStep;
+use super::super::render_passes::PassResource;
 use super::super::scene::{
-    InstancedDraw, PipelineClass, RetainedScenes, SceneBatchKey, ShadowMap, ShadowPlan,
-    TransparentGroup, ViewPlan,
+    InstancedDraw, PipelineClass, RetainedScenes, SceneBatchKey, ShadowMap, TransparentGroup,
+    ViewPlan,
 };
 use super::super::shader::MATERIAL_GROUP;
 use super::super::textures::TextureTable;
 use super::pipelines::PipelineKey;
 use super::{ForwardRenderer, PARTICLE_BYTES, custom_shaders, surface_functions};
 use engine_frame_packet::material::MaterialSlot;
+use std::ops::Range;
 
 /// The resources that a view's scene is drawn with.
 pub struct SceneResources<'a> {
@@ -35,45 +38,28 @@ impl ForwardRenderer {
         self.areas[index].is_some()
     }
 
+    /// Returns the samples per pixel of light and depth.
+    pub fn samples(&self) -> u32 {
+        self.samples
+    }
+
     /// Returns the light and the depth that a view is drawn onto; `None`: the view is not shown.
     pub fn light_and_depth(
         &self,
         index: usize,
     ) -> Option<(&wgpu::TextureView, &wgpu::TextureView)> {
-        let [_, _, width, height] = self.areas[index]?.rectangle;
-        let target = self.targets.get((width, height));
+        let target = self.targets.get(self.scale.size(&self.areas[index]?));
         Some((&target.light, &target.depth))
     }
 
-    /// Returns the levels of the light behind the surfaces of a view.
-    pub fn background_levels(&self, index: usize) -> &[wgpu::TextureView] {
-        let size = self.areas[index].map(|area| (area.rectangle[2], area.rectangle[3]));
-        let found = size.and_then(|size| self.targets.background(size));
-        found.map_or(&[][..], |background| &background.levels[..])
+    /// Returns the layer that a shadow of a sun is drawn onto.
+    pub fn sun_map(&self, layer: u32) -> &wgpu::TextureView {
+        &self.targets.sun.layers[layer as usize]
     }
 
-    /// Draws a level of the light behind the surfaces of a view: a copy of the light, or of the
-    /// level before.
-    pub fn draw_background(&self, to: &mut wgpu::RenderPass, index: usize, level: usize) {
-        let Some(area) = self.areas[index] else { return };
-        let size = (area.rectangle[2], area.rectangle[3]);
-        let Some(background) = self.targets.background(size) else { return };
-        to.set_pipeline(self.pipelines.get(PipelineKey::Background { copies: level == 0 }));
-        let group = match level {
-            0 => &self.targets.get(size).light_group,
-            level => &background.groups[level - 1],
-        };
-        to.set_bind_group(0, group, &[]);
-        to.draw(0..3, 0..1);
-    }
-
-    /// Returns the layer that a shadow is drawn onto.
-    pub fn shadow_map(&self, shadow: &ShadowPlan) -> &wgpu::TextureView {
-        let maps = match shadow.map {
-            ShadowMap::Sun => &self.targets.sun,
-            ShadowMap::Spot => &self.targets.spots,
-        };
-        &maps.layers[shadow.layer as usize]
+    /// Returns the texture of the shadows of omni and spot lights.
+    pub fn shadow_atlas(&self) -> &wgpu::TextureView {
+        &self.targets.atlas.view
     }
 
     /// Draws a view's opaque objects.
@@ -88,12 +74,70 @@ impl ForwardRenderer {
         }
     }
 
+    /// Draws the depth of a view's opaque objects.
+    pub fn draw_depth(&self, to: &mut wgpu::RenderPass, index: usize, frame: &SceneResources) {
+        let view = &frame.scenes.plans.views[index];
+        let (group, offset) = self.buffers.depth_view(view.scene, index);
+        to.set_bind_group(0, group, &[offset]);
+        to.set_vertex_buffer(1, self.buffers.instances.buffer.slice(..));
+        let mut set = SceneBoundState::default();
+        for group in &frame.scenes.plans.groups[view.solid.clone()] {
+            self.batch(to, &mut set, frame.scenes, group, |to, key| {
+                to.set_pipeline(self.pipelines.get(PipelineKey::DepthPrepass(key.class)));
+                true
+            });
+        }
+    }
+
+    /// Returns true if a view has moved draws with motion vectors.
+    pub fn has_object_motion(&self, index: usize) -> bool {
+        self.object_motion.draws.contains_key(&index)
+    }
+
+    /// Draws the motion vectors of a view's moved draws.
+    pub fn draw_object_motion(
+        &self,
+        to: &mut wgpu::RenderPass,
+        index: usize,
+        frame: &SceneResources,
+    ) {
+        let motion = &self.object_motion;
+        to.set_bind_group(0, &motion.groups[&index], &[motion.offsets[&index]]);
+        to.set_vertex_buffer(1, motion.instances.buffer.slice(..));
+        let mut set = SceneBoundState::default();
+        for group in &motion.draws[&index] {
+            self.batch(to, &mut set, frame.scenes, group, |to, key| {
+                to.set_pipeline(self.pipelines.get(PipelineKey::ObjectMotion(key.class)));
+                true
+            });
+        }
+    }
+
     /// Draws the sky behind a view's opaque objects.
     pub fn draw_sky(&self, to: &mut wgpu::RenderPass, index: usize) {
-        to.set_pipeline(self.pipelines.get(PipelineKey::Sky));
         let (group, offset) = self.buffers.view(index);
+        if let Some(sky) = self.sky.view(index) {
+            to.set_bind_group(0, group, &[offset]);
+            return self.sky.draw_background(to, sky);
+        }
+        to.set_pipeline(self.pipelines.get(PipelineKey::Sky));
         to.set_bind_group(0, group, &[offset]);
         to.draw(0..3, 0..1);
+    }
+
+    /// Returns the passes of maps of skies that precede a view in this frame.
+    pub fn sky_passes(&self, index: usize) -> Range<usize> {
+        self.sky.passes(index)
+    }
+
+    /// Returns the map that one of these passes draws onto.
+    pub fn sky_map(&self, pass: usize) -> &wgpu::TextureView {
+        &self.sky.pass(pass).target
+    }
+
+    /// Draws one of these passes.
+    pub fn draw_sky_map(&self, to: &mut wgpu::RenderPass, pass: usize) {
+        self.sky.draw_map(to, pass);
     }
 
     /// Draws a view's transparent objects and particles.
@@ -126,8 +170,8 @@ impl ForwardRenderer {
                     let (group, offsets) = self.buffers.particle_view(index, batches);
                     to.set_bind_group(0, group, &offsets);
                     to.set_bind_group(1, frame.textures.bind_group(known.texture), &[]);
-                    let rectangle = self.areas[index].expect("it is drawn").rectangle;
-                    let target = self.targets.get((rectangle[2], rectangle[3]));
+                    let area = self.areas[index].expect("it is drawn");
+                    let target = self.targets.get(self.scale.size(&area));
                     to.set_bind_group(2, &target.depth_group, &[]);
                     let (begin, bytes) = (u64::from(*first), u64::from(*count) * PARTICLE_BYTES);
                     let begin = begin * PARTICLE_BYTES;
@@ -141,22 +185,31 @@ impl ForwardRenderer {
         }
     }
 
-    /// Draws one of a view's shadows onto its map.
-    pub fn draw_shadow(
-        &self,
-        to: &mut wgpu::RenderPass,
-        view: &ViewPlan,
-        number: usize,
-        frame: &SceneResources,
-    ) {
+    /// Clears a tile of the shadow atlas, and draws a shadow onto it.
+    pub fn draw_tile(&self, to: &mut wgpu::RenderPass, number: usize, frame: &SceneResources) {
+        let (ShadowMap::Spot(rectangle) | ShadowMap::Omni(rectangle, _)) =
+            frame.scenes.plans.shadows[number].map
+        else {
+            return;
+        };
+        let [left, top, side] = rectangle;
+        to.set_viewport(left as f32, top as f32, side as f32, side as f32, 0.0, 1.0);
+        to.set_scissor_rect(left, top, side, side);
+        to.set_pipeline(self.pipelines.get(PipelineKey::ClearTile));
+        to.draw(0..3, 0..1);
+        self.draw_shadow(to, number, frame);
+    }
+
+    /// Draws a shadow onto its map.
+    pub fn draw_shadow(&self, to: &mut wgpu::RenderPass, number: usize, frame: &SceneResources) {
         let shadow = &frame.scenes.plans.shadows[number];
-        let (group, offset) = self.buffers.map(view.scene, number);
+        let (group, offset) = self.buffers.map(shadow.scene, number);
         to.set_bind_group(0, group, &[offset]);
         to.set_vertex_buffer(1, self.buffers.instances.buffer.slice(..));
         let mut set = SceneBoundState::default();
         for group in &frame.scenes.plans.groups[shadow.groups.clone()] {
             self.batch(to, &mut set, frame.scenes, group, |to, key| {
-                self.set_mesh_pipeline(to, frame, key);
+                self.set_mesh_pipeline(to, frame, key, false);
                 true
             });
         }
@@ -168,6 +221,7 @@ impl ForwardRenderer {
         to: &mut wgpu::RenderPass,
         frame: &SceneResources,
         key: &SceneBatchKey,
+        is_map_lit: bool,
     ) {
         let functions = key.class.has(PipelineClass::FUNCTIONS).then(|| {
             let binder = frame.materials.binder(MaterialSlot(key.material));
@@ -175,7 +229,8 @@ impl ForwardRenderer {
         });
         let Some((pipeline, group)) = functions.flatten() else {
             let class = surface_functions::plain_class(key.class);
-            return to.set_pipeline(self.pipelines.get(PipelineKey::Mesh(class)));
+            let mesh = PipelineKey::of_mesh(class, is_map_lit);
+            return to.set_pipeline(self.pipelines.get(mesh));
         };
         to.set_pipeline(pipeline);
         if let Some(group) = group {
@@ -201,12 +256,9 @@ impl ForwardRenderer {
                 if was_custom {
                     to.set_bind_group(0, scene, &[offset]);
                 }
-                self.set_mesh_pipeline(to, frame, key);
+                self.set_mesh_pipeline(to, frame, key, self.sky.is_lit(index));
                 if key.class.has(PipelineClass::TRANSMISSION) {
-                    let [_, _, width, height] = self.areas[index].expect("it is drawn").rectangle;
-                    let background = self.targets.background((width, height));
-                    let background = background.expect("the plan has transmission");
-                    to.set_bind_group(3, &background.group, &[]);
+                    self.set_light_behind(to, index);
                 }
                 return true;
             };
@@ -265,21 +317,48 @@ impl ForwardRenderer {
         to.draw_indexed(first..first + part.count, range.first_vertex as i32, instances);
     }
 
+    /// Returns true if a view has post effects.
+    pub fn has_post(&self, index: usize) -> bool {
+        self.post.plan_of(index).is_some()
+    }
+
+    /// Returns the steps of a view's post effects that write a resource.
+    pub fn post_steps(&self, index: usize, resource: PassResource) -> &[PostStep] {
+        self.post.steps(index, resource)
+    }
+
+    /// Returns the bytes of the images of post effects.
+    pub fn post_bytes(&self) -> u64 {
+        self.post.bytes()
+    }
+
+    /// Draws the last step of a view's post effects, in a pass on its target.
+    pub fn draw_post(&self, to: &mut wgpu::RenderPass, index: usize) {
+        let Some((area, plan)) = self.areas[index].zip(self.post.plan_of(index)) else { return };
+        let [x, y, width, height] = area.rectangle;
+        to.set_scissor_rect(x, y, width, height);
+        to.set_viewport(x as f32, y as f32, width as f32, height as f32, 0.0, 1.0);
+        plan.last.draw(to);
+    }
+
     /// Draws a view's tone-mapped image, in a pass on its target whose viewport is set to the
     /// image's rectangle.
     pub fn tonemap(&self, to: &mut wgpu::RenderPass, index: usize) {
         let Some(area) = self.areas[index] else { return };
+        let resolved = self.resolved_groups.get(&index);
         let [x, y, width, height] = area.rectangle;
         to.set_scissor_rect(x, y, width, height);
         to.set_viewport(x as f32, y as f32, width as f32, height as f32, 0.0, 1.0);
-        to.set_pipeline(
-            self.pipelines
-                .get(PipelineKey::Tonemap { format: area.format, has_depth: area.has_depth }),
-        );
+        to.set_pipeline(self.pipelines.get(PipelineKey::Tonemap {
+            format: area.format,
+            has_depth: area.has_depth,
+            is_resolved: resolved.is_some(),
+        }));
         let (group, offset) = self.buffers.view(index);
         to.set_bind_group(0, group, &[offset]);
         let target = self.targets.get((width, height));
-        to.set_bind_group(1, if area.has_depth { &target.group } else { &target.light_group }, &[]);
+        let light = if area.has_depth { &target.group } else { &target.light_group };
+        to.set_bind_group(1, resolved.unwrap_or(light), &[]);
         to.draw(0..3, 0..1);
     }
 }

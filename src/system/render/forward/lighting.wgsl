@@ -3,6 +3,8 @@
 
 // The shading inputs of a pixel.
 struct Lit {
+    // Position on the view's image, in pixels from the top left.
+    pixel: vec2f,
     world: vec3f,
     // Normal of the triangle, and normal with the normal texture.
     flat_normal: vec3f,
@@ -16,6 +18,9 @@ struct Lit {
     n_dot_v: f32,
     // Used in pipelines with LOBES only.
     lobes: Lobes,
+    // Ambient occlusion of the pixel, and the share of the sun's light that contact shadows leave.
+    open: f32,
+    contact: f32,
 }
 
 // Returns the light from one direction, reflected to the camera. Microfacets: GGX (Walter et al.,
@@ -69,6 +74,13 @@ fn off_surface(lit: Lit, towards: vec3f, texel: f32) -> vec3f {
     return lit.world + lit.flat_normal * texel * (1.0 + 1.5 * sqrt(1.0 - facing * facing));
 }
 
+// Returns the unshadowed fraction of a sun's light by the map of one cascade.
+fn cascade_arrives(lit: Lit, towards: vec3f, bias: f32, layer: u32) -> f32 {
+    let point = off_surface(lit, towards, view.cascade_texels[layer] * bias);
+    let at = on_map(view.cascades[layer] * vec4f(point, 1.0));
+    return arrives(sun_maps, at, layer, view.shadow.x);
+}
+
 fn sun_arrives(lit: Lit, towards: vec3f, bias: f32) -> f32 {
     let ahead = dot(lit.world - view.eye.xyz, view.ahead.xyz);
     let count = view.counts.z;
@@ -79,48 +91,16 @@ fn sun_arrives(lit: Lit, towards: vec3f, bias: f32) -> f32 {
     if layer >= count {
         return 1.0;
     }
-    let point = off_surface(lit, towards, view.cascade_texels[layer] * bias);
-    let at = on_map(view.cascades[layer] * vec4f(point, 1.0));
+    var open = cascade_arrives(lit, towards, bias, layer);
+    // Near its end, a map blends into the next one, which is coarser.
+    let blend = smoothstep(view.cascade_blends[layer], view.cascade_ends[layer], ahead);
+    if blend > 0.0 && layer + 1u < count {
+        open = mix(open, cascade_arrives(lit, towards, bias, layer + 1u), blend);
+    }
     let end = view.cascade_ends[count - 1u];
     // For an orthographic camera, the maps cover the whole visible range.
     let fade = smoothstep(0.85 * end, end, ahead) * view.eye.w;
-    return mix(arrives(sun_maps, at, layer, view.shadow.x), 1.0, fade);
-}
-
-fn spot_arrives(lit: Lit, towards: vec3f, metres: f32, light: Light) -> f32 {
-    let layer = u32(light.shadow);
-    let point = off_surface(lit, towards, light.texel * light.bias * metres);
-    let clip = view.spots[layer] * vec4f(point, 1.0);
-    let at = on_map(clip);
-    let beyond = clip.w <= 0.0 || any(at.xy < vec2f(0.0)) || any(at.xy > vec2f(1.0));
-    if beyond {
-        return 1.0;
-    }
-    return arrives(spot_maps, at, layer, view.shadow.y);
-}
-
-// Returns the light of an omni or spot light. It falls off by the inverse square, and to 0 at its
-// range (Karis, "Real Shading in Unreal Engine 4", 2013; KHR_lights_punctual has the cone).
-fn local_light(lit: Lit, light: Light) -> vec3f {
-    let way = light.position - lit.world;
-    let square = dot(way, way);
-    let rest = square * light.falloff;
-    if rest >= 1.0 {
-        return vec3f(0.0);
-    }
-    let metres = sqrt(square);
-    let towards = way / max(metres, 1e-4);
-    let window = 1.0 - rest * rest;
-    let facing = dot(-towards, light.direction);
-    let cone = clamp(facing * light.cone_scale + light.cone_offset, 0.0, 1.0);
-    var strength = window * window * cone * cone / max(square, 1e-4);
-    if strength <= 0.0 {
-        return vec3f(0.0);
-    }
-    if light.shadow >= 0.0 {
-        strength *= spot_arrives(lit, towards, metres, light);
-    }
-    return send(lit, towards, light.color * strength);
+    return mix(open, 1.0, fade);
 }
 
 // Returns the fraction of the sky's light that a surface mirrors. After Karis, "Physically Based
@@ -141,23 +121,69 @@ fn steadied(alpha: f32, normal: vec3f) -> f32 {
     return sqrt(clamp(alpha * alpha + min(2.0 * variance, 0.18), 0.0, 1.0));
 }
 
-// Returns all light of a pixel.
-fn gather(lit: Lit, surface: Surface, roughness: f32, occlusion: f32, glowing: vec4f) -> vec3f {
-    var sum = surface.emissive * glowing.rgb;
+// Returns the ambient occlusion of a pixel, and its contact shadow.
+fn screen_open(pixel: vec2f) -> vec2f {
+    let last = vec2i(textureDimensions(screen_occlusion)) - 1;
+    return textureLoad(screen_occlusion, min(vec2i(pixel), last), 0).rg;
+}
+
+// Returns the parts of the sky's light that reach a matte surface and a mirroring one. Light that
+// bright surfaces reflect to each other: Jimenez et al., "Practical Real-Time Strategies for
+// Accurate Indirect Occlusion", 2016. Mirrors: Lagarde and de Rousiers, "Moving Frostbite to
+// Physically Based Rendering", 2014.
+struct ScreenOpen {
+    matte: vec3f,
+    mirror: f32,
+}
+
+fn open_parts(lit: Lit, roughness: f32) -> ScreenOpen {
+    let open = lit.open;
+    if open >= 1.0 {
+        return ScreenOpen(vec3f(1.0), 1.0);
+    }
+    let color = lit.diffuse;
+    let a = 2.0404 * color - 0.3324;
+    let b = -4.7951 * color + 0.6417;
+    let c = 2.7552 * color + 0.6903;
+    let matte = max(vec3f(open), ((open * a + b) * open + c) * open);
+    let narrow = exp2(-16.0 * roughness - 1.0);
+    return ScreenOpen(matte, clamp(pow(lit.n_dot_v + open, narrow) - 1.0 + open, 0.0, 1.0));
+}
+
+// Returns the light that a pixel emits, and that of suns and lamps.
+fn gather_lights(lit: Lit, emissive: vec3f) -> vec3f {
+    var sum = emissive;
     for (var i = 0u; i < view.counts.x; i++) {
         let sun = view.suns[i];
         var color = sun.color.rgb;
         if sun.towards.w > 0.5 && dot(lit.normal, sun.towards.xyz) > 0.0 {
-            color *= sun_arrives(lit, sun.towards.xyz, sun.color.w);
+            color *= sun_arrives(lit, sun.towards.xyz, sun.color.w) * lit.contact;
         }
         sum += send(lit, sun.towards.xyz, color);
     }
-    for (var i = 0u; i < view.counts.y; i++) {
-        sum += local_light(lit, view.lights[i]);
-    }
-    let open = 1.0 + surface.occlusion_strength * (occlusion - 1.0);
+    return sum + local_lights(lit);
+}
+
+// Returns true if the maps of a sky or of probes light the surfaces of the view.
+fn is_map_lit() -> bool {
+    return SKY_MAPS && (view.sky_light.x >= 0.0 || view.fog_towards.w > 0.5);
+}
+
+// Returns the light of the sky and of probes that a pixel reflects. `occlusion`: that of the
+// material.
+fn gather_sky(lit: Lit, roughness: f32, occlusion: f32) -> vec3f {
     let shine = mirrored(lit.f0, roughness, lit.n_dot_v);
-    let matte = lit.diffuse * (1.0 - shine) * sky(lit.normal, 1.0);
-    let mirror = shine * sky(reflect(-lit.back, lit.normal), roughness);
-    return sum + (matte + mirror) * open;
+    let mirrored_from = reflect(-lit.back, lit.normal);
+    var reflected: Reflected;
+    if !is_map_lit() {
+        reflected.matte = lit.diffuse * (1.0 - shine) * sky(lit.normal, 1.0);
+        reflected.mirror = shine * sky(mirrored_from, roughness);
+    } else {
+        let all = mirrored(vec3f(1.0), roughness, lit.n_dot_v).x;
+        let around = light_around(lit.world, lit.normal, mirrored_from, roughness);
+        reflected = around_reflected(around, lit.diffuse, lit.f0, shine, all);
+    }
+    let screen = open_parts(lit, roughness);
+    let ambient = reflected.matte * screen.matte + reflected.mirror * screen.mirror;
+    return ambient * (occlusion * view.sky_light.w);
 }

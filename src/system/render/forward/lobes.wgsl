@@ -127,29 +127,57 @@ fn send_lobes(lit: Lit, towards: vec3f) -> vec3f {
     return sum * (1.0 - lobes.coat * coat_fresnel(coat_v)) + lobes.coat * coated;
 }
 
-// Returns the sky's light that is reflected to the camera. `behind`: light that comes through.
-fn lobes_sky(lit: Lit, roughness: f32, behind: vec3f, open: f32) -> vec3f {
+// Returns the light of the sky and of probes around a surface: what it mirrors of a direction, and
+// what it gathers.
+fn lobe_light(lit: Lit, ray: vec3f, roughness: f32) -> Around {
+    if is_map_lit() {
+        return light_around(lit.world, lit.normal, ray, roughness);
+    }
+    return Around(sky(ray, roughness), sky(lit.normal, 1.0));
+}
+
+// Returns the sky's light that is reflected to the camera. `behind`: light that comes through, which
+// nothing hides. `occlusion`: that of the material.
+fn lobes_sky(lit: Lit, roughness: f32, behind: vec3f, occlusion: f32) -> vec3f {
     let lobes = lit.lobes;
     // The reflection of brushed surfaces is stretched: Revie, "Implementing Fur Using Deferred
     // Shading", 2011, bends the normal towards the camera across the lines.
     let stretch = 1.0 - lobes.across_alpha / max(lobes.along_alpha, 1e-4);
     let side = cross(lobes.along, lit.back);
-    let around = cross(side, lobes.along);
-    let bent = normalize(mix(lit.normal, around, stretch * 0.5) + lit.normal * 1e-3);
-    let way = reflect(-lit.back, bent);
+    let bend = cross(side, lobes.along);
+    let bent = normalize(mix(lit.normal, bend, stretch * 0.5) + lit.normal * 1e-3);
+    let way = select(lit.normal, bent, stretch > 0.0);
     let mean = sqrt(sqrt(lobes.along_alpha * lobes.across_alpha));
     let blur = select(roughness, mean, stretch > 0.0);
     let full = mirrored(lit.f0, blur, lit.n_dot_v);
     // `mirrored` adds the part of a grazing angle of 1.
     let grazing = mirrored(vec3f(0.0), blur, lit.n_dot_v);
     let shine = full - grazing * (1.0 - lobes.f90);
-    let matte = (lit.diffuse * sky(lit.normal, 1.0) * open + behind) * (1.0 - largest(shine));
-    var sum = (matte + shine * sky(way, blur) * open) * under_sheen(lobes, lit.n_dot_v);
+    let around = lobe_light(lit, reflect(-lit.back, way), blur);
+    // As in `gather`; the part that is reflected several times does not come through either.
+    var several = vec3f(0.0);
+    var diffuse = lit.diffuse * (1.0 - largest(shine));
+    if is_map_lit() {
+        let all = mirrored(vec3f(1.0), blur, lit.n_dot_v).x;
+        let white = Around(vec3f(0.0), vec3f(1.0));
+        several = around_reflected(white, vec3f(0.0), lit.f0, shine, all).matte;
+        diffuse = around_reflected(white, lit.diffuse, lit.f0, shine, all).matte;
+    }
+    let share = occlusion * view.sky_light.w;
+    let screen = open_parts(lit, blur);
+    let gathered = around.gathered * screen.matte * share;
+    let shown = around.mirrored * (screen.mirror * share);
+    var sum = behind * max(1.0 - largest(shine + several), 0.0) + diffuse * gathered;
+    sum = (sum + shine * shown) * under_sheen(lobes, lit.n_dot_v);
     let strongest = max(largest(lobes.sheen_color), 1e-6);
     let sheen = min(strongest, 1.0) * sheen_albedo(lit.n_dot_v, lobes.sheen_roughness);
-    sum += lobes.sheen_color / strongest * sheen * sky(lit.normal, 1.0) * open;
+    sum += lobes.sheen_color / strongest * sheen * gathered;
+    if lobes.coat <= 0.0 {
+        return sum;
+    }
     let coat_v = max(abs(dot(lit.flat_normal, lit.back)), 1e-4);
     let coat = lobes.coat * coat_fresnel(coat_v);
-    let mirror = sky(reflect(-lit.back, lit.flat_normal), lobes.coat_roughness) * open;
-    return sum * (1.0 - coat) + mirror * coat;
+    let over = lobe_light(lit, reflect(-lit.back, lit.flat_normal), lobes.coat_roughness).mirrored;
+    let coat_open = open_parts(lit, lobes.coat_roughness).mirror * share;
+    return sum * (1.0 - coat) + over * (coat_open * coat);
 }

@@ -4,6 +4,8 @@
 
 #include "view_uniforms.wgsl"
 #include "mesh_draw.wgsl"
+#include "sky_light.wgsl"
+#include "local_lights.wgsl"
 #include "surface_interface.wgsl"
 #if custom
 #include "surface_checks.wgsl"
@@ -12,12 +14,13 @@
 const NORMAL_TEXTURE: u32 = 1u;
 const UNLIT: u32 = 2u;
 const SEEN_THROUGH: u32 = 4u;
+// A flag of the view: it has ambient occlusion or contact shadows.
+const SCREEN_OCCLUSION: u32 = 2u;
 
 // True if pixels with too little alpha are discarded.
 override MASK: bool = false;
 
 @group(0) @binding(3) var sun_maps: texture_depth_2d_array;
-@group(0) @binding(4) var spot_maps: texture_depth_2d_array;
 @group(0) @binding(5) var compare: sampler_comparison;
 
 @group(1) @binding(2) var metal_rough_texture: texture_2d<f32>;
@@ -28,6 +31,9 @@ override MASK: bool = false;
 @group(1) @binding(7) var occlusion_sampler: sampler;
 @group(1) @binding(8) var emissive_texture: texture_2d<f32>;
 @group(1) @binding(9) var emissive_sampler: sampler;
+
+// Red: ambient occlusion of each pixel. Green: contact shadows. One white texel if both are off.
+@group(0) @binding(16) var screen_occlusion: texture_2d<f32>;
 
 struct Corner {
     @location(0) position: vec3f,
@@ -56,7 +62,7 @@ struct Point {
 @vertex
 fn mesh_vertex(in: Corner) -> Point {
     let draw = draws[in.which.x];
-    return point(in, mat3x4f(draw.x, draw.y, draw.z), draw.tint);
+    return placed(in, mat3x4f(draw.x, draw.y, draw.z), draw.tint);
 }
 
 // The vertex of a mesh with joints or morph targets.
@@ -69,11 +75,11 @@ fn deformed_mesh_vertex(in: Corner, by: EngineDeformer) -> Point {
     var bent = in;
     bent.position = moved.position;
     bent.normal = vec4f(moved.normal, 0.0);
-    return point(bent, engine_skinned(pose, by.joints, by.weights, rows), draw.tint);
+    return placed(bent, engine_skinned(pose, by.joints, by.weights, rows), draw.tint);
 }
 
 // Transforms a vertex by the rows of a matrix.
-fn point(in: Corner, rows: mat3x4f, draw_tint: vec4u) -> Point {
+fn placed(in: Corner, rows: mat3x4f, draw_tint: vec4u) -> Point {
     let x = rows[0];
     let y = rows[1];
     let z = rows[2];
@@ -163,15 +169,15 @@ fn standard_surface(in: Point, surface: Surface, flat_normal: vec3f, side: f32) 
 }
 
 #if transmission
-@group(3) @binding(0) var background: texture_2d<f32>;
-@group(3) @binding(1) var background_sampler: sampler;
+@group(3) @binding(0) var behind_texture: texture_2d<f32>;
+@group(3) @binding(1) var behind_sampler: sampler;
 
 // Returns the light behind a surface: the ray is refracted where it enters, leaves on the other
 // side after the thickness, and a rough surface blurs what it reaches.
 fn light_behind(in: Point, out: SurfaceOut, lit: Lit) -> vec3f {
     let entered = refract(-lit.back, out.normal, 1.0 / max(out.ior, 1.0));
     let left = view.to_clip * vec4f(in.world + entered * out.thickness, 1.0);
-    let size = vec2f(textureDimensions(background));
+    let size = vec2f(textureDimensions(behind_texture));
     let own = in.clip.xy / size;
     let there = left.xy / max(left.w, 1e-6) * vec2f(0.5, -0.5) + 0.5;
     let is_bent = out.thickness > 0.0 && left.w > 1e-6;
@@ -179,7 +185,7 @@ fn light_behind(in: Point, out: SurfaceOut, lit: Lit) -> vec3f {
     // Without refraction, nothing is blurred either.
     let rough = out.roughness * clamp(out.ior * 2.0 - 2.0, 0.0, 1.0);
     let level = log2(max(size.x, 1.0)) * rough;
-    return textureSampleLevel(background, background_sampler, at, level).rgb * out.base_color;
+    return textureSampleLevel(behind_texture, behind_sampler, at, level).rgb * out.base_color;
 }
 #endif
 
@@ -198,9 +204,10 @@ fn shaded(in: Point, surface: Surface, flat_normal: vec3f, out: SurfaceOut) -> v
 #if custom
         color = numbers(final_color(inputs, color), 60000.0);
 #endif
-        return vec4f(kept(through_air(color, metres)) * alpha, alpha);
+        return vec4f(kept(through_air(color, metres, in.world)) * alpha, alpha);
     }
     var lit: Lit;
+    lit.pixel = in.clip.xy;
     lit.world = in.world;
     lit.flat_normal = flat_normal;
     lit.normal = out.normal;
@@ -209,31 +216,38 @@ fn shaded(in: Point, surface: Surface, flat_normal: vec3f, out: SurfaceOut) -> v
     lit.f0 = mix(vec3f(0.04), out.base_color, out.metallic);
     lit.alpha = steady;
     lit.n_dot_v = max(abs(dot(lit.normal, lit.back)), 1e-4);
-    // What the surface emits and hides is complete in `out`.
-    var own = surface;
-    own.emissive = out.emissive;
-    own.occlusion_strength = 1.0;
-    var sent: vec3f;
+    // The occlusion is that of opaque surfaces.
+    var screen = vec2f(1.0);
+#if transmission
+#else
+    if (view.counts.w & SCREEN_OCCLUSION) != 0u && !seen_through {
+        screen = screen_open(in.clip.xy);
+    }
+#endif
+    lit.open = screen.r;
+    lit.contact = screen.g;
+    var emissive = out.emissive;
+    var behind = vec3f(0.0);
     if LOBES {
         lit.lobes = lobes_of(out, out.normal, in.tangent, steady);
         lit.f0 = f0_of(out);
         lit.diffuse *= 1.0 - out.transmission;
         let coat_v = abs(dot(flat_normal, lit.back));
-        own.emissive *= 1.0 - out.clear_coat * coat_fresnel(coat_v);
-        var behind = vec3f(0.0);
+        emissive *= 1.0 - out.clear_coat * coat_fresnel(coat_v);
 #if transmission
         behind = light_behind(in, out, lit) * (out.transmission * (1.0 - out.metallic));
 #endif
-        // The light of the sky is separate, so none of it is open to `gather`.
-        sent = gather(lit, own, out.roughness, 0.0, vec4f(1.0));
+    }
+    var sent = gather_lights(lit, emissive);
+    if LOBES {
         sent += lobes_sky(lit, out.roughness, behind, out.occlusion);
     } else {
-        sent = gather(lit, own, out.roughness, out.occlusion, vec4f(1.0));
+        sent += gather_sky(lit, out.roughness, out.occlusion);
     }
 #if custom
     sent = numbers(final_color(inputs, sent), 60000.0);
 #endif
-    return vec4f(kept(through_air(sent, metres)) * alpha, alpha);
+    return vec4f(kept(through_air(sent, metres, in.world)) * alpha, alpha);
 }
 
 #if custom

@@ -9,9 +9,13 @@
 
 mod bind_group_layouts;
 mod custom_shaders;
+mod effects;
 mod encode;
+mod light_behind;
 mod mesh_buffers;
+mod mesh_pipelines;
 mod morph_buffer;
+mod object_motion;
 mod pipelines;
 mod scene_buffers;
 mod surface_functions;
@@ -20,10 +24,14 @@ mod targets;
 use super::device::GpuDevice;
 use super::gui_passes::{FrameUniform, PixelRectangle};
 use super::materials::MaterialTable;
+use super::numeric_map::NumberMap;
+use super::post::{LightLayouts, PostEffects, compensated};
 use super::scene::{
-    InstancedDraw, PipelineClass, RetainedScenes, SceneBatchKey, SceneUniform, ShadowMap,
-    TransparentGroup, ViewPlan,
+    CLUSTER_COLUMNS, CLUSTER_ROWS, InstancedDraw, PipelineClass, RetainedScenes, SceneBatchKey,
+    SceneUniform, ShadowMap, ShadowPlan, TransparentGroup, ViewPlan,
 };
+use super::screen_space::{self, ScreenSpace};
+use super::sky::{SkyMaps, SkyView};
 use super::textures::TextureTable;
 use super::{RenderQuality, RendererEvent};
 use bind_group_layouts::BindGroupLayouts;
@@ -31,16 +39,24 @@ use engine_frame_packet::FramePacket;
 use engine_frame_packet::material::MaterialSlot;
 use engine_frame_packet::mesh::MeshSlot;
 use mesh_buffers::MeshBuffers;
+use object_motion::ObjectMotion;
 use pipelines::{PipelineCache, PipelineKey};
-use scene_buffers::SceneBuffers;
+use scene_buffers::{GroupResources, SceneBuffers};
+use std::ops::Range;
 use targets::SceneTargets;
 
 pub use encode::SceneResources;
+pub use pipelines::{
+    PipelineOptions, depth_state, depth_state as pipeline_depth, make, make as make_pipeline,
+};
 
 /// Format of light before tone mapping.
-const LIGHT_FORMAT: wgpu::TextureFormat = wgpu::TextureFormat::Rgba16Float;
-/// Storage buffers that a vertex shader reads: draws, surfaces, poses and morph targets.
+pub const LIGHT_FORMAT: wgpu::TextureFormat = wgpu::TextureFormat::Rgba16Float;
+/// Storage buffers that a shader reads. Vertices: draws, surfaces, poses and morph targets. Pixels:
+/// surfaces, lights, clusters and shadow tiles.
 const STORAGE_BUFFERS_MIN: u32 = 4;
+/// The flag of a view with ambient occlusion or contact shadows: `SCREEN_OCCLUSION` in mesh.wgsl.
+const SCREEN_OCCLUSION_FLAG: u32 = 2;
 const PARTICLE_BYTES: u64 = size_of::<engine_frame_packet::scene::ParticleQuad>() as u64;
 
 /// The rectangle of its target in which a view is shown.
@@ -52,6 +68,26 @@ pub struct ViewRectangle {
     pub has_depth: bool,
     /// Pixels per logical pixel.
     pub scale: f32,
+}
+
+/// The size of views' light and depth.
+#[derive(Clone, Copy)]
+struct SceneScale {
+    /// Factor for the size of a view.
+    factor: f32,
+    side_max: u32,
+}
+
+impl SceneScale {
+    /// Returns the size of a view's light and depth.
+    fn size(self, area: &ViewRectangle) -> (u32, u32) {
+        let [_, _, width, height] = area.rectangle;
+        if self.factor == 1.0 {
+            return (width, height);
+        }
+        let scaled = |side: u32| (side as f32 * self.factor).round() as u32;
+        (scaled(width).clamp(1, self.side_max), scaled(height).clamp(1, self.side_max))
+    }
 }
 
 /// Resources of the renderer that scenes are drawn with.
@@ -70,13 +106,20 @@ pub struct ForwardRenderer {
     /// True if surfaces or materials have changed, so that pipelines may be missing.
     surfaces_changed: bool,
     samples: u32,
+    scale: SceneScale,
     targets: SceneTargets,
     meshes: MeshBuffers,
     buffers: SceneBuffers,
+    screen_space: ScreenSpace,
+    object_motion: ObjectMotion,
+    /// Bind group 1 of the tone mapping of views whose light is resolved, by the index of the view.
+    resolved_groups: NumberMap<usize, wgpu::BindGroup>,
     /// The rectangle of each of the plan's views; `None`: the view is not shown.
     areas: Vec<Option<ViewRectangle>>,
     uniforms: Vec<SceneUniform>,
     frames: Vec<FrameUniform>,
+    post: PostEffects,
+    sky: SkyMaps,
 }
 
 fn report_refused(
@@ -91,6 +134,11 @@ fn report_refused(
 }
 
 impl ForwardRenderer {
+    /// Returns the samples per pixel that an adapter can draw light with: `wanted`, or 1.
+    pub fn usable_samples(device: &GpuDevice, wanted: u32) -> u32 {
+        if device.draws_onto(LIGHT_FORMAT, wanted) { wanted } else { 1 }
+    }
+
     /// Creates the renderer with all current data of the scenes. Returns an error if an adapter
     /// cannot draw scenes.
     pub fn start(
@@ -108,28 +156,44 @@ impl ForwardRenderer {
                  than {STORAGE_BUFFERS_MIN} storage buffers. Run with --renderer software"
             ));
         }
-        let samples =
-            if device.draws_onto(LIGHT_FORMAT, quality.samples) { quality.samples } else { 1 };
+        let samples = ForwardRenderer::usable_samples(device, quality.samples);
         scenes.mark_all_changed();
         let mut meshes = MeshBuffers::new(device);
         report_refused(events, scenes, meshes.upload_all(device, &scenes.library));
+        let layouts = BindGroupLayouts::new(device, textures, samples);
+        let light = LightLayouts {
+            with_depth: layouts.light.clone(),
+            alone: layouts.light_only.clone(),
+            resolved_with_depth: layouts.resolved_light.clone(),
+            resolved_alone: layouts.resolved_light_only.clone(),
+        };
         Ok(ForwardRenderer {
-            layouts: BindGroupLayouts::new(device, textures, samples),
+            post: PostEffects::new(light, samples, *quality),
+            layouts,
             pipelines: PipelineCache::new(device, samples),
             custom_shaders: custom_shaders::CustomShaders::default(),
             surface_shaders: surface_functions::SurfaceShaders::default(),
             surfaces_changed: true,
             samples,
-            targets: SceneTargets::new(device, samples, quality.shadow_texels, quality.spot_texels),
+            scale: SceneScale {
+                factor: quality.valid_scale(),
+                side_max: device.info.texture_side_max,
+            },
+            targets: SceneTargets::new(device, samples, quality.shadow_texels),
             meshes,
             buffers: SceneBuffers::new(device),
+            screen_space: ScreenSpace::new(device, samples),
+            object_motion: ObjectMotion::new(device),
+            resolved_groups: NumberMap::default(),
             areas: Vec::new(),
             uniforms: Vec::new(),
             frames: Vec::new(),
+            sky: SkyMaps::new(device, quality),
         })
     }
 
-    /// Applies a packet's changes of meshes and surfaces.
+    /// Applies a packet's changes of meshes and surfaces. Without views of scenes, the images of
+    /// screen-space effects are released.
     pub fn apply(
         &mut self,
         device: &GpuDevice,
@@ -137,6 +201,9 @@ impl ForwardRenderer {
         packet: &FramePacket,
         events: &mut Vec<RendererEvent>,
     ) {
+        if packet.views.iter().all(|view| view.scene.is_none()) {
+            self.screen_space.release();
+        }
         self.surfaces_changed |= !packet.surfaces.is_empty() || !packet.materials.is_empty();
         let done = self.meshes.change(device, &scenes.library, &packet.meshes);
         report_refused(events, scenes, done);
@@ -153,54 +220,99 @@ impl ForwardRenderer {
         areas: Vec<Option<ViewRectangle>>,
     ) -> u64 {
         self.areas = areas;
+        let sizes: Vec<_> =
+            self.areas.iter().map(|it| it.as_ref().map(|area| self.scale.size(area))).collect();
+        self.screen_space.begin(device, packet, &scenes.plans.views, &sizes);
         self.uniforms.clear();
         self.frames.clear();
-        for (view, area) in scenes.plans.views.iter().zip(&self.areas) {
+        self.prepare_skies(device, resources, scenes, packet);
+        for (index, (view, area)) in scenes.plans.views.iter().zip(&self.areas).enumerate() {
             let mut uniform = view.uniform;
+            let environment = &packet.views[view.view].environment;
+            self.sky.fill_uniform(&mut uniform, environment, index);
+            uniform.top[3] = compensated(uniform.top[3], environment);
+            if let Some(jitter) = self.screen_space.jitter(index) {
+                uniform.shift(jitter);
+            }
             if let Some(area) = area {
                 uniform.counts[3] = u32::from(!area.format.is_srgb());
                 uniform.shadow[2] = area.rectangle[0] as f32;
                 uniform.shadow[3] = area.rectangle[1] as f32;
+                let (width, height) = self.scale.size(area);
+                uniform.cluster_scale[0] = CLUSTER_COLUMNS as f32 / width as f32;
+                uniform.cluster_scale[1] = CLUSTER_ROWS as f32 / height as f32;
+            }
+            if self.screen_space.occlusion(index).is_some() {
+                uniform.counts[3] |= SCREEN_OCCLUSION_FLAG;
             }
             self.uniforms.push(uniform);
-            let frame = area.as_ref().map(|area| custom_shaders::frame(area, packet));
+            let frame =
+                area.map(|area| custom_shaders::frame(&area, self.scale.size(&area), packet));
             self.frames.push(frame.unwrap_or_default());
         }
-        let sizes = self.areas.iter().flatten().map(|area| (area.rectangle[2], area.rectangle[3]));
-        self.targets.ensure(device, &self.layouts, &sizes.collect::<Vec<_>>());
-        let transmitting = scenes.plans.views.iter().zip(&self.areas);
-        let transmitting = transmitting.filter(|(view, _)| view.transmission);
-        let sizes = transmitting.filter_map(|(_, area)| {
-            let [_, _, width, height] = (*area)?.rectangle;
-            Some((width, height))
+        let sizes: Vec<_> = self.areas.iter().flatten().map(|it| self.scale.size(it)).collect();
+        self.targets.ensure(device, &self.layouts, &sizes);
+        self.ensure_light_behind(device, &scenes.plans);
+        let layers = scenes.plans.shadows.iter().map(|shadow| match shadow.map {
+            ShadowMap::Sun(layer) => layer + 1,
+            ShadowMap::Spot(_) | ShadowMap::Omni(..) => 0,
         });
-        self.targets.ensure_backgrounds(device, &self.layouts, &sizes.collect::<Vec<_>>());
-        let layers = |map: ShadowMap| {
-            let of_map = scenes.plans.shadows.iter().filter(|shadow| shadow.map == map);
-            of_map.map(|shadow| shadow.layer + 1).max().unwrap_or(0)
-        };
-        let sun_grown = self.targets.sun.ensure(device, layers(ShadowMap::Sun));
-        if self.targets.spots.ensure(device, layers(ShadowMap::Spot)) || sun_grown {
+        let sun_grown = self.targets.sun.ensure(device, layers.max().unwrap_or(0));
+        if self.targets.atlas.ensure(device, scenes.plans.atlas.side()) || sun_grown {
             self.buffers.renew();
         }
+        if self.areas.iter().all(Option::is_none) {
+            scenes.plans.undo_atlas();
+        }
         let uniforms = (&self.uniforms[..], &self.frames[..]);
-        let copied = self.buffers.copy(device, scenes, packet, uniforms);
-        let resources_of_groups = (&self.targets, &self.meshes.morphs);
-        self.buffers.create_bind_groups(device, &self.layouts, resources_of_groups, scenes);
+        let mut copied = self.buffers.copy(device, scenes, packet, uniforms);
+        let shared =
+            GroupResources { targets: &self.targets, morphs: &self.meshes.morphs, sky: &self.sky };
+        self.buffers.create_bind_groups(device, &self.layouts, &shared, scenes);
+        self.prepare_screen_space(device, scenes, packet);
+        copied += self.prepare_object_motion(device, scenes);
+        copied += self.prepare_post(device, resources, scenes, packet);
         self.buffers.follow_textures(resources.textures, !packet.surfaces.is_empty());
         if std::mem::take(&mut self.surfaces_changed) {
             self.surface_shaders.drop_unused();
             // Pipelines are created when materials are loaded, before anything is drawn with them.
             for key in scenes.library.function_batches() {
-                self.ensure_functions(device, resources, &key);
+                self.ensure_functions(device, resources, &key, false);
             }
+        }
+        if !scenes.plans.atlas_draws.is_empty() {
+            self.pipelines.ensure(device, &self.layouts, PipelineKey::ClearTile);
+            let shadows = scenes.plans.atlas_draws.clone();
+            let groups = shadow_groups(scenes, shadows);
+            self.ensure_groups(device, resources, scenes, (groups, false));
         }
         for (index, view) in scenes.plans.views.iter().enumerate() {
             if let Some(area) = self.areas[index] {
-                self.ensure(device, resources, scenes, view, area);
+                self.ensure(device, resources, scenes, (index, view), area);
             }
         }
         copied
+    }
+
+    /// Creates the skies of the views, and plans the passes of their maps.
+    fn prepare_skies(
+        &mut self,
+        device: &GpuDevice,
+        resources: &mut RenderResources,
+        scenes: &RetainedScenes,
+        packet: &FramePacket,
+    ) {
+        let plans = scenes.plans.views.iter().zip(&self.areas);
+        let shown = |(plan, area): (&ViewPlan, &Option<ViewRectangle>)| {
+            let probes = &scenes.scenes[&plan.scene].probes[..];
+            area.map(|_| SkyView { scene: plan.scene, view: &packet.views[plan.view], probes })
+        };
+        let views: Vec<_> = plans.map(shown).collect();
+        let drawn_with = (&self.layouts.view, self.samples);
+        let RenderResources { textures, events, .. } = resources;
+        if self.sky.prepare(device, textures, &views, drawn_with, events) {
+            self.buffers.renew();
+        }
     }
 
     /// Creates the pipeline and the bind group of a batch with surface functions.
@@ -209,6 +321,7 @@ impl ForwardRenderer {
         device: &GpuDevice,
         resources: &mut RenderResources,
         key: &SceneBatchKey,
+        is_map_lit: bool,
     ) {
         let RenderResources { textures, materials, events } = resources;
         let slot = MaterialSlot(key.material);
@@ -217,7 +330,8 @@ impl ForwardRenderer {
         let binder = materials.binder(slot);
         if !self.surface_shaders.ensure(device, layouts, samples, key, &binder, events) {
             let class = surface_functions::plain_class(key.class);
-            self.pipelines.ensure(device, &self.layouts, PipelineKey::Mesh(class));
+            let key = PipelineKey::of_mesh(class, is_map_lit);
+            self.pipelines.ensure(device, &self.layouts, key);
         }
     }
 
@@ -227,29 +341,67 @@ impl ForwardRenderer {
         device: &GpuDevice,
         resources: &mut RenderResources,
         scenes: &RetainedScenes,
-        view: &ViewPlan,
+        (index, view): (usize, &ViewPlan),
         area: ViewRectangle,
     ) {
+        let is_map_lit = self.sky.is_lit(index);
         let plans = &scenes.plans;
-        let shadows = plans.shadows[view.shadows.clone()].iter();
-        let groups = shadows.flat_map(|shadow| &plans.groups[shadow.groups.clone()]);
+        let groups = shadow_groups(scenes, view.shadows.clone());
         let groups = groups.chain(&plans.groups[view.solid.clone()]);
         let transparent = &plans.transparent[view.blended.clone()];
         let through = transparent.iter().filter_map(|transparent| match transparent {
             TransparentGroup::Group(group) => Some(group),
             TransparentGroup::Particles { .. } => None,
         });
+        let groups = groups.chain(through);
+        self.ensure_groups(device, resources, scenes, (groups, is_map_lit));
+        for transparent in transparent {
+            if let TransparentGroup::Particles { batch, .. } = transparent {
+                let batch = &scenes.scenes[&view.scene].particle_batches[*batch as usize];
+                self.pipelines.ensure(device, &self.layouts, PipelineKey::Particles(batch.blend));
+            }
+        }
+        if view.transmission {
+            for copies in [true, false] {
+                self.pipelines.ensure(device, &self.layouts, PipelineKey::LightBehind { copies });
+            }
+        }
+        self.pipelines.ensure(device, &self.layouts, PipelineKey::Sky);
+        let ViewRectangle { format, has_depth, .. } = area;
+        let is_resolved = self.resolved_groups.contains_key(&index);
+        if !self.has_post(index) {
+            let tonemap = PipelineKey::Tonemap { format, has_depth, is_resolved };
+            self.pipelines.ensure(device, &self.layouts, tonemap);
+        }
+        if self.screen_space.runs(index, screen_space::DEPTH_PREPASS) {
+            for InstancedDraw { batch, .. } in &plans.groups[view.solid.clone()] {
+                let key = PipelineKey::DepthPrepass(scenes.library.batch(*batch).class);
+                self.pipelines.ensure(device, &self.layouts, key);
+            }
+        }
+    }
+
+    /// Creates the pipelines and texture bind groups of draw calls, with a flag: the maps of a sky or
+    /// of probes light them.
+    fn ensure_groups<'a>(
+        &mut self,
+        device: &GpuDevice,
+        resources: &mut RenderResources,
+        scenes: &RetainedScenes,
+        (groups, is_map_lit): (impl Iterator<Item = &'a InstancedDraw>, bool),
+    ) {
         let mut last = None;
-        for InstancedDraw { batch, .. } in groups.chain(through) {
+        for InstancedDraw { batch, .. } in groups {
             let key = scenes.library.batch(*batch);
             let alike = (key.class, key.material, key.set);
             if last.replace(alike) != Some(alike) {
                 match custom_shaders::slot(key) {
                     _ if key.class.has(PipelineClass::FUNCTIONS) => {
-                        self.ensure_functions(device, resources, key);
+                        self.ensure_functions(device, resources, key, is_map_lit);
                     }
                     None => {
-                        self.pipelines.ensure(device, &self.layouts, PipelineKey::Mesh(key.class))
+                        let key = PipelineKey::of_mesh(key.class, is_map_lit);
+                        self.pipelines.ensure(device, &self.layouts, key);
                     }
                     Some(slot) => {
                         let RenderResources { textures, materials, events } = resources;
@@ -269,19 +421,15 @@ impl ForwardRenderer {
                 );
             }
         }
-        for transparent in transparent {
-            if let TransparentGroup::Particles { batch, .. } = transparent {
-                let batch = &scenes.scenes[&view.scene].particle_batches[*batch as usize];
-                self.pipelines.ensure(device, &self.layouts, PipelineKey::Particles(batch.blend));
-            }
-        }
-        if view.transmission {
-            for copies in [true, false] {
-                self.pipelines.ensure(device, &self.layouts, PipelineKey::Background { copies });
-            }
-        }
-        self.pipelines.ensure(device, &self.layouts, PipelineKey::Sky);
-        let ViewRectangle { format, has_depth, .. } = area;
-        self.pipelines.ensure(device, &self.layouts, PipelineKey::Tonemap { format, has_depth });
     }
+}
+
+/// Returns the draw calls of a range of shadow maps.
+fn shadow_groups(
+    scenes: &RetainedScenes,
+    shadows: Range<usize>,
+) -> impl Iterator<Item = &InstancedDraw> {
+    let plans = &scenes.plans;
+    let groups = |shadow: &ShadowPlan| shadow.groups.clone();
+    plans.shadows[shadows].iter().map(groups).flat_map(|groups| &plans.groups[groups])
 }

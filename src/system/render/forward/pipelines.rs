@@ -4,29 +4,50 @@ use super::super::device::GpuDevice;
 use super::super::gui_pipelines::{DEPTH_FORMAT, blend_state};
 use super::super::numeric_map::NumberMap;
 use super::super::scene::PipelineClass;
-use super::super::shader_sources::{mesh_source, source};
+use super::super::screen_space::MOTION_FORMAT;
+use super::super::shader_sources::{mesh_source, source, source_of_resolved_light};
 use super::bind_group_layouts::BindGroupLayouts;
-use super::mesh_buffers::DeformerVertex;
+use super::mesh_pipelines::{MeshOptions, mesh_buffers, mesh_pipeline};
+use super::object_motion::INSTANCE_BYTES;
 use super::{LIGHT_FORMAT, PARTICLE_BYTES};
 use engine_frame_packet::material::BlendMode;
-use engine_frame_packet::mesh::MeshVertex;
 
 /// The purpose of a pipeline.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum PipelineKey {
     /// Draws meshes of a class, [`PipelineClass::SHADOW`] included.
     Mesh(PipelineClass),
+    /// Draws meshes of a class in the light of the maps of a sky or of probes.
+    MapLitMesh(PipelineClass),
     Sky,
     /// Tone-maps the light onto a target of a format; if `has_depth`, it also writes the depth.
     Tonemap {
         format: wgpu::TextureFormat,
         has_depth: bool,
+        /// True if the light has one sample per pixel, as screen-space effects leave it.
+        is_resolved: bool,
     },
+    /// Draws the depth of opaque meshes of a class with one sample per pixel.
+    DepthPrepass(PipelineClass),
+    /// Draws the motion vectors of moved meshes of a class.
+    ObjectMotion(PipelineClass),
     Particles(BlendMode),
-    /// Copies the light; `false`: halves the size of a copy.
-    Background {
+    /// Copies the light behind surfaces; `false`: halves the size of a copy.
+    LightBehind {
         copies: bool,
     },
+    /// Clears the depth of a tile of the shadow atlas.
+    ClearTile,
+}
+
+impl PipelineKey {
+    /// Returns the key of meshes in a view that the maps of a sky or of probes light, or do not.
+    pub fn of_mesh(class: PipelineClass, is_map_lit: bool) -> PipelineKey {
+        match is_map_lit && !class.has(PipelineClass::SHADOW) {
+            true => PipelineKey::MapLitMesh(class),
+            false => PipelineKey::Mesh(class),
+        }
+    }
 }
 
 /// All pipelines of scenes.
@@ -34,21 +55,20 @@ pub struct PipelineCache {
     mesh: wgpu::ShaderModule,
     /// The module of surfaces that let light through, created when it is first needed.
     transmission: Option<wgpu::ShaderModule>,
-    background: Option<wgpu::ShaderModule>,
+    light_behind: Option<wgpu::ShaderModule>,
     shadow: wgpu::ShaderModule,
     sky: wgpu::ShaderModule,
     tonemap: wgpu::ShaderModule,
+    /// Created when they are first needed.
+    object_motion: Option<wgpu::ShaderModule>,
+    tonemap_resolved: Option<wgpu::ShaderModule>,
     particles: wgpu::ShaderModule,
     samples: u32,
     pipelines: NumberMap<PipelineKey, wgpu::RenderPipeline>,
 }
 
-const CORNER: [wgpu::VertexAttribute; 5] = wgpu::vertex_attr_array![
-    0 => Float32x3, 1 => Snorm8x4, 2 => Snorm8x4, 3 => Float32x2, 4 => Unorm8x4
-];
-const WHICH: [wgpu::VertexAttribute; 1] = wgpu::vertex_attr_array![5 => Uint32x2];
-const DEFORMER: [wgpu::VertexAttribute; 3] =
-    wgpu::vertex_attr_array![6 => Uint16x4, 7 => Unorm16x4, 8 => Uint32x2];
+/// The slots of an instance, and its first row of previous poses.
+const MOVED: [wgpu::VertexAttribute; 2] = wgpu::vertex_attr_array![5 => Uint32x2, 9 => Uint32];
 const PARTICLE: [wgpu::VertexAttribute; 7] = wgpu::vertex_attr_array![
     0 => Float32x3, 1 => Float32, 2 => Float32x2, 3 => Unorm8x4, 4 => Float32, 5 => Float32x4,
     6 => Float32x3
@@ -139,10 +159,12 @@ impl PipelineCache {
         PipelineCache {
             mesh: module("mesh"),
             transmission: None,
-            background: None,
+            light_behind: None,
             shadow: module("shadow"),
             sky: module("sky"),
             tonemap: module("tonemap"),
+            object_motion: None,
+            tonemap_resolved: None,
             particles: module("particles"),
             samples,
             pipelines: NumberMap::default(),
@@ -153,24 +175,17 @@ impl PipelineCache {
     pub fn ensure(&mut self, device: &GpuDevice, layouts: &BindGroupLayouts, key: PipelineKey) {
         if !self.pipelines.contains_key(&key) {
             let pipeline = match key {
-                PipelineKey::Mesh(class) => {
-                    let module = if class.has(PipelineClass::SHADOW) {
-                        &self.shadow
-                    } else if class.has(PipelineClass::TRANSMISSION) {
-                        let make = || module_of(device, mesh_source("mesh", false, true));
-                        &*self.transmission.get_or_insert_with(make)
-                    } else {
-                        &self.mesh
-                    };
-                    let options = MeshOptions { module, class, samples: self.samples };
-                    mesh_pipeline(&device.device, layouts, &options, None)
-                }
+                PipelineKey::Mesh(class) => self.mesh(device, layouts, class, false),
+                PipelineKey::MapLitMesh(class) => self.mesh(device, layouts, class, true),
+                PipelineKey::ObjectMotion(class) => self.object_motion(device, layouts, class),
+                PipelineKey::DepthPrepass(class) => self.depth_prepass(device, layouts, class),
                 PipelineKey::Sky => self.sky(device, layouts),
-                PipelineKey::Tonemap { format, has_depth } => {
-                    self.tonemap(device, layouts, format, has_depth)
+                PipelineKey::Tonemap { format, has_depth, is_resolved } => {
+                    self.tonemap(device, layouts, format, (has_depth, is_resolved))
                 }
                 PipelineKey::Particles(blend) => self.particles(device, layouts, blend),
-                PipelineKey::Background { copies } => self.background(device, layouts, copies),
+                PipelineKey::LightBehind { copies } => self.light_behind(device, layouts, copies),
+                PipelineKey::ClearTile => self.clear_tile(device),
             };
             self.pipelines.insert(key, pipeline);
         }
@@ -179,6 +194,128 @@ impl PipelineCache {
     /// Returns a pipeline that `ensure` created.
     pub fn get(&self, key: PipelineKey) -> &wgpu::RenderPipeline {
         &self.pipelines[&key]
+    }
+
+    /// Creates a pipeline of meshes with the engine's own surface.
+    fn mesh(
+        &mut self,
+        device: &GpuDevice,
+        layouts: &BindGroupLayouts,
+        class: PipelineClass,
+        is_map_lit: bool,
+    ) -> wgpu::RenderPipeline {
+        let module = if class.has(PipelineClass::SHADOW) {
+            &self.shadow
+        } else if class.has(PipelineClass::TRANSMISSION) {
+            let make = || module_of(device, "transmission", mesh_source("mesh", false, true));
+            &*self.transmission.get_or_insert_with(make)
+        } else {
+            &self.mesh
+        };
+        let options = MeshOptions { module, class, samples: self.samples, is_map_lit };
+        mesh_pipeline(&device.device, layouts, &options, None)
+    }
+
+    /// Creates the pipeline of meshes in the depth prepass of a view.
+    fn depth_prepass(
+        &self,
+        device: &GpuDevice,
+        layouts: &BindGroupLayouts,
+        class: PipelineClass,
+    ) -> wgpu::RenderPipeline {
+        let mask = class.has(PipelineClass::MASK);
+        let deformed = class.has(PipelineClass::DEFORMED);
+        let depth = depth_state(true, wgpu::CompareFunction::LessEqual);
+        let with_set = [Some(&layouts.map), Some(&layouts.set)];
+        make(
+            &device.device,
+            &PipelineOptions {
+                label: "depth prepass",
+                layouts: if mask { &with_set } else { &with_set[..1] },
+                module: &self.shadow,
+                vertex: if deformed { "deformed_shadow_vertex" } else { "shadow_vertex" },
+                fragment: mask.then_some("shadow_fragment"),
+                constants: &[],
+                buffers: &mesh_buffers(deformed),
+                strip: false,
+                front: match class.has(PipelineClass::MIRRORED) {
+                    true => wgpu::FrontFace::Cw,
+                    false => wgpu::FrontFace::Ccw,
+                },
+                cull: (!class.has(PipelineClass::DOUBLE)).then_some(wgpu::Face::Back),
+                depth: Some(depth),
+                samples: 1,
+                target: None,
+            },
+        )
+    }
+
+    fn object_motion(
+        &mut self,
+        device: &GpuDevice,
+        layouts: &BindGroupLayouts,
+        class: PipelineClass,
+    ) -> wgpu::RenderPipeline {
+        let module = self.object_motion.get_or_insert_with(|| {
+            device.device.create_shader_module(wgpu::ShaderModuleDescriptor {
+                label: Some("object motion"),
+                source: wgpu::ShaderSource::Wgsl(source("object_motion", 1).into()),
+            })
+        });
+        let mask = class.has(PipelineClass::MASK);
+        let deformed = class.has(PipelineClass::DEFORMED);
+        let mut depth = depth_state(false, wgpu::CompareFunction::LessEqual);
+        // The depth is that of the prepass, whose shader may round differently.
+        depth.bias = wgpu::DepthBiasState { constant: -4, slope_scale: -1.0, clamp: 0.0 };
+        let mut buffers = mesh_buffers(deformed);
+        buffers[1] = Some(wgpu::VertexBufferLayout {
+            array_stride: INSTANCE_BYTES,
+            step_mode: wgpu::VertexStepMode::Instance,
+            attributes: &MOVED,
+        });
+        let with_set = [Some(&layouts.map), Some(&layouts.set)];
+        make(
+            &device.device,
+            &PipelineOptions {
+                label: "object motion",
+                layouts: if mask { &with_set } else { &with_set[..1] },
+                module,
+                vertex: if deformed { "deformed_motion_vertex" } else { "motion_vertex" },
+                fragment: Some(if mask { "masked_motion_fragment" } else { "motion_fragment" }),
+                constants: &[],
+                buffers: &buffers,
+                strip: false,
+                front: match class.has(PipelineClass::MIRRORED) {
+                    true => wgpu::FrontFace::Cw,
+                    false => wgpu::FrontFace::Ccw,
+                },
+                cull: (!class.has(PipelineClass::DOUBLE)).then_some(wgpu::Face::Back),
+                depth: Some(depth),
+                samples: 1,
+                target: Some((MOTION_FORMAT, None)),
+            },
+        )
+    }
+
+    fn clear_tile(&self, device: &GpuDevice) -> wgpu::RenderPipeline {
+        make(
+            &device.device,
+            &PipelineOptions {
+                label: "clear tile",
+                layouts: &[],
+                module: &self.shadow,
+                vertex: "clear_vertex",
+                fragment: None,
+                constants: &[],
+                buffers: &[],
+                strip: false,
+                front: wgpu::FrontFace::Ccw,
+                cull: None,
+                depth: Some(depth_state(true, wgpu::CompareFunction::Always)),
+                samples: 1,
+                target: None,
+            },
+        )
     }
 
     fn sky(&self, device: &GpuDevice, layouts: &BindGroupLayouts) -> wgpu::RenderPipeline {
@@ -203,22 +340,38 @@ impl PipelineCache {
     }
 
     fn tonemap(
-        &self,
+        &mut self,
         device: &GpuDevice,
         layouts: &BindGroupLayouts,
         format: wgpu::TextureFormat,
-        has_depth: bool,
+        (has_depth, is_resolved): (bool, bool),
     ) -> wgpu::RenderPipeline {
-        let light = if has_depth { &layouts.light } else { &layouts.light_only };
+        let light = match (has_depth, is_resolved) {
+            (true, true) => &layouts.resolved_light,
+            (true, false) => &layouts.light,
+            (false, true) => &layouts.resolved_light_only,
+            (false, false) => &layouts.light_only,
+        };
+        let module = match is_resolved {
+            true => self.tonemap_resolved.get_or_insert_with(|| {
+                let source = source_of_resolved_light("tonemap", self.samples);
+                device.device.create_shader_module(wgpu::ShaderModuleDescriptor {
+                    label: Some("tonemap"),
+                    source: wgpu::ShaderSource::Wgsl(source.into()),
+                })
+            }),
+            false => &self.tonemap,
+        };
+        let samples = if is_resolved { 1 } else { self.samples };
         make(
             &device.device,
             &PipelineOptions {
                 label: "show",
                 layouts: &[Some(&layouts.view), Some(light)],
-                module: &self.tonemap,
+                module,
                 vertex: "show_vertex",
                 fragment: Some(if has_depth { "show_deep_fragment" } else { "show_fragment" }),
-                constants: &[("SAMPLES", f64::from(self.samples))],
+                constants: &[("SAMPLES", f64::from(samples))],
                 buffers: &[],
                 strip: false,
                 front: wgpu::FrontFace::Ccw,
@@ -230,23 +383,24 @@ impl PipelineCache {
         )
     }
 
-    fn background(
+    fn light_behind(
         &mut self,
         device: &GpuDevice,
         layouts: &BindGroupLayouts,
         copies: bool,
     ) -> wgpu::RenderPipeline {
-        let source = source("background", self.samples);
-        let module = self.background.get_or_insert_with(|| module_of(device, source));
+        let samples = self.samples;
+        let make_module = || module_of(device, "light behind", source("light_behind", samples));
+        let module = &*self.light_behind.get_or_insert_with(make_module);
         make(
             &device.device,
             &PipelineOptions {
-                label: "background",
-                layouts: &[Some(if copies { &layouts.light_only } else { &layouts.background })],
+                label: "light behind",
+                layouts: &[Some(if copies { &layouts.light_only } else { &layouts.behind })],
                 module,
-                vertex: "background_vertex",
+                vertex: "behind_vertex",
                 fragment: Some(if copies { "copy_fragment" } else { "smaller_fragment" }),
-                constants: &[("SAMPLES", f64::from(self.samples))],
+                constants: &[("SAMPLES", f64::from(samples))],
                 buffers: &[],
                 strip: false,
                 front: wgpu::FrontFace::Ccw,
@@ -290,158 +444,9 @@ impl PipelineCache {
     }
 }
 
-fn module_of(device: &GpuDevice, source: String) -> wgpu::ShaderModule {
+fn module_of(device: &GpuDevice, label: &str, source: String) -> wgpu::ShaderModule {
     device.device.create_shader_module(wgpu::ShaderModuleDescriptor {
-        label: Some("surfaces"),
+        label: Some(label),
         source: wgpu::ShaderSource::Wgsl(source.into()),
     })
-}
-
-/// The parameters in which pipelines of meshes differ.
-pub struct MeshOptions<'a> {
-    pub module: &'a wgpu::ShaderModule,
-    /// The class; [`PipelineClass::SHADOW`]: the pipeline draws into shadow maps.
-    pub class: PipelineClass,
-    pub samples: u32,
-}
-
-/// The group of a material with surface functions; its module has names with a prefix.
-pub struct FunctionsGroup<'a>(pub Option<&'a wgpu::BindGroupLayout>);
-
-/// The variants of a pipeline of meshes: the parts of its class and of its functions.
-struct MeshVariant<'a> {
-    /// True if the module has surface functions, and so names with a prefix.
-    is_custom: bool,
-    material: Option<&'a wgpu::BindGroupLayout>,
-    mask: bool,
-    deformed: bool,
-}
-
-impl MeshVariant<'_> {
-    /// Returns a name in the module: the engine's own, or that with the prefix.
-    fn name(&self, engine: &'static str, custom: &'static str) -> &'static str {
-        if self.is_custom { custom } else { engine }
-    }
-}
-
-/// Creates a pipeline of meshes. `functions`: the module has surface functions of a game.
-pub fn mesh_pipeline(
-    device: &wgpu::Device,
-    layouts: &BindGroupLayouts,
-    options: &MeshOptions,
-    functions: Option<FunctionsGroup>,
-) -> wgpu::RenderPipeline {
-    let class = options.class;
-    let variant = MeshVariant {
-        is_custom: functions.is_some(),
-        material: functions.and_then(|FunctionsGroup(layout)| layout),
-        mask: class.has(PipelineClass::MASK),
-        deformed: class.has(PipelineClass::DEFORMED),
-    };
-    if class.has(PipelineClass::SHADOW) {
-        return shadow_pipeline(device, layouts, options.module, &variant);
-    }
-    let blend = class.has(PipelineClass::BLEND);
-    let flag = |name, set| (name, f64::from(u8::from(set)));
-    let constants = [
-        flag(variant.name("MASK", "engine_MASK"), variant.mask),
-        flag(variant.name("LOBES", "engine_LOBES"), class.has(PipelineClass::LOBES)),
-    ];
-    let behind = class.has(PipelineClass::TRANSMISSION).then_some(&layouts.background);
-    let groups = [Some(&layouts.scene), Some(&layouts.set), variant.material, behind];
-    let count = if behind.is_some() { 4 } else { 2 + usize::from(variant.material.is_some()) };
-    make(
-        device,
-        &PipelineOptions {
-            label: "mesh",
-            layouts: &groups[..count],
-            module: options.module,
-            vertex: match variant.deformed {
-                true => variant.name("deformed_mesh_vertex", "engine_deformed_mesh_vertex"),
-                false => variant.name("mesh_vertex", "engine_mesh_vertex"),
-            },
-            fragment: Some(variant.name("mesh_fragment", "engine_mesh_fragment")),
-            constants: &constants,
-            buffers: &mesh_buffers(variant.deformed),
-            strip: false,
-            front: match class.has(PipelineClass::MIRRORED) {
-                true => wgpu::FrontFace::Cw,
-                false => wgpu::FrontFace::Ccw,
-            },
-            cull: (!class.has(PipelineClass::DOUBLE)).then_some(wgpu::Face::Back),
-            depth: Some(depth_state(!blend, wgpu::CompareFunction::LessEqual)),
-            samples: options.samples,
-            target: Some((LIGHT_FORMAT, blend_state(blend_mode(blend)))),
-        },
-    )
-}
-
-/// Creates a pipeline of meshes in shadow maps.
-fn shadow_pipeline(
-    device: &wgpu::Device,
-    layouts: &BindGroupLayouts,
-    module: &wgpu::ShaderModule,
-    variant: &MeshVariant,
-) -> wgpu::RenderPipeline {
-    let MeshVariant { is_custom, material, mask, deformed } = *variant;
-    let mut depth = depth_state(true, wgpu::CompareFunction::LessEqual);
-    // Surfaces parallel to the light are moved back, so that they do not shadow themselves.
-    depth.bias = wgpu::DepthBiasState { constant: 2, slope_scale: 2.0, clamp: 0.0 };
-    let groups = [Some(&layouts.map), Some(&layouts.set), material];
-    let count = match (material, mask || is_custom) {
-        (Some(_), _) => 3,
-        (None, true) => 2,
-        (None, false) => 1,
-    };
-    make(
-        device,
-        &PipelineOptions {
-            label: "shadow",
-            layouts: &groups[..count],
-            module,
-            vertex: match deformed {
-                true => variant.name("deformed_shadow_vertex", "engine_deformed_shadow_vertex"),
-                false => variant.name("shadow_vertex", "engine_shadow_vertex"),
-            },
-            fragment: mask.then_some(variant.name("shadow_fragment", "engine_shadow_fragment")),
-            constants: &[],
-            buffers: &mesh_buffers(deformed),
-            strip: false,
-            front: wgpu::FrontFace::Ccw,
-            // Thin objects with one visible side cast shadows in both directions.
-            cull: None,
-            depth: Some(depth),
-            samples: 1,
-            target: None,
-        },
-    )
-}
-
-fn blend_mode(blend: bool) -> BlendMode {
-    if blend { BlendMode::Alpha } else { BlendMode::Replace }
-}
-
-/// Returns the vertex buffers of meshes; those of meshes with joints or morph targets have one
-/// more.
-pub fn mesh_buffers(deformed: bool) -> Vec<Option<wgpu::VertexBufferLayout<'static>>> {
-    let mut all = vec![
-        Some(wgpu::VertexBufferLayout {
-            array_stride: size_of::<MeshVertex>() as u64,
-            step_mode: wgpu::VertexStepMode::Vertex,
-            attributes: &CORNER,
-        }),
-        Some(wgpu::VertexBufferLayout {
-            array_stride: 8,
-            step_mode: wgpu::VertexStepMode::Instance,
-            attributes: &WHICH,
-        }),
-    ];
-    if deformed {
-        all.push(Some(wgpu::VertexBufferLayout {
-            array_stride: size_of::<DeformerVertex>() as u64,
-            step_mode: wgpu::VertexStepMode::Vertex,
-            attributes: &DEFORMER,
-        }));
-    }
-    all
 }

@@ -5,13 +5,15 @@ use super::super::device::GpuDevice;
 use super::super::gui_passes::FrameUniform;
 use super::super::numeric_map::{DirtyRanges, NumberMap};
 use super::super::scene::{
-    Deformations, DrawData, DrawResources, RetainedScene, RetainedScenes, SceneUniform,
-    SurfaceUniform, TextureSet,
+    Deformations, DrawData, DrawResources, FrameLights, RetainedScene, RetainedScenes,
+    SceneUniform, ShadowMap, SurfaceUniform, TextureSet,
 };
+use super::super::sky::SkyMaps;
 use super::super::textures::{TextureTable, address_mode, entry};
 use super::PARTICLE_BYTES;
-use super::bind_group_layouts::BindGroupLayouts;
+use super::bind_group_layouts::{BindGroupLayouts, SCREEN_OCCLUSION};
 use super::morph_buffer::MorphBuffer;
+use super::object_motion::{ObjectMotion, ObjectMotionUniform};
 use super::targets::SceneTargets;
 use bytemuck::{Pod, Zeroable};
 use engine_frame_packet::FramePacket;
@@ -47,7 +49,7 @@ pub struct GrowingBuffer {
 }
 
 impl GrowingBuffer {
-    fn new(device: &GpuDevice, usage: wgpu::BufferUsages, bytes: u64) -> GrowingBuffer {
+    pub fn new(device: &GpuDevice, usage: wgpu::BufferUsages, bytes: u64) -> GrowingBuffer {
         let buffer = device.device.create_buffer(&wgpu::BufferDescriptor {
             label: Some("scene"),
             size: bytes.next_power_of_two().max(BYTES_MIN),
@@ -67,7 +69,7 @@ impl GrowingBuffer {
     }
 
     /// Replaces the whole content. Returns true if the buffer was replaced.
-    fn write(&mut self, device: &GpuDevice, bytes: &[u8]) -> bool {
+    pub fn write(&mut self, device: &GpuDevice, bytes: &[u8]) -> bool {
         let grown = self.ensure(device, bytes.len() as u64);
         if !bytes.is_empty() {
             device.upload(&self.buffer, 0, bytes);
@@ -115,6 +117,9 @@ pub struct SceneBuffers {
     surfaces: GrowingBuffer,
     pub instances: GrowingBuffer,
     pub particles: GrowingBuffer,
+    lights: GrowingBuffer,
+    light_grid: GrowingBuffer,
+    shadow_tiles: GrowingBuffer,
     uniforms: GrowingBuffer,
     frames: GrowingBuffer,
     maps: GrowingBuffer,
@@ -122,6 +127,10 @@ pub struct SceneBuffers {
     /// Bind group 0 of the sky and the tone mapping, of particles, and of custom shaders; and their
     /// generation.
     plain: Option<([wgpu::BindGroup; 3], u64)>,
+    /// Bind group 0 of meshes of views with ambient occlusion, by the index of the view.
+    occluded: NumberMap<usize, wgpu::BindGroup>,
+    /// White, for views without ambient occlusion.
+    no_occlusion: wgpu::TextureView,
     sets: NumberMap<u32, wgpu::BindGroup>,
     /// Generation of the textures that the sets were created with.
     sets_generation: u64,
@@ -134,7 +143,17 @@ pub struct SceneBuffers {
     /// Bytes from one uniform to the next, for large and for small uniforms.
     stride: u64,
     small_stride: u64,
+    /// Number of the plan's views, whose uniforms precede those of shadow maps.
+    view_count: usize,
     scratch: Vec<u8>,
+}
+
+/// Resources of other parts of the renderer in the bind groups of scenes.
+#[derive(Clone, Copy)]
+pub struct GroupResources<'a> {
+    pub targets: &'a SceneTargets,
+    pub morphs: &'a MorphBuffer,
+    pub sky: &'a SkyMaps,
 }
 
 impl SceneBuffers {
@@ -147,11 +166,16 @@ impl SceneBuffers {
             surfaces: make(Usage::STORAGE),
             instances: make(Usage::VERTEX),
             particles: make(Usage::VERTEX),
+            lights: make(Usage::STORAGE),
+            light_grid: make(Usage::STORAGE),
+            shadow_tiles: make(Usage::STORAGE),
             uniforms: make(Usage::UNIFORM),
             frames: make(Usage::UNIFORM),
             maps: make(Usage::UNIFORM),
             batches: make(Usage::UNIFORM),
             plain: None,
+            occluded: NumberMap::default(),
+            no_occlusion: white_texel(device),
             sets: NumberMap::default(),
             sets_generation: 0,
             morph_generation: 0,
@@ -166,6 +190,7 @@ impl SceneBuffers {
             generation: 0,
             stride: (size_of::<SceneUniform>() as u64).next_multiple_of(alignment),
             small_stride: alignment,
+            view_count: 0,
             scratch: Vec::new(),
         }
     }
@@ -192,6 +217,7 @@ impl SceneBuffers {
         let instances: &[u8] = bytemuck::cast_slice(&scenes.plans.instances);
         self.instances.write(device, instances);
         copied += instances.len() as u64;
+        copied += self.copy_lights(device, &scenes.plans.lights);
         copied += self.copy_particles(device, scenes, packet);
         copied += self.copy_uniforms(device, scenes, uniforms);
         self.scratch.clear();
@@ -221,6 +247,16 @@ impl SceneBuffers {
             buffers.groups = None;
         }
         copied + pose_bytes
+    }
+
+    fn copy_lights(&mut self, device: &GpuDevice, all: &FrameLights) -> u64 {
+        let lights: &[u8] = bytemuck::cast_slice(&all.lights);
+        let grid: &[u8] = bytemuck::cast_slice(&all.grid);
+        self.generation += u64::from(self.lights.write(device, lights));
+        self.generation += u64::from(self.light_grid.write(device, grid));
+        let tiles: &[u8] = bytemuck::cast_slice(&all.tiles);
+        self.generation += u64::from(self.shadow_tiles.write(device, tiles));
+        (lights.len() + grid.len() + tiles.len()) as u64
     }
 
     fn copy_particles(
@@ -260,6 +296,7 @@ impl SceneBuffers {
         scenes: &RetainedScenes,
         uniforms: &[SceneUniform],
     ) -> u64 {
+        self.view_count = uniforms.len();
         self.scratch.clear();
         for uniform in uniforms {
             push(&mut self.scratch, bytemuck::bytes_of(uniform), self.stride);
@@ -267,8 +304,13 @@ impl SceneBuffers {
         self.generation += u64::from(self.uniforms.write(device, &self.scratch));
         let copied = self.scratch.len() as u64;
         self.scratch.clear();
+        for uniform in uniforms {
+            // The depth prepass draws like a shadow map, from the camera.
+            let uniform = MapUniform { to_clip: uniform.to_clip, options: [0.0; 4] };
+            push(&mut self.scratch, bytemuck::bytes_of(&uniform), self.small_stride);
+        }
         for shadow in &scenes.plans.shadows {
-            let sun = shadow.map == super::super::scene::ShadowMap::Sun;
+            let sun = matches!(shadow.map, ShadowMap::Sun(_));
             let seconds = uniforms.first().map_or(0.0, |uniform| uniform.ahead[3]);
             let options = [f32::from(u8::from(sun)), seconds, 0.0, 0.0];
             let uniform = MapUniform { to_clip: shadow.to_clip.to_cols_array_2d(), options };
@@ -288,17 +330,18 @@ impl SceneBuffers {
         &mut self,
         device: &GpuDevice,
         layouts: &BindGroupLayouts,
-        (targets, morphs): (&SceneTargets, &MorphBuffer),
+        resources: &GroupResources,
         scenes: &RetainedScenes,
     ) {
-        let known = std::mem::replace(&mut self.morph_generation, morphs.generation);
-        self.generation += u64::from(known != morphs.generation);
+        let known = std::mem::replace(&mut self.morph_generation, resources.morphs.generation);
+        self.generation += u64::from(known != resources.morphs.generation);
         let generation = self.generation;
         for view in &scenes.plans.views {
             let there = self.scenes.get(&view.scene).and_then(|it| it.groups.as_ref());
             if there.is_none_or(|(_, _, known_generation)| *known_generation != generation) {
+                let none = &self.no_occlusion;
                 let (scene, map) =
-                    self.scene_groups(device, layouts, (targets, morphs), view.scene);
+                    self.scene_groups(device, layouts, (resources, none), view.scene);
                 let buffers = self.scenes.get_mut(&view.scene).expect("the scene was copied");
                 buffers.groups = Some((scene, map, generation));
             }
@@ -316,6 +359,49 @@ impl SceneBuffers {
         }
     }
 
+    /// Creates bind group 0 of the moved draws of a scene.
+    pub fn motion_group(
+        &self,
+        device: &GpuDevice,
+        layouts: &BindGroupLayouts,
+        (motion, morphs): (&ObjectMotion, &MorphBuffer),
+        scene: u64,
+    ) -> wgpu::BindGroup {
+        let uniform = part_of(&motion.uniforms.buffer, size_of::<ObjectMotionUniform>());
+        let entries = [
+            entry(0, uniform),
+            entry(1, self.scenes[&scene].draws.buffer.as_entire_binding()),
+            entry(2, self.surfaces.buffer.as_entire_binding()),
+            entry(6, motion.rows.buffer.as_entire_binding()),
+            entry(7, morphs.buffer.as_entire_binding()),
+        ];
+        group(device, "object motion", &layouts.map, &entries)
+    }
+
+    /// Returns the bytes from one small uniform to the next.
+    pub fn small_stride(&self) -> u64 {
+        self.small_stride
+    }
+
+    /// Creates the bind groups of views with ambient occlusion. `occlusion` returns that of one of
+    /// the plan's views.
+    pub fn create_occluded_groups<'a>(
+        &mut self,
+        device: &GpuDevice,
+        layouts: &BindGroupLayouts,
+        resources: &GroupResources,
+        scenes: &RetainedScenes,
+        occlusion: impl Fn(usize) -> Option<&'a wgpu::TextureView>,
+    ) {
+        self.occluded.clear();
+        for (index, view) in scenes.plans.views.iter().enumerate() {
+            let Some(occlusion) = occlusion(index) else { continue };
+            let resources = (resources, occlusion);
+            let (group, _) = self.scene_groups(device, layouts, resources, view.scene);
+            self.occluded.insert(index, group);
+        }
+    }
+
     fn part<T>(&self, binding: u32) -> wgpu::BindGroupEntry<'_> {
         entry(binding, part_of(&self.uniforms.buffer, size_of::<T>()))
     }
@@ -324,9 +410,10 @@ impl SceneBuffers {
         &self,
         device: &GpuDevice,
         layouts: &BindGroupLayouts,
-        (targets, morphs): (&SceneTargets, &MorphBuffer),
+        (resources, occlusion): (&GroupResources, &wgpu::TextureView),
         number: u64,
     ) -> (wgpu::BindGroup, wgpu::BindGroup) {
+        let GroupResources { targets, morphs, sky } = *resources;
         let PerSceneBuffers { draws, poses, .. } = &self.scenes[&number];
         let shared = [
             entry(1, draws.buffer.as_entire_binding()),
@@ -337,8 +424,14 @@ impl SceneBuffers {
         let mut all = vec![self.part::<SceneUniform>(0)];
         all.extend(shared.clone());
         all.push(entry(3, wgpu::BindingResource::TextureView(&targets.sun.all)));
-        all.push(entry(4, wgpu::BindingResource::TextureView(&targets.spots.all)));
+        all.push(entry(4, wgpu::BindingResource::TextureView(&targets.atlas.view)));
         all.push(entry(5, wgpu::BindingResource::Sampler(&self.compare)));
+        all.push(entry(SCREEN_OCCLUSION, wgpu::BindingResource::TextureView(occlusion)));
+        all.push(entry(12, wgpu::BindingResource::TextureView(&sky.maps)));
+        all.push(entry(13, wgpu::BindingResource::Sampler(&sky.sampler)));
+        all.push(entry(8, self.lights.buffer.as_entire_binding()));
+        all.push(entry(9, self.light_grid.buffer.as_entire_binding()));
+        all.push(entry(10, self.shadow_tiles.buffer.as_entire_binding()));
         let scene = group(device, "scene", &layouts.scene, &all);
         let mut all = vec![entry(0, part_of(&self.maps.buffer, size_of::<MapUniform>()))];
         all.extend(shared);
@@ -389,13 +482,18 @@ impl SceneBuffers {
     /// Returns bind group 0 of a view's meshes, and the offset.
     pub fn scene(&self, scene: u64, view: usize) -> (&wgpu::BindGroup, u32) {
         let (group, _, _) = self.scenes[&scene].groups.as_ref().expect("groups were made");
-        (group, (view as u64 * self.stride) as u32)
+        (self.occluded.get(&view).unwrap_or(group), (view as u64 * self.stride) as u32)
     }
 
     /// Returns bind group 0 of a shadow map, and the offset.
     pub fn map(&self, scene: u64, map: usize) -> (&wgpu::BindGroup, u32) {
+        self.depth_view(scene, self.view_count + map)
+    }
+
+    /// Returns bind group 0 of the depth prepass of a view, and the offset.
+    pub fn depth_view(&self, scene: u64, view: usize) -> (&wgpu::BindGroup, u32) {
         let (_, group, _) = self.scenes[&scene].groups.as_ref().expect("groups were made");
-        (group, (map as u64 * self.small_stride) as u32)
+        (group, (view as u64 * self.small_stride) as u32)
     }
 
     /// Returns bind group 0 of the sky and the tone mapping, and the offset.
@@ -416,6 +514,25 @@ impl SceneBuffers {
         let offsets = [view as u64 * self.stride, batch as u64 * self.small_stride];
         (group, offsets.map(|offset| offset as u32))
     }
+}
+
+/// Creates a white texture of one texel.
+fn white_texel(device: &GpuDevice) -> wgpu::TextureView {
+    let size = wgpu::Extent3d { width: 1, height: 1, depth_or_array_layers: 1 };
+    let texture = device.device.create_texture(&wgpu::TextureDescriptor {
+        label: Some("white"),
+        size,
+        mip_level_count: 1,
+        sample_count: 1,
+        dimension: wgpu::TextureDimension::D2,
+        format: wgpu::TextureFormat::Rg8Unorm,
+        usage: wgpu::TextureUsages::TEXTURE_BINDING | wgpu::TextureUsages::COPY_DST,
+        view_formats: &[],
+    });
+    let layout =
+        wgpu::TexelCopyBufferLayout { offset: 0, bytes_per_row: Some(2), rows_per_image: Some(1) };
+    device.queue.write_texture(texture.as_image_copy(), &[255, 255], layout, size);
+    texture.create_view(&Default::default())
 }
 
 fn push(to: &mut Vec<u8>, bytes: &[u8], stride: u64) {

@@ -160,3 +160,10 @@ fn shadow_fragment(in: Point) {
         discard;
     }
 }
+
+// A triangle over a whole tile of the atlas, at the largest depth.
+@vertex
+fn clear_vertex(@builtin(vertex_index) index: u32) -> @builtin(position) vec4f {
+    let at = vec2f(f32(index & 1u), f32(index >> 1u)) * 4.0 - 1.0;
+    return vec4f(at, 1.0, 1.0);
+}

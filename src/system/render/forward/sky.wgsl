@@ -1,6 +1,7 @@
 // The sky, drawn behind everything.
 
 #include "view_uniforms.wgsl"
+#include "height_fog.wgsl"
 
 struct Ray {
     @builtin(position) clip: vec4f,
@@ -19,10 +20,5 @@ fn sky_fragment(in: Ray) -> @location(0) vec4f {
     let near = view.from_clip * vec4f(in.at, 0.0, 1.0);
     let far = view.from_clip * vec4f(in.at, 1.0, 1.0);
     let direction = normalize(far.xyz / far.w - near.xyz / near.w);
-    var color = sky(direction, 0.0);
-    if view.fog.w > 0.0 {
-        // At a distance only fog is visible, near the horizon.
-        color = mix(view.fog.rgb, color, smoothstep(0.0, 0.2, direction.z));
-    }
-    return vec4f(color, 1.0);
+    return vec4f(fog_behind(sky(direction, 0.0), direction), 1.0);
 }

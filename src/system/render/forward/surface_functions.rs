@@ -8,7 +8,7 @@ use super::super::numeric_map::NumberMap;
 use super::super::scene::{PipelineClass, SceneBatchKey};
 use super::super::shader::surface_prelude::{SurfacePass, module};
 use super::bind_group_layouts::BindGroupLayouts;
-use super::pipelines::{FunctionsGroup, MeshOptions, mesh_pipeline};
+use super::mesh_pipelines::{FunctionsGroup, MeshOptions, mesh_pipeline};
 use engine_frame_packet::material::ShaderFrame;
 use std::sync::Arc;
 
@@ -106,7 +106,7 @@ impl FunctionShader {
                     source: wgpu::ShaderSource::Wgsl(source.into()),
                 })
             });
-            let options = MeshOptions { module, class, samples };
+            let options = MeshOptions { module, class, samples, is_map_lit: true };
             mesh_pipeline(raw, layouts, &options, Some(FunctionsGroup(binder.layout)))
         })
     }

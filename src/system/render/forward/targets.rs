@@ -6,12 +6,10 @@ use super::super::numeric_map::NumberMap;
 use super::super::textures::entry;
 use super::LIGHT_FORMAT;
 use super::bind_group_layouts::BindGroupLayouts;
+use super::light_behind::LightBehindTargets;
 
 /// Targets of more sizes than this are not kept.
 const SIZES_MAX: usize = 4;
-
-/// Levels of the light behind surfaces. The smallest one is blurred over a quarter of the image.
-const BACKGROUND_LEVELS_MAX: u32 = 8;
 
 /// Light and depth of one size.
 pub struct SceneTarget {
@@ -24,14 +22,6 @@ pub struct SceneTarget {
     pub depth_group: wgpu::BindGroup,
 }
 
-/// The light behind surfaces that let it through: one view and one bind group for each level, of
-/// which the first has all levels.
-pub struct BackgroundTarget {
-    pub levels: Vec<wgpu::TextureView>,
-    pub groups: Vec<wgpu::BindGroup>,
-    pub group: wgpu::BindGroup,
-}
-
 /// An array of shadow maps that grows on demand.
 pub struct ShadowMapArray {
     pub all: wgpu::TextureView,
@@ -39,13 +29,45 @@ pub struct ShadowMapArray {
     side: u32,
 }
 
+/// The shadow maps of omni and spot lights, in one texture that grows on demand.
+pub struct ShadowAtlasTexture {
+    pub view: wgpu::TextureView,
+    side: u32,
+}
+
+impl ShadowAtlasTexture {
+    fn new(device: &GpuDevice, side: u32) -> ShadowAtlasTexture {
+        let texture = device.device.create_texture(&wgpu::TextureDescriptor {
+            label: Some("shadow atlas"),
+            size: wgpu::Extent3d { width: side, height: side, depth_or_array_layers: 1 },
+            mip_level_count: 1,
+            sample_count: 1,
+            dimension: wgpu::TextureDimension::D2,
+            format: DEPTH_FORMAT,
+            usage: wgpu::TextureUsages::RENDER_ATTACHMENT | wgpu::TextureUsages::TEXTURE_BINDING,
+            view_formats: &[],
+        });
+        ShadowAtlasTexture { view: texture.create_view(&Default::default()), side }
+    }
+
+    /// Gives the texture a side; it loses its content if the side changes. Returns true if bind
+    /// groups with it are stale.
+    pub fn ensure(&mut self, device: &GpuDevice, side: u32) -> bool {
+        let is_other = side.max(1) != self.side;
+        if is_other {
+            *self = ShadowAtlasTexture::new(device, side.max(1));
+        }
+        is_other
+    }
+}
+
 /// All render targets of scenes.
 pub struct SceneTargets {
     samples: u32,
     sizes: NumberMap<(u32, u32), SceneTarget>,
-    backgrounds: NumberMap<(u32, u32), BackgroundTarget>,
+    pub behind: LightBehindTargets,
     pub sun: ShadowMapArray,
-    pub spots: ShadowMapArray,
+    pub atlas: ShadowAtlasTexture,
 }
 
 impl ShadowMapArray {
@@ -92,14 +114,14 @@ impl ShadowMapArray {
 }
 
 impl SceneTargets {
-    pub fn new(device: &GpuDevice, samples: u32, sun_side: u32, spot_side: u32) -> SceneTargets {
+    pub fn new(device: &GpuDevice, samples: u32, sun_side: u32) -> SceneTargets {
         let most = device.info.texture_side_max;
         SceneTargets {
             samples,
             sizes: NumberMap::default(),
-            backgrounds: NumberMap::default(),
+            behind: LightBehindTargets::default(),
             sun: ShadowMapArray::new(device, sun_side.clamp(1, most), 0),
-            spots: ShadowMapArray::new(device, spot_side.clamp(1, most), 0),
+            atlas: ShadowAtlasTexture::new(device, 1),
         }
     }
 
@@ -155,74 +177,25 @@ impl SceneTargets {
         self.sizes.insert(size, SceneTarget { light, depth, group, light_group, depth_group });
     }
 
-    /// Creates the backgrounds of the sizes of a frame, if they do not exist, and drops all others.
-    pub fn ensure_backgrounds(
-        &mut self,
-        device: &GpuDevice,
-        layouts: &BindGroupLayouts,
-        sizes: &[(u32, u32)],
-    ) {
-        self.backgrounds.retain(|size, _| sizes.contains(size));
-        for size in sizes {
-            let make = || BackgroundTarget::new(device, layouts, *size);
-            self.backgrounds.entry(*size).or_insert_with(make);
-        }
-    }
-
-    /// Returns a background that `ensure_backgrounds` created.
-    pub fn background(&self, size: (u32, u32)) -> Option<&BackgroundTarget> {
-        self.backgrounds.get(&size)
-    }
-
     /// Returns a target that `ensure` created.
     pub fn get(&self, size: (u32, u32)) -> &SceneTarget {
         &self.sizes[&size]
     }
 }
 
-impl BackgroundTarget {
-    fn new(
-        device: &GpuDevice,
-        layouts: &BindGroupLayouts,
-        (width, height): (u32, u32),
-    ) -> BackgroundTarget {
-        let count = (width.max(height).ilog2() + 1).min(BACKGROUND_LEVELS_MAX);
-        let texture = device.device.create_texture(&wgpu::TextureDescriptor {
-            label: Some("background"),
-            size: wgpu::Extent3d { width, height, depth_or_array_layers: 1 },
-            mip_level_count: count,
-            sample_count: 1,
-            dimension: wgpu::TextureDimension::D2,
-            format: LIGHT_FORMAT,
-            usage: wgpu::TextureUsages::RENDER_ATTACHMENT | wgpu::TextureUsages::TEXTURE_BINDING,
-            view_formats: &[],
-        });
-        let sampler = device.device.create_sampler(&wgpu::SamplerDescriptor {
-            label: Some("background"),
-            mag_filter: wgpu::FilterMode::Linear,
-            min_filter: wgpu::FilterMode::Linear,
-            mipmap_filter: wgpu::MipmapFilterMode::Linear,
-            ..Default::default()
-        });
-        let view = |first, levels| {
-            texture.create_view(&wgpu::TextureViewDescriptor {
-                base_mip_level: first,
-                mip_level_count: Some(levels),
-                ..Default::default()
-            })
-        };
-        let group = |view: &wgpu::TextureView| {
-            device.device.create_bind_group(&wgpu::BindGroupDescriptor {
-                label: Some("background"),
-                layout: &layouts.background,
-                entries: &[
-                    entry(0, wgpu::BindingResource::TextureView(view)),
-                    entry(1, wgpu::BindingResource::Sampler(&sampler)),
-                ],
-            })
-        };
-        let levels: Vec<_> = (0..count).map(|level| view(level, 1)).collect();
-        let groups = levels.iter().map(group).collect();
-        BackgroundTarget { groups, group: group(&view(0, count)), levels }
-    }
+/// Creates bind group 1 of the tone mapping for light that is not that of a target, with or without
+/// a depth. `layouts`: with and without.
+pub fn light_group(
+    device: &GpuDevice,
+    layouts: (&wgpu::BindGroupLayout, &wgpu::BindGroupLayout),
+    light: &wgpu::TextureView,
+    depth: Option<&wgpu::TextureView>,
+) -> wgpu::BindGroup {
+    let mut entries = vec![entry(0, wgpu::BindingResource::TextureView(light))];
+    entries.extend(depth.map(|depth| entry(1, wgpu::BindingResource::TextureView(depth))));
+    device.device.create_bind_group(&wgpu::BindGroupDescriptor {
+        label: Some("resolved light"),
+        layout: if depth.is_some() { layouts.0 } else { layouts.1 },
+        entries: &entries,
+    })
 }

@@ -14,3 +14,14 @@
     ground: vec4f,
     // w is the density.
     fog: vec4f,
+    // The layer of the sky's maps, or below 0 if the sky has three colors; side length of the maps;
+    // number of levels for roughness; factor for all light of the sky.
+    sky_light: vec4f,
+    // Extinction of the air per metre; w is 1 if the air is visible.
+    air: vec4f,
+    // Height, falloff and start of the fog; w is 1 if it has any of them, or a glow.
+    fog_shape: vec4f,
+    // Light of the fog towards the sun, and its exponent.
+    fog_glow: vec4f,
+    // Direction towards the first sun; w is the number of reflection probes.
+    fog_towards: vec4f,

@@ -3,8 +3,7 @@
 
 const SUNS_MAX: u32 = 4u;
 const CASCADES_MAX: u32 = 4u;
-const SPOT_SHADOWS_MAX: u32 = 4u;
-const VIEW_LIGHTS_MAX: u32 = 64u;
+const VIEW_PROBES_MAX: u32 = 8u;
 
 struct Sun {
     // Direction towards the sun; w is 1 if it casts shadows.
@@ -13,18 +12,16 @@ struct Sun {
     color: vec4f,
 }
 
-struct Light {
-    position: vec3f,
-    falloff: f32,
-    color: vec3f,
-    shadow: f32,
-    direction: vec3f,
-    cone_scale: f32,
-    cone_offset: f32,
-    texel: f32,
-    // Shadow bias, the distance of its shadows from their casters.
-    bias: f32,
-    spare: f32,
+// A reflection probe.
+struct Probe {
+    // Rows of the transform from world space to the cube between -1 and 1.
+    x: vec4f,
+    y: vec4f,
+    z: vec4f,
+    // Position from which the texture shows the surroundings; w is the layer of its maps.
+    position: vec4f,
+    // How fast it fades in from each side of the cube; w is the factor for its light.
+    fade: vec4f,
 }
 
 struct View {
@@ -32,13 +29,18 @@ struct View {
     // Number of suns, lights and cascades; flags.
     counts: vec4u,
     cascade_ends: vec4f,
+    // Distance from which each cascade blends into the next.
+    cascade_blends: vec4f,
     cascade_texels: vec4f,
-    // x, y: 1 / side length in texels of the suns' and the spots' maps; z, w: the image's offset.
+    // x, y: 1 / side length in texels of the suns' maps and the atlas; z, w: the image's offset.
     shadow: vec4f,
     suns: array<Sun, SUNS_MAX>,
     cascades: array<mat4x4f, CASCADES_MAX>,
-    spots: array<mat4x4f, SPOT_SHADOWS_MAX>,
-    lights: array<Light, VIEW_LIGHTS_MAX>,
+    // x: the view's first word of the grid of clusters; y: its first light.
+    cluster_begin: vec4u,
+    // x, y: clusters per pixel; z, w: factor and offset from the depth to the slice.
+    cluster_scale: vec4f,
+    probes: array<Probe, VIEW_PROBES_MAX>,
 }
 
 @group(0) @binding(0) var<uniform> view: View;
@@ -63,9 +65,4 @@ fn sky(direction: vec3f, blur: f32) -> vec3f {
 // Limits light to the storable range: half floats end at 65504, and greater values would be black.
 fn kept(color: vec3f) -> vec3f {
     return min(color, vec3f(60000.0));
-}
-
-// Applies the fog to light that has passed through the air for some metres.
-fn through_air(color: vec3f, metres: f32) -> vec3f {
-    return mix(view.fog.rgb, color, exp(-view.fog.w * metres));
 }

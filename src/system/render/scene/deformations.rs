@@ -105,6 +105,14 @@ impl Deformations {
         self.draws.get(&slot).map_or(0, |draw| draw.first + 1)
     }
 
+    /// Returns the rows of a draw's deformation; none: the draw has its bind pose.
+    pub fn rows_of(&self, slot: u32) -> &[[f32; 4]] {
+        self.draws.get(&slot).map_or(&[], |draw| {
+            let count = DrawDeformation::row_count(draw.joints, draw.targets);
+            &self.rows[draw.first as usize..][..count as usize]
+        })
+    }
+
     /// Returns the center and radius of a draw in its own space. `None`: it has its bind pose.
     pub fn bounds(&self, slot: u32, mesh: &MeshFrame) -> Option<(Vec3, f32)> {
         let draw = self.draws.get(&slot)?;

@@ -1,16 +1,20 @@
 //! The draw plan of a packet's views: lists of instances, grouped into draw calls, and the shadow
 //! maps that are drawn before. Creates no resources on an adapter.
 
+use super::clusters::ClusterBuilder;
 use super::culling::{cull, intersects_planes, planes};
 use super::draw_resources::{DrawPart, DrawResources, NONE, PipelineClass};
-use super::lights::{self, SceneUniform, ViewLights, is_perspective};
+use super::lamp_shadows::ShadowViewer;
+use super::lights::{self, FrameLights, SceneUniform, ViewLights, is_perspective};
 use super::retained_scene::{DrawOrder, RetainedScene, state};
+use super::shadow_atlas::{ShadowAtlas, ShadowRequest};
 use super::shadow_depth_range;
 use super::shadows::{CascadeInputs, SunCascades};
 use super::{SceneStatistics, first_particle};
 use crate::RenderQuality;
 use engine_foundation::{Mat4, Vec3, Vec4};
-use engine_frame_packet::scene::{SPOT_SHADOWS_MAX, VIEW_LIGHTS_MAX, is_in_range};
+use engine_frame_packet::scene::{LIGHT_ENTRIES_MAX, VIEW_LIGHTS_MAX, is_in_range};
+use engine_frame_packet::shading_environment::celestial::main_light;
 use engine_frame_packet::{FramePacket, View};
 use std::cmp::Ordering;
 use std::collections::BTreeMap;
@@ -37,18 +41,24 @@ pub enum TransparentGroup {
     },
 }
 
-/// The array of maps that a shadow is drawn into.
+/// The image that a shadow is drawn into.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum ShadowMap {
-    Sun,
-    Spot,
+    /// A layer of the suns' maps.
+    Sun(u32),
+    /// A tile of the shadow atlas: its left, top and side in texels.
+    Spot([u32; 3]),
+    /// The same, with the number of the omni light's side.
+    Omni([u32; 3], u32),
 }
 
 /// One shadow map.
 #[derive(Clone, Debug)]
 pub struct ShadowPlan {
     pub map: ShadowMap,
-    pub layer: u32,
+    /// The scene whose draws it shows, and the index of the packet's view that needs it.
+    pub scene: u64,
+    pub view: usize,
     pub to_clip: Mat4,
     /// Range in [`DrawPlans::groups`].
     pub groups: Range<usize>,
@@ -61,7 +71,7 @@ pub struct ViewPlan {
     pub view: usize,
     pub scene: u64,
     pub uniform: SceneUniform,
-    /// Range in [`DrawPlans::shadows`].
+    /// Range in [`DrawPlans::shadows`], without those of the atlas.
     pub shadows: Range<usize>,
     /// Range in [`DrawPlans::groups`].
     pub solid: Range<usize>,
@@ -84,10 +94,21 @@ pub struct DrawPlans {
     pub transparent: Vec<TransparentGroup>,
     /// The slot of a draw and of a surface, for each instance.
     pub instances: Vec<[u32; 2]>,
+    /// Lights of all views, by cluster.
+    pub lights: FrameLights,
+    pub atlas: ShadowAtlas,
+    /// Range in `shadows` of those that are drawn into the atlas.
+    pub atlas_draws: Range<usize>,
+    /// Maximum side of the adapter's textures; 0: unknown.
+    pub atlas_side_max: u32,
+    pub(super) requests: Vec<ShadowRequest>,
+    pub(super) viewers: BTreeMap<(u64, u32), ShadowViewer>,
+    clusters: ClusterBuilder,
     visible: Vec<u32>,
     counts: Vec<u32>,
     far: Vec<TransparentDraw>,
-    chosen: ViewLights,
+    /// The lights of each view with a scene.
+    chosen: Vec<ViewLights>,
     /// A message if a view shows only some of its lights.
     pub light_limit_message: Option<String>,
 }
@@ -144,8 +165,19 @@ fn items(scene: &RetainedScene, slot: u32) -> impl Iterator<Item = DrawPart> {
     std::iter::once(scene.items[slot as usize]).chain(extra.iter().copied())
 }
 
-/// Returns a message if a view shows only some of its lights.
-fn light_limit_message(chosen: &ViewLights) -> Option<String> {
+/// Returns the quality for a view: a viewport without the pass of shadows has none.
+fn quality_of(packet: &FramePacket, view: &View, quality: &RenderQuality) -> RenderQuality {
+    match packet.viewport_of(view) {
+        Some((_, viewport)) if !viewport.has_pass("shadows") => {
+            RenderQuality { shadow_texels: 0, spot_texels: 0, ..*quality }
+        }
+        _ => *quality,
+    }
+}
+
+/// Returns a message if a view shows only some of its lights. `dropped` lights have no room in its
+/// clusters.
+fn light_limit_message(chosen: &ViewLights, dropped: usize) -> Option<String> {
     if chosen.found > VIEW_LIGHTS_MAX {
         return Some(format!(
             "{} lamps and spots reach into a view, and the {VIEW_LIGHTS_MAX} nearest of them shine \
@@ -153,13 +185,15 @@ fn light_limit_message(chosen: &ViewLights) -> Option<String> {
             chosen.found
         ));
     }
-    (chosen.unshadowed > 0).then(|| {
-        format!(
-            "{} spots with shadows reach into a view, and the {SPOT_SHADOWS_MAX} nearest of them \
-             cast some (SPOT_SHADOWS_MAX): disable casts_shadows on others",
-            chosen.spots.len() + chosen.unshadowed
-        )
-    })
+    if dropped > 0 {
+        return Some(format!(
+            "{} lamps and spots reach into a view, and {dropped} of them do not shine, because \
+             their ranges fill too much of it (LIGHT_ENTRIES_MAX is {LIGHT_ENTRIES_MAX}): give \
+             lights a shorter falloff_end, or switch some off",
+            chosen.found
+        ));
+    }
+    None
 }
 
 impl DrawPlans {
@@ -172,14 +206,35 @@ impl DrawPlans {
         quality: &RenderQuality,
     ) {
         self.clear();
-        for (index, view) in packet.views.iter().enumerate() {
-            let Some(number) = view.scene else { continue };
-            let Some(scene) = scenes.get(&number) else { continue };
+        let has_scene = |(index, view): (usize, &View)| {
+            let scene = view.scene.filter(|number| scenes.contains_key(number))?;
+            Some((index, scene))
+        };
+        let views: Vec<_> = packet.views.iter().enumerate().filter_map(has_scene).collect();
+        let mut chosen = std::mem::take(&mut self.chosen);
+        chosen.resize_with(views.len(), ViewLights::default);
+        for (chosen, (index, number)) in chosen.iter_mut().zip(&views) {
+            let camera = &packet.views[*index].camera;
+            let sides = planes(&(camera.projection * camera.view));
+            chosen.choose(*number, &scenes[number].lights, camera, &sides);
+        }
+        self.lamp_shadows(library, scenes, packet, quality, (&views, &mut chosen));
+        for (chosen, (index, number)) in chosen.iter_mut().zip(views) {
+            let (scene, view) = (&scenes[&number], (index, number, &packet.views[index]));
             let begin = first_particle(scenes, number);
-            let mut plan = self.view(library, scene, view, packet.seconds as f32, quality, begin);
-            (plan.view, plan.scene) = (index, number);
+            let quality = &quality_of(packet, view.2, quality);
+            let seconds = packet.seconds as f32;
+            let plan = self.view(library, scene, view, seconds, quality, (begin, chosen));
             self.views.push(plan);
         }
+        self.chosen = chosen;
+    }
+
+    /// Forgets the shadow maps that this frame would have drawn into the atlas, because no view is
+    /// drawn.
+    pub fn undo_atlas(&mut self) {
+        self.atlas.undo();
+        self.atlas_draws = 0..0;
     }
 
     /// Removes all plans.
@@ -189,23 +244,28 @@ impl DrawPlans {
         self.groups.clear();
         self.transparent.clear();
         self.instances.clear();
+        self.lights.clear();
+        self.atlas_draws = 0..0;
         self.light_limit_message = None;
     }
 
+    /// Plans the view with an index, of the scene with a number.
     fn view(
         &mut self,
         library: &mut DrawResources,
         scene: &RetainedScene,
-        view: &View,
+        (index, number, view): (usize, u64, &View),
         seconds: f32,
         quality: &RenderQuality,
-        first_particle: u32,
+        (first_particle, chosen): (u32, &mut ViewLights),
     ) -> ViewPlan {
         let camera = &view.camera;
         let to_clip = camera.projection * camera.view;
         let sides = planes(&to_clip);
-        let mut chosen = std::mem::take(&mut self.chosen);
-        chosen.choose(scene, camera.position, &sides, quality.spot_texels);
+        if view.environment.sky.sun_from_time > 0.5 {
+            let (towards, color) = main_light(&view.environment);
+            chosen.replace_sun(towards, color);
+        }
         let shadows = quality.shadow_texels > 0;
         let cascades = chosen.shadow_sun.filter(|_| shadows).map(|sun| {
             let wanted = CascadeInputs {
@@ -222,19 +282,16 @@ impl DrawPlans {
             // plane is left out.
             let sides = planes(matrix);
             let around = &sides[..5];
-            self.shadow(library, scene, view, (ShadowMap::Sun, layer as u32), matrix, around);
+            let view = (index, number, view);
+            self.shadow(library, scene, view, ShadowMap::Sun(layer as u32), matrix, around);
         }
-        for (layer, spot) in chosen.spots.iter().enumerate() {
-            let around = planes(&spot.to_clip);
-            let map = (ShadowMap::Spot, layer as u32);
-            self.shadow(library, scene, view, map, &spot.to_clip, &around);
-        }
-        let texels = (quality.shadow_texels.max(1), quality.spot_texels.max(1));
-        let inputs = lights::ViewInputs { camera, sky: &scene.sky, seconds, texels };
-        let uniform = lights::uniform(&inputs, &chosen, cascades.as_ref());
+        let texels = (quality.shadow_texels.max(1), self.atlas.side().max(1));
+        let sky = view.sky.as_ref().unwrap_or(&scene.sky);
+        let inputs = lights::ViewInputs { camera, sky, seconds, texels };
+        let mut uniform = lights::uniform(&inputs, chosen, cascades.as_ref());
+        let dropped = self.lights.add(&mut self.clusters, camera, chosen, &mut uniform);
         self.light_limit_message =
-            self.light_limit_message.take().or_else(|| light_limit_message(&chosen));
-        self.chosen = chosen;
+            self.light_limit_message.take().or_else(|| light_limit_message(chosen, dropped));
         self.find(scene, view, &sides, state::VISIBLE);
         let count = self.visible.len() as u32;
         let ahead = Vec3::new(uniform.ahead[0], uniform.ahead[1], uniform.ahead[2]);
@@ -245,8 +302,8 @@ impl DrawPlans {
                 if library.batch(group.batch).class.has(PipelineClass::TRANSMISSION))
         });
         ViewPlan {
-            view: 0,
-            scene: 0,
+            view: index,
+            scene: number,
             uniform,
             shadows: first_shadow..self.shadows.len(),
             solid,
@@ -295,12 +352,13 @@ impl DrawPlans {
         Some(found.unwrap_or([camera.near; 2]))
     }
 
-    fn shadow(
+    /// Plans a shadow map of the view with an index, and of the scene with a number.
+    pub(super) fn shadow(
         &mut self,
         library: &mut DrawResources,
         scene: &RetainedScene,
-        view: &View,
-        (map, layer): (ShadowMap, u32),
+        (index, number, view): (usize, u64, &View),
+        map: ShadowMap,
         to_clip: &Mat4,
         sides: &[Vec4],
     ) {
@@ -319,7 +377,8 @@ impl DrawPlans {
                 *at += 1;
             }
         }
-        self.shadows.push(ShadowPlan { map, layer, to_clip: *to_clip, groups });
+        let (view, scene, to_clip) = (index, number, *to_clip);
+        self.shadows.push(ShadowPlan { map, scene, view, to_clip, groups });
     }
 
     /// Groups the visible opaque draws into draw calls; transparent draws go into `far`.

@@ -1,14 +1,18 @@
 //! The light selection of a view, and the uniform of its shader: the camera, the sky, the chosen
 //! lights. Draws nothing.
 
-use super::culling::intersects_planes;
-use super::retained_scene::RetainedScene;
-use super::shadows::{CASCADES_MAX, SpotShadow, SunCascades};
+use super::clusters::{ClusterBuilder, Clustering, LightSphere};
+use super::culling::cull;
+use super::scene_lights::{SceneLights, sphere};
+use super::shadow_atlas::{ShadowAtlas, ShadowKey, ShadowRequest, TileUniform};
+use super::shadows::{CASCADES_MAX, LampShape, SunCascades};
 use bytemuck::{Pod, Zeroable};
-use engine_foundation::{Mat4, Vec3, Vec4};
+use engine_foundation::{Mat4, Vec2, Vec3, Vec4};
 use engine_frame_packet::CameraFrame;
+use engine_frame_packet::reflection_probe::VIEW_PROBES_MAX;
 use engine_frame_packet::scene::{
-    LightFrame, LightKind, SPOT_SHADOWS_MAX, SUNS_MAX, SkyFrame, SkyVisibility, VIEW_LIGHTS_MAX,
+    FRAME_LIGHT_ENTRIES_MAX, LIGHT_ENTRIES_MAX, LightFrame, LightKind, SUNS_MAX, SkyFrame,
+    SkyVisibility, VIEW_LIGHTS_MAX,
 };
 
 /// A sun, with the layout of `Sun` in forward/view_uniforms.wgsl.
@@ -21,7 +25,7 @@ pub struct SunUniform {
     pub color: [f32; 4],
 }
 
-/// A point light or spot light, with the layout of `Light` in forward/view_uniforms.wgsl.
+/// A point light or spot light, with the layout of `Light` in forward/local_lights.wgsl.
 #[repr(C)]
 #[derive(Clone, Copy, PartialEq, Debug, Default, Pod, Zeroable)]
 pub struct LightUniform {
@@ -29,7 +33,7 @@ pub struct LightUniform {
     /// 1 divided by the square of its range.
     pub falloff: f32,
     pub color: [f32; 3],
-    /// Index of the spot's shadow map; below 0: none.
+    /// Index of its first shadow map in [`FrameLights::tiles`]; below 0: none.
     pub shadow: f32,
     pub direction: [f32; 3],
     /// Cone attenuation: the square of (cosine * `cone_scale` + `cone_offset`).
@@ -40,6 +44,19 @@ pub struct LightUniform {
     /// Depth bias of its shadow map, against shadow acne.
     pub bias: f32,
     pub spare: f32,
+}
+
+/// A reflection probe, with the layout of `Probe` in forward/view_uniforms.wgsl.
+#[repr(C)]
+#[derive(Clone, Copy, PartialEq, Debug, Default, Pod, Zeroable)]
+pub struct ProbeUniform {
+    /// Rows of the transform from world space to the cube between -1 and 1.
+    pub to_box: [[f32; 4]; 3],
+    /// Position from which the texture shows the surroundings; the last is the layer of its maps.
+    pub position: [f32; 4],
+    /// How fast the probe fades in from each side of the cube; the last is the factor for its
+    /// light.
+    pub fade: [f32; 4],
 }
 
 /// The uniform `view` of forward/view_uniforms.wgsl.
@@ -62,19 +79,111 @@ pub struct SceneUniform {
     pub ground: [f32; 4],
     /// Color of the fog; the last is the density.
     pub fog: [f32; 4],
-    /// Number of suns, lights and cascades; flags (bit 0: the target needs encoded colors).
+    /// The light of the sky's maps, which sky/inputs.rs fills in: their layer, or below 0; their
+    /// side length; number of levels for roughness; the factor for all light of the sky.
+    pub sky_light: [f32; 4],
+    /// Extinction of the air per metre; the last is 1 if the air is visible.
+    pub air: [f32; 4],
+    /// Height, falloff and start of the fog; the last is 1 if it has any of them, or a glow.
+    pub fog_shape: [f32; 4],
+    /// Light of the fog towards the sun, and its exponent.
+    pub fog_glow: [f32; 4],
+    /// Direction towards the first sun; the last is the number of reflection probes.
+    pub fog_towards: [f32; 4],
+    /// Number of suns, lights and cascades; flags (bit 0: the target needs encoded colors;
+    /// bit 1: it has ambient occlusion or contact shadows).
     pub counts: [u32; 4],
     /// Distance ahead of the camera at which each cascade ends.
     pub cascade_ends: [f32; 4],
+    /// Distance from which each cascade blends into the next.
+    pub cascade_blends: [f32; 4],
     /// Metres that a texel of each cascade covers.
     pub cascade_texels: [f32; 4],
-    /// 1 divided by the side length in texels of the suns' and the spots' shadow maps; then left
-    /// and top of the view's rectangle on its target, which forward/mod.rs fills in.
+    /// 1 divided by the side length in texels of the suns' shadow maps and of the shadow atlas;
+    /// then left and top of the view's rectangle on its target, which forward/mod.rs fills in.
     pub shadow: [f32; 4],
     pub suns: [SunUniform; SUNS_MAX],
     pub cascades: [[[f32; 4]; 4]; CASCADES_MAX],
-    pub spots: [[[f32; 4]; 4]; SPOT_SHADOWS_MAX],
-    pub lights: [LightUniform; VIEW_LIGHTS_MAX],
+    /// The first of the view's clusters in [`FrameLights::grid`], and of its lights in
+    /// [`FrameLights::lights`].
+    pub cluster_begin: [u32; 4],
+    /// Clusters per pixel, across and down, which forward/mod.rs fills in; factor and offset from
+    /// the depth to the slice.
+    pub cluster_scale: [f32; 4],
+    /// The reflection probes, which sky/inputs.rs fills in.
+    pub probes: [ProbeUniform; VIEW_PROBES_MAX],
+}
+
+/// The lights of all views of a frame, without suns, as the adapter reads them.
+#[derive(Default)]
+pub struct FrameLights {
+    pub lights: Vec<LightUniform>,
+    /// Of each view: a word for each cluster, and the entries ([`ClusterBuilder::build`]).
+    pub grid: Vec<u32>,
+    /// Tiles of the shadow atlas.
+    pub tiles: Vec<TileUniform>,
+    entries: usize,
+}
+
+impl FrameLights {
+    pub fn clear(&mut self) {
+        self.lights.clear();
+        self.grid.clear();
+        self.tiles.clear();
+        self.entries = 0;
+    }
+
+    /// Adds the lights of a view, and notes them in its uniform. Returns the number of lights for
+    /// which there is no room.
+    pub fn add(
+        &mut self,
+        builder: &mut ClusterBuilder,
+        camera: &CameraFrame,
+        chosen: &mut ViewLights,
+        uniform: &mut SceneUniform,
+    ) -> usize {
+        if chosen.lights.is_empty() {
+            return 0;
+        }
+        let (word, light) = (self.grid.len(), self.lights.len());
+        let room = LIGHT_ENTRIES_MAX.min(FRAME_LIGHT_ENTRIES_MAX - self.entries);
+        let done = match chosen.clustering {
+            Some((known, done)) if known == room => done,
+            _ => {
+                chosen.grid.clear();
+                builder.build(camera, &chosen.spheres, room, &mut chosen.grid)
+            }
+        };
+        chosen.clustering = Some((room, done));
+        self.entries += done.entries;
+        self.grid.extend_from_slice(&chosen.grid);
+        self.lights.extend_from_slice(&chosen.lights);
+        uniform.cluster_begin = [word as u32, light as u32, 0, 0];
+        uniform.cluster_scale = [0.0, 0.0, done.slices[0], done.slices[1]];
+        done.dropped
+    }
+}
+
+impl SceneUniform {
+    /// Moves the picture by an offset in clip space.
+    pub fn shift(&mut self, offset: Vec2) {
+        let matrix = Mat4::from_translation(offset.extend(0.0));
+        let back = Mat4::from_translation(-offset.extend(0.0));
+        let (to_clip, from_clip) = (&mut self.to_clip, &mut self.from_clip);
+        *to_clip = (matrix * Mat4::from_cols_array_2d(to_clip)).to_cols_array_2d();
+        *from_clip = (Mat4::from_cols_array_2d(from_clip) * back).to_cols_array_2d();
+    }
+}
+
+/// A light of a view that casts shadows.
+struct ShadowedLight {
+    /// Index in [`ViewLights::lights`].
+    index: usize,
+    id: u64,
+    shape: LampShape,
+    rank: f32,
+    /// Radius of its sphere on the view's image; 1 is half the height of the image.
+    extent: f32,
 }
 
 /// The chosen lights of a view.
@@ -82,73 +191,145 @@ pub struct SceneUniform {
 pub struct ViewLights {
     pub suns: Vec<SunUniform>,
     pub lights: Vec<LightUniform>,
+    /// The spheres that the lights reach into.
+    pub spheres: Vec<LightSphere>,
     /// Light direction of the first sun that casts shadows.
     pub shadow_sun: Option<Vec3>,
-    pub spots: Vec<SpotShadow>,
-    /// Number of lights that reach into the view, without suns, and number of spots that cast
-    /// shadows but have no shadow map.
+    /// Number of lights that reach into the view, without suns.
     pub found: usize,
-    pub unshadowed: usize,
+    shadowed: Vec<ShadowedLight>,
+    reaching: Vec<u32>,
     ranked: Vec<(f32, u32)>,
+    /// The clusters of the newest choice, and the room for entries that they were made for.
+    grid: Vec<u32>,
+    clustering: Option<(usize, Clustering)>,
+    /// The scene, the version of its lights, and the camera of the newest choice.
+    chosen_for: Option<(u64, u64, CameraFrame)>,
 }
 
 impl ViewLights {
     /// Chooses from a scene's lights: the suns, and those of the others that reach into the view
-    /// and whose reach is nearest to the camera.
-    pub fn choose(&mut self, scene: &RetainedScene, eye: Vec3, planes: &[Vec4], spot_texels: u32) {
+    /// and whose reach is nearest to the camera. Nothing is done if the lights and the camera are
+    /// those of the newest choice.
+    pub fn choose(
+        &mut self,
+        number: u64,
+        scene: &SceneLights,
+        camera: &CameraFrame,
+        planes: &[Vec4],
+    ) {
+        let wanted = Some((number, scene.version, *camera));
+        if self.chosen_for == wanted {
+            return;
+        }
+        self.chosen_for = wanted;
         self.suns.clear();
         self.lights.clear();
-        self.spots.clear();
+        self.spheres.clear();
+        self.shadowed.clear();
         self.ranked.clear();
-        self.unshadowed = 0;
+        self.reaching.clear();
+        self.clustering = None;
         self.shadow_sun = None;
-        for (i, light) in scene.lights.iter().enumerate() {
-            match light.kind {
-                LightKind::Sun { direction, casts_shadows } => {
-                    self.sun(direction, light, casts_shadows);
-                }
-                LightKind::Omni { position, range } | LightKind::Spot { position, range, .. } => {
-                    if range > 0.0 && intersects_planes(position, range, planes) {
-                        self.ranked.push((position.distance(eye) - range, i as u32));
-                    }
+        for i in &scene.suns {
+            let light = &scene.all[*i as usize];
+            if let LightKind::Sun { direction, casts_shadows } = light.kind {
+                self.sun(direction, light, casts_shadows);
+            }
+        }
+        cull(&scene.spheres, planes, &mut self.reaching);
+        for i in &self.reaching {
+            match scene.all[*i as usize].kind {
+                LightKind::Sun { .. } => {}
+                LightKind::Omni { position, range, .. }
+                | LightKind::Spot { position, range, .. } => {
+                    self.ranked.push((position.distance(camera.position) - range, *i));
                 }
             }
         }
-        self.ranked.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
+        self.ranked.sort_unstable_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
         self.found = self.ranked.len();
         self.ranked.truncate(VIEW_LIGHTS_MAX);
         for i in 0..self.ranked.len() {
-            let light = &scene.lights[self.ranked[i].1 as usize];
-            let (color, bias) = (light.color, light.shadow_bias);
-            let mut data = LightUniform { color, bias, shadow: -1.0, ..LightUniform::default() };
-            match light.kind {
-                LightKind::Sun { .. } => continue,
-                LightKind::Omni { position, range } => {
-                    data.position = position.to_array();
-                    data.falloff = 1.0 / (range * range);
-                    data.cone_offset = 1.0;
-                }
-                LightKind::Spot { position, direction, range, inner, outer, casts_shadows } => {
-                    data.position = position.to_array();
-                    data.falloff = 1.0 / (range * range);
-                    let direction = direction.normalize_or(Vec3::NEG_Z);
-                    data.direction = direction.to_array();
-                    // The formula of KHR_lights_punctual of glTF.
-                    let outer = outer.clamp(0.001, std::f32::consts::FRAC_PI_2);
-                    let (inner, end) = (inner.clamp(0.0, outer).cos(), outer.cos());
-                    data.cone_scale = 1.0 / (inner - end).max(0.001);
-                    data.cone_offset = -end * data.cone_scale;
-                    let room = spot_texels > 0 && self.spots.len() < SPOT_SHADOWS_MAX;
-                    self.unshadowed += usize::from(casts_shadows && spot_texels > 0 && !room);
-                    if casts_shadows && room {
-                        data.shadow = self.spots.len() as f32;
-                        let spot = SpotShadow::new(position, direction, range, outer);
-                        data.texel = spot.width / spot_texels as f32;
-                        self.spots.push(spot);
-                    }
-                }
+            let (rank, index) = self.ranked[i];
+            let light = &scene.all[index as usize];
+            if let Some(shape) = LampShape::of(&light.kind) {
+                // Lights without a number are told apart by their position in the list.
+                let id = if light.id == 0 { u64::MAX - u64::from(index) } else { light.id };
+                let (index, extent) = (self.lights.len(), extent(camera, &light.kind));
+                self.shadowed.push(ShadowedLight { index, id, shape, rank, extent });
             }
-            self.lights.push(data);
+            self.local_light(light);
+        }
+    }
+
+    /// Adds an omni or spot light.
+    fn local_light(&mut self, light: &LightFrame) {
+        let Some(sphere) = sphere(&light.kind) else { return };
+        let (color, bias) = (light.color, light.shadow_bias);
+        let mut data = LightUniform { color, bias, shadow: -1.0, ..LightUniform::default() };
+        match light.kind {
+            LightKind::Sun { .. } => return,
+            LightKind::Omni { position, range, .. } => {
+                data.position = position.to_array();
+                data.falloff = 1.0 / (range * range);
+                data.cone_offset = 1.0;
+            }
+            LightKind::Spot { position, direction, range, inner, outer, .. } => {
+                data.position = position.to_array();
+                data.falloff = 1.0 / (range * range);
+                let direction = direction.normalize_or(Vec3::NEG_Z);
+                data.direction = direction.to_array();
+                // The formula of KHR_lights_punctual of glTF.
+                let (inner, end) = (inner.cos(), outer.cos());
+                data.cone_scale = 1.0 / (inner - end).max(0.001);
+                data.cone_offset = -end * data.cone_scale;
+            }
+        }
+        self.lights.push(data);
+        self.spheres.push(sphere);
+    }
+
+    /// Replaces the direction towards the first sun and its color.
+    pub fn replace_sun(&mut self, towards: Vec3, [red, green, blue]: [f32; 3]) {
+        let Some(sun) = self.suns.first_mut() else { return };
+        let casts_shadows = sun.towards[3];
+        sun.towards = towards.extend(casts_shadows).to_array();
+        sun.color[..3].copy_from_slice(&[red, green, blue]);
+        if casts_shadows > 0.5 {
+            self.shadow_sun = Some(-towards);
+        }
+    }
+
+    /// Adds requests for the shadow maps of the lights. `tile_side` is the largest side of a map.
+    pub fn request_shadows(
+        &self,
+        (scene, layers): (u64, u32),
+        tile_side: u32,
+        to: &mut Vec<ShadowRequest>,
+    ) {
+        for ShadowedLight { id, shape, rank, extent, .. } in &self.shadowed {
+            let key = ShadowKey { scene, layers, light: *id };
+            // Each side of an omni light shows a quarter of its circumference.
+            let part = if shape.cone.is_some() { 1.0 } else { 0.5 };
+            let side = tile_side as f32 * part * extent.min(1.0);
+            to.push(ShadowRequest { key, shape: *shape, rank: *rank, side });
+        }
+    }
+
+    /// Sets the shadow maps of the lights.
+    pub fn set_shadows(
+        &mut self,
+        (scene, layers): (u64, u32),
+        atlas: &ShadowAtlas,
+        tiles: &mut Vec<TileUniform>,
+    ) {
+        for ShadowedLight { index, id, .. } in &self.shadowed {
+            let light = &mut self.lights[*index];
+            let first = tiles.len() as f32;
+            let texel = atlas.tiles_of(&ShadowKey { scene, layers, light: *id }, tiles);
+            light.shadow = if texel.is_some() { first } else { -1.0 };
+            light.texel = texel.unwrap_or(0.0);
         }
     }
 
@@ -167,12 +348,23 @@ impl ViewLights {
     }
 }
 
+/// Returns the radius of a light's sphere on an image; 1 is half the height of the image.
+fn extent(camera: &CameraFrame, kind: &LightKind) -> f32 {
+    let Some(LightSphere { center, radius }) = sphere(kind) else { return 0.0 };
+    let steep = camera.projection.y_axis.y.abs();
+    if !is_perspective(camera) {
+        return radius * steep;
+    }
+    let distance = center.distance(camera.position);
+    if distance > radius { radius * steep / distance } else { f32::INFINITY }
+}
+
 /// Inputs of a view's uniform, without its lights.
 pub struct ViewInputs<'a> {
     pub camera: &'a CameraFrame,
     pub sky: &'a SkyFrame,
     pub seconds: f32,
-    /// Side lengths in texels of the suns' and of the spots' shadow maps.
+    /// Side lengths in texels of the suns' shadow maps and of the shadow atlas.
     pub texels: (u32, u32),
 }
 
@@ -208,15 +400,12 @@ pub fn uniform(
         ..SceneUniform::zeroed()
     };
     uniform.suns[..chosen.suns.len()].copy_from_slice(&chosen.suns);
-    uniform.lights[..chosen.lights.len()].copy_from_slice(&chosen.lights);
-    for (to, spot) in uniform.spots.iter_mut().zip(&chosen.spots) {
-        *to = spot.to_clip.to_cols_array_2d();
-    }
     if let Some(cascades) = cascades {
         uniform.counts[2] = cascades.count as u32;
         for i in 0..cascades.count {
             uniform.cascades[i] = cascades.to_clip[i].to_cols_array_2d();
             uniform.cascade_ends[i] = cascades.ends[i];
+            uniform.cascade_blends[i] = cascades.blends[i];
             uniform.cascade_texels[i] = cascades.texels[i];
         }
     }
@@ -233,6 +422,7 @@ pub fn is_perspective(camera: &CameraFrame) -> bool {
 mod tests {
     use super::super::culling::planes;
     use super::*;
+    use engine_foundation::projections::perspective;
 
     #[test]
     fn the_uniform_has_the_layout_of_the_shader() {
@@ -241,26 +431,60 @@ mod tests {
         assert!(size_of::<SceneUniform>() <= 16384, "the least that adapters must take");
     }
 
+    fn omni(x: f32) -> LightFrame {
+        let (position, casts_shadows) = (Vec3::new(x, 0.0, 0.5), false);
+        let kind = LightKind::Omni { position, range: 0.5, casts_shadows };
+        LightFrame { kind, ..LightFrame::DEFAULT }
+    }
+
+    fn camera(projection: Mat4) -> CameraFrame {
+        CameraFrame {
+            view: Mat4::IDENTITY,
+            projection,
+            position: Vec3::ZERO,
+            near: 0.1,
+            far: 100.0,
+        }
+    }
+
     #[test]
     fn the_nearest_lights_are_chosen_up_to_the_limit() {
-        let mut scene = RetainedScene::new();
-        let omni = |x: f32| LightFrame {
-            kind: LightKind::Omni { position: Vec3::new(x, 0.0, 0.5), range: 0.5 },
-            color: [1.0; 3],
-            shadow_bias: 1.0,
-        };
-        scene.lights = vec![omni(9.0), omni(0.9), omni(-0.1)];
-        let sun = LightKind::Sun { direction: Vec3::NEG_Z, casts_shadows: true };
-        scene.lights.extend([LightFrame { kind: sun, color: [2.0; 3], shadow_bias: 1.0 }; 6]);
+        let mut scene = SceneLights::default();
+        let mut lights = vec![omni(9.0), omni(0.9), omni(-0.1)];
+        let kind = LightKind::Sun { direction: Vec3::NEG_Z, casts_shadows: true };
+        lights.extend([LightFrame { kind, ..LightFrame::DEFAULT }; 6]);
+        scene.set(&lights);
         let mut chosen = ViewLights::default();
-        chosen.choose(&scene, Vec3::ZERO, &planes(&Mat4::IDENTITY), 1024);
+        let flat = camera(Mat4::IDENTITY);
+        chosen.choose(1, &scene, &flat, &planes(&Mat4::IDENTITY));
         let found: Vec<f32> = chosen.lights.iter().map(|light| light.position[0]).collect();
         assert_eq!(found, [-0.1, 0.9]);
         assert_eq!(chosen.suns.len(), SUNS_MAX);
         let shadowed: Vec<f32> = chosen.suns.iter().map(|sun| sun.towards[3]).collect();
         assert_eq!(shadowed, [1.0, 0.0, 0.0, 0.0]);
-        scene.lights = (0..200).map(|i| omni(i as f32 * 0.005)).collect();
-        chosen.choose(&scene, Vec3::ZERO, &planes(&Mat4::IDENTITY), 1024);
-        assert_eq!((chosen.lights.len(), chosen.found), (VIEW_LIGHTS_MAX, 200));
+        scene.set(&(0..5000).map(|i| omni(i as f32 * 0.0002)).collect::<Vec<_>>());
+        chosen.choose(1, &scene, &flat, &planes(&Mat4::IDENTITY));
+        assert_eq!((chosen.lights.len(), chosen.found), (VIEW_LIGHTS_MAX, 5000));
+        assert!(chosen.lights.iter().all(|light| light.position[0] < 0.0002 * 4096.0));
+    }
+
+    #[test]
+    fn all_views_share_the_room_for_entries() {
+        let mut scene = SceneLights::default();
+        let (position, range) = (Vec3::ZERO, f32::INFINITY);
+        let kind = LightKind::Omni { position, range, casts_shadows: false };
+        scene.set(&[LightFrame { kind, ..omni(0.0) }; 500]);
+        let camera = camera(perspective(1.0, 1.0, 0.1, 100.0));
+        let (mut chosen, mut frame) = (ViewLights::default(), FrameLights::default());
+        chosen.choose(1, &scene, &camera, &planes(&camera.projection));
+        let mut builder = ClusterBuilder::default();
+        let mut uniform = SceneUniform::zeroed();
+        let mut add = || frame.add(&mut builder, &camera, &mut chosen, &mut uniform);
+        let dropped: Vec<usize> = (0..60).map(|_| add()).collect();
+        // Each light takes 3,456 entries: 151 of them are in each view, until there is no room.
+        assert_eq!((dropped[0], dropped[1], dropped[59]), (349, 349, 500));
+        assert!(frame.grid.len() <= FRAME_LIGHT_ENTRIES_MAX + 60 * 3456);
+        frame.clear();
+        assert_eq!(frame.add(&mut builder, &camera, &mut chosen, &mut uniform), 349);
     }
 }

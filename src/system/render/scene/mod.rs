@@ -6,22 +6,32 @@
 //! draws are counted by batch and written as one list of instances. Only transparent draws are
 //! sorted.
 
+mod caster_changes;
+mod clusters;
 mod culling;
 mod deformations;
 mod draw_plan;
 mod draw_resources;
+mod lamp_shadows;
 mod lights;
 mod mesh_checks;
+mod previous_poses;
 mod retained_scene;
+mod scene_lights;
+mod shadow_atlas;
 mod shadow_depth_range;
+mod shadow_tiles;
 mod shadows;
 #[cfg(test)]
 mod tests;
 
+pub use clusters::{COLUMNS as CLUSTER_COLUMNS, ROWS as CLUSTER_ROWS};
+#[cfg(test)]
+pub use clusters::{COUNT_BITS as CLUSTER_COUNT_BITS, SLICES as CLUSTER_SLICES};
 pub use deformations::Deformations;
 pub use draw_plan::{DrawPlans, InstancedDraw, ShadowMap, ShadowPlan, TransparentGroup, ViewPlan};
 pub use draw_resources::{DrawResources, PipelineClass, SceneBatchKey, SurfaceUniform, TextureSet};
-pub use lights::SceneUniform;
+pub use lights::{FrameLights, ProbeUniform, SceneUniform};
 pub use retained_scene::{DrawData, RetainedScene};
 #[cfg(test)]
 pub use shadows::CASCADES_MAX;
@@ -31,6 +41,7 @@ use engine_foundation::Vec3;
 use engine_frame_packet::FramePacket;
 use engine_frame_packet::mesh::SurfaceSlot;
 use engine_frame_packet::scene::DrawSlot;
+use engine_frame_packet::texture::TextureChange;
 use std::collections::BTreeMap;
 
 /// All scenes.
@@ -62,7 +73,9 @@ pub enum SceneDrawKind {
     /// A sun's cascade.
     SunShadow(u32),
     /// A spot's shadow map.
-    SpotShadow(u32),
+    SpotShadow,
+    /// The shadow map of one side of an omni light.
+    OmniShadow(u32),
     Solid,
     Blended,
     Particles,
@@ -107,7 +120,7 @@ pub struct SceneStatistics {
     /// Instances of both.
     pub instances: u32,
     pub particles: u32,
-    /// Lights that were used, except suns, and shadow maps that were drawn.
+    /// Lights that were used, except suns, and shadow maps that were drawn in this frame.
     pub lights: u32,
     pub shadow_maps: u32,
 }
@@ -146,7 +159,11 @@ impl RetainedScenes {
                 scene.reset(library);
             }
         }
-        for scene in self.scenes.values_mut() {
+        for (number, scene) in &mut self.scenes {
+            let uses_motion = |view: &engine_frame_packet::View| {
+                view.scene == Some(*number) && view.environment.screen_space.has_motion()
+            };
+            scene.previous.begin(packet.views.iter().any(uses_motion));
             scene.particle_batches.clear();
             scene.particles = 0;
             scene.deformations.begin();
@@ -174,7 +191,15 @@ impl RetainedScenes {
         quality: &RenderQuality,
         events: &mut Vec<RendererEvent>,
     ) {
+        let is_set = |change: &TextureChange| {
+            matches!(change, TextureChange::Set { .. } | TextureChange::End { .. })
+        };
+        if packet.textures.iter().any(is_set) {
+            // Shadows of masked surfaces depend on textures.
+            self.scenes.keys().for_each(|scene| self.plans.atlas.mark_stale(*scene, None, None));
+        }
         self.plans.plan(&mut self.library, &self.scenes, packet, quality);
+        self.scenes.values_mut().for_each(|scene| scene.caster_changes.clear());
         if let Some(message) = self.plans.light_limit_message.take()
             && !std::mem::replace(&mut self.light_limit_reported, true)
         {
@@ -186,6 +211,13 @@ impl RetainedScenes {
     pub fn mark_all_changed(&mut self) {
         self.library.mark_all_changed();
         self.scenes.values_mut().for_each(RetainedScene::mark_all_changed);
+    }
+
+    /// Forgets the shadow maps that are kept, because the adapter has lost them. `side_max` is the
+    /// maximum side of its textures.
+    pub fn forget_shadow_maps(&mut self, side_max: u32) {
+        self.plans.atlas.reset();
+        self.plans.atlas_side_max = side_max;
     }
 
     /// Discards the record of changes, which are copied nowhere.
@@ -251,10 +283,13 @@ impl RetainedScenes {
                 let (mesh, part) = (key.mesh, key.part);
                 SceneDraw { view: view.view, kind, mesh, part, instances: group.count }
             };
-            for shadow in &plans.shadows[view.shadows.clone()] {
+            let of_lamps = plans.shadows[plans.atlas_draws.clone()].iter();
+            let of_lamps = of_lamps.filter(|shadow| shadow.view == view.view);
+            for shadow in of_lamps.chain(&plans.shadows[view.shadows.clone()]) {
                 let kind = match shadow.map {
-                    ShadowMap::Sun => SceneDrawKind::SunShadow(shadow.layer),
-                    ShadowMap::Spot => SceneDrawKind::SpotShadow(shadow.layer),
+                    ShadowMap::Sun(layer) => SceneDrawKind::SunShadow(layer),
+                    ShadowMap::Spot(_) => SceneDrawKind::SpotShadow,
+                    ShadowMap::Omni(_, face) => SceneDrawKind::OmniShadow(face),
                 };
                 for group in &plans.groups[shadow.groups.clone()] {
                     visitor(view.scene, of_group(kind, group), group.first);

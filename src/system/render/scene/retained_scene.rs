@@ -2,15 +2,19 @@
 //! of the newest frame. Culls nothing and draws nothing.
 
 use super::super::numeric_map::{DirtyRanges, NumberMap};
+use super::caster_changes::CasterChanges;
 use super::culling::Spheres;
 use super::deformations::Deformations;
 use super::draw_resources::{DrawPart, DrawResources, ResourceChanges};
+use super::previous_poses::PreviousPoses;
+use super::scene_lights::SceneLights;
 use bytemuck::{Pod, Zeroable};
 use engine_foundation::Vec3;
 use engine_frame_packet::mesh::SLOTS_MAX;
+use engine_frame_packet::reflection_probe::{PROBES_MAX, ProbeFrame};
 use engine_frame_packet::scene::{
-    DrawChange, DrawMesh, DrawSlot, DrawTransform, LIGHTS_MAX, LightFrame, MorphUpdate,
-    PARTICLES_MAX, ParticleBatch, SceneFrame, SkinUpdate, SkyFrame, flag,
+    DrawChange, DrawMesh, DrawSlot, DrawTransform, LIGHTS_MAX, MorphUpdate, PARTICLES_MAX,
+    ParticleBatch, SceneFrame, SkinUpdate, SkyFrame, flag,
 };
 
 /// A draw on the adapter, with the layout of `Draw` in forward/mesh.wgsl.
@@ -90,13 +94,17 @@ pub struct RetainedScene {
     /// Ranges of `data` that have changed since they were copied.
     pub changed: DirtyRanges,
     pub deformations: Deformations,
+    pub previous: PreviousPoses,
     /// Order, sequence and sorting distance of the draws that have an order.
     pub orders: NumberMap<u32, DrawOrder>,
     wanted: Vec<BatchLookup>,
     /// The surfaces of draws that do not have exactly one.
     surfaces: NumberMap<u32, Box<[u32]>>,
     pub live: u32,
-    pub lights: Vec<LightFrame>,
+    pub lights: SceneLights,
+    pub probes: Vec<ProbeFrame>,
+    /// What changed among the draws that cast shadows, while lamps with shadows exist.
+    pub caster_changes: CasterChanges,
     pub sky: SkyFrame,
     pub particle_batches: Vec<ParticleBatch>,
     /// Number of particles that the newest packet has for the batches.
@@ -138,11 +146,14 @@ impl RetainedScene {
             data: Vec::new(),
             changed: DirtyRanges::default(),
             deformations: Deformations::new(),
+            previous: PreviousPoses::default(),
             orders: NumberMap::default(),
             wanted: Vec::new(),
             surfaces: NumberMap::default(),
             live: 0,
-            lights: Vec::new(),
+            lights: SceneLights::default(),
+            probes: Vec::new(),
+            caster_changes: CasterChanges::default(),
             sky: SkyFrame::DEFAULT,
             particle_batches: Vec::new(),
             particles: 0,
@@ -178,7 +189,11 @@ impl RetainedScene {
         }
         if frame.lights_changed {
             assert!(frame.lights.len() <= LIGHTS_MAX, "{} lights (LIGHTS_MAX)", frame.lights.len());
-            self.lights.clone_from(&frame.lights);
+            self.lights.set(&frame.lights);
+        }
+        if frame.probes_changed {
+            assert!(frame.probes.len() <= PROBES_MAX, "{} probes (PROBES_MAX)", frame.probes.len());
+            self.probes.clone_from(&frame.probes);
         }
         if let Some(sky) = frame.sky {
             self.sky = sky;
@@ -228,7 +243,8 @@ impl RetainedScene {
             self.surfaces.remove(&slot);
         }
         self.layers[index] = draw.layers;
-        self.live += u32::from(!self.exists(slot));
+        let is_known = self.exists(slot);
+        self.live += u32::from(!is_known);
         let ranged = draw.range != DrawMesh::DEFAULT.range;
         if ranged {
             let count = self.ranges.len().max(index + 1);
@@ -242,9 +258,13 @@ impl RetainedScene {
             (state::CASTS_SHADOW, draw.flags & flag::CASTS_SHADOW != 0),
             (state::RANGED, ranged),
         ];
+        self.note_caster(index);
         self.states[index] = bits.iter().filter(|(_, on)| *on).map(|(bit, _)| bit).sum();
-        if self.wanted[index].mesh != draw.mesh.0 {
+        if self.wanted[index].mesh != draw.mesh.0 || !is_known {
             self.deformations.release(slot);
+            self.previous.forget(slot);
+        } else {
+            self.keep_previous(slot);
         }
         self.wanted[index] = BatchLookup { mesh: draw.mesh.0, surface };
         match draw.order {
@@ -265,11 +285,13 @@ impl RetainedScene {
         if !self.exists(slot) {
             return;
         }
+        self.note_caster(index);
         self.states[index] = 0;
         self.live -= 1;
         self.orders.remove(&slot);
         self.surfaces.remove(&slot);
         self.deformations.release(slot);
+        self.previous.forget(slot);
         self.release(library, slot);
         self.spheres.set(index, Vec3::ZERO, f32::NEG_INFINITY);
     }
@@ -291,6 +313,7 @@ impl RetainedScene {
         if !self.exists(slot) {
             return;
         }
+        self.keep_previous(slot);
         self.data[index].pose = *pose;
         self.changed.add(slot..slot + 1);
         if mirrors(pose) == (self.states[index] & state::MIRRORED != 0) {
@@ -299,6 +322,12 @@ impl RetainedScene {
             self.states[index] ^= state::MIRRORED;
             self.find_batches(library, slot);
         }
+    }
+
+    /// Keeps the pose of a draw that is about to change.
+    fn keep_previous(&mut self, slot: u32) {
+        let deformation = self.deformations.rows_of(slot);
+        self.previous.keep(slot, &self.data[slot as usize].pose, deformation);
     }
 
     fn set_palette(
@@ -313,6 +342,7 @@ impl RetainedScene {
         }
         if let Some(mesh) = library.mesh(self.mesh(slot)) {
             let palette = range(palettes, update.first, update.count);
+            self.keep_previous(slot);
             self.deformations.set_palette(slot, mesh, update, palette);
             self.locate_deformation(slot);
             self.update_sphere(library, slot);
@@ -326,6 +356,7 @@ impl RetainedScene {
         }
         if let Some(mesh) = library.mesh(self.mesh(slot)) {
             let weights = range(weights, update.first, update.count);
+            self.keep_previous(slot);
             self.deformations.set_weights(slot, mesh, weights);
             self.locate_deformation(slot);
             self.update_sphere(library, slot);
@@ -345,6 +376,13 @@ impl RetainedScene {
         self.states[index] = others | if location > 0 { state::DEFORMED } else { 0 };
     }
 
+    /// Notes that a draw which casts shadows has changed, or will change.
+    fn note_caster(&mut self, index: usize) {
+        if self.lights.has_shadows && self.states[index] & state::CASTS_SHADOW != 0 {
+            self.caster_changes.add(self.spheres.get(index));
+        }
+    }
+
     /// Updates a draw's bounding sphere from its pose.
     fn update_sphere(&mut self, library: &DrawResources, slot: u32) {
         let index = slot as usize;
@@ -361,7 +399,9 @@ impl RetainedScene {
             }
             None => (Vec3::ZERO, f32::NEG_INFINITY),
         };
+        self.note_caster(index);
         self.spheres.set(index, center, radius);
+        self.note_caster(index);
     }
 
     fn release(&mut self, library: &mut DrawResources, slot: u32) {

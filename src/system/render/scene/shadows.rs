@@ -1,4 +1,5 @@
-//! The projections of shadow maps: the cascades of a sun, and the cones of spots. Draws nothing.
+//! The projections of shadow maps: the cascades of a sun, the cones of spots, and the six sides of
+//! omni lights. Draws nothing.
 //!
 //! Cascades: the view is split by distance, and each piece has its own map. The splits follow the
 //! practical split scheme (Zhang, Sun, Xu, Lun: "Parallel-Split Shadow Maps for Large-scale Virtual
@@ -6,20 +7,28 @@
 //! that shadow edges do not shimmer while the camera moves and turns (Valient: "Stable Rendering of
 //! Cascaded Shadow Maps", ShaderX6, 2008).
 
+use super::clusters::LightSphere;
 use engine_foundation::projections::{orthographic, perspective};
 use engine_foundation::views::look_to_mat4;
 use engine_foundation::{Mat4, Vec3, Vec4};
 use engine_frame_packet::CameraFrame;
+use engine_frame_packet::scene::LightKind;
 
 /// The most cascades of a view.
 pub const CASCADES_MAX: usize = 4;
+/// Part of each cascade, at its end, in which it blends into the next.
+const BLENDED: f32 = 0.1;
 /// Weight of the logarithmic split; the rest is uniform.
 const LOGARITHMIC: f32 = 0.75;
 /// Depth ranges of visible objects are rounded to this many metres, so that maps do not change
 /// while objects move.
 const DEPTH_STEP: f32 = 8.0;
-/// The largest near distance of a spot's map, in metres.
-const SPOT_NEAR_MAX: f32 = 0.2;
+/// The largest near distance of the maps of omni and spot lights, in metres.
+const LAMP_NEAR_MAX: f32 = 0.2;
+/// Number of maps of an omni light: one for each direction of an axis.
+pub const FACES: usize = 6;
+/// Texels around the map of one side of an omni light, for the filter's samples.
+const FACE_BORDER: f32 = 2.0;
 /// Spheres' radii are rounded up to this many metres, so that shadows do not flicker.
 const RADIUS_STEP: f32 = 1.0 / 16.0;
 
@@ -30,16 +39,19 @@ pub struct SunCascades {
     pub to_clip: [Mat4; CASCADES_MAX],
     /// Distance ahead of the camera at which each cascade ends.
     pub ends: [f32; CASCADES_MAX],
+    /// Distance ahead of the camera from which each cascade blends into the next.
+    pub blends: [f32; CASCADES_MAX],
     /// Metres that a texel of each cascade covers.
     pub texels: [f32; CASCADES_MAX],
 }
 
-/// The shadow map of a spot.
-#[derive(Clone, Copy, Debug)]
-pub struct SpotShadow {
-    pub to_clip: Mat4,
-    /// Width of its image, one metre ahead.
-    pub width: f32,
+/// An omni or spot light, as far as its shadow maps depend on it.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct LampShape {
+    pub position: Vec3,
+    pub range: f32,
+    /// Direction, and half the angle of the cone; `None` for an omni light.
+    pub cone: Option<(Vec3, f32)>,
 }
 
 /// Returns an up vector that is not parallel to a direction.
@@ -47,15 +59,58 @@ fn up_for(direction: Vec3) -> Vec3 {
     if direction.z.abs() < 0.99 { Vec3::Z } else { Vec3::Y }
 }
 
-impl SpotShadow {
-    pub fn new(position: Vec3, direction: Vec3, range: f32, outer: f32) -> SpotShadow {
-        // A cone of 180 degrees has no map: the part beyond three fifths of pi stays lit.
-        let half = outer.clamp(0.01, 0.3 * std::f32::consts::PI) * 1.02;
-        let view = look_to_mat4(position, direction, up_for(direction));
+impl LampShape {
+    /// Returns the shape of a light with shadow maps; `None`: it has none.
+    pub fn of(kind: &LightKind) -> Option<LampShape> {
+        match *kind {
+            LightKind::Omni { position, range, casts_shadows: true } => {
+                Some(LampShape { position, range, cone: None })
+            }
+            LightKind::Spot { position, direction, range, outer, casts_shadows: true, .. } => {
+                let direction = direction.normalize_or(Vec3::NEG_Z);
+                Some(LampShape { position, range, cone: Some((direction, outer)) })
+            }
+            _ => None,
+        }
+    }
+
+    /// Returns the number of its maps.
+    pub fn faces(&self) -> usize {
+        if self.cone.is_some() { 1 } else { FACES }
+    }
+
+    /// Returns a bit for each of its maps.
+    pub fn all_faces(&self) -> u8 {
+        (1 << self.faces()) - 1
+    }
+
+    pub fn sphere(&self) -> LightSphere {
+        LightSphere { center: self.position, radius: self.range }
+    }
+
+    /// Returns half the angle of a map with a side in texels.
+    fn half_angle(&self, side: u32) -> f32 {
+        match self.cone {
+            // A cone of 180 degrees has no map: the part beyond three fifths of pi stays lit.
+            Some((_, outer)) => outer.clamp(0.01, 0.3 * std::f32::consts::PI) * 1.02,
+            None => (side as f32 / (side as f32 - 2.0 * FACE_BORDER).max(1.0)).atan(),
+        }
+    }
+
+    /// Returns the width of a map's image, one metre ahead.
+    pub fn width(&self, side: u32) -> f32 {
+        2.0 * self.half_angle(side).tan()
+    }
+
+    /// Returns the projection of one of its maps, by the number of the side: right, left, ahead,
+    /// back, above, below.
+    pub fn to_clip(&self, face: usize, side: u32) -> Mat4 {
+        let axes = [Vec3::X, Vec3::NEG_X, Vec3::Y, Vec3::NEG_Y, Vec3::Z, Vec3::NEG_Z];
+        let direction = self.cone.map_or(axes[face], |(direction, _)| direction);
+        let view = look_to_mat4(self.position, direction, up_for(direction));
         // Objects that are nearer to the lamp than this cast no shadow.
-        let near = (range * 0.005).clamp(0.02, SPOT_NEAR_MAX).min(range * 0.5);
-        let to_clip = perspective(2.0 * half, 1.0, near, range) * view;
-        SpotShadow { to_clip, width: 2.0 * half.tan() }
+        let near = (self.range * 0.005).clamp(0.02, LAMP_NEAR_MAX).min(self.range * 0.5);
+        perspective(2.0 * self.half_angle(side), 1.0, near, self.range) * view
     }
 }
 
@@ -92,6 +147,7 @@ impl SunCascades {
             count,
             to_clip: [Mat4::IDENTITY; CASCADES_MAX],
             ends: [0.0; CASCADES_MAX],
+            blends: [0.0; CASCADES_MAX],
             texels: [1.0; CASCADES_MAX],
         };
         let rays = corners(camera);
@@ -107,7 +163,8 @@ impl SunCascades {
             let mut points = [Vec3::ZERO; 8];
             for (k, (near, ray)) in rays.iter().enumerate() {
                 let along = |depth: f32| *near + *ray * (depth - camera.near);
-                points[2 * k] = along(begin);
+                // A map also covers the part in which the one before blends into it.
+                points[2 * k] = along(if i > 0 { all.blends[i - 1] } else { begin });
                 points[2 * k + 1] = along(end);
             }
             let middle = points.iter().sum::<Vec3>() / 8.0;
@@ -125,6 +182,7 @@ impl SunCascades {
                 orthographic(x - half, x + half, y - half, y + half, -z - radius, -z + radius);
             all.to_clip[i] = project * light;
             all.ends[i] = end;
+            all.blends[i] = end - (end - begin) * BLENDED;
             all.texels[i] = texel;
             begin = end;
         }
@@ -180,7 +238,8 @@ mod tests {
         assert!((cascades.ends[2] - 60.1).abs() < 0.01, "{:?}", cascades.ends);
         let mut begin = 0.1;
         for i in 0..3 {
-            for depth in [begin + 0.01, (begin + cascades.ends[i]) * 0.5, cascades.ends[i]] {
+            let blended = if i > 0 { cascades.blends[i - 1] } else { begin + 0.01 };
+            for depth in [blended, (begin + cascades.ends[i]) * 0.5, cascades.ends[i]] {
                 let point = cascades.to_clip[i].project_point3(Vec3::new(0.2 * depth, depth, 0.0));
                 assert!(point.abs().max_element() <= 1.0 && point.z >= 0.0, "{depth}: {point}");
             }
@@ -221,15 +280,43 @@ mod tests {
         }
     }
 
+    fn spot(position: Vec3, direction: Vec3, range: f32) -> LampShape {
+        LampShape { position, range, cone: Some((direction, 0.5)) }
+    }
+
     #[test]
     fn a_spot_shadow_map_covers_its_cone() {
-        let spot = SpotShadow::new(Vec3::new(0.0, 0.0, 3.0), Vec3::NEG_Z, 10.0, 0.5);
+        let shape = spot(Vec3::new(0.0, 0.0, 3.0), Vec3::NEG_Z, 10.0);
         let edge = Vec3::new(3.0 * 0.5f32.tan(), 0.0, 0.0);
-        let point = spot.to_clip.project_point3(edge);
+        let point = shape.to_clip(0, 512).project_point3(edge);
         assert!(point.abs().max_element() <= 1.0 && point.z > 0.0, "{point}");
         // However long its range is, an object closely in front of it casts a shadow.
-        let spot = SpotShadow::new(Vec3::ZERO, Vec3::Y, 500.0, 0.5);
-        let point = spot.to_clip.project_point3(Vec3::new(0.0, 0.25, 0.0));
+        let shape = spot(Vec3::ZERO, Vec3::Y, 500.0);
+        let point = shape.to_clip(0, 512).project_point3(Vec3::new(0.0, 0.25, 0.0));
         assert!(point.z > 0.0, "{point}");
+    }
+
+    #[test]
+    fn the_maps_of_an_omni_light_cover_all_directions() {
+        let position = Vec3::new(1.0, -2.0, 3.0);
+        let shape = LampShape { position, range: 8.0, cone: None };
+        for side in [64, 512] {
+            // Corners and edges of a cube, and the middles of its sides.
+            for i in 0..27 {
+                let towards =
+                    Vec3::new((i % 3 - 1) as f32, (i / 3 % 3 - 1) as f32, (i / 9 - 1) as f32);
+                if towards == Vec3::ZERO {
+                    continue;
+                }
+                let faces = (0..FACES).filter(|face| {
+                    let point = shape.to_clip(*face, side).project_point3(position + towards * 2.0);
+                    // Within the border, there is room for the filter's samples.
+                    let most = 1.0 - 2.0 / side as f32;
+                    point.truncate().abs().max_element() <= most && (0.0..1.0).contains(&point.z)
+                });
+                let axes = towards.abs().to_array().iter().filter(|part| **part > 0.5).count();
+                assert_eq!(faces.count(), axes, "{towards}");
+            }
+        }
     }
 }

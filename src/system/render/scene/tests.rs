@@ -13,7 +13,7 @@ use engine_frame_packet::scene::{
     DrawChange, DrawMesh, DrawSlot, DrawTransform, LightFrame, LightKind, ParticleBatch,
     ParticleQuad, SceneFrame, flag,
 };
-use engine_frame_packet::shading_environment::ShadingEnvironment;
+use engine_frame_packet::shading_environment::{EnvironmentTextures, ShadingEnvironment};
 use engine_frame_packet::texture::TextureSlot;
 use engine_frame_packet::{CameraFrame, View, ViewTarget};
 use engine_resource::material_data::SurfaceFunctions;
@@ -65,7 +65,10 @@ fn view() -> View {
         },
         scene: Some(1),
         layers: 1,
+        sky: None,
         environment: ShadingEnvironment::DEFAULT,
+        environment_textures: EnvironmentTextures::default(),
+        viewport: None,
         guis: Vec::new(),
     }
 }
@@ -267,16 +270,14 @@ fn draws_outside_the_view_cast_shadows() {
             DrawChange::Set(DrawMesh { flags: flag::VISIBLE, ..quiet }),
         ],
         lights_changed: true,
-        lights: [sun, spot]
-            .map(|kind| LightFrame { kind, color: [1.0; 3], shadow_bias: 1.0 })
-            .to_vec(),
+        lights: [sun, spot].map(|kind| LightFrame { kind, ..LightFrame::DEFAULT }).to_vec(),
         ..SceneFrame::default()
     };
     let mut first = packet(frame);
     first.meshes = vec![mesh(0, 1)];
     let draws = apply(&mut scenes, &first);
     assert_eq!(instances(&draws, SceneDrawKind::Solid), 2);
-    assert_eq!(instances(&draws, SceneDrawKind::SpotShadow(0)), 1);
+    assert_eq!(instances(&draws, SceneDrawKind::SpotShadow), 1);
     let sun: u32 = (0..3).map(|i| instances(&draws, SceneDrawKind::SunShadow(i))).sum();
     assert!(sun >= 2, "{draws:?}");
     let statistics = scenes.statistics();
@@ -308,7 +309,7 @@ fn mirroring_changes_the_class_and_a_new_surface_the_batch() {
 #[test]
 fn a_view_with_too_many_lights_warns_once() {
     let check = |kind: LightKind, count: usize, wanted: &str| {
-        let light = LightFrame { kind, color: [1.0; 3], shadow_bias: 1.0 };
+        let light = LightFrame { kind, ..LightFrame::DEFAULT };
         let frame =
             SceneFrame { lights_changed: true, lights: vec![light; count], ..Default::default() };
         let (packet, mut events, mut scenes) =
@@ -328,18 +329,24 @@ fn a_view_with_too_many_lights_warns_once() {
         assert_eq!(messages, all);
     };
     let position = Vec3::new(0.0, 5.0, 0.0);
-    let lamp = LightKind::Omni { position, range: 1.0 };
-    check(lamp, 64, "");
-    let message = "65 lamps and spots reach into a view, and the 64 nearest of them shine \
+    let lamp = LightKind::Omni { position, range: 1.0, casts_shadows: false };
+    check(lamp, 4096, "");
+    let message = "4097 lamps and spots reach into a view, and the 4096 nearest of them shine \
                  (VIEW_LIGHTS_MAX): give lights a shorter falloff_end, or switch some off";
-    check(lamp, 65, message);
+    check(lamp, 4097, message);
+    let message = "160 lamps and spots reach into a view, and 9 of them do not shine, because \
+                 their ranges fill too much of it (LIGHT_ENTRIES_MAX is 524288): give lights a shorter \
+                 falloff_end, or switch some off";
+    let (range, casts_shadows) = (f32::INFINITY, false);
+    check(LightKind::Omni { position, range, casts_shadows }, 160, message);
     let (direction, inner, outer) = (Vec3::Y, 0.2, 0.4);
     let casts_shadows = true;
     let spot = LightKind::Spot { position, direction, range: 1.0, inner, outer, casts_shadows };
-    check(spot, 4, "");
-    let message = "5 spots with shadows reach into a view, and the 4 nearest of them cast some \
-                 (SPOT_SHADOWS_MAX): disable casts_shadows on others";
-    check(spot, 5, message);
+    check(spot, 256, "");
+    let message = "1 lamps and spots cast no shadows, because more than 256 of them should \
+                 (SHADOWED_LIGHTS_MAX), or because their shadow maps do not fit into \
+                 render.shadow_atlas_texels: disable casts_shadows on others";
+    check(spot, 257, message);
 }
 
 #[test]
@@ -408,7 +415,7 @@ fn a_draw_is_visible_where_its_palette_moves_it() {
     let (ahead, behind) = (Vec3::new(0.0, 10.0, 0.0), Vec3::new(0.0, -10.0, 0.0));
     let changes = vec![draw_change(0, 0, ahead), draw_change(1, 0, behind)];
     let sun = LightKind::Sun { direction: Vec3::NEG_Z, casts_shadows: true };
-    let lights = vec![LightFrame { kind: sun, color: [1.0; 3], shadow_bias: 1.0 }];
+    let lights = vec![LightFrame { kind: sun, ..LightFrame::DEFAULT }];
     let frame = SceneFrame { changes, lights, lights_changed: true, ..SceneFrame::default() };
     let mut first = packet(frame);
     first.meshes = vec![skinned(0, 2)];

@@ -46,11 +46,29 @@ use engine_resource::resource_kind::{CompileContext, ResourceKind, SourceForm, k
 
 pub use material_compile::{COLORS, MATERIAL};
 pub use nesting_limits::STACK_BYTES;
-pub use reflection::check;
+pub use reflection::{check, check_with};
 
 /// The engine's part for pictures: bindings, vertex stage, every paint, entry points. That for
 /// meshes is in surface_prelude.rs.
 const PRELUDE: &str = include_str!("../gui.wgsl");
+
+/// The part of a shader that the engine adds behind a game's source.
+pub struct EnginePart {
+    pub source: &'static str,
+    /// The beginning of the first function that calls the game's, in `source`.
+    pub callers: &'static str,
+    /// The function that the game's source declares, and the type of its argument.
+    pub signature: &'static str,
+    pub input: &'static str,
+}
+
+/// The part of materials for Guis and images in worlds.
+pub static PAINT_PART: EnginePart = EnginePart {
+    source: PRELUDE,
+    callers: "fn engine_output",
+    signature: "fn paint(in: Paint) -> vec4f",
+    input: "Paint",
+};
 
 /// The kind `shader`, in WGSL.
 pub static SHADER: ResourceKind = ResourceKind {

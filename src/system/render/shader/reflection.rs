@@ -6,7 +6,10 @@ use super::size_limits;
 use super::surface_prelude::{
     COLOR_SIGNATURE, INTERFACE, SURFACE_SIGNATURE, SurfacePass, VERTEX_SIGNATURE, functions, module,
 };
-use super::{MATERIAL_GROUP, PRELUDE, TEXTURES_MAX, VARIABLES, sampler_binding, texture_binding};
+use super::{
+    EnginePart, MATERIAL_GROUP, PAINT_PART, TEXTURES_MAX, VARIABLES, sampler_binding,
+    texture_binding,
+};
 use engine_foundation::error;
 use engine_foundation::suggest::nearest;
 use engine_foundation::{Error, panic};
@@ -25,17 +28,20 @@ pub const SOURCE_BYTES_MAX: usize = 1 << 20;
 /// The most bytes of a shader's block of variables: every adapter supports this size.
 pub const VARIABLE_BYTES_MAX: u32 = 16384;
 
-const PAINT_SIGNATURE: &str = "fn paint(in: Paint) -> vec4f";
-
-/// Checks a shader's file and reflects it. Errors begin with `path:line:column:`.
+/// Checks the file of a material's shader and reflects it. Errors begin with `path:line:column:`.
 pub fn check(path: &str, source: &str) -> Result<ShaderData, Error> {
+    check_with(path, source, &PAINT_PART)
+}
+
+/// Checks and reflects a shader's file that a part of the engine completes.
+pub fn check_with(path: &str, source: &str, part: &EnginePart) -> Result<ShaderData, Error> {
     if source.len() > SOURCE_BYTES_MAX {
         return Err(error!("{path}: the shader is longer than 1 MiB (SOURCE_BYTES_MAX)"));
     }
     let Some(functions) = functions(source) else {
-        let whole = format!("{source}\n{PRELUDE}");
-        let head = PRELUDE.split("fn engine_output").next().expect("there is a first part");
-        let file = ShaderFile { path, source, whole: &whole, head, surface: None };
+        let whole = format!("{source}\n{}", part.source);
+        let head = part.source.split(part.callers).next().expect("there is a first part");
+        let file = ShaderFile { path, source, whole: &whole, head, part, surface: None };
         let data = checked(&file)?;
         return Ok(ShaderData { source: whole, ..data });
     };
@@ -44,7 +50,7 @@ pub fn check(path: &str, source: &str) -> Result<ShaderData, Error> {
     let transmission = functions.transmission.then_some(SurfacePass::Transmission);
     for pass in [SurfacePass::Light, SurfacePass::ShadowMap].into_iter().chain(transmission) {
         let whole = module(source, functions, pass);
-        let file = ShaderFile { path, source, whole: &whole, head: INTERFACE, surface };
+        let file = ShaderFile { path, source, whole: &whole, head: INTERFACE, part, surface };
         data = checked(&file)?;
     }
     Ok(ShaderData { source: source.to_string(), surface, ..data })
@@ -135,6 +141,8 @@ struct ShaderFile<'a> {
     whole: &'a str,
     /// The engine's part without the functions that call the file's own.
     head: &'a str,
+    /// The part that the engine adds to a shader without surface functions.
+    part: &'a EnginePart,
     /// The functions of a shader for meshes.
     surface: Option<SurfaceFunctions>,
 }
@@ -262,8 +270,9 @@ impl ShaderFile<'_> {
         use ShaderVariableType::{Vector3, Vector4};
         let signature = match self.surface {
             None => {
-                self.function(module, "paint", PAINT_SIGNATURE, (&["Paint"][..], Err(Vector4)))?;
-                PAINT_SIGNATURE
+                let EnginePart { signature, input, .. } = *self.part;
+                self.function(module, "paint", signature, (&[input][..], Err(Vector4)))?;
+                signature
             }
             Some(found) => {
                 if found.surface {

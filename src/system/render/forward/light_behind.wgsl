@@ -14,7 +14,7 @@ struct Corner {
 }
 
 @vertex
-fn background_vertex(@builtin(vertex_index) index: u32) -> Corner {
+fn behind_vertex(@builtin(vertex_index) index: u32) -> Corner {
     let at = vec2f(f32(index & 1u), f32(index >> 1u)) * 4.0 - 1.0;
     return Corner(vec4f(at, 0.0, 1.0), vec2f(at.x * 0.5 + 0.5, 0.5 - at.y * 0.5));
 }
