@@ -28,7 +28,8 @@ const RIPPLES = array<vec4f, 3>(
 // their angular frequency is gravity times the wave number.
 fn phase(at: vec2f, wave: vec4f) -> vec2f {
     let number = 6.2831853 / (max(variables.length, 0.01) * wave.z);
-    return vec2f(dot(at, wave.xy) * number - frame.seconds * variables.speed * sqrt(9.81 * number), number);
+    let frequency = variables.speed * sqrt(9.81 * number);
+    return vec2f(dot(at, wave.xy) * number - frame.seconds * frequency, number);
 }
 
 fn vertex_offset(in: VertexIn) -> vec3f {

@@ -92,6 +92,7 @@ fn packed(name: &str, data: &SurfaceData, slots: &[TextureSlot]) -> SurfaceFrame
         double_sided: data.double_sided,
         unlit: data.unlit,
         custom_material: None,
+        lobes: data.lobes,
         shader: None,
     }
 }

@@ -7,6 +7,7 @@ use super::texture::{SamplerSettings, TextureSlot};
 use bytemuck::{Pod, Zeroable};
 use engine_foundation::Vec3;
 use engine_resource::material_data::SurfaceFunctions;
+use engine_resource::surface_lobes::SurfaceLobes;
 use std::sync::Arc;
 
 /// Maximum number of vertices of one mesh.
@@ -222,6 +223,8 @@ pub struct SurfaceFrame {
     /// and the draw's tint. Such a surface is drawn transparent or masked, and both of its sides
     /// are visible.
     pub custom_material: Option<MaterialSlot>,
+    /// Lobes besides the standard ones.
+    pub lobes: SurfaceLobes,
     /// Surface functions that change what the other fields describe.
     pub shader: Option<SurfaceShader>,
 }
@@ -245,6 +248,7 @@ impl SurfaceFrame {
         double_sided: false,
         unlit: false,
         custom_material: None,
+        lobes: SurfaceLobes::NONE,
         shader: None,
     };
 }

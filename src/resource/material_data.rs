@@ -33,11 +33,18 @@ pub struct SurfaceFunctions {
     pub vertex_offset: bool,
     /// It changes the lit color of each pixel.
     pub final_color: bool,
+    /// It names lobes besides the standard ones, or transmission.
+    pub lobes: bool,
+    pub transmission: bool,
 }
 
 impl SurfaceFunctions {
     fn to_byte(self) -> u8 {
-        u8::from(self.surface) | u8::from(self.vertex_offset) << 1 | u8::from(self.final_color) << 2
+        u8::from(self.surface)
+            | u8::from(self.vertex_offset) << 1
+            | u8::from(self.final_color) << 2
+            | u8::from(self.lobes) << 3
+            | u8::from(self.transmission) << 4
     }
 
     fn from_byte(byte: u8) -> Result<Option<SurfaceFunctions>, Error> {
@@ -45,10 +52,12 @@ impl SurfaceFunctions {
             surface: byte & 1 != 0,
             vertex_offset: byte & 2 != 0,
             final_color: byte & 4 != 0,
+            lobes: byte & 8 != 0,
+            transmission: byte & 16 != 0,
         };
         match byte {
             0 => Ok(None),
-            1..=7 => Ok(Some(found)),
+            1..=31 => Ok(Some(found)),
             _ => Err(error!("it is damaged: there are no functions {byte}")),
         }
     }

@@ -37,6 +37,7 @@ pub mod shared_cache;
 mod slow_compile_warning;
 pub mod source_reader;
 pub mod store;
+pub mod surface_lobes;
 pub mod surface_source;
 pub mod variant;
 pub mod watcher;

@@ -2,6 +2,7 @@
 //! by the metallic-roughness model of glTF 2.0. Loads no textures.
 
 use super::material_data::{FILTERS, WRAPS};
+use super::surface_lobes::{LOBE_NUMBERS, SurfaceLobes};
 use crate::resource_kind::CompileContext;
 use engine_foundation::blob::{BlobReader, BlobWriter, NumberRange, within};
 use engine_foundation::color_source::ColorKey;
@@ -23,7 +24,7 @@ pub const TEXTURES: [&str; 5] = [
 /// True for the textures that hold numeric data instead of colors.
 pub const IS_DATA: [bool; 5] = [false, true, true, true, false];
 
-const KEYS: [&str; 21] = [
+const KEYS: [&str; 34] = [
     "base_color",
     "linear_base_color",
     "metallic",
@@ -45,12 +46,27 @@ const KEYS: [&str; 21] = [
     "emissive_texture",
     "emissive_strength",
     "offset_max",
+    "clear_coat",
+    "clear_coat_roughness",
+    "sheen_color",
+    "linear_sheen_color",
+    "sheen_roughness",
+    "anisotropy",
+    "anisotropy_rotation",
+    "ior",
+    "specular",
+    "specular_color",
+    "linear_specular_color",
+    "transmission",
+    "thickness",
 ];
 
 /// The color keys of a surface.
-pub const COLORS: [ColorKey; 2] = [
+pub const COLORS: [ColorKey; 4] = [
     ColorKey { key: "base_color", linear_key: "linear_base_color", has_alpha: true },
     ColorKey { key: "emissive", linear_key: "linear_emissive", has_alpha: false },
+    ColorKey { key: "sheen_color", linear_key: "linear_sheen_color", has_alpha: false },
+    ColorKey { key: "specular_color", linear_key: "linear_specular_color", has_alpha: false },
 ];
 
 /// A numeric property of a surface: its key, its range and the accessor of its field.
@@ -84,6 +100,7 @@ pub struct SurfaceSource {
     pub offset_max: f32,
     pub double_sided: bool,
     pub unlit: bool,
+    pub lobes: SurfaceLobes,
     /// Names of the textures.
     pub textures: [Option<String>; 5],
     /// Indices in `FILTERS` and `WRAPS`. Without a filter, the texture's own setting applies. The
@@ -107,6 +124,7 @@ impl SurfaceSource {
         offset_max: 1.0,
         double_sided: false,
         unlit: false,
+        lobes: SurfaceLobes::NONE,
         textures: [None, None, None, None, None],
         filter: None,
         wrap: 1,
@@ -159,6 +177,10 @@ impl SurfaceSource {
             *field(self) = number(*range)?;
             return Ok(());
         }
+        if let Some((field, range)) = self.lobes.number_mut(key) {
+            *field = number(range)?;
+            return Ok(());
+        }
         if let Some(index) = COLORS.iter().position(|color| color.key == key) {
             let color = COLORS[index].read(&value.to_tree());
             let color = color.map_err(|message| format!("'{key}' of a surface {message}"))?;
@@ -188,7 +210,9 @@ impl SurfaceSource {
     fn set_light(&mut self, index: usize, light: [f32; 4]) {
         match index {
             0 => self.base_color = light,
-            _ => self.emissive = [light[0], light[1], light[2]],
+            1 => self.emissive = [light[0], light[1], light[2]],
+            2 => self.lobes.sheen_color = [light[0], light[1], light[2]],
+            _ => self.lobes.specular_color = [light[0], light[1], light[2]],
         }
     }
 
@@ -226,6 +250,10 @@ impl SurfaceSource {
         self.base_color.iter().chain(&self.emissive).for_each(|part| writer.u32(part.to_bits()));
         let mut numbers = self.clone();
         NUMBERS.iter().for_each(|(_, _, field)| writer.u32(field(&mut numbers).to_bits()));
+        let mut lobes = self.lobes;
+        LOBE_NUMBERS.iter().for_each(|(_, _, field)| writer.u32(field(&mut lobes).to_bits()));
+        let colors = lobes.sheen_color.iter().chain(&lobes.specular_color);
+        colors.for_each(|part| writer.u32(part.to_bits()));
         for byte in [
             self.alpha,
             u8::from(self.double_sided),
@@ -253,6 +281,15 @@ impl SurfaceSource {
             let number = reader.finite()?;
             within(key, number, range)?;
             *field(&mut surface) = number;
+        }
+        for (key, range, field) in LOBE_NUMBERS {
+            let number = reader.finite()?;
+            within(key, number, range)?;
+            *field(&mut surface.lobes) = number;
+        }
+        let lobes = &mut surface.lobes;
+        for part in lobes.sheen_color.iter_mut().chain(&mut lobes.specular_color) {
+            *part = reader.finite()?;
         }
         let choice = |index: u8, most: usize| match usize::from(index) < most {
             true => Ok(index),
@@ -288,7 +325,8 @@ mod tests {
     fn written_data_reads_back_equal() {
         let surface = parsed(
             "surface = { base_color = \"#ff000080\" metallic = 1 roughness = 0.25 \
-             linear_emissive = [1, 2, 3]\n normal_texture = \"a/b\" alpha = \"mask\" \
+             linear_emissive = [1, 2, 3] clear_coat = 0.5 linear_sheen_color = [1, 0, 0.5]\n \
+             normal_texture = \"a/b\" alpha = \"mask\" \
              double_sided = true wrap = \"clamp\" }",
         )
         .unwrap();

@@ -1,12 +1,11 @@
 //! Golden images of surface functions: games' WGSL for lit meshes, with shadows, masks, joints and
 //! transparency.
 
-use super::check;
 use super::forward::{SceneBuilder, sun, view};
 use super::meshes::{CUBE, PLANE, SPHERE};
 use super::scenes::{SMOOTH, chessboard};
+use super::{check, draw, renderer};
 use engine::foundation::Vec3;
-use engine::frame_packet::FramePacket;
 use engine::frame_packet::material::{
     BlendMode, MaterialChange, MaterialFrame, MaterialSlot, ShaderFrame,
 };
@@ -14,14 +13,22 @@ use engine::frame_packet::mesh::{
     MeshChange, MeshFrame, MeshSlot, MeshVertex, SurfaceAlphaMode, SurfaceFrame, SurfaceShader,
     SurfaceSlot,
 };
+use engine::frame_packet::scene::{SkyFrame, SkyVisibility};
 use engine::frame_packet::texture::{SamplerSettings, TextureChange, TextureSlot, WrapMode};
+use engine::frame_packet::{FramePacket, ViewTarget};
 use engine::resource::material_data::{MaterialData, ShaderData, SurfaceFunctions};
 use engine::resource::resource_name::ResourceName;
+use engine::resource::surface_lobes::SurfaceLobes;
 use engine::system::render::shader::core_materials;
 use std::sync::Arc;
 
-const BOTH: SurfaceFunctions =
-    SurfaceFunctions { surface: true, vertex_offset: true, final_color: false };
+const BOTH: SurfaceFunctions = SurfaceFunctions {
+    surface: true,
+    vertex_offset: true,
+    final_color: false,
+    lobes: false,
+    transmission: false,
+};
 
 /// Stripes of two materials, with bumps that the normal follows.
 const STRIPES: &str = "
@@ -217,6 +224,7 @@ fn core_material(
         roughness: file.roughness,
         double_sided: file.double_sided,
         unlit: file.unlit,
+        lobes: file.lobes,
         alpha: [
             SurfaceAlphaMode::Opaque,
             SurfaceAlphaMode::Mask(file.alpha_cutoff),
@@ -309,4 +317,86 @@ pub fn ready_materials() -> FramePacket {
 #[test]
 fn ready_materials_of_the_engine() {
     check("ready_materials", vec![ready_materials()]);
+}
+
+/// Returns spheres with each lobe: clear coat, sheen, anisotropy, a weak and a strong reflection,
+/// clear and frosted glass.
+pub fn lobes() -> FramePacket {
+    let mut builder = SceneBuilder::new();
+    builder.ground();
+    builder.light(sun(Vec3::new(0.3, 0.8, -0.6), 1.5));
+    let red = SurfaceFrame {
+        base_color: [0.5, 0.02, 0.02, 1.0],
+        roughness: 0.7,
+        ..SurfaceFrame::DEFAULT
+    };
+    let gold = SurfaceFrame {
+        base_color: [1.0, 0.77, 0.34, 1.0],
+        metallic: 1.0,
+        roughness: 0.35,
+        ..SurfaceFrame::DEFAULT
+    };
+    let none = SurfaceLobes::NONE;
+    let of = |base: &SurfaceFrame, lobes| SurfaceFrame { lobes, ..base.clone() };
+    let glass = core_material(&mut builder, "glass", |_| {});
+    let frosted = core_material(&mut builder, "glass", |it| it.roughness = 0.45);
+    let all = [
+        of(&red, SurfaceLobes { clear_coat: 1.0, clear_coat_roughness: 0.05, ..none }),
+        of(&red, SurfaceLobes { sheen_color: [0.9, 0.9, 1.0], sheen_roughness: 0.4, ..none }),
+        of(&gold, SurfaceLobes { anisotropy: 0.9, ..none }),
+        of(&red, SurfaceLobes { specular: 0.0, ..none }),
+        of(&red, SurfaceLobes { ior: 2.4, ..none }),
+    ];
+    let size = Vec3::splat(0.5);
+    for (at, surface) in all.into_iter().enumerate() {
+        let surface = builder.surface(surface);
+        builder.add_at(SPHERE, surface, Vec3::new(at as f32 * 1.15 - 2.3, 0.0, 0.5), size);
+    }
+    let stripes = builder.matte([0.9, 0.9, 0.2]);
+    for at in 0..6 {
+        let x = at as f32 * 0.5 - 1.25;
+        builder.add_at(CUBE, stripes, Vec3::new(x, 1.6, 1.7), Vec3::new(0.1, 0.1, 0.5));
+    }
+    builder.add_at(SPHERE, glass, Vec3::new(-0.8, -0.4, 1.6), size);
+    builder.add_at(SPHERE, frosted, Vec3::new(0.6, -0.4, 1.6), size);
+    builder.build(vec![view(Vec3::new(0.0, -5.6, 2.0), Vec3::new(0.0, 0.3, 1.0))])
+}
+
+#[test]
+fn clear_coat_sheen_anisotropy_reflection_and_glass() {
+    check("surface_lobes", vec![lobes()]);
+}
+
+/// A sky of the same light in all directions makes a surface that absorbs nothing invisible.
+#[test]
+fn white_lobes_in_white_light_lose_and_add_no_energy() {
+    let Some(mut renderer) = renderer(false) else { return };
+    let none = SurfaceLobes::NONE;
+    let all = [
+        none,
+        SurfaceLobes { clear_coat: 1.0, clear_coat_roughness: 0.3, ..none },
+        SurfaceLobes { sheen_color: [1.0; 3], sheen_roughness: 0.6, ..none },
+        SurfaceLobes { anisotropy: 0.8, ..none },
+        SurfaceLobes { ior: 1.8, specular: 0.7, ..none },
+        SurfaceLobes { transmission: 1.0, ..none },
+    ];
+    let mut builder = SceneBuilder::new();
+    let gray = [0.5; 3];
+    let sky = SkyFrame { top: gray, horizon: gray, ground: gray, ..SkyFrame::DEFAULT };
+    builder.sky(SkyFrame { shown: SkyVisibility::Shown, ..sky });
+    for (at, lobes) in all.into_iter().enumerate() {
+        let surface =
+            builder.surface(SurfaceFrame { lobes, roughness: 0.5, ..SurfaceFrame::DEFAULT });
+        let at_x = Vec3::new(at as f32 * 1.1 - 2.75, 0.0, 0.0);
+        builder.add_at(SPHERE, surface, at_x, Vec3::splat(0.5));
+    }
+    let packet = builder.build(vec![view(Vec3::new(0.0, -7.0, 0.0), Vec3::ZERO)]);
+    let picture = draw(&mut renderer, vec![packet], ViewTarget::Screen);
+    let sky_color = &picture.rgba[..4];
+    let off = picture.rgba.chunks(4).map(|pixel| {
+        pixel.iter().zip(sky_color).map(|(a, b)| a.abs_diff(*b)).max().unwrap_or_default()
+    });
+    let worst = off.max().unwrap_or_default();
+    // 2 of 188 are 2.4 % of the light that the picture shows.
+    assert!(worst <= 2, "a pixel differs from the sky by {worst}");
 }

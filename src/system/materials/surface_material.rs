@@ -15,7 +15,7 @@ use engine_resource::store::ResourceStore;
 use engine_resource::surface_source::{SurfaceSource, TEXTURES};
 
 /// Numeric variables and their number of components.
-const VARIABLES: [(&str, usize); 8] = [
+const VARIABLES: [(&str, usize); 19] = [
     ("base_color", 4),
     ("metallic", 1),
     ("roughness", 1),
@@ -24,6 +24,17 @@ const VARIABLES: [(&str, usize); 8] = [
     ("normal_scale", 1),
     ("occlusion_strength", 1),
     ("alpha_cutoff", 1),
+    ("clear_coat", 1),
+    ("clear_coat_roughness", 1),
+    ("sheen_color", 3),
+    ("sheen_roughness", 1),
+    ("anisotropy", 1),
+    ("anisotropy_rotation", 1),
+    ("ior", 1),
+    ("specular", 1),
+    ("specular_color", 3),
+    ("transmission", 1),
+    ("thickness", 1),
 ];
 
 /// Material of meshes.
@@ -105,6 +116,7 @@ impl SurfaceMaterial {
             },
             double_sided: file.double_sided,
             unlit: file.unlit,
+            lobes: file.lobes,
             ..SurfaceFrame::DEFAULT
         });
         (state.emissive, state.emissive_strength) = (file.emissive, file.emissive_strength);
@@ -201,7 +213,7 @@ impl SurfaceMaterial {
         // Colors have four components, but emitted light has no alpha.
         let fits = numbers.len() == *count
             || name == "base_color" && numbers.len() == 3
-            || name == "emissive" && numbers.len() == 4;
+            || *count == 3 && numbers.len() == 4;
         if !fits {
             return Err(error!(
                 "the variable '{name}' of the material '{material}' has {count} numbers, got \
@@ -209,7 +221,14 @@ impl SurfaceMaterial {
             ));
         }
         let surface = &mut self.surface;
+        if let Some((field, (least, most))) = surface.lobes.number_mut(name) {
+            // A number that is none has no effect.
+            *field = if numbers[0].is_nan() { *field } else { numbers[0].clamp(least, most) };
+            return Ok(());
+        }
         match name {
+            "sheen_color" => surface.lobes.sheen_color.copy_from_slice(&numbers[..3]),
+            "specular_color" => surface.lobes.specular_color.copy_from_slice(&numbers[..3]),
             "base_color" => surface.base_color[..numbers.len()].copy_from_slice(numbers),
             "metallic" => surface.metallic = numbers[0].clamp(0.0, 1.0),
             "roughness" => surface.roughness = numbers[0].clamp(0.0, 1.0),

@@ -289,7 +289,8 @@ fn materials_follow_textures_that_change_slots() {
 /// Returns a shader for meshes with the variables of `shader`.
 fn surface_shader(vertex_offset: bool) -> Vec<u8> {
     let speed = [("speed", ShaderVariableType::Scalar, 0)];
-    let functions = SurfaceFunctions { surface: true, vertex_offset, final_color: false };
+    let functions =
+        SurfaceFunctions { surface: true, vertex_offset, ..SurfaceFunctions::default() };
     let data = ShaderData::read(&shader(&speed)).unwrap();
     ShaderData { surface: Some(functions), ..data }.write()
 }

@@ -10,11 +10,12 @@ use engine_foundation::sjson::{self, SjsonTree};
 use engine_foundation::{Error, Mat4, Quat};
 use engine_frame_packet::mesh::{MeshBounds, MeshPart, MeshVertex, SurfaceAlphaMode};
 use engine_frame_packet::texture::{AxisWrap, SamplerSettings, WrapMode};
+use engine_resource::surface_lobes::{LOBE_NUMBERS, SurfaceLobes};
 use std::ops::Range;
 use std::sync::Arc;
 
 /// Version of the compiled form. A change of this number recompiles every model.
-pub const VERSION: u32 = 12;
+pub const VERSION: u32 = 13;
 const MAGIC: [u8; 4] = *b"MODL";
 /// Stored in place of an index that is absent.
 const NONE: u32 = u32::MAX;
@@ -114,6 +115,7 @@ pub struct SurfaceData {
     pub alpha: SurfaceAlphaMode,
     pub double_sided: bool,
     pub unlit: bool,
+    pub lobes: SurfaceLobes,
     /// Images for base color, metalness and roughness, normal, occlusion and emission.
     pub pictures: [SurfaceImage; 5],
 }
@@ -514,6 +516,10 @@ impl SurfaceData {
         write_f32(writer, cutoff);
         writer.u8(u8::from(self.double_sided));
         writer.u8(u8::from(self.unlit));
+        let mut lobes = self.lobes;
+        LOBE_NUMBERS.iter().for_each(|(_, _, field)| write_f32(writer, *field(&mut lobes)));
+        write_floats(writer, &lobes.sheen_color);
+        write_floats(writer, &lobes.specular_color);
         for picture in self.pictures {
             write_index(writer, picture.map(|picture| picture.0));
             if let Some((_, sampling)) = picture {
@@ -535,6 +541,11 @@ impl SurfaceData {
             other => return Err(error!("it is damaged: unknown value {other}")),
         };
         let (double_sided, unlit) = (reader.flag()?, reader.flag()?);
+        let mut lobes = SurfaceLobes::NONE;
+        for (_, _, field) in LOBE_NUMBERS {
+            *field(&mut lobes) = f32_of(reader)?;
+        }
+        (lobes.sheen_color, lobes.specular_color) = (all(reader)?, all(reader)?);
         let mut found = [None; 5];
         for picture in &mut found {
             if let Some(index) = index(reader, pictures)? {
@@ -553,6 +564,7 @@ impl SurfaceData {
             alpha,
             double_sided,
             unlit,
+            lobes,
             pictures: found,
         })
     }

@@ -12,6 +12,7 @@ use engine_frame_packet::mesh::{
     INDICES_MAX, MeshBounds, PARTS_MAX, SurfaceAlphaMode, VERTICES_MAX,
 };
 use engine_frame_packet::{ANGLE_MIN, NEAR_MIN, VIEW_DISTANCE_MAX};
+use engine_resource::surface_lobes::LOBE_NUMBERS;
 use std::cmp::Ordering;
 use std::collections::HashSet;
 use std::f32::consts::{FRAC_PI_2, PI};
@@ -101,7 +102,14 @@ fn check_surface(surface: &SurfaceData) -> Result<(), Error> {
         && finite(emissive)
         && finite(&[surface.normal_scale, cutoff])
         && parts.iter().all(|part| (0.0..=1.0).contains(*part));
-    require(right, "it")
+    let mut lobes = surface.lobes;
+    let lobes_right = finite(&lobes.sheen_color)
+        && finite(&lobes.specular_color)
+        && LOBE_NUMBERS.iter().all(|(_, (least, most), field)| {
+            let number = *field(&mut lobes);
+            (*least..=*most).contains(&number)
+        });
+    require(right && lobes_right, "it")
 }
 
 fn check_mesh(mesh: &MeshData) -> Result<(), Error> {
@@ -206,6 +214,7 @@ mod tests {
     use super::super::data::{AnimationData, ModelLightType, ModelNode};
     use super::super::primitives;
     use super::*;
+    use engine_resource::surface_lobes::SurfaceLobes;
     use std::sync::Arc;
 
     /// Builds a cube with one item of each type.
@@ -222,6 +231,7 @@ mod tests {
             alpha: SurfaceAlphaMode::Mask(0.5),
             double_sided: false,
             unlit: false,
+            lobes: SurfaceLobes::NONE,
             pictures: [None; 5],
         });
         model.nodes.push(ModelNode {

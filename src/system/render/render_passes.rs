@@ -24,6 +24,8 @@ pub enum PassResource {
     Light,
     /// The depth of the view's scene.
     Depth,
+    /// The light behind surfaces that let it through, with levels of decreasing size.
+    LightBehind,
     /// The exposure of the view, which follows its light.
     Exposure,
     /// The light that bloom scatters.
@@ -73,6 +75,8 @@ pub enum Attachments {
     SkyMap,
     /// Light, and the depth buffer, which is read-only for rows that do not write the depth.
     Scene,
+    /// One level of the light behind surfaces after the other: the pass runs once for each.
+    LightBehind,
     Target,
     /// Images of a post effect: the pass runs once for each of its steps.
     Post(PassResource),
@@ -102,6 +106,7 @@ impl PassRow {
             PassResource::ShadowMaps => Attachments::ShadowMap,
             PassResource::SkyMaps => Attachments::SkyMap,
             PassResource::Light | PassResource::Depth => Attachments::Scene,
+            PassResource::LightBehind => Attachments::LightBehind,
             PassResource::ScreenDepth => Attachments::ScreenDepth,
             PassResource::Occlusion | PassResource::ResolvedLight | PassResource::MotionVectors => {
                 Attachments::ScreenSteps
@@ -194,8 +199,18 @@ pub static RENDER_PASSES: &[PassRow] = &[
         encode: |view, to| view.draw_sky(to),
     },
     PassRow {
+        name: "light behind surfaces",
+        // Glass is drawn over what is seen through it.
+        reads: &[PassResource::Light],
+        writes: &[PassWrite::Clear(PassResource::LightBehind)],
+        shaders: &["light_behind"],
+        settings: &["render.smooth_edges"],
+        runs: |view| view.has_transmission(),
+        encode: |view, to| view.draw_light_behind(to),
+    },
+    PassRow {
         name: "transparent objects",
-        reads: &[PassResource::ShadowMaps, PassResource::SkyMaps],
+        reads: &[PassResource::ShadowMaps, PassResource::SkyMaps, PassResource::LightBehind],
         writes: &[PassWrite::Keep(PassResource::Light)],
         shaders: &["mesh", "custom"],
         settings: &["render.smooth_edges"],
@@ -205,7 +220,12 @@ pub static RENDER_PASSES: &[PassRow] = &[
     PassRow {
         name: "transparent objects and particles",
         // Particles fade where they are close to the surface behind them.
-        reads: &[PassResource::ShadowMaps, PassResource::SkyMaps, PassResource::Depth],
+        reads: &[
+            PassResource::ShadowMaps,
+            PassResource::SkyMaps,
+            PassResource::Depth,
+            PassResource::LightBehind,
+        ],
         writes: &[PassWrite::Keep(PassResource::Light)],
         shaders: &["mesh", "custom", "particles"],
         settings: &["render.smooth_edges"],
@@ -374,6 +394,7 @@ static ROW_PASSES: &[(&str, &str)] = &[
     (screen_space::DEPTH_PREPASS, OCCLUSION_PASS),
     (screen_space::AMBIENT_OCCLUSION, OCCLUSION_PASS),
     (screen_space::CONTACT_SHADOWS, OCCLUSION_PASS),
+    ("light behind surfaces", "transparent objects"),
     ("transparent objects and particles", "transparent objects"),
     (screen_space::LIGHT_RESOLVE, SCREEN_PASS),
     (screen_space::MOTION_VECTORS, SCREEN_PASS),

@@ -1,7 +1,7 @@
 //! The sources of the engine's shaders for scenes, by name, with their common parts. A line
 //! `#include "view_uniforms.wgsl"` is replaced by that file of the list below. Lines between `#if
-//! custom` (or `#else`) and `#endif` belong to the modules of games' surface functions only (or to
-//! the engine's own only). Compiles nothing.
+//! custom` and `#else` or `#endif` belong to the modules of games' surface functions only, and
+//! those after `#if transmission` to surfaces that let light through. Compiles nothing.
 
 /// Parts that several shaders include.
 const INCLUDES: &[(&str, &str)] = &[
@@ -12,6 +12,7 @@ const INCLUDES: &[(&str, &str)] = &[
     ("draw_fields.wgsl", include_str!("forward/draw_fields.wgsl")),
     ("lighting.wgsl", include_str!("forward/lighting.wgsl")),
     ("surface_interface.wgsl", include_str!("forward/surface_interface.wgsl")),
+    ("lobes.wgsl", include_str!("forward/lobes.wgsl")),
     ("surface_checks.wgsl", include_str!("forward/surface_checks.wgsl")),
     ("deformation.wgsl", include_str!("forward/deformation.wgsl")),
     ("full_screen.wgsl", include_str!("post/full_screen.wgsl")),
@@ -38,6 +39,7 @@ const SHADERS: &[(&str, &str)] = &[
     ("mesh", include_str!("forward/mesh.wgsl")),
     ("custom", include_str!("forward/custom_shader.wgsl")),
     ("shadow", include_str!("forward/shadow.wgsl")),
+    ("light_behind", include_str!("forward/light_behind.wgsl")),
     ("sky", include_str!("forward/sky.wgsl")),
     ("background", include_str!("sky/background.wgsl")),
     ("sky_maps", include_str!("sky/sky_maps.wgsl")),
@@ -76,7 +78,7 @@ fn find(table: &[(&str, &'static str)], name: &str) -> &'static str {
 /// Returns the complete source of a scene's shader for a number of samples per pixel. `name` is one
 /// of [`names`] without `gui`.
 pub fn source(name: &str, samples: u32) -> String {
-    let whole = assemble(find(SHADERS, name), false);
+    let whole = assemble(find(SHADERS, name), &[]);
     if samples > 1 { whole } else { whole.replace("_multisampled_2d", "_2d") }
 }
 
@@ -87,25 +89,35 @@ pub fn source_of_resolved_light(name: &str, samples: u32) -> String {
     source(name, samples).replacen(light, "var light: texture_2d<f32>", 1)
 }
 
-/// Returns the source of a scene's shader that calls a game's surface functions, which it does not
-/// declare.
-pub fn custom_source(name: &str) -> String {
-    assemble(find(SHADERS, name), true)
+/// Returns the source of a shader of meshes. `custom`: it calls a game's surface functions, which
+/// it does not declare. `transmits`: the surfaces let light through.
+pub fn mesh_source(name: &str, custom: bool, transmits: bool) -> String {
+    let variants: Vec<&str> = [("custom", custom), ("transmission", transmits)]
+        .iter()
+        .filter(|(_, on)| *on)
+        .map(|(variant, _)| *variant)
+        .collect();
+    assemble(find(SHADERS, name), &variants)
 }
 
-/// Inserts the included files, and removes the lines of the other variant.
-fn assemble(text: &str, custom: bool) -> String {
+/// Inserts the included files, and removes the lines of other variants.
+fn assemble(text: &str, variants: &[&str]) -> String {
     let mut whole = String::with_capacity(text.len() * 2);
     let mut kept = true;
     for line in text.lines() {
-        let include = line.trim().strip_prefix("#include \"").and_then(|it| it.strip_suffix('"'));
-        match (line.trim(), include) {
-            ("#if custom", _) => kept = custom,
-            ("#else", _) => kept = !kept,
-            ("#endif", _) => kept = true,
-            _ if !kept => {}
-            (_, Some(name)) => whole += &assemble(find(INCLUDES, name), custom),
-            (_, None) => whole = whole + line + "\n",
+        let line_text = line.trim();
+        let include = line_text.strip_prefix("#include \"").and_then(|it| it.strip_suffix('"'));
+        if let Some(variant) = line_text.strip_prefix("#if ") {
+            kept = variants.contains(&variant);
+        } else if line_text == "#else" {
+            kept = !kept;
+        } else if line_text == "#endif" {
+            kept = true;
+        } else if kept {
+            match include {
+                Some(name) => whole += &assemble(find(INCLUDES, name), variants),
+                None => whole = whole + line + "\n",
+            }
         }
     }
     whole
@@ -164,6 +176,17 @@ mod tests {
             let line = format!("const {name}: vec3f = vec3f({red}, {green}, {blue});");
             assert!(atmosphere.contains(&line), "{line}");
         }
+    }
+
+    #[test]
+    fn the_shader_of_transmission_is_valid() {
+        let source = mesh_source("mesh", false, true);
+        let module = wgpu::naga::front::wgsl::parse_str(&source)
+            .unwrap_or_else(|error| panic!("{}", error.emit_to_string(&source)));
+        let flags = wgpu::naga::valid::ValidationFlags::all();
+        let able = wgpu::naga::valid::Capabilities::empty();
+        wgpu::naga::valid::Validator::new(flags, able).validate(&module).unwrap();
+        assert!(!mesh_source("mesh", false, false).contains("light_behind"));
     }
 
     #[test]

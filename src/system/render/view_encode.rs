@@ -16,8 +16,9 @@ use super::render_passes::{
 use super::scene::ViewPlan;
 use super::screen_space;
 use attachments::{
-    begin_post_step, begin_scene, begin_screen_depth, begin_shadow, begin_sky_map, begin_target,
-    color_attachment, depth_attachment, encode_object_motion, encode_screen_steps,
+    begin_light_behind, begin_post_step, begin_scene, begin_screen_depth, begin_shadow,
+    begin_sky_map, begin_target, color_attachment, depth_attachment, encode_object_motion,
+    encode_screen_steps,
 };
 use std::ops::Range;
 
@@ -38,6 +39,8 @@ pub struct ViewEncoder<'a> {
     fill: Option<PreparedFill>,
     /// Index of the shadow that is drawn.
     shadow: usize,
+    /// Level of the light behind surfaces that is drawn.
+    level: usize,
     /// Number of the view's screen-space step that is drawn.
     screen_step: usize,
     /// The step of a post effect that is drawn.
@@ -58,6 +61,16 @@ impl ViewEncoder<'_> {
 
     pub fn has_sky(&self) -> bool {
         self.scene.as_ref().is_some_and(|scene| scene.plan.uniform.horizon[3] > 0.5)
+    }
+
+    pub fn has_transmission(&self) -> bool {
+        self.scene.as_ref().is_some_and(|scene| scene.plan.transmission)
+    }
+
+    pub fn draw_light_behind(&self, to: &mut wgpu::RenderPass) {
+        if let Some(scene) = &self.scene {
+            scene.forward.draw_light_behind(to, scene.index, self.level);
+        }
     }
 
     pub fn has_sky_maps(&self) -> bool {
@@ -224,9 +237,9 @@ pub fn encode_view(
     let (buffers, masks) = (context.buffers, context.masks);
     let guis = GuiDraws { buffers, textures, materials, masks, ready };
     let (screen_step, post_step) = (0, None);
-    let (shadow, sky_pass) = (0, 0);
+    let (shadow, sky_pass, level) = (0, 0, 0);
     let mut view =
-        ViewEncoder { pass, scene, guis, fill, shadow, screen_step, post_step, sky_pass };
+        ViewEncoder { pass, scene, guis, fill, shadow, level, screen_step, post_step, sky_pass };
     if pass.is_first {
         context.generators.begin_view(pass.view);
     }
@@ -295,6 +308,7 @@ fn encode_run(
             let Some(mut to) = to else { return };
             run.iter().for_each(|row| (row.encode)(view, &mut to));
         }
+        Attachments::LightBehind => encode_light_behind(timing, encoder, view, run),
         Attachments::Post(resource) => {
             let scene = view.scene.as_ref().map(|scene| (scene.forward, scene.index));
             let steps = scene.map_or(&[][..], |(all, index)| all.post_steps(index, resource));
@@ -373,6 +387,22 @@ fn world_images<'a>(context: &EncodeContext<'a>, pass: &GuiPass) -> Option<World
     let (light, depth) = forward.light_and_depth(index)?;
     let uniform = &context.scenes.plans.views[index].uniform;
     Some(WorldImages { light, depth, samples: forward.samples(), uniform })
+}
+
+/// Encodes the passes of the levels of the light behind surfaces.
+fn encode_light_behind(
+    timing: &mut Option<GpuTiming>,
+    encoder: &mut wgpu::CommandEncoder,
+    view: &mut ViewEncoder,
+    run: &[&'static PassRow],
+) {
+    let scene = view.scene.as_ref().map(|scene| (scene.forward, scene.index));
+    let levels = scene.map_or(&[][..], |(all, index)| all.light_behind_levels(index));
+    for (level, image) in levels.iter().enumerate() {
+        view.level = level;
+        let mut to = begin_light_behind(encoder, (image, level), timing);
+        run.iter().for_each(|row| (row.encode)(view, &mut to));
+    }
 }
 
 /// Encodes the passes of a view's shadow maps.

@@ -1,4 +1,4 @@
-//! Tests of the nearest look of materials with extensions.
+//! Tests of materials with extensions.
 
 use super::specular_glossiness::{SpecularGlossiness, convert};
 use super::test_models::gltf;
@@ -33,47 +33,32 @@ fn assert_near(value: f32, wanted: f32) {
 }
 
 #[test]
-fn a_weak_reflection_is_a_rough_surface() {
-    assert_near(plastic("").roughness, 0.5);
-    assert_near(plastic("\"KHR_materials_ior\": { \"ior\": 1.5 }").roughness, 0.5);
-    assert_near(plastic("\"KHR_materials_ior\": { \"ior\": 1.0 }").roughness, 1.0);
-    assert_near(plastic("\"KHR_materials_ior\": { \"ior\": 2.4 }").roughness, 0.5);
-    let half = "\"KHR_materials_specular\": { \"specularFactor\": 0.5 }";
-    assert_near(plastic(half).roughness, 0.75);
-    let none = "\"KHR_materials_specular\": { \"specularColorFactor\": [0, 0, 0] }";
-    assert_near(plastic(none).roughness, 1.0);
-    assert_near(with_extensions(none).roughness, 0.5);
-}
-
-#[test]
-fn a_clear_coat_sharpens_the_reflection() {
-    let coat = "\"KHR_materials_clearcoat\": { \"clearcoatFactor\": 1 }";
-    assert_near(plastic(coat).roughness, 0.25);
-    let rough = "\"KHR_materials_clearcoat\": { \"clearcoatFactor\": 1, \
-                 \"clearcoatRoughnessFactor\": 0.9 }";
-    assert_near(plastic(rough).roughness, 0.5);
-}
-
-#[test]
-fn sheen_and_anisotropy_change_the_roughness() {
+fn extensions_become_lobes_of_the_surface() {
+    let lobes = |extensions: &str| plastic(extensions).lobes;
+    assert!(!lobes("").are_used());
+    assert_near(lobes("\"KHR_materials_ior\": { \"ior\": 2.4 }").ior, 2.4);
+    assert_near(lobes("\"KHR_materials_ior\": { \"ior\": 0 }").ior, 1.0);
+    let half = "\"KHR_materials_specular\": { \"specularFactor\": 0.5, \
+                \"specularColorFactor\": [1, 0.5, 1e30] }";
+    assert_near(lobes(half).specular, 0.5);
+    assert_eq!(lobes(half).specular_color, [1.0, 0.5, 100.0]);
+    let coat = "\"KHR_materials_clearcoat\": { \"clearcoatFactor\": 7, \
+                \"clearcoatRoughnessFactor\": 0.25 }";
+    assert_eq!((lobes(coat).clear_coat, lobes(coat).clear_coat_roughness), (1.0, 0.25));
     let sheen = "\"KHR_materials_sheen\": { \"sheenColorFactor\": [1, 0.5, 0], \
                  \"sheenRoughnessFactor\": 0.75 }";
-    let cloth = with_extensions(sheen);
-    assert_near(cloth.roughness, 0.75);
-    assert_near(cloth.base_color[0], 0.625);
-    assert_near(cloth.base_color[2], 0.5);
-    let brushed = "\"KHR_materials_anisotropy\": { \"anisotropyStrength\": 1 }";
-    // The roughness 0.5 across and 1 along: the root of the root of 0.25.
-    assert_near(with_extensions(brushed).roughness, 0.5f32.sqrt());
-    let none = "\"KHR_materials_anisotropy\": { \"anisotropyRotation\": 1 }";
-    assert_near(with_extensions(none).roughness, 0.5);
+    assert_eq!((lobes(sheen).sheen_color, lobes(sheen).sheen_roughness), ([1.0, 0.5, 0.0], 0.75));
+    let brushed = "\"KHR_materials_anisotropy\": { \"anisotropyStrength\": 0.5, \
+                   \"anisotropyRotation\": 1 }";
+    assert_eq!((lobes(brushed).anisotropy, lobes(brushed).anisotropy_rotation), (0.5, 1.0));
+    // The numbers of the standard model stay.
+    assert_near(plastic(coat).roughness, 0.5);
 }
 
 #[test]
-fn transmission_blends_with_the_background() {
+fn transmission_lets_light_through() {
     let glass = plastic("\"KHR_materials_transmission\": { \"transmissionFactor\": 1 }");
-    assert_eq!(glass.alpha, SurfaceAlphaMode::Blend);
-    assert_near(glass.base_color[3], 0.15);
+    assert_eq!((glass.alpha, glass.lobes.transmission), (SurfaceAlphaMode::Opaque, 1.0));
     let colored = plastic(
         "\"KHR_materials_transmission\": { \"transmissionFactor\": 1 }, \
          \"KHR_materials_volume\": { \"thicknessFactor\": 2, \"attenuationDistance\": 1, \
@@ -82,31 +67,16 @@ fn transmission_blends_with_the_background() {
     assert_near(colored.base_color[0], 1.0);
     assert_near(colored.base_color[1], 0.25);
     assert_near(colored.base_color[2], 0.0);
-    assert!(colored.base_color[3] > 0.3, "a volume that keeps light is less transparent");
+    assert_eq!(colored.lobes.thickness, 2.0);
     let opaque = plastic("\"KHR_materials_volume\": { \"thicknessFactor\": 2 }");
-    assert_eq!((opaque.alpha, opaque.base_color), (SurfaceAlphaMode::Opaque, [1.0; 4]));
+    assert!(!opaque.lobes.are_used() && opaque.base_color == [1.0; 4]);
     let (surface, warnings, _) = iron(
         "\"extensions\": { \"KHR_materials_transmission\": { \"transmissionFactor\": 1, \
          \"transmissionTexture\": { \"index\": 0 } } }",
     );
-    assert_eq!(surface.alpha, SurfaceAlphaMode::Opaque);
+    assert_eq!(surface.lobes.transmission, 0.0);
     let warning = "the transmission of material 'Iron' has a texture (texture 0), which is not \
                    supported: the surface is opaque";
-    assert_eq!(warnings, [warning]);
-}
-
-#[test]
-fn transmission_leaves_masks_alone() {
-    let mask = "\"alphaMode\": \"MASK\", ";
-    let (wanted, _, _) = iron(&mask.replace(", ", ""));
-    let (surface, warnings, _) = iron(&format!(
-        "{mask}\"extensions\": {{ \"KHR_materials_transmission\": {{ \
-         \"transmissionFactor\": 1 }} }}"
-    ));
-    assert_eq!(surface, wanted);
-    assert_eq!((surface.alpha, surface.base_color[3]), (SurfaceAlphaMode::Mask(0.5), 1.0));
-    let warning = "the transmission of material 'Iron' is not supported together with its \
-                   alphaMode MASK: the parts above the cutoff are opaque";
     assert_eq!(warnings, [warning]);
 }
 

@@ -11,6 +11,7 @@ use crate::unique_names::UniqueNames;
 use engine_foundation::error;
 use engine_foundation::{Error, Vec2};
 use engine_frame_packet::mesh::SurfaceAlphaMode;
+use engine_resource::surface_lobes::SurfaceLobes;
 use gltf::json::extensions::texture::TextureTransform;
 use gltf::json::material::{AlphaMode, Material};
 use gltf::json::validation::Checked;
@@ -142,6 +143,7 @@ fn plain(material: &Material, name: &str) -> Result<SurfaceData, Error> {
         alpha: alpha_mode(material)?,
         double_sided: material.double_sided,
         unlit: extensions.is_some_and(|all| all.unlit.is_some()),
+        lobes: SurfaceLobes::NONE,
         pictures: [None; 5],
     })
 }
@@ -159,7 +161,7 @@ fn read_material(
         true => None,
         false => specular_glossiness(pictures, model, material, (&mut surface, &mut textures))?,
     };
-    looks::approximate(material, &mut surface, &mut model.warnings)?;
+    looks::read_lobes(material, &mut surface, &mut model.warnings)?;
     let opaque = ImageUse::Color { opaque: true };
     let uses = [color, ImageUse::Data, ImageUse::Data, ImageUse::Data, opaque];
     let mut transform = None;

@@ -27,6 +27,9 @@ pub struct BindGroupLayouts {
     pub particles: wgpu::BindGroupLayout,
     /// Depth alone: group 2 of particles.
     pub depth: wgpu::BindGroupLayout,
+    /// The light behind surfaces that let it through, and its sampler: their group 3, and group 0
+    /// of the pass that makes its smaller levels.
+    pub behind: wgpu::BindGroupLayout,
     /// A texture and its sampler: group 1 of particles.
     pub texture: wgpu::BindGroupLayout,
 }
@@ -137,6 +140,7 @@ impl BindGroupLayouts {
                 &[sampled_texture(0, plain, D2, false)],
             ),
             depth: make("depth", &[sampled_texture(0, plain, D2, many)]),
+            behind: make("light behind", &[texture_entry(0), sampler_entry(1)]),
             texture: textures.layout().clone(),
         }
     }

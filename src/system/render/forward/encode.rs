@@ -257,6 +257,9 @@ impl ForwardRenderer {
                     to.set_bind_group(0, scene, &[offset]);
                 }
                 self.set_mesh_pipeline(to, frame, key, self.sky.is_lit(index));
+                if key.class.has(PipelineClass::TRANSMISSION) {
+                    self.set_light_behind(to, index);
+                }
                 return true;
             };
             let binder = frame.materials.binder(slot);

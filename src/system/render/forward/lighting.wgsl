@@ -16,6 +16,8 @@ struct Lit {
     // Roughness squared, as in the distribution.
     alpha: f32,
     n_dot_v: f32,
+    // Used in pipelines with LOBES only.
+    lobes: Lobes,
     // Ambient occlusion of the pixel, and the share of the sun's light that contact shadows leave.
     open: f32,
     contact: f32,
@@ -26,6 +28,9 @@ struct Lit {
 // term (Heitz, "Understanding the Masking-Shadowing Function in Microfacet-Based BRDFs", 2014),
 // and Schlick's Fresnel ("An Inexpensive BRDF Model for Physically-based Rendering", 1994).
 fn send(lit: Lit, towards: vec3f, color: vec3f) -> vec3f {
+    if LOBES {
+        return send_lobes(lit, towards) * color;
+    }
     let n_dot_l = clamp(dot(lit.normal, towards), 0.0, 1.0);
     if n_dot_l <= 0.0 {
         return vec3f(0.0);
@@ -145,9 +150,9 @@ fn open_parts(lit: Lit, roughness: f32) -> ScreenOpen {
     return ScreenOpen(matte, clamp(pow(lit.n_dot_v + open, narrow) - 1.0 + open, 0.0, 1.0));
 }
 
-// Returns all light of a pixel.
-fn gather(lit: Lit, surface: Surface, roughness: f32, occlusion: f32, glowing: vec4f) -> vec3f {
-    var sum = surface.emissive * glowing.rgb;
+// Returns the light that a pixel emits, and that of suns and lamps.
+fn gather_lights(lit: Lit, emissive: vec3f) -> vec3f {
+    var sum = emissive;
     for (var i = 0u; i < view.counts.x; i++) {
         let sun = view.suns[i];
         var color = sun.color.rgb;
@@ -156,13 +161,21 @@ fn gather(lit: Lit, surface: Surface, roughness: f32, occlusion: f32, glowing: v
         }
         sum += send(lit, sun.towards.xyz, color);
     }
-    sum += local_lights(lit);
-    let open = 1.0 + surface.occlusion_strength * (occlusion - 1.0);
+    return sum + local_lights(lit);
+}
+
+// Returns true if the maps of a sky or of probes light the surfaces of the view.
+fn is_map_lit() -> bool {
+    return SKY_MAPS && (view.sky_light.x >= 0.0 || view.fog_towards.w > 0.5);
+}
+
+// Returns the light of the sky and of probes that a pixel reflects. `occlusion`: that of the
+// material.
+fn gather_sky(lit: Lit, roughness: f32, occlusion: f32) -> vec3f {
     let shine = mirrored(lit.f0, roughness, lit.n_dot_v);
     let mirrored_from = reflect(-lit.back, lit.normal);
     var reflected: Reflected;
-    let has_maps = SKY_MAPS && (view.sky_light.x >= 0.0 || view.fog_towards.w > 0.5);
-    if !has_maps {
+    if !is_map_lit() {
         reflected.matte = lit.diffuse * (1.0 - shine) * sky(lit.normal, 1.0);
         reflected.mirror = shine * sky(mirrored_from, roughness);
     } else {
@@ -172,5 +185,5 @@ fn gather(lit: Lit, surface: Surface, roughness: f32, occlusion: f32, glowing: v
     }
     let screen = open_parts(lit, roughness);
     let ambient = reflected.matte * screen.matte + reflected.mirror * screen.mirror;
-    return sum + ambient * (open * view.sky_light.w);
+    return ambient * (occlusion * view.sky_light.w);
 }

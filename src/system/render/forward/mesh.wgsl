@@ -62,7 +62,7 @@ struct Point {
 @vertex
 fn mesh_vertex(in: Corner) -> Point {
     let draw = draws[in.which.x];
-    return point(in, mat3x4f(draw.x, draw.y, draw.z), draw.tint);
+    return placed(in, mat3x4f(draw.x, draw.y, draw.z), draw.tint);
 }
 
 // The vertex of a mesh with joints or morph targets.
@@ -75,11 +75,11 @@ fn deformed_mesh_vertex(in: Corner, by: EngineDeformer) -> Point {
     var bent = in;
     bent.position = moved.position;
     bent.normal = vec4f(moved.normal, 0.0);
-    return point(bent, engine_skinned(pose, by.joints, by.weights, rows), draw.tint);
+    return placed(bent, engine_skinned(pose, by.joints, by.weights, rows), draw.tint);
 }
 
 // Transforms a vertex by the rows of a matrix.
-fn point(in: Corner, rows: mat3x4f, draw_tint: vec4u) -> Point {
+fn placed(in: Corner, rows: mat3x4f, draw_tint: vec4u) -> Point {
     let x = rows[0];
     let y = rows[1];
     let z = rows[2];
@@ -114,6 +114,7 @@ fn point(in: Corner, rows: mat3x4f, draw_tint: vec4u) -> Point {
     return out;
 }
 
+#include "lobes.wgsl"
 #include "lighting.wgsl"
 
 #if custom
@@ -153,8 +154,40 @@ fn standard_surface(in: Point, surface: Surface, flat_normal: vec3f, side: f32) 
     }
     out.occlusion = 1.0 + surface.occlusion_strength * (occlusion - 1.0);
     out.emissive = surface.emissive * glowing.rgb;
+    out.clear_coat = surface.coat.x;
+    out.clear_coat_roughness = surface.coat.y;
+    out.sheen_color = surface.sheen.rgb;
+    out.sheen_roughness = surface.coat.z;
+    out.anisotropy = surface.anisotropy.x;
+    out.anisotropy_rotation = surface.anisotropy.y;
+    out.ior = surface.sheen.w;
+    out.specular = surface.specular.w;
+    out.specular_color = surface.specular.rgb;
+    out.transmission = surface.coat.w;
+    out.thickness = surface.anisotropy.z;
     return out;
 }
+
+#if transmission
+@group(3) @binding(0) var behind_texture: texture_2d<f32>;
+@group(3) @binding(1) var behind_sampler: sampler;
+
+// Returns the light behind a surface: the ray is refracted where it enters, leaves on the other
+// side after the thickness, and a rough surface blurs what it reaches.
+fn light_behind(in: Point, out: SurfaceOut, lit: Lit) -> vec3f {
+    let entered = refract(-lit.back, out.normal, 1.0 / max(out.ior, 1.0));
+    let left = view.to_clip * vec4f(in.world + entered * out.thickness, 1.0);
+    let size = vec2f(textureDimensions(behind_texture));
+    let own = in.clip.xy / size;
+    let there = left.xy / max(left.w, 1e-6) * vec2f(0.5, -0.5) + 0.5;
+    let is_bent = out.thickness > 0.0 && left.w > 1e-6;
+    let at = select(own, clamp(there, vec2f(0.0), vec2f(1.0)), is_bent);
+    // Without refraction, nothing is blurred either.
+    let rough = out.roughness * clamp(out.ior * 2.0 - 2.0, 0.0, 1.0);
+    let level = log2(max(size.x, 1.0)) * rough;
+    return textureSampleLevel(behind_texture, behind_sampler, at, level).rgb * out.base_color;
+}
+#endif
 
 // Returns the color of a point, with premultiplied alpha.
 fn shaded(in: Point, surface: Surface, flat_normal: vec3f, out: SurfaceOut) -> vec4f {
@@ -185,16 +218,32 @@ fn shaded(in: Point, surface: Surface, flat_normal: vec3f, out: SurfaceOut) -> v
     lit.n_dot_v = max(abs(dot(lit.normal, lit.back)), 1e-4);
     // The occlusion is that of opaque surfaces.
     var screen = vec2f(1.0);
+#if transmission
+#else
     if (view.counts.w & SCREEN_OCCLUSION) != 0u && !seen_through {
         screen = screen_open(in.clip.xy);
     }
+#endif
     lit.open = screen.r;
     lit.contact = screen.g;
-    // What the surface emits and hides is complete in `out`.
-    var own = surface;
-    own.emissive = out.emissive;
-    own.occlusion_strength = 1.0;
-    var sent = gather(lit, own, out.roughness, out.occlusion, vec4f(1.0));
+    var emissive = out.emissive;
+    var behind = vec3f(0.0);
+    if LOBES {
+        lit.lobes = lobes_of(out, out.normal, in.tangent, steady);
+        lit.f0 = f0_of(out);
+        lit.diffuse *= 1.0 - out.transmission;
+        let coat_v = abs(dot(flat_normal, lit.back));
+        emissive *= 1.0 - out.clear_coat * coat_fresnel(coat_v);
+#if transmission
+        behind = light_behind(in, out, lit) * (out.transmission * (1.0 - out.metallic));
+#endif
+    }
+    var sent = gather_lights(lit, emissive);
+    if LOBES {
+        sent += lobes_sky(lit, out.roughness, behind, out.occlusion);
+    } else {
+        sent += gather_sky(lit, out.roughness, out.occlusion);
+    }
 #if custom
     sent = numbers(final_color(inputs, sent), 60000.0);
 #endif

@@ -15,6 +15,14 @@ struct Surface {
     // x: bit 0 it has a normal texture, bit 1 unlit, bit 2 transparent; y: the longest offset of
     // its vertices in metres, as the bits of an f32.
     flags: vec4u,
+    // Clear coat and its roughness, roughness of the sheen, transmission.
+    coat: vec4f,
+    // Color of the sheen; w: index of refraction.
+    sheen: vec4f,
+    // Color and strength of the reflection.
+    specular: vec4f,
+    // Strength and angle of anisotropy, thickness.
+    anisotropy: vec4f,
 }
 
 @group(0) @binding(1) var<storage, read> draws: array<Draw>;

@@ -11,7 +11,9 @@ mod bind_group_layouts;
 mod custom_shaders;
 mod effects;
 mod encode;
+mod light_behind;
 mod mesh_buffers;
+mod mesh_pipelines;
 mod morph_buffer;
 mod object_motion;
 mod pipelines;
@@ -268,6 +270,7 @@ impl ForwardRenderer {
         }
         let sizes: Vec<_> = self.areas.iter().flatten().map(|it| self.scale.size(it)).collect();
         self.targets.ensure(device, &self.layouts, &sizes);
+        self.ensure_light_behind(device, &scenes.plans);
         let layers = scenes.plans.shadows.iter().map(|shadow| match shadow.map {
             ShadowMap::Sun(layer) => layer + 1,
             ShadowMap::Spot(_) | ShadowMap::Omni(..) => 0,
@@ -374,6 +377,11 @@ impl ForwardRenderer {
             if let TransparentGroup::Particles { batch, .. } = transparent {
                 let batch = &scenes.scenes[&view.scene].particle_batches[*batch as usize];
                 self.pipelines.ensure(device, &self.layouts, PipelineKey::Particles(batch.blend));
+            }
+        }
+        if view.transmission {
+            for copies in [true, false] {
+                self.pipelines.ensure(device, &self.layouts, PipelineKey::LightBehind { copies });
             }
         }
         self.pipelines.ensure(device, &self.layouts, PipelineKey::Sky);

@@ -5,13 +5,12 @@ use super::super::gui_pipelines::{DEPTH_FORMAT, blend_state};
 use super::super::numeric_map::NumberMap;
 use super::super::scene::PipelineClass;
 use super::super::screen_space::MOTION_FORMAT;
-use super::super::shader_sources::{source, source_of_resolved_light};
+use super::super::shader_sources::{mesh_source, source, source_of_resolved_light};
 use super::bind_group_layouts::BindGroupLayouts;
-use super::mesh_buffers::DeformerVertex;
+use super::mesh_pipelines::{MeshOptions, mesh_buffers, mesh_pipeline};
 use super::object_motion::INSTANCE_BYTES;
 use super::{LIGHT_FORMAT, PARTICLE_BYTES};
 use engine_frame_packet::material::BlendMode;
-use engine_frame_packet::mesh::MeshVertex;
 
 /// The purpose of a pipeline.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -33,6 +32,10 @@ pub enum PipelineKey {
     /// Draws the motion vectors of moved meshes of a class.
     ObjectMotion(PipelineClass),
     Particles(BlendMode),
+    /// Copies the light behind surfaces; `false`: halves the size of a copy.
+    LightBehind {
+        copies: bool,
+    },
     /// Clears the depth of a tile of the shadow atlas.
     ClearTile,
 }
@@ -50,6 +53,9 @@ impl PipelineKey {
 /// All pipelines of scenes.
 pub struct PipelineCache {
     mesh: wgpu::ShaderModule,
+    /// The module of surfaces that let light through, created when it is first needed.
+    transmission: Option<wgpu::ShaderModule>,
+    light_behind: Option<wgpu::ShaderModule>,
     shadow: wgpu::ShaderModule,
     sky: wgpu::ShaderModule,
     tonemap: wgpu::ShaderModule,
@@ -61,14 +67,8 @@ pub struct PipelineCache {
     pipelines: NumberMap<PipelineKey, wgpu::RenderPipeline>,
 }
 
-const CORNER: [wgpu::VertexAttribute; 5] = wgpu::vertex_attr_array![
-    0 => Float32x3, 1 => Snorm8x4, 2 => Snorm8x4, 3 => Float32x2, 4 => Unorm8x4
-];
-const WHICH: [wgpu::VertexAttribute; 1] = wgpu::vertex_attr_array![5 => Uint32x2];
 /// The slots of an instance, and its first row of previous poses.
 const MOVED: [wgpu::VertexAttribute; 2] = wgpu::vertex_attr_array![5 => Uint32x2, 9 => Uint32];
-const DEFORMER: [wgpu::VertexAttribute; 3] =
-    wgpu::vertex_attr_array![6 => Uint16x4, 7 => Unorm16x4, 8 => Uint32x2];
 const PARTICLE: [wgpu::VertexAttribute; 7] = wgpu::vertex_attr_array![
     0 => Float32x3, 1 => Float32, 2 => Float32x2, 3 => Unorm8x4, 4 => Float32, 5 => Float32x4,
     6 => Float32x3
@@ -158,6 +158,8 @@ impl PipelineCache {
         };
         PipelineCache {
             mesh: module("mesh"),
+            transmission: None,
+            light_behind: None,
             shadow: module("shadow"),
             sky: module("sky"),
             tonemap: module("tonemap"),
@@ -173,25 +175,16 @@ impl PipelineCache {
     pub fn ensure(&mut self, device: &GpuDevice, layouts: &BindGroupLayouts, key: PipelineKey) {
         if !self.pipelines.contains_key(&key) {
             let pipeline = match key {
-                PipelineKey::Mesh(class) => {
-                    let is_shadow = class.has(PipelineClass::SHADOW);
-                    let module = if is_shadow { &self.shadow } else { &self.mesh };
-                    let samples = self.samples;
-                    let options = MeshOptions { module, class, samples, is_map_lit: false };
-                    mesh_pipeline(&device.device, layouts, &options, None)
-                }
+                PipelineKey::Mesh(class) => self.mesh(device, layouts, class, false),
+                PipelineKey::MapLitMesh(class) => self.mesh(device, layouts, class, true),
                 PipelineKey::ObjectMotion(class) => self.object_motion(device, layouts, class),
                 PipelineKey::DepthPrepass(class) => self.depth_prepass(device, layouts, class),
-                PipelineKey::MapLitMesh(class) => {
-                    let (module, samples) = (&self.mesh, self.samples);
-                    let options = MeshOptions { module, class, samples, is_map_lit: true };
-                    mesh_pipeline(&device.device, layouts, &options, None)
-                }
                 PipelineKey::Sky => self.sky(device, layouts),
                 PipelineKey::Tonemap { format, has_depth, is_resolved } => {
                     self.tonemap(device, layouts, format, (has_depth, is_resolved))
                 }
                 PipelineKey::Particles(blend) => self.particles(device, layouts, blend),
+                PipelineKey::LightBehind { copies } => self.light_behind(device, layouts, copies),
                 PipelineKey::ClearTile => self.clear_tile(device),
             };
             self.pipelines.insert(key, pipeline);
@@ -201,6 +194,26 @@ impl PipelineCache {
     /// Returns a pipeline that `ensure` created.
     pub fn get(&self, key: PipelineKey) -> &wgpu::RenderPipeline {
         &self.pipelines[&key]
+    }
+
+    /// Creates a pipeline of meshes with the engine's own surface.
+    fn mesh(
+        &mut self,
+        device: &GpuDevice,
+        layouts: &BindGroupLayouts,
+        class: PipelineClass,
+        is_map_lit: bool,
+    ) -> wgpu::RenderPipeline {
+        let module = if class.has(PipelineClass::SHADOW) {
+            &self.shadow
+        } else if class.has(PipelineClass::TRANSMISSION) {
+            let make = || module_of(device, "transmission", mesh_source("mesh", false, true));
+            &*self.transmission.get_or_insert_with(make)
+        } else {
+            &self.mesh
+        };
+        let options = MeshOptions { module, class, samples: self.samples, is_map_lit };
+        mesh_pipeline(&device.device, layouts, &options, None)
     }
 
     /// Creates the pipeline of meshes in the depth prepass of a view.
@@ -370,6 +383,35 @@ impl PipelineCache {
         )
     }
 
+    fn light_behind(
+        &mut self,
+        device: &GpuDevice,
+        layouts: &BindGroupLayouts,
+        copies: bool,
+    ) -> wgpu::RenderPipeline {
+        let samples = self.samples;
+        let make_module = || module_of(device, "light behind", source("light_behind", samples));
+        let module = &*self.light_behind.get_or_insert_with(make_module);
+        make(
+            &device.device,
+            &PipelineOptions {
+                label: "light behind",
+                layouts: &[Some(if copies { &layouts.light_only } else { &layouts.behind })],
+                module,
+                vertex: "behind_vertex",
+                fragment: Some(if copies { "copy_fragment" } else { "smaller_fragment" }),
+                constants: &[("SAMPLES", f64::from(samples))],
+                buffers: &[],
+                strip: false,
+                front: wgpu::FrontFace::Ccw,
+                cull: None,
+                depth: None,
+                samples: 1,
+                target: Some((LIGHT_FORMAT, None)),
+            },
+        )
+    }
+
     fn particles(
         &self,
         device: &GpuDevice,
@@ -402,125 +444,9 @@ impl PipelineCache {
     }
 }
 
-/// The parameters in which pipelines of meshes differ.
-pub struct MeshOptions<'a> {
-    pub module: &'a wgpu::ShaderModule,
-    /// The class; [`PipelineClass::SHADOW`]: the pipeline draws into shadow maps.
-    pub class: PipelineClass,
-    pub samples: u32,
-    /// True if the maps of a sky or of probes may light the meshes.
-    pub is_map_lit: bool,
-}
-
-/// The group of a material with surface functions; its module has names with a prefix.
-pub struct FunctionsGroup<'a>(pub Option<&'a wgpu::BindGroupLayout>);
-
-/// Creates a pipeline of meshes. `functions`: the module has surface functions of a game.
-pub fn mesh_pipeline(
-    device: &wgpu::Device,
-    layouts: &BindGroupLayouts,
-    options: &MeshOptions,
-    functions: Option<FunctionsGroup>,
-) -> wgpu::RenderPipeline {
-    let class = options.class;
-    let is_custom = functions.is_some();
-    let own = |engine: &'static str, custom: &'static str| if is_custom { custom } else { engine };
-    let material = functions.and_then(|FunctionsGroup(layout)| layout);
-    let mask = class.has(PipelineClass::MASK);
-    let deformed = class.has(PipelineClass::DEFORMED);
-    if class.has(PipelineClass::SHADOW) {
-        let mut depth = depth_state(true, wgpu::CompareFunction::LessEqual);
-        // Surfaces parallel to the light are moved back, so that they do not shadow themselves.
-        depth.bias = wgpu::DepthBiasState { constant: 2, slope_scale: 2.0, clamp: 0.0 };
-        let with_set = [Some(&layouts.map), Some(&layouts.set), material];
-        let count = if material.is_some() {
-            3
-        } else if mask || is_custom {
-            2
-        } else {
-            1
-        };
-        return make(
-            device,
-            &PipelineOptions {
-                label: "shadow",
-                layouts: &with_set[..count],
-                module: options.module,
-                vertex: match deformed {
-                    true => own("deformed_shadow_vertex", "engine_deformed_shadow_vertex"),
-                    false => own("shadow_vertex", "engine_shadow_vertex"),
-                },
-                fragment: mask.then_some(own("shadow_fragment", "engine_shadow_fragment")),
-                constants: &[],
-                buffers: &mesh_buffers(deformed),
-                strip: false,
-                front: wgpu::FrontFace::Ccw,
-                // Thin objects with one visible side cast shadows in both directions.
-                cull: None,
-                depth: Some(depth),
-                samples: 1,
-                target: None,
-            },
-        );
-    }
-    let blend = class.has(PipelineClass::BLEND);
-    let flag = |name, set| (name, f64::from(u8::from(set)));
-    let constants = [
-        flag(own("MASK", "engine_MASK"), mask),
-        flag(own("SKY_MAPS", "engine_SKY_MAPS"), options.is_map_lit),
-    ];
-    let groups = [Some(&layouts.scene), Some(&layouts.set), material];
-    make(
-        device,
-        &PipelineOptions {
-            label: "mesh",
-            layouts: &groups[..2 + usize::from(material.is_some())],
-            module: options.module,
-            vertex: match deformed {
-                true => own("deformed_mesh_vertex", "engine_deformed_mesh_vertex"),
-                false => own("mesh_vertex", "engine_mesh_vertex"),
-            },
-            fragment: Some(own("mesh_fragment", "engine_mesh_fragment")),
-            constants: &constants,
-            buffers: &mesh_buffers(deformed),
-            strip: false,
-            front: match class.has(PipelineClass::MIRRORED) {
-                true => wgpu::FrontFace::Cw,
-                false => wgpu::FrontFace::Ccw,
-            },
-            cull: (!class.has(PipelineClass::DOUBLE)).then_some(wgpu::Face::Back),
-            depth: Some(depth_state(!blend, wgpu::CompareFunction::LessEqual)),
-            samples: options.samples,
-            target: Some((LIGHT_FORMAT, blend_state(blend_mode(blend)))),
-        },
-    )
-}
-
-fn blend_mode(blend: bool) -> BlendMode {
-    if blend { BlendMode::Alpha } else { BlendMode::Replace }
-}
-
-/// Returns the vertex buffers of meshes; those of meshes with joints or morph targets have one
-/// more.
-pub fn mesh_buffers(deformed: bool) -> Vec<Option<wgpu::VertexBufferLayout<'static>>> {
-    let mut all = vec![
-        Some(wgpu::VertexBufferLayout {
-            array_stride: size_of::<MeshVertex>() as u64,
-            step_mode: wgpu::VertexStepMode::Vertex,
-            attributes: &CORNER,
-        }),
-        Some(wgpu::VertexBufferLayout {
-            array_stride: 8,
-            step_mode: wgpu::VertexStepMode::Instance,
-            attributes: &WHICH,
-        }),
-    ];
-    if deformed {
-        all.push(Some(wgpu::VertexBufferLayout {
-            array_stride: size_of::<DeformerVertex>() as u64,
-            step_mode: wgpu::VertexStepMode::Vertex,
-            attributes: &DEFORMER,
-        }));
-    }
-    all
+fn module_of(device: &GpuDevice, label: &str, source: String) -> wgpu::ShaderModule {
+    device.device.create_shader_module(wgpu::ShaderModuleDescriptor {
+        label: Some(label),
+        source: wgpu::ShaderSource::Wgsl(source.into()),
+    })
 }

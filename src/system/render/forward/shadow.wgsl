@@ -108,16 +108,27 @@ fn point(in: Corner, rows: mat3x4f, tint: vec4u) -> Point {
 #if custom
 // Returns the inputs of a game's surface function. A map has no camera, and of the textures of the
 // material only the color is read.
-fn surface_in(in: Point, numbers: Surface, painted: vec4f) -> SurfaceIn {
+fn surface_in(in: Point, own: Surface, painted: vec4f) -> SurfaceIn {
     var base: SurfaceOut;
-    let own = painted.rgb / max(painted.a, 1.0 / 255.0);
-    base.base_color = numbers.base_color.rgb * own * in.color;
-    base.alpha = numbers.base_color.a * painted.a * in.alpha;
-    base.metallic = numbers.metallic;
-    base.roughness = numbers.roughness;
+    let texel = painted.rgb / max(painted.a, 1.0 / 255.0);
+    base.base_color = own.base_color.rgb * texel * in.color;
+    base.alpha = own.base_color.a * painted.a * in.alpha;
+    base.metallic = own.metallic;
+    base.roughness = own.roughness;
     base.normal = direction_or(in.normal, vec3f(0.0, 0.0, 1.0));
     base.occlusion = 1.0;
-    base.emissive = numbers.emissive;
+    base.emissive = own.emissive;
+    base.clear_coat = own.coat.x;
+    base.clear_coat_roughness = own.coat.y;
+    base.sheen_color = own.sheen.rgb;
+    base.sheen_roughness = own.coat.z;
+    base.anisotropy = own.anisotropy.x;
+    base.anisotropy_rotation = own.anisotropy.y;
+    base.ior = own.sheen.w;
+    base.specular = own.specular.w;
+    base.specular_color = own.specular.rgb;
+    base.transmission = own.coat.w;
+    base.thickness = own.anisotropy.z;
     var it: SurfaceIn;
     it.base = base;
     it.uv = in.uv;

@@ -28,6 +28,17 @@ fn checked_surface(out: SurfaceOut, normal: vec3f) -> SurfaceOut {
     it.normal = direction_or(out.normal, normal);
     it.occlusion = number(out.occlusion, 0.0, 1.0);
     it.emissive = numbers(out.emissive, 60000.0);
+    it.clear_coat = number(out.clear_coat, 0.0, 1.0);
+    it.clear_coat_roughness = number(out.clear_coat_roughness, 0.0, 1.0);
+    it.sheen_color = numbers(out.sheen_color, 1.0);
+    it.sheen_roughness = number(out.sheen_roughness, 0.0, 1.0);
+    it.anisotropy = number(out.anisotropy, 0.0, 1.0);
+    it.anisotropy_rotation = number(out.anisotropy_rotation, -1000.0, 1000.0);
+    it.ior = number(out.ior, 1.0, 5.0);
+    it.specular = number(out.specular, 0.0, 1.0);
+    it.specular_color = numbers(out.specular_color, 100.0);
+    it.transmission = number(out.transmission, 0.0, 1.0);
+    it.thickness = number(out.thickness, 0.0, 1000.0);
     return it;
 }
 

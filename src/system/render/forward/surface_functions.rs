@@ -8,15 +8,15 @@ use super::super::numeric_map::NumberMap;
 use super::super::scene::{PipelineClass, SceneBatchKey};
 use super::super::shader::surface_prelude::{SurfacePass, module};
 use super::bind_group_layouts::BindGroupLayouts;
-use super::pipelines::{FunctionsGroup, MeshOptions, mesh_pipeline};
+use super::mesh_pipelines::{FunctionsGroup, MeshOptions, mesh_pipeline};
 use engine_frame_packet::material::ShaderFrame;
 use std::sync::Arc;
 
 /// A shader with its modules and pipelines on the adapter.
 struct FunctionShader {
     shader: Arc<ShaderFrame>,
-    /// The modules of the light and of shadow maps, as far as they are used.
-    modules: [Option<wgpu::ShaderModule>; 2],
+    /// The modules of the light, of shadow maps and of transmission, as far as they are used.
+    modules: [Option<wgpu::ShaderModule>; 3],
     /// Pipelines by class; `None`: the adapter refused it.
     pipelines: NumberMap<PipelineClass, Option<wgpu::RenderPipeline>>,
 }
@@ -50,7 +50,7 @@ impl SurfaceShaders {
         };
         let known = self.all.iter().position(|it| Arc::ptr_eq(&it.shader, shader));
         let at = known.unwrap_or_else(|| {
-            let (modules, pipelines) = ([None, None], NumberMap::default());
+            let (modules, pipelines) = ([None, None, None], NumberMap::default());
             self.all.push(FunctionShader { shader: Arc::clone(shader), modules, pipelines });
             self.all.len() - 1
         });
@@ -90,9 +90,14 @@ impl FunctionShader {
         binder: &MaterialBinder,
     ) -> Result<wgpu::RenderPipeline, String> {
         let functions = self.shader.surface.unwrap_or_default();
-        let is_shadow = class.has(PipelineClass::SHADOW);
-        let pass = if is_shadow { SurfacePass::ShadowMap } else { SurfacePass::Light };
-        let (shader, slot) = (&self.shader, &mut self.modules[usize::from(is_shadow)]);
+        let (index, pass) = if class.has(PipelineClass::SHADOW) {
+            (1, SurfacePass::ShadowMap)
+        } else if class.has(PipelineClass::TRANSMISSION) {
+            (2, SurfacePass::Transmission)
+        } else {
+            (0, SurfacePass::Light)
+        };
+        let (shader, slot) = (&self.shader, &mut self.modules[index]);
         device.compiled(|raw| {
             let module = slot.get_or_insert_with(|| {
                 let source = module(&shader.source, functions, pass);

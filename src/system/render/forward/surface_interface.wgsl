@@ -11,6 +11,23 @@ struct SurfaceOut {
     // The fraction of the sky's light that arrives.
     occlusion: f32,
     emissive: vec3f,
+    // A smooth layer over the surface, from 0 to 1, and its roughness.
+    clear_coat: f32,
+    clear_coat_roughness: f32,
+    // Light that fibres of cloth scatter at the rim.
+    sheen_color: vec3f,
+    sheen_roughness: f32,
+    // Strength of brushed lines, from 0 to 1, and their angle to the tangent in radians.
+    anisotropy: f32,
+    anisotropy_rotation: f32,
+    // Index of refraction; strength and color of the reflection of what is not metal.
+    ior: f32,
+    specular: f32,
+    specular_color: vec3f,
+    // The part of the light from behind that comes through, from 0 to 1, and the thickness in
+    // metres over which it is refracted.
+    transmission: f32,
+    thickness: f32,
 }
 
 struct SurfaceIn {

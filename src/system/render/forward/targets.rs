@@ -6,6 +6,7 @@ use super::super::numeric_map::NumberMap;
 use super::super::textures::entry;
 use super::LIGHT_FORMAT;
 use super::bind_group_layouts::BindGroupLayouts;
+use super::light_behind::LightBehindTargets;
 
 /// Targets of more sizes than this are not kept.
 const SIZES_MAX: usize = 4;
@@ -64,6 +65,7 @@ impl ShadowAtlasTexture {
 pub struct SceneTargets {
     samples: u32,
     sizes: NumberMap<(u32, u32), SceneTarget>,
+    pub behind: LightBehindTargets,
     pub sun: ShadowMapArray,
     pub atlas: ShadowAtlasTexture,
 }
@@ -117,6 +119,7 @@ impl SceneTargets {
         SceneTargets {
             samples,
             sizes: NumberMap::default(),
+            behind: LightBehindTargets::default(),
             sun: ShadowMapArray::new(device, sun_side.clamp(1, most), 0),
             atlas: ShadowAtlasTexture::new(device, 1),
         }

@@ -79,6 +79,8 @@ pub struct ViewPlan {
     pub blended: Range<usize>,
     /// True if there are particles among them.
     pub particles: bool,
+    /// True if there are surfaces among them that let light through.
+    pub transmission: bool,
     /// Number of visible draws.
     pub count: u32,
 }
@@ -295,6 +297,10 @@ impl DrawPlans {
         let ahead = Vec3::new(uniform.ahead[0], uniform.ahead[1], uniform.ahead[2]);
         let solid = self.group_opaque(library, scene, camera.position, ahead);
         let (blended, particles) = self.blended(scene, view, &sides, first_particle, ahead);
+        let transmission = self.transparent[blended.clone()].iter().any(|transparent| {
+            matches!(transparent, TransparentGroup::Group(group)
+                if library.batch(group.batch).class.has(PipelineClass::TRANSMISSION))
+        });
         ViewPlan {
             view: index,
             scene: number,
@@ -303,6 +309,7 @@ impl DrawPlans {
             solid,
             blended,
             particles,
+            transmission,
             count,
         }
     }

@@ -39,6 +39,10 @@ impl PipelineClass {
     pub const DEFORMED: u16 = 32;
     /// The material has surface functions of a game.
     pub const FUNCTIONS: u16 = 64;
+    /// The surface has lobes besides the standard ones.
+    pub const LOBES: u16 = 128;
+    /// Light from behind comes through the surface.
+    pub const TRANSMISSION: u16 = 256;
 
     pub fn has(self, bit: u16) -> bool {
         self.0 & bit != 0
@@ -88,6 +92,14 @@ pub struct SurfaceUniform {
     /// Maximum length of a vertex's offset.
     pub offset_max: f32,
     pub spare: [u32; 2],
+    /// Clear coat and its roughness, roughness of the sheen, transmission.
+    pub coat: [f32; 4],
+    /// Color of the sheen, and index of refraction.
+    pub sheen: [f32; 4],
+    /// Color and strength of the reflection.
+    pub specular: [f32; 4],
+    /// Strength and angle of anisotropy, thickness.
+    pub anisotropy: [f32; 4],
 }
 
 /// The textures of a surface: color, metallic and roughness, normal, occlusion, emissive.
@@ -212,6 +224,8 @@ impl ResourceChanges {
 
 fn data_of(surface: &SurfaceFrame) -> SurfaceUniform {
     let blend = matches!(surface.alpha, SurfaceAlphaMode::Blend);
+    let lobes = &surface.lobes;
+    let with = |[r, g, b]: [f32; 3], fourth: f32| [r, g, b, fourth];
     SurfaceUniform {
         base_color: surface.base_color,
         emissive: surface.emissive,
@@ -225,6 +239,15 @@ fn data_of(surface: &SurfaceFrame) -> SurfaceUniform {
             | u32::from(blend) << 2,
         offset_max: offset_max(surface),
         spare: [0; 2],
+        coat: [
+            lobes.clear_coat,
+            lobes.clear_coat_roughness,
+            lobes.sheen_roughness,
+            lobes.transmission,
+        ],
+        sheen: with(lobes.sheen_color, lobes.ior),
+        specular: with(lobes.specular_color, lobes.specular),
+        anisotropy: [lobes.anisotropy, lobes.anisotropy_rotation, lobes.thickness, 0.0],
     }
 }
 
@@ -239,7 +262,14 @@ fn offset_max(surface: &SurfaceFrame) -> f32 {
 fn class_of(surface: &SurfaceFrame) -> PipelineClass {
     let double = if surface.double_sided { PipelineClass::DOUBLE } else { 0 };
     let functions = if surface.shader.is_some() { PipelineClass::FUNCTIONS } else { 0 };
-    let double = double | functions;
+    let of_shader = surface.shader.map(|shader| shader.functions).unwrap_or_default();
+    let lit = !surface.unlit && surface.custom_material.is_none();
+    let lobes = lit && (surface.lobes.are_used() || of_shader.lobes);
+    let transmits = lobes && (surface.lobes.transmission > 0.0 || of_shader.transmission);
+    let lobes = if lobes { PipelineClass::LOBES } else { 0 };
+    // Drawn among transparent objects, after everything that is seen through them.
+    let through = PipelineClass::TRANSMISSION | PipelineClass::BLEND;
+    let double = double | functions | lobes | if transmits { through } else { 0 };
     PipelineClass(match surface.alpha {
         SurfaceAlphaMode::Mask(_) => double | PipelineClass::MASK,
         // A material may paint transparent pixels anywhere.

@@ -7,7 +7,7 @@ use engine_frame_packet::deformation::{MeshMorph, MeshSkin};
 use engine_frame_packet::material::{BlendMode, MaterialSlot};
 use engine_frame_packet::mesh::{
     MeshBounds, MeshChange, MeshFrame, MeshPart, MeshSlot, MeshVertex, SurfaceAlphaMode,
-    SurfaceChange, SurfaceFrame, SurfaceSlot,
+    SurfaceChange, SurfaceFrame, SurfaceShader, SurfaceSlot,
 };
 use engine_frame_packet::scene::{
     DrawChange, DrawMesh, DrawSlot, DrawTransform, LightFrame, LightKind, ParticleBatch,
@@ -16,6 +16,8 @@ use engine_frame_packet::scene::{
 use engine_frame_packet::shading_environment::{EnvironmentTextures, ShadingEnvironment};
 use engine_frame_packet::texture::TextureSlot;
 use engine_frame_packet::{CameraFrame, View, ViewTarget};
+use engine_resource::material_data::SurfaceFunctions;
+use engine_resource::surface_lobes::SurfaceLobes;
 use std::sync::Arc;
 
 /// Returns two triangles of a metre, in one or two parts.
@@ -530,4 +532,40 @@ fn transparent_draws_are_sorted_by_the_center_of_their_pose() {
     assert_eq!(order(&scenes), [1, 0]);
     apply(&mut scenes, &packet(posed(0, Vec3::new(0.0, 20.0, 0.0))));
     assert_eq!(order(&scenes), [0, 1]);
+}
+
+#[test]
+fn moved_vertices_and_glass_change_bounds_and_order() {
+    let functions = SurfaceFunctions { vertex_offset: true, ..SurfaceFunctions::default() };
+    let shader = SurfaceShader { material: MaterialSlot(8), functions, offset_max: 4.0 };
+    let moved = |offset_max| SurfaceFrame {
+        shader: Some(SurfaceShader { offset_max, ..shader }),
+        ..SurfaceFrame::DEFAULT
+    };
+    let lobes = SurfaceLobes { transmission: 0.5, ..SurfaceLobes::NONE };
+    let glass = SurfaceFrame { lobes, ..SurfaceFrame::DEFAULT };
+    let mut frame = SceneFrame::default();
+    // All three are behind the camera by two metres, except for the glass.
+    for (slot, y) in [-2.0, -2.0, 5.0].into_iter().enumerate() {
+        let change = draw_change(slot as u32, 0, Vec3::new(0.0, y, 0.0));
+        let DrawChange::Set(draw) = change else { unreachable!("it puts") };
+        frame.surfaces.push(SurfaceSlot(slot as u32 + 1));
+        frame.changes.push(DrawChange::Set(DrawMesh { surfaces: (slot as u32, 1), ..draw }));
+    }
+    let mut packet = packet(frame);
+    packet.meshes = vec![mesh(0, 1)];
+    packet.surfaces =
+        vec![surface(1, moved(4.0)), surface(2, moved(f32::INFINITY)), surface(3, glass)];
+    let mut scenes = RetainedScenes::default();
+    let draws = apply(&mut scenes, &packet);
+    let kinds: Vec<_> = draws.iter().map(|draw| (draw.kind, draw.instances)).collect();
+    assert_eq!(kinds, [(SceneDrawKind::Solid, 1), (SceneDrawKind::Blended, 1)]);
+    assert!(scenes.plans.views[0].transmission);
+    assert_eq!(scenes.library.function_batches().count(), 8, "light and shadow, with joints too");
+    packet.meshes.clear();
+    packet.scenes.clear();
+    packet.surfaces = vec![surface(1, moved(1.0)), SurfaceChange::End { slot: SurfaceSlot(3) }];
+    let draws = apply(&mut scenes, &packet);
+    assert_eq!(instances(&draws, SceneDrawKind::Solid), 1, "the one without glass");
+    assert!(!scenes.plans.views[0].transmission);
 }

@@ -22,6 +22,7 @@ const FILES: &[(&str, &str, &str)] = &[
         "core/materials/foliage",
         include_str!("../../../../core/materials/foliage.material"),
     ),
+    ("material", "core/materials/glass", include_str!("../../../../core/materials/glass.material")),
     ("shader", "core/materials/toon", include_str!("../../../../core/materials/toon.wgsl")),
     ("shader", "core/materials/water", include_str!("../../../../core/materials/water.wgsl")),
     ("shader", "core/materials/foliage", include_str!("../../../../core/materials/foliage.wgsl")),

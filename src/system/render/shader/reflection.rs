@@ -47,7 +47,8 @@ pub fn check_with(path: &str, source: &str, part: &EnginePart) -> Result<ShaderD
     };
     let surface = Some(functions);
     let mut data = ShaderData::default();
-    for pass in [SurfacePass::Light, SurfacePass::ShadowMap] {
+    let transmission = functions.transmission.then_some(SurfacePass::Transmission);
+    for pass in [SurfacePass::Light, SurfacePass::ShadowMap].into_iter().chain(transmission) {
         let whole = module(source, functions, pass);
         let file = ShaderFile { path, source, whole: &whole, head: INTERFACE, part, surface };
         data = checked(&file)?;

@@ -3,7 +3,7 @@
 //! begins with `engine_`. So a game's file may use any other name. Checks nothing.
 
 use super::nesting_limits::{WgslLexer, WgslTokenKind};
-use crate::shader_sources::custom_source;
+use crate::shader_sources::mesh_source;
 use engine_resource::material_data::SurfaceFunctions;
 use std::collections::HashSet;
 use std::sync::OnceLock;
@@ -34,10 +34,27 @@ const DEFAULT_COLOR: &str =
     "fn final_color(in: SurfaceIn, color: vec3f) -> vec3f { return color; }\n";
 const DEFAULT_OFFSET: &str = "fn vertex_offset(in: VertexIn) -> vec3f { return vec3f(0.0); }\n";
 
+/// The fields of `SurfaceOut` that need pipelines with more lobes than the standard ones.
+const LOBES: [&str; 11] = [
+    "clear_coat",
+    "clear_coat_roughness",
+    "sheen_color",
+    "sheen_roughness",
+    "anisotropy",
+    "anisotropy_rotation",
+    "ior",
+    "specular",
+    "specular_color",
+    "transmission",
+    "thickness",
+];
+
 /// The pass that a module is for.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum SurfacePass {
     Light,
+    /// The light of surfaces that let light through.
+    Transmission,
     ShadowMap,
 }
 
@@ -70,12 +87,28 @@ fn declared(text: &str) -> Vec<(&str, bool)> {
 pub fn functions(source: &str) -> Option<SurfaceFunctions> {
     let all = declared(source);
     let has = |name: &str| all.contains(&(name, true));
-    let found = SurfaceFunctions {
-        surface: has("surface"),
-        vertex_offset: has("vertex_offset"),
-        final_color: has("final_color"),
-    };
-    (!has("paint") && found != SurfaceFunctions::default()).then_some(found)
+    let (surface, vertex_offset) = (has("surface"), has("vertex_offset"));
+    let final_color = has("final_color");
+    if has("paint") || !(surface || vertex_offset || final_color) {
+        return None;
+    }
+    let fields = fields(source);
+    let lobes = fields.iter().any(|name| LOBES.contains(name));
+    let transmission = fields.contains(&"transmission");
+    Some(SurfaceFunctions { surface, vertex_offset, final_color, lobes, transmission })
+}
+
+/// Returns the names of all fields that a text reads or sets.
+fn fields(text: &str) -> Vec<&str> {
+    let (mut all, mut before) = (Vec::new(), "");
+    let mut lexer = WgslLexer::new(text);
+    while let Some(token) = lexer.next() {
+        if before == "." {
+            all.push(token.text);
+        }
+        before = token.text;
+    }
+    all
 }
 
 /// Adds the prefix to all declared names of a text. Members of structs keep theirs.
@@ -116,12 +149,13 @@ fn prefixed(text: &str) -> String {
 
 /// Returns the engine's part for a pass, without the functions that a game's file may lack.
 fn part(pass: SurfacePass) -> &'static str {
-    static PARTS: [OnceLock<String>; 2] = [OnceLock::new(), OnceLock::new()];
-    let (index, name) = match pass {
-        SurfacePass::Light => (0, "mesh"),
-        SurfacePass::ShadowMap => (1, "shadow"),
+    static PARTS: [OnceLock<String>; 3] = [const { OnceLock::new() }; 3];
+    let (index, name, transmits) = match pass {
+        SurfacePass::Light => (0, "mesh", false),
+        SurfacePass::ShadowMap => (1, "shadow", false),
+        SurfacePass::Transmission => (2, "mesh", true),
     };
-    PARTS[index].get_or_init(|| prefixed(&custom_source(name)))
+    PARTS[index].get_or_init(|| prefixed(&mesh_source(name, true, transmits)))
 }
 
 /// Returns the engine's part that follows a game's file.
@@ -146,7 +180,8 @@ mod tests {
     #[test]
     fn names_outside_of_the_interface_get_a_prefix() {
         let text = "struct Point { at: vec3f, far: Far }\nvar<private> far: f32;\n\
-            @vertex fn vertex(point: Point) -> Far { let at = point.far + far; return surface(at); }";
+            @vertex fn vertex(point: Point) -> Far { let at = point.far + far; \
+            return surface(at); }";
         assert_eq!(
             prefixed(text),
             "struct engine_Point { at: vec3f, far: Far }\nvar<private> engine_far: f32;\n\
@@ -157,10 +192,18 @@ mod tests {
 
     #[test]
     fn files_for_meshes_are_known_by_their_functions() {
-        let both = SurfaceFunctions { surface: true, vertex_offset: true, final_color: false };
-        let file = "// fn paint(in: Paint)\nconst A = 1 < 2;\nfn surface(in: SurfaceIn) -> SurfaceOut { return in.base; }
+        let both =
+            SurfaceFunctions { surface: true, vertex_offset: true, ..SurfaceFunctions::default() };
+        let file = "// fn paint(in: Paint)\nconst A = 1 < 2;
+            fn surface(in: SurfaceIn) -> SurfaceOut { return in.base; }
             fn vertex_offset(in: VertexIn) -> vec3f { return vec3f(0.0); }";
         assert_eq!(functions(file), Some(both));
+        let glass =
+            file.replace("return in.base", "var o = in.base; o.transmission = 1.0; return o");
+        assert_eq!(
+            functions(&glass),
+            Some(SurfaceFunctions { lobes: true, transmission: true, ..both })
+        );
         assert_eq!(functions("fn other() { let surface = 1; }"), None);
         let helper = "fn surface() {} fn paint(in: Paint) -> vec4f { return in.base; }";
         assert_eq!(functions(helper), None);

@@ -145,6 +145,23 @@ pub(super) fn encode_screen_steps(
     }
 }
 
+/// Begins the pass of a level of the light behind surfaces.
+pub(super) fn begin_light_behind<'e>(
+    encoder: &'e mut wgpu::CommandEncoder,
+    (image, level): (&wgpu::TextureView, usize),
+    timing: &mut Option<GpuTiming>,
+) -> wgpu::RenderPass<'e> {
+    let name = || format!("light behind surfaces, level {}", level + 1);
+    encoder.begin_render_pass(&wgpu::RenderPassDescriptor {
+        label: Some("light behind surfaces"),
+        color_attachments: &[Some(color_attachment(image, Some(wgpu::Color::TRANSPARENT)))],
+        depth_stencil_attachment: None,
+        timestamp_writes: timing.as_mut().and_then(|it| it.pass(name())),
+        occlusion_query_set: None,
+        multiview_mask: None,
+    })
+}
+
 /// Begins a pass onto the scene's light and depth.
 pub(super) fn begin_scene<'e>(
     encoder: &'e mut wgpu::CommandEncoder,
