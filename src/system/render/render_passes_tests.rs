@@ -76,6 +76,10 @@ fn passes_are_merged_unless_one_samples_anothers_output() {
     let particles = of(&["opaque objects", "sky", "transparent objects and particles"]);
     let apart = vec!["transparent objects and particles"];
     assert_eq!(names(&particles), [vec!["opaque objects", "sky"], apart]);
+    let glass = of(&["opaque objects", "sky", "light behind surfaces", "transparent objects"]);
+    let solid = vec!["opaque objects", "sky"];
+    let others = [vec!["light behind surfaces"], vec!["transparent objects"]];
+    assert_eq!(names(&glass), [&[solid][..], &others[..]].concat());
     assert_eq!(names(&[]), Vec::<Vec<&str>>::new());
 }
 
