@@ -110,16 +110,16 @@ impl Volume {
             VolumeShape::Box { half } => (at.abs() - *half).max(Vec3::ZERO).length(),
             VolumeShape::Sphere { radius } => (at.length() - radius).max(0.0),
             VolumeShape::Cylinder { radius, half } => {
-                let beside = (at.truncate().length() - radius).max(0.0);
-                Vec2::new(beside, (at.z.abs() - half).max(0.0)).length()
+                let sideways = (at.truncate().length() - radius).max(0.0);
+                Vec2::new(sideways, (at.z.abs() - half).max(0.0)).length()
             }
             VolumeShape::Prism { points, height } => {
-                let beside = match inside_polygon(points, at.truncate()) {
+                let sideways = match inside_polygon(points, at.truncate()) {
                     true => 0.0,
                     false => edge_distance(points, at.truncate()),
                 };
                 let above = (at.z - at.z.clamp(0.0, *height)).abs();
-                Vec2::new(beside, above).length()
+                Vec2::new(sideways, above).length()
             }
         }
     }
