@@ -125,11 +125,6 @@ pub fn check_light(settings: &LightSettings) -> Result<(), Error> {
              degrees"
         ));
     }
-    if settings.kind == LightType::Omni && settings.casts_shadows {
-        return Err(error!(
-            "an omni light casts no shadows: leave out casts_shadows, or make it a spot light"
-        ));
-    }
     Ok(())
 }
 

@@ -8,7 +8,7 @@ shading_values! {
         ambient_intensity: Scalar, [1.0], 0.0..=100.0,
             "A factor for the light of the sky on surfaces.";
         sky_mode: Choice(["gradient", "physical", "texture"]),
-            "The sky: three colors, an atmosphere, or the environment's texture.";
+            "The sky: three colours, an atmosphere, or the environment's texture.";
         sky_intensity: Scalar, [1.0], 0.0..=1000.0,
             "A factor for the light of a physical sky or of a sky texture.";
         sky_rotation: Scalar, [0.0], -360.0..=360.0,
@@ -22,7 +22,7 @@ shading_values! {
         sun_azimuth: Scalar, [0.0], -360.0..=360.0,
             "Turns the physical sky in degrees, counterclockwise from above. At 0, y is north.";
         sun_from_time: Choice(["off", "on"]),
-            "If on, the scene's first sun has the direction and color of the sky's sun or moon.";
+            "If on, the scene's first sun has the direction and colour of the sky's sun or moon.";
         sun_intensity: Scalar, [3.0], 0.0..=1000.0,
             "Sunlight above the atmosphere, on a white surface that faces it.";
         sun_size: Scalar, [0.53], 0.0..=20.0,
@@ -40,9 +40,9 @@ shading_values! {
         haze: Scalar, [1.0], 0.0..=50.0,
             "A factor for the haze of the atmosphere: 0 is pure air.";
         sky_ground_color: Color, [0.2, 0.19, 0.17], 0.0..=1.0,
-            "Color of the ground below the horizon of the physical sky.";
+            "Colour of the ground below the horizon of the physical sky.";
         sky_altitude: Scalar, [200.0], 0.0..=50000.0,
-            "Height of the camera above sea level in the physical sky, in meters.";
+            "Height of the camera above sea level in the physical sky, in metres.";
         aerial_perspective: Scalar, [1.0], 0.0..=10000.0,
             "A factor for the air between the camera and surfaces in a physical sky; 0 shows none.";
         fog_density: Scalar, [0.0], 0.0..=1000.0,
@@ -50,11 +50,11 @@ shading_values! {
         fog_color: Color, [0.5, 0.5, 0.5], 0.0..=1000.0,
             "Light of the fog.";
         fog_height: Scalar, [0.0], -1.0e6..=1.0e6,
-            "Height up to which fog has its full density, in meters.";
+            "Height up to which fog has its full density, in metres.";
         fog_height_falloff: Scalar, [0.0], 0.0..=1000.0,
-            "How fast fog thins out above its height, per meter; 0 is the same fog at any height.";
+            "How fast fog thins out above its height, per metre; 0 is the same fog at any height.";
         fog_start: Scalar, [0.0], 0.0..=1.0e6,
-            "Distance from the camera at which fog begins, in meters.";
+            "Distance from the camera at which fog begins, in metres.";
         fog_sun_color: Color, [0.0, 0.0, 0.0], 0.0..=1000.0,
             "Light that fog adds in the direction of the scene's first sun.";
         fog_sun_exponent: Scalar, [8.0], 1.0..=1024.0,

@@ -190,8 +190,8 @@ impl GeneratorState {
         if self.pipelines.iter().any(|(known, _)| *known == output) {
             return Ok(());
         }
-        let made = self.create_pipeline(device, generator, output);
-        let (pipeline, result) = match made {
+        let created = self.create_pipeline(device, generator, output);
+        let (pipeline, result) = match created {
             Ok(pipeline) => (Some(pipeline), Ok(())),
             Err(message) => (None, Err(message)),
         };

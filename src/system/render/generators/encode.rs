@@ -26,7 +26,7 @@ pub struct WorldImages<'a> {
     pub uniform: &'a SceneUniform,
 }
 
-/// What a view's generators are encoded with.
+/// Inputs of the encoding of a view's generators.
 pub struct GeneratorPass<'a, 'e> {
     pub device: &'a GpuDevice,
     pub encoder: &'e mut wgpu::CommandEncoder,

@@ -37,7 +37,7 @@ struct ActiveConfig {
     state: Option<ConfigState>,
 }
 
-/// What the configs share on the adapter.
+/// Uniforms, samplers and pipelines that all configs share.
 struct SharedParts {
     uniforms: PassUniforms,
     /// Samplers that interpolate, and that do not.
@@ -147,8 +147,8 @@ impl GeneratorRenderer {
             _ => {
                 let shared = self.shared.get_or_insert_with(|| SharedParts::new(device));
                 let outputs = |data: &RenderConfigData, image| formats.of(data, image);
-                let made = ConfigState::new(device, &shared.uniforms.layout, frame, outputs);
-                let state = made.map_err(|message| {
+                let created = ConfigState::new(device, &shared.uniforms.layout, frame, outputs);
+                let state = created.map_err(|message| {
                     let name = frame.name.clone();
                     events.push(RendererEvent::RenderConfigFailed { name, message });
                 });

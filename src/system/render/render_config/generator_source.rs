@@ -128,12 +128,12 @@ fn read_fields(
 }
 
 fn choice(value: SjsonValue, key: &str, choices: &[&str]) -> Result<u8, ConfigError> {
-    let word = text(value, key)?;
-    let found = choices.iter().position(|known| *known == word);
+    let choice = text(value, key)?;
+    let found = choices.iter().position(|known| *known == choice);
     found.map(|index| index as u8).ok_or_else(|| {
         let all = choices.join("\", \"");
-        let message = format!("'{key}' must be one of \"{all}\", got \"{word}\"");
-        (value.line(), message + &hint(&word, choices.iter().copied()))
+        let message = format!("'{key}' must be one of \"{all}\", got \"{choice}\"");
+        (value.line(), message + &hint(&choice, choices.iter().copied()))
     })
 }
 

@@ -9,7 +9,7 @@ use engine_resource::render_config_data::{FrameImage, FrameStep, RenderConfigDat
 
 /// The part of a config that an error concerns, by indices.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum GraphPlace {
+pub enum GraphLocation {
     Target(usize),
     Generator(usize),
     Output(usize),
@@ -23,12 +23,12 @@ pub enum GraphPlace {
 /// A finding of the check.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct GraphError {
-    pub place: GraphPlace,
+    pub location: GraphLocation,
     pub message: String,
 }
 
-fn error<T>(place: GraphPlace, message: String) -> Result<T, GraphError> {
-    Err(GraphError { place, message })
+fn error<T>(location: GraphLocation, message: String) -> Result<T, GraphError> {
+    Err(GraphError { location, message })
 }
 
 /// Checks a config.
@@ -49,7 +49,7 @@ fn check_generator(data: &RenderConfigData, index: usize) -> Result<(), GraphErr
     let (name, output) = (&generator.name, generator.output);
     if output == FrameImage::Depth {
         let message = "no generator can draw onto 'depth': draw onto a resource".to_string();
-        return error(GraphPlace::Output(index), message);
+        return error(GraphLocation::Output(index), message);
     }
     // A copy of the target is read, and the mean of the light's samples, which is a copy too.
     let copied = matches!(output, FrameImage::Target | FrameImage::Light);
@@ -60,7 +60,7 @@ fn check_generator(data: &RenderConfigData, index: usize) -> Result<(), GraphErr
             let image = data.image_name(output);
             let message =
                 format!("'{name}' reads '{image}' and draws onto it: use two resources in turn");
-            error(GraphPlace::Input(index, input), message)
+            error(GraphLocation::Input(index, input), message)
         }
     }
 }
@@ -74,15 +74,15 @@ fn check_use(data: &RenderConfigData) -> Result<(), GraphError> {
         match writer {
             None if !is_read => {
                 let message = format!("no generator uses '{name}': remove it");
-                return error(GraphPlace::Target(index), message);
+                return error(GraphLocation::Target(index), message);
             }
             None => {
                 let message = format!("no generator draws onto '{name}', and one reads it");
-                return error(GraphPlace::Target(index), message);
+                return error(GraphLocation::Target(index), message);
             }
             Some(writer) if !is_read => {
                 let message = format!("no generator reads '{name}', which '{}' draws", writer.name);
-                return error(GraphPlace::Target(index), message);
+                return error(GraphLocation::Target(index), message);
             }
             Some(_) => {}
         }
@@ -96,7 +96,7 @@ fn check_use(data: &RenderConfigData) -> Result<(), GraphError> {
         }
         if !data.viewports.iter().any(|viewport| viewport.steps.contains(&step)) {
             let message = format!("'{}' is not a step of any viewport", generator.name);
-            return error(GraphPlace::Generator(index), message);
+            return error(GraphLocation::Generator(index), message);
         }
     }
     Ok(())
@@ -142,7 +142,7 @@ impl<'a> ViewportCheck<'a> {
     fn run(mut self) -> Result<(), GraphError> {
         if self.steps.is_empty() {
             let message = "the viewport has no steps".to_string();
-            return error(GraphPlace::Viewport(self.index), message);
+            return error(GraphLocation::Viewport(self.index), message);
         }
         for (number, step) in self.steps.iter().enumerate() {
             match step {
@@ -155,39 +155,39 @@ impl<'a> ViewportCheck<'a> {
             let number = self.unread[target].expect("it is set");
             let name = &self.data.targets[target].name;
             let message = format!("it draws '{name}', which no step after it reads");
-            return error(GraphPlace::Step(self.index, number), message);
+            return error(GraphLocation::Step(self.index, number), message);
         }
         match self.unread_light {
             None => Ok(()),
             Some(number) => {
                 let message =
                     "it draws 'light', which no step after it reads: move it before 'tone mapping'";
-                error(GraphPlace::Step(self.index, number), message.to_string())
+                error(GraphLocation::Step(self.index, number), message.to_string())
             }
         }
     }
 
     /// Checks a pass of the engine.
     fn pass(&mut self, number: usize, name: &str) -> Result<(), GraphError> {
-        let place = GraphPlace::Step(self.index, number);
+        let location = GraphLocation::Step(self.index, number);
         let rows: Vec<(usize, &PassRow)> =
             RENDER_PASSES.iter().enumerate().filter(|(_, row)| pass_name(row) == name).collect();
         let (Some((first, _)), Some((last, _))) = (rows.first(), rows.last()) else {
             let hint = hint(name, RENDER_PASSES.iter().map(pass_name));
-            return error(place, format!("the engine has no pass '{name}'{hint}"));
+            return error(location, format!("the engine has no pass '{name}'{hint}"));
         };
         if *first < self.next_row {
             let message = format!(
                 "the engine's passes keep their order, each once, and '{name}' is not behind '{}'",
                 pass_name(&RENDER_PASSES[self.next_row - 1])
             );
-            return error(place, message);
+            return error(location, message);
         }
         self.next_row = last + 1;
         for (_, row) in &rows {
             let checked =
                 check_reads(row, &self.drawn).and_then(|()| check_writes(row, &mut self.drawn));
-            checked.or_else(|message| error(place, format!("the pass '{name}' {message}")))?;
+            checked.or_else(|message| error(location, format!("the pass '{name}' {message}")))?;
         }
         if rows.iter().any(|(_, row)| row.does_read(PassResource::Light)) {
             self.unread_light = None;
@@ -201,7 +201,7 @@ impl<'a> ViewportCheck<'a> {
     fn generator(&mut self, number: usize, index: usize) -> Result<(), GraphError> {
         let generator = &self.data.generators[index];
         for (input, read) in generator.inputs.iter().enumerate() {
-            self.check_drawn((number, read.image), GraphPlace::Input(index, input))?;
+            self.check_drawn((number, read.image), GraphLocation::Input(index, input))?;
             match read.image {
                 FrameImage::Own(target) => self.unread[target as usize] = None,
                 FrameImage::Light => self.unread_light = None,
@@ -214,7 +214,7 @@ impl<'a> ViewportCheck<'a> {
                 self.unread[target as usize] = Some(number);
             }
             image => {
-                self.check_drawn((number, image), GraphPlace::Output(index))?;
+                self.check_drawn((number, image), GraphLocation::Output(index))?;
                 if image == FrameImage::Light {
                     self.unread_light = Some(number);
                 }
@@ -227,13 +227,13 @@ impl<'a> ViewportCheck<'a> {
     fn check_drawn(
         &self,
         (number, image): (usize, FrameImage),
-        place: GraphPlace,
+        location: GraphLocation,
     ) -> Result<(), GraphError> {
         let viewport = &self.data.viewports[self.index].name;
         let name = self.data.image_name(image);
         let resource = match image {
             FrameImage::Own(target) if self.written[target as usize] => return Ok(()),
-            FrameImage::Own(_) => return self.unwritten((number, image), place),
+            FrameImage::Own(_) => return self.unwritten((number, image), location),
             FrameImage::Light => PassResource::Light,
             FrameImage::Depth => PassResource::Depth,
             FrameImage::Target => PassResource::Target,
@@ -249,7 +249,7 @@ impl<'a> ViewportCheck<'a> {
         match is_drawn {
             true => Ok(()),
             false => error(
-                place,
+                location,
                 format!(
                     "no pass of the viewport '{viewport}' draws '{name}' before this step: move \
                      the step behind it"
@@ -262,7 +262,7 @@ impl<'a> ViewportCheck<'a> {
     fn unwritten(
         &self,
         (number, image): (usize, FrameImage),
-        place: GraphPlace,
+        location: GraphLocation,
     ) -> Result<(), GraphError> {
         let viewport = &self.data.viewports[self.index].name;
         let name = self.data.image_name(image);
@@ -280,6 +280,6 @@ impl<'a> ViewportCheck<'a> {
             ),
             None => format!("no step of the viewport '{viewport}' draws '{name}'"),
         };
-        error(place, message)
+        error(location, message)
     }
 }

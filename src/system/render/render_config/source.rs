@@ -3,7 +3,7 @@
 
 use super::super::render_passes::{PassResource, PassRow, RENDER_PASSES, pass_name};
 use super::generator_source::ShaderFiles;
-use super::graph::{self, GraphPlace};
+use super::graph::{self, GraphLocation};
 use super::report::resource_name;
 use super::{generator_source, viewport_source};
 use engine_foundation::Error;
@@ -36,14 +36,14 @@ pub struct GeneratorLines {
 }
 
 impl ConfigLines {
-    fn line(&self, place: GraphPlace) -> usize {
-        match place {
-            GraphPlace::Target(target) => self.targets[target],
-            GraphPlace::Generator(generator) => self.generators[generator].name,
-            GraphPlace::Output(generator) => self.generators[generator].output,
-            GraphPlace::Input(generator, input) => self.generators[generator].inputs[input],
-            GraphPlace::Viewport(viewport) => self.viewports[viewport].0,
-            GraphPlace::Step(viewport, step) => self.viewports[viewport].1[step],
+    fn line(&self, location: GraphLocation) -> usize {
+        match location {
+            GraphLocation::Target(target) => self.targets[target],
+            GraphLocation::Generator(generator) => self.generators[generator].name,
+            GraphLocation::Output(generator) => self.generators[generator].output,
+            GraphLocation::Input(generator, input) => self.generators[generator].inputs[input],
+            GraphLocation::Viewport(viewport) => self.viewports[viewport].0,
+            GraphLocation::Step(viewport, step) => self.viewports[viewport].1[step],
         }
     }
 }
@@ -67,7 +67,7 @@ pub fn compile(compiling: &mut CompileContext) -> Result<RenderConfigData, Error
     viewport_source::read(root, &mut data, &mut lines).map_err(|error| at(compiling, error))?;
     match graph::check(&data) {
         Ok(()) => Ok(data),
-        Err(found) => Err(compiling.error_at(lines.line(found.place), &found.message)),
+        Err(found) => Err(compiling.error_at(lines.line(found.location), &found.message)),
     }
 }
 
@@ -222,12 +222,12 @@ fn read_target(entry: &ObjectEntry) -> Result<ConfigTarget, ConfigError> {
     let Some(value) = entry.value.get("format") else {
         return Err((entry.line(), format!("the resource '{name}' has no 'format'")));
     };
-    let word = text(value, "format")?;
-    let format = TargetFormat::ALL.into_iter().find(|format| format.name() == word);
+    let name = text(value, "format")?;
+    let format = TargetFormat::ALL.into_iter().find(|format| format.name() == name);
     let format = format.ok_or_else(|| {
         let all = TargetFormat::ALL.map(TargetFormat::name);
-        let message = format!("there is no format '{word}': use {}", all.join(", "));
-        (value.line(), message + &hint(&word, all))
+        let message = format!("there is no format '{name}': use {}", all.join(", "));
+        (value.line(), message + &hint(&name, all))
     })?;
     let size = match (entry.value.get("scale"), entry.value.get("size")) {
         (Some(_), Some(size)) => {

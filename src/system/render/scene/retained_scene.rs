@@ -103,7 +103,7 @@ pub struct RetainedScene {
     pub live: u32,
     pub lights: SceneLights,
     pub probes: Vec<ProbeFrame>,
-    /// What changed among the draws that cast shadows, while lamps with shadows exist.
+    /// Changes of the draws that cast shadows, collected while lamps with shadows exist.
     pub caster_changes: CasterChanges,
     pub sky: SkyFrame,
     pub particle_batches: Vec<ParticleBatch>,

@@ -37,11 +37,11 @@ fn horizon(center: Center, axis: vec3f, offset: vec2f, low: f32) -> f32 {
         return low;
     }
     var way = view_position(vec2f(at) + 0.5, there) - center.position;
-    // The sample is the middle of a pixel, beside the slice. It is moved into the slice along the
+    // The sample is the middle of a pixel, next to the slice. It is moved into the slice along the
     // surface, so that a plane has the horizon of a plane.
-    let beside = dot(axis, center.normal);
-    let along = axis - center.normal * beside;
-    way -= along * (dot(way, axis) / max(1.0 - beside * beside, 0.05));
+    let across = dot(axis, center.normal);
+    let along = axis - center.normal * across;
+    way -= along * (dot(way, axis) / max(1.0 - across * across, 0.05));
     let metres = length(way);
     if !(metres > 1e-6) {
         return low;
