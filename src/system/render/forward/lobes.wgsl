@@ -136,8 +136,8 @@ fn lobe_light(lit: Lit, ray: vec3f, roughness: f32) -> Around {
     return Around(sky(ray, roughness), sky(lit.normal, 1.0));
 }
 
-// Returns the sky's light that is reflected to the camera. `behind`: light that comes through, which
-// nothing hides. `occlusion`: that of the material.
+// Returns the sky's light that is reflected to the camera. `behind`: light that comes through,
+// which nothing hides. `occlusion`: that of the material.
 fn lobes_sky(lit: Lit, roughness: f32, behind: vec3f, occlusion: f32) -> vec3f {
     let lobes = lit.lobes;
     // The reflection of brushed surfaces is stretched: Revie, "Implementing Fur Using Deferred

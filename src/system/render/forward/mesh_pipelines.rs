@@ -1,5 +1,5 @@
-//! The pipelines of meshes, with the engine's own surface or with a game's functions: in the light of
-//! a view, and in shadow maps. Keeps none of them.
+//! The pipelines of meshes, with the engine's own surface or with a game's functions: in the light
+//! of a view, and in shadow maps. Keeps none of them.
 
 use super::super::gui_pipelines::blend_state;
 use super::super::scene::PipelineClass;

@@ -241,33 +241,8 @@ impl ForwardRenderer {
         let sizes: Vec<_> =
             self.areas.iter().map(|it| it.as_ref().map(|area| self.scale.size(area))).collect();
         self.screen_space.begin(device, packet, &scenes.plans.views, &sizes);
-        self.uniforms.clear();
-        self.frames.clear();
         self.prepare_skies(device, resources, scenes, packet);
-        for (index, (view, area)) in scenes.plans.views.iter().zip(&self.areas).enumerate() {
-            let mut uniform = view.uniform;
-            let environment = &packet.views[view.view].environment;
-            self.sky.fill_uniform(&mut uniform, environment, index);
-            uniform.top[3] = compensated(uniform.top[3], environment);
-            if let Some(jitter) = self.screen_space.jitter(index) {
-                uniform.shift(jitter);
-            }
-            if let Some(area) = area {
-                uniform.counts[3] = u32::from(!area.format.is_srgb());
-                uniform.shadow[2] = area.rectangle[0] as f32;
-                uniform.shadow[3] = area.rectangle[1] as f32;
-                let (width, height) = self.scale.size(area);
-                uniform.cluster_scale[0] = CLUSTER_COLUMNS as f32 / width as f32;
-                uniform.cluster_scale[1] = CLUSTER_ROWS as f32 / height as f32;
-            }
-            if self.screen_space.occlusion(index).is_some() {
-                uniform.counts[3] |= SCREEN_OCCLUSION_FLAG;
-            }
-            self.uniforms.push(uniform);
-            let frame =
-                area.map(|area| custom_shaders::frame(&area, self.scale.size(&area), packet));
-            self.frames.push(frame.unwrap_or_default());
-        }
+        self.prepare_uniforms(scenes, packet);
         let sizes: Vec<_> = self.areas.iter().flatten().map(|it| self.scale.size(it)).collect();
         self.targets.ensure(device, &self.layouts, &sizes);
         self.ensure_light_behind(device, &scenes.plans);
@@ -310,6 +285,36 @@ impl ForwardRenderer {
             }
         }
         copied
+    }
+
+    /// Completes the uniforms of the plan's views.
+    fn prepare_uniforms(&mut self, scenes: &RetainedScenes, packet: &FramePacket) {
+        self.uniforms.clear();
+        self.frames.clear();
+        for (index, (view, area)) in scenes.plans.views.iter().zip(&self.areas).enumerate() {
+            let mut uniform = view.uniform;
+            let environment = &packet.views[view.view].environment;
+            self.sky.fill_uniform(&mut uniform, environment, index);
+            uniform.top[3] = compensated(uniform.top[3], environment);
+            if let Some(jitter) = self.screen_space.jitter(index) {
+                uniform.shift(jitter);
+            }
+            if let Some(area) = area {
+                uniform.counts[3] = u32::from(!area.format.is_srgb());
+                uniform.shadow[2] = area.rectangle[0] as f32;
+                uniform.shadow[3] = area.rectangle[1] as f32;
+                let (width, height) = self.scale.size(area);
+                uniform.cluster_scale[0] = CLUSTER_COLUMNS as f32 / width as f32;
+                uniform.cluster_scale[1] = CLUSTER_ROWS as f32 / height as f32;
+            }
+            if self.screen_space.occlusion(index).is_some() {
+                uniform.counts[3] |= SCREEN_OCCLUSION_FLAG;
+            }
+            self.uniforms.push(uniform);
+            let frame =
+                area.map(|area| custom_shaders::frame(&area, self.scale.size(&area), packet));
+            self.frames.push(frame.unwrap_or_default());
+        }
     }
 
     /// Creates the skies of the views, and plans the passes of their maps.
@@ -399,8 +404,8 @@ impl ForwardRenderer {
         }
     }
 
-    /// Creates the pipelines and texture bind groups of draw calls, with a flag: the maps of a sky or
-    /// of probes light them.
+    /// Creates the pipelines and texture bind groups of draw calls, with a flag: the maps of a sky
+    /// or of probes light them.
     fn ensure_groups<'a>(
         &mut self,
         device: &GpuDevice,
