@@ -115,7 +115,6 @@ fn assemble(text: &str, custom: bool) -> String {
 mod tests {
     use super::*;
     use crate::materials::engine_source;
-    use crate::scene::CASCADES_MAX;
     use crate::scene::{
         CASCADES_MAX, CLUSTER_COLUMNS, CLUSTER_COUNT_BITS, CLUSTER_ROWS, CLUSTER_SLICES,
     };
@@ -134,7 +133,6 @@ mod tests {
             ("CLUSTER_ROWS", CLUSTER_ROWS),
             ("CLUSTER_SLICES", CLUSTER_SLICES),
             ("CLUSTER_COUNT_BITS", CLUSTER_COUNT_BITS as usize),
-            ("VIEW_LIGHTS_MAX", VIEW_LIGHTS_MAX),
             ("VIEW_PROBES_MAX", VIEW_PROBES_MAX),
         ] {
             let line = format!("const {name}: u32 = {value}u;");
