@@ -324,17 +324,18 @@ impl ViewLights {
         }
     }
 
-    /// Sets the shadow maps of the lights.
+    /// Sets the shadow maps of the lights. `atlas`: `None` if the view shows no shadows.
     pub fn set_shadows(
         &mut self,
         (scene, layers): (u64, u32),
-        atlas: &ShadowAtlas,
+        atlas: Option<&ShadowAtlas>,
         tiles: &mut Vec<TileUniform>,
     ) {
         for ShadowedLight { index, id, .. } in &self.shadowed {
             let light = &mut self.lights[*index];
             let first = tiles.len() as f32;
-            let texel = atlas.tiles_of(&ShadowKey { scene, layers, light: *id }, tiles);
+            let key = ShadowKey { scene, layers, light: *id };
+            let texel = atlas.and_then(|atlas| atlas.tiles_of(&key, tiles));
             light.shadow = if texel.is_some() { first } else { -1.0 };
             light.texel = texel.unwrap_or(0.0);
         }
