@@ -18,7 +18,7 @@ use super::scene::RetainedScenes;
 use super::secondary_surfaces::{NewWindow, SecondarySurfaces};
 use super::surface::PresentTarget;
 use super::textures::{TARGET_FORMAT, TextureTable};
-use super::view_encode::{encode_shadow_atlas, encode_view};
+use super::view_encode::{encode_shared_maps, encode_view};
 use super::{
     AdapterChoice, AdapterInfo, FrameStatistics, RenderQuality, RendererEvent, RendererOptions,
     SurfaceTarget, Vsync, readback, shader_sources,
@@ -476,7 +476,7 @@ impl FrameRenderer {
         let mut encoder = self.device.device.create_command_encoder(&Default::default());
         self.encode_runs(packet, &mut encoder);
         let passes = std::mem::take(&mut self.plan.passes);
-        encode_shadow_atlas(&mut self.encode_context(), &mut encoder);
+        encode_shared_maps(&mut self.encode_context(), &mut encoder);
         for pass in &passes {
             if let Some(onto) = self.pass_target(pass.target) {
                 encode_view(&mut self.encode_context(), &mut encoder, &onto, pass);

@@ -17,10 +17,8 @@ use super::scene::ViewPlan;
 use super::screen_space;
 use attachments::{
     begin_light_behind, begin_post_step, begin_scene, begin_screen_depth, begin_shadow,
-    begin_sky_map, begin_target, color_attachment, depth_attachment, encode_object_motion,
-    encode_screen_steps,
+    begin_target, color_attachment, depth_attachment, encode_object_motion, encode_screen_steps,
 };
-use std::ops::Range;
 
 /// The scene of a view, if it has one that can be drawn.
 struct SceneView<'a> {
@@ -45,8 +43,6 @@ pub struct ViewEncoder<'a> {
     screen_step: usize,
     /// The step of a post effect that is drawn.
     post_step: Option<&'a PostStep>,
-    /// Index of the pass of a sky's map that is drawn.
-    sky_pass: usize,
 }
 
 /// The questions that rows ask, and the draws that they encode.
@@ -73,12 +69,10 @@ impl ViewEncoder<'_> {
         }
     }
 
+    /// Returns false: all views share the maps of skies, which [`encode_sky_maps`] draws before the
+    /// first view. The row of the pass says what it writes, for render configs.
     pub fn has_sky_maps(&self) -> bool {
-        !self.sky_passes().is_empty()
-    }
-
-    fn sky_passes(&self) -> Range<usize> {
-        self.scene.as_ref().map_or(0..0, |scene| scene.forward.sky_passes(scene.index))
+        false
     }
 
     pub fn has_particles(&self) -> bool {
@@ -129,11 +123,8 @@ impl ViewEncoder<'_> {
         }
     }
 
-    pub fn draw_sky_map(&self, to: &mut wgpu::RenderPass) {
-        if let Some(scene) = &self.scene {
-            scene.forward.draw_sky_map(to, self.sky_pass);
-        }
-    }
+    /// Draws nothing ([`ViewEncoder::has_sky_maps`]).
+    pub fn draw_sky_map(&self, _: &mut wgpu::RenderPass) {}
 
     pub fn draw_opaque(&self, to: &mut wgpu::RenderPass) {
         if let Some(scene) = &self.scene {
@@ -193,8 +184,14 @@ impl ViewEncoder<'_> {
     }
 }
 
+/// Encodes the maps that the frame draws once, for all views.
+pub fn encode_shared_maps(context: &mut EncodeContext, encoder: &mut wgpu::CommandEncoder) {
+    encode_shadow_atlas(context, encoder);
+    encode_sky_maps(context, encoder);
+}
+
 /// Encodes the shadow maps of omni and spot lights that the frame draws, for all views.
-pub fn encode_shadow_atlas(context: &mut EncodeContext, encoder: &mut wgpu::CommandEncoder) {
+fn encode_shadow_atlas(context: &mut EncodeContext, encoder: &mut wgpu::CommandEncoder) {
     let Some(forward) = context.forward else { return };
     let draws = context.scenes.plans.atlas_draws.clone();
     if draws.is_empty() {
@@ -214,6 +211,30 @@ pub fn encode_shadow_atlas(context: &mut EncodeContext, encoder: &mut wgpu::Comm
     });
     for shadow in draws {
         forward.draw_tile(&mut to, shadow, &resources);
+    }
+}
+
+/// Encodes the maps of skies and reflection probes that the frame draws, for all views.
+fn encode_sky_maps(context: &mut EncodeContext, encoder: &mut wgpu::CommandEncoder) {
+    let Some(forward) = context.forward else { return };
+    if context.scenes.plans.views.is_empty() {
+        // The passes are those of an earlier frame.
+        return;
+    }
+    for pass in forward.sky_passes() {
+        let timing = context.timing.as_mut();
+        let mut to = encoder.begin_render_pass(&wgpu::RenderPassDescriptor {
+            label: Some("sky map"),
+            color_attachments: &[Some(color_attachment(
+                &pass.target,
+                Some(wgpu::Color::TRANSPARENT),
+            ))],
+            depth_stencil_attachment: None,
+            timestamp_writes: timing.and_then(|it| it.pass("sky map".to_string())),
+            occlusion_query_set: None,
+            multiview_mask: None,
+        });
+        pass.draw(&mut to);
     }
 }
 
@@ -237,9 +258,8 @@ pub fn encode_view(
     let (buffers, masks) = (context.buffers, context.masks);
     let guis = GuiDraws { buffers, textures, materials, masks, ready };
     let (screen_step, post_step) = (0, None);
-    let (shadow, sky_pass, level) = (0, 0, 0);
-    let mut view =
-        ViewEncoder { pass, scene, guis, fill, shadow, level, screen_step, post_step, sky_pass };
+    let (shadow, level) = (0, 0);
+    let mut view = ViewEncoder { pass, scene, guis, fill, shadow, level, screen_step, post_step };
     if pass.is_first {
         context.generators.begin_view(pass.view);
     }
@@ -296,13 +316,8 @@ fn encode_run(
                 encode_screen_steps(encoder, view, row, timing);
             }
         }
-        Attachments::SkyMap => {
-            for sky_pass in view.sky_passes() {
-                view.sky_pass = sky_pass;
-                let Some(mut to) = begin_sky_map(encoder, view, timing) else { break };
-                run.iter().for_each(|row| (row.encode)(view, &mut to));
-            }
-        }
+        // They precede all views (encode_sky_maps).
+        Attachments::SkyMap => {}
         Attachments::Scene => {
             let to = begin_scene(encoder, view, run, stores_depth, timing);
             let Some(mut to) = to else { return };

@@ -10,11 +10,11 @@ use super::super::scene::{
     ViewPlan,
 };
 use super::super::shader::MATERIAL_GROUP;
+use super::super::sky::MapPass;
 use super::super::textures::TextureTable;
 use super::pipelines::PipelineKey;
 use super::{ForwardRenderer, PARTICLE_BYTES, custom_shaders, surface_functions};
 use engine_frame_packet::material::MaterialSlot;
-use std::ops::Range;
 
 /// The resources that a view's scene is drawn with.
 pub struct SceneResources<'a> {
@@ -125,19 +125,9 @@ impl ForwardRenderer {
         to.draw(0..3, 0..1);
     }
 
-    /// Returns the passes of maps of skies that precede a view in this frame.
-    pub fn sky_passes(&self, index: usize) -> Range<usize> {
-        self.sky.passes(index)
-    }
-
-    /// Returns the map that one of these passes draws onto.
-    pub fn sky_map(&self, pass: usize) -> &wgpu::TextureView {
-        &self.sky.pass(pass).target
-    }
-
-    /// Draws one of these passes.
-    pub fn draw_sky_map(&self, to: &mut wgpu::RenderPass, pass: usize) {
-        self.sky.draw_map(to, pass);
+    /// Returns the passes of the maps of skies and probes, which precede all views of the frame.
+    pub fn sky_passes(&self) -> &[MapPass] {
+        self.sky.passes()
     }
 
     /// Draws a view's transparent objects and particles.

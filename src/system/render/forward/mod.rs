@@ -32,7 +32,7 @@ use super::scene::{
     SceneUniform, ShadowMap, ShadowPlan, TransparentGroup, ViewPlan,
 };
 use super::screen_space::{self, ScreenSpace};
-use super::sky::{SkyMaps, SkyView};
+use super::sky::{SKY_MAPS_PASS, SkyMaps, SkyView};
 use super::textures::TextureTable;
 use super::{RenderQuality, RendererEvent};
 use bind_group_layouts::BindGroupLayouts;
@@ -327,8 +327,12 @@ impl ForwardRenderer {
     ) {
         let plans = scenes.plans.views.iter().zip(&self.areas);
         let shown = |(plan, area): (&ViewPlan, &Option<ViewRectangle>)| {
+            let view = &packet.views[plan.view];
+            let draws_maps =
+                packet.viewport_of(view).is_none_or(|(_, frame)| frame.has_pass(SKY_MAPS_PASS));
             let probes = &scenes.scenes[&plan.scene].probes[..];
-            area.map(|_| SkyView { scene: plan.scene, view: &packet.views[plan.view], probes })
+            let probes = if draws_maps { probes } else { &[] };
+            area.map(|_| SkyView { scene: plan.scene, view, probes })
         };
         let views: Vec<_> = plans.map(shown).collect();
         let drawn_with = (&self.layouts.view, self.samples);

@@ -166,7 +166,11 @@ fn items(scene: &RetainedScene, slot: u32) -> impl Iterator<Item = DrawPart> {
 }
 
 /// Returns the quality for a view: a viewport without the pass of shadows has none.
-fn quality_of(packet: &FramePacket, view: &View, quality: &RenderQuality) -> RenderQuality {
+pub(super) fn quality_of(
+    packet: &FramePacket,
+    view: &View,
+    quality: &RenderQuality,
+) -> RenderQuality {
     match packet.viewport_of(view) {
         Some((_, viewport)) if !viewport.has_pass("shadows") => {
             RenderQuality { shadow_texels: 0, spot_texels: 0, ..*quality }

@@ -115,6 +115,12 @@ struct KnownSurface {
 }
 
 impl KnownSurface {
+    /// Returns true if its shadow follows the functions of its material.
+    fn changes_outline(&self) -> bool {
+        let shadow = self.shadow(0);
+        shadow.is_some_and(|(class, ..)| PipelineClass(class).has(PipelineClass::FUNCTIONS))
+    }
+
     /// Returns the class, the material and the texture set of the batch in shadow maps; `None`: the
     /// surface casts no shadow.
     fn shadow(&self, deformed: u16) -> Option<(u16, u32, u32)> {
@@ -200,6 +206,8 @@ pub struct DrawResources {
     order_stale: bool,
     /// Number of surfaces that move vertices.
     with_offsets: u32,
+    /// Number of surfaces with functions that change the outline of their shadow.
+    with_outlines: u32,
 }
 
 /// Slots of the meshes and surfaces that a packet changed.
@@ -290,6 +298,7 @@ impl DrawResources {
             order: Vec::new(),
             order_stale: false,
             with_offsets: 0,
+            with_outlines: 0,
         };
         library.set_surface(SurfaceSlot::DEFAULT, &SurfaceFrame::DEFAULT);
         library
@@ -373,8 +382,10 @@ impl DrawResources {
             offset_max: offset_max(surface),
         };
         self.with_offsets += u32::from(known.offset_max > 0.0);
+        self.with_outlines += u32::from(known.changes_outline());
         if let Some(old) = self.surfaces[index].replace(known) {
             self.with_offsets -= u32::from(old.offset_max > 0.0);
+            self.with_outlines -= u32::from(old.changes_outline());
             self.sets.release(old.set);
         }
         self.data[index] = data_of(surface);
@@ -387,8 +398,14 @@ impl DrawResources {
         }
         if let Some(old) = self.surfaces.get_mut(slot.0 as usize).and_then(Option::take) {
             self.with_offsets -= u32::from(old.offset_max > 0.0);
+            self.with_outlines -= u32::from(old.changes_outline());
             self.sets.release(old.set);
         }
+    }
+
+    /// Returns true if functions of surfaces change the outline of shadows.
+    pub fn has_changing_outlines(&self) -> bool {
+        self.with_outlines > 0
     }
 
     /// Returns the distance by which surfaces may move vertices.

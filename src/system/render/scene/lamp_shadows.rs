@@ -3,7 +3,7 @@
 
 use super::caster_changes::CasterChanges;
 use super::culling::planes;
-use super::draw_plan::{DrawPlans, ShadowMap};
+use super::draw_plan::{DrawPlans, ShadowMap, quality_of};
 use super::draw_resources::DrawResources;
 use super::lights::{ViewLights, is_perspective};
 use super::retained_scene::{RetainedScene, state};
@@ -55,7 +55,10 @@ impl DrawPlans {
         let key_of = |(index, number): (usize, u64)| (number, packet.views[index].layers);
         let mut requests = std::mem::take(&mut self.requests);
         requests.clear();
-        for (chosen, view) in chosen.iter().zip(views) {
+        let has_shadows = |(index, _): &(usize, u64)| {
+            quality_of(packet, &packet.views[*index], quality).spot_texels > 0
+        };
+        for (chosen, view) in chosen.iter().zip(views).filter(|(_, view)| has_shadows(view)) {
             chosen.request_shadows(key_of(*view), quality.spot_texels, &mut requests);
         }
         let mut atlas = std::mem::take(&mut self.atlas);
@@ -64,7 +67,8 @@ impl DrawPlans {
             atlas.mark_stale(*number, None, scene.caster_changes.spheres());
         }
         if !atlas.is_empty() || !requests.is_empty() {
-            self.follow_viewers(&mut atlas, scenes, packet, views);
+            let viewers = views.iter().filter(|view| has_shadows(view));
+            self.follow_viewers(&mut atlas, scenes, packet, viewers);
         }
         let atlas_side = match self.atlas_side_max {
             0 => quality.shadow_atlas_texels,
@@ -75,7 +79,8 @@ impl DrawPlans {
         self.light_limit_message = shadow_limit_message(atlas.dropped);
         for draw in &atlas.draws {
             let key = (draw.key.scene, draw.key.layers);
-            let Some(view) = views.iter().find(|view| key_of(**view) == key) else { continue };
+            let is_of_key = |view: &&(usize, u64)| key_of(**view) == key && has_shadows(view);
+            let Some(view) = views.iter().find(is_of_key) else { continue };
             let map = match draw.is_omni {
                 true => ShadowMap::Omni(draw.rectangle, draw.face as u32),
                 false => ShadowMap::Spot(draw.rectangle),
@@ -86,19 +91,20 @@ impl DrawPlans {
         }
         self.atlas_draws = 0..self.shadows.len();
         for (chosen, view) in chosen.iter_mut().zip(views) {
-            chosen.set_shadows(key_of(*view), &atlas, &mut self.lights.tiles);
+            let shown = Some(&atlas).filter(|_| has_shadows(view));
+            chosen.set_shadows(key_of(*view), shown, &mut self.lights.tiles);
         }
         (self.atlas, self.requests) = (atlas, requests);
     }
 
     /// Marks the shadow maps in which the levels of detail change, because the view that chooses
     /// them has moved. It is the first view of a scene with the same groups.
-    fn follow_viewers(
+    fn follow_viewers<'a>(
         &mut self,
         atlas: &mut ShadowAtlas,
         scenes: &BTreeMap<u64, RetainedScene>,
         packet: &FramePacket,
-        views: &[(usize, u64)],
+        views: impl Iterator<Item = &'a (usize, u64)>,
     ) {
         let known = std::mem::take(&mut self.viewers);
         for (index, number) in views {

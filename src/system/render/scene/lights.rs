@@ -197,6 +197,9 @@ pub struct ViewLights {
     pub shadow_sun: Option<Vec3>,
     /// Number of lights that reach into the view, without suns.
     pub found: usize,
+    /// `suns` and `shadow_sun` of the newest choice, which [`ViewLights::replace_sun`] keeps.
+    chosen_suns: Vec<SunUniform>,
+    chosen_shadow_sun: Option<Vec3>,
     shadowed: Vec<ShadowedLight>,
     reaching: Vec<u32>,
     ranked: Vec<(f32, u32)>,
@@ -220,6 +223,8 @@ impl ViewLights {
     ) {
         let wanted = Some((number, scene.version, *camera));
         if self.chosen_for == wanted {
+            self.suns.clone_from(&self.chosen_suns);
+            self.shadow_sun = self.chosen_shadow_sun;
             return;
         }
         self.chosen_for = wanted;
@@ -237,6 +242,8 @@ impl ViewLights {
                 self.sun(direction, light, casts_shadows);
             }
         }
+        self.chosen_suns.clone_from(&self.suns);
+        self.chosen_shadow_sun = self.shadow_sun;
         cull(&scene.spheres, planes, &mut self.reaching);
         for i in &self.reaching {
             match scene.all[*i as usize].kind {
@@ -290,7 +297,7 @@ impl ViewLights {
         self.spheres.push(sphere);
     }
 
-    /// Replaces the direction towards the first sun and its color.
+    /// Replaces the direction towards the first sun and its color, until the next choice.
     pub fn replace_sun(&mut self, towards: Vec3, [red, green, blue]: [f32; 3]) {
         let Some(sun) = self.suns.first_mut() else { return };
         let casts_shadows = sun.towards[3];
@@ -317,17 +324,18 @@ impl ViewLights {
         }
     }
 
-    /// Sets the shadow maps of the lights.
+    /// Sets the shadow maps of the lights. `atlas`: `None` if the view shows no shadows.
     pub fn set_shadows(
         &mut self,
         (scene, layers): (u64, u32),
-        atlas: &ShadowAtlas,
+        atlas: Option<&ShadowAtlas>,
         tiles: &mut Vec<TileUniform>,
     ) {
         for ShadowedLight { index, id, .. } in &self.shadowed {
             let light = &mut self.lights[*index];
             let first = tiles.len() as f32;
-            let texel = atlas.tiles_of(&ShadowKey { scene, layers, light: *id }, tiles);
+            let key = ShadowKey { scene, layers, light: *id };
+            let texel = atlas.and_then(|atlas| atlas.tiles_of(&key, tiles));
             light.shadow = if texel.is_some() { first } else { -1.0 };
             light.texel = texel.unwrap_or(0.0);
         }
@@ -466,6 +474,26 @@ mod tests {
         chosen.choose(1, &scene, &flat, &planes(&Mat4::IDENTITY));
         assert_eq!((chosen.lights.len(), chosen.found), (VIEW_LIGHTS_MAX, 5000));
         assert!(chosen.lights.iter().all(|light| light.position[0] < 0.0002 * 4096.0));
+    }
+
+    #[test]
+    fn a_replaced_sun_lasts_for_one_frame() {
+        let mut scene = SceneLights::default();
+        let kind = LightKind::Sun { direction: Vec3::NEG_Z, casts_shadows: true };
+        scene.set(&[LightFrame { kind, ..LightFrame::DEFAULT }]);
+        let (mut chosen, camera) = (ViewLights::default(), camera(Mat4::IDENTITY));
+        let mut choose = |is_replaced: bool| {
+            chosen.choose(1, &scene, &camera, &planes(&Mat4::IDENTITY));
+            if is_replaced {
+                chosen.replace_sun(Vec3::X, [0.5; 3]);
+            }
+            (chosen.suns[0], chosen.shadow_sun)
+        };
+        let of_scene = choose(false);
+        assert_eq!(of_scene.1, Some(Vec3::NEG_Z));
+        let (sun, shadow) = choose(true);
+        assert_eq!((sun.towards, shadow), ([1.0, 0.0, 0.0, 1.0], Some(Vec3::NEG_X)));
+        assert_eq!(choose(false), of_scene);
     }
 
     #[test]

@@ -198,6 +198,10 @@ impl RetainedScenes {
             // Shadows of masked surfaces depend on textures.
             self.scenes.keys().for_each(|scene| self.plans.atlas.mark_stale(*scene, None, None));
         }
+        if self.library.has_changing_outlines() {
+            let scenes = self.scenes.values_mut();
+            scenes.for_each(|scene| scene.note_changing_outlines(&self.library));
+        }
         self.plans.plan(&mut self.library, &self.scenes, packet, quality);
         self.scenes.values_mut().for_each(|scene| scene.caster_changes.clear());
         if let Some(message) = self.plans.light_limit_message.take()

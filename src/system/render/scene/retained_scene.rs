@@ -5,7 +5,7 @@ use super::super::numeric_map::{DirtyRanges, NumberMap};
 use super::caster_changes::CasterChanges;
 use super::culling::Spheres;
 use super::deformations::Deformations;
-use super::draw_resources::{DrawPart, DrawResources, ResourceChanges};
+use super::draw_resources::{DrawPart, DrawResources, NONE, PipelineClass, ResourceChanges};
 use super::previous_poses::PreviousPoses;
 use super::scene_lights::SceneLights;
 use bytemuck::{Pod, Zeroable};
@@ -380,6 +380,25 @@ impl RetainedScene {
     fn note_caster(&mut self, index: usize) {
         if self.lights.has_shadows && self.states[index] & state::CASTS_SHADOW != 0 {
             self.caster_changes.add(self.spheres.get(index));
+        }
+    }
+
+    /// Notes the draws whose shadows follow the functions of their materials: these may read the
+    /// time, and the variables and textures of the material.
+    pub fn note_changing_outlines(&mut self, library: &DrawResources) {
+        if !self.lights.has_shadows {
+            return;
+        }
+        for index in 0..self.items.len() {
+            let extra = self.extra_parts.get(&(index as u32)).map_or(&[][..], |parts| &parts[..]);
+            let mut parts = std::iter::once(&self.items[index]).chain(extra);
+            let changes = |part: &DrawPart| {
+                let shadow = Some(part.shadow).filter(|shadow| *shadow != NONE);
+                shadow.is_some_and(|it| library.batch(it).class.has(PipelineClass::FUNCTIONS))
+            };
+            if parts.any(changes) {
+                self.note_caster(index);
+            }
         }
     }
 

@@ -1,6 +1,9 @@
 //! Tests of the plan: the draws of a scene, and the number of draw calls.
 
+mod lamp_shadows;
+
 use super::*;
+use crate::render_config::built_in;
 use bytemuck::Zeroable;
 use engine_foundation::{Mat4, Vec3, projections, views};
 use engine_frame_packet::deformation::{MeshMorph, MeshSkin};
@@ -9,6 +12,7 @@ use engine_frame_packet::mesh::{
     MeshBounds, MeshChange, MeshFrame, MeshPart, MeshSlot, MeshVertex, SurfaceAlphaMode,
     SurfaceChange, SurfaceFrame, SurfaceShader, SurfaceSlot,
 };
+use engine_frame_packet::render_config::{RenderConfigFrame, ViewportSlot};
 use engine_frame_packet::scene::{
     DrawChange, DrawMesh, DrawSlot, DrawTransform, LightFrame, LightKind, ParticleBatch,
     ParticleQuad, SceneFrame, flag,

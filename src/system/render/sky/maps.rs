@@ -17,7 +17,6 @@ use crate::{RenderQuality, RendererEvent};
 use engine_frame_packet::View;
 use engine_frame_packet::reflection_probe::ProbeFrame;
 use engine_frame_packet::shading_environment::ShadingEnvironment;
-use std::ops::Range;
 
 /// The number of the first probe among the users of maps; views have lower numbers.
 const PROBE_USERS: usize = 1 << 32;
@@ -48,11 +47,21 @@ pub struct MapPass {
     pub target: wgpu::TextureView,
 }
 
+impl MapPass {
+    /// Draws the map.
+    pub fn draw(&self, to: &mut wgpu::RenderPass) {
+        to.set_pipeline(&self.pipeline);
+        to.set_bind_group(0, &self.group, &[self.offset]);
+        to.draw(0..3, 0..1);
+    }
+}
+
 /// A view that is shown, as skies need it.
 #[derive(Clone, Copy)]
 pub struct SkyView<'a> {
     pub scene: u64,
     pub view: &'a View,
+    /// The probes of its scene; none if the view's frame draws no maps.
     pub probes: &'a [ProbeFrame],
 }
 
@@ -90,11 +99,10 @@ pub struct SkyMaps {
     /// A view of it, for the shaders of meshes.
     pub maps: wgpu::TextureView,
     pub sampler: wgpu::Sampler,
+    /// The passes of the frame, which precede all views.
     passes: Vec<MapPass>,
     /// The maps of each of the plan's views.
     views: Vec<ViewMaps>,
-    /// The first view that is shown: the passes precede it.
-    first_view: Option<usize>,
     is_crowd_reported: bool,
 }
 
@@ -165,7 +173,6 @@ impl SkyMaps {
             }),
             passes: Vec::new(),
             views: Vec::new(),
-            first_view: None,
             is_crowd_reported: false,
         }
     }
@@ -183,7 +190,6 @@ impl SkyMaps {
         self.passes.clear();
         self.views.clear();
         self.views.resize(views.len(), ViewMaps::default());
-        self.first_view = views.iter().position(Option::is_some);
         let (usages, requests) = requests(textures, views);
         if requests.is_empty() && self.slots.len() == 0 {
             return false;
@@ -338,22 +344,9 @@ impl SkyMaps {
         self.views.get(index).is_some_and(|maps| maps.sky.is_some() || !maps.probes.is_empty())
     }
 
-    /// Returns the passes of maps that precede one of the plan's views.
-    pub fn passes(&self, index: usize) -> Range<usize> {
-        if self.first_view == Some(index) { 0..self.passes.len() } else { 0..0 }
-    }
-
-    /// Returns one of the passes that the frame draws.
-    pub fn pass(&self, index: usize) -> &MapPass {
-        &self.passes[index]
-    }
-
-    /// Draws a map.
-    pub fn draw_map(&self, to: &mut wgpu::RenderPass, index: usize) {
-        let pass = &self.passes[index];
-        to.set_pipeline(&pass.pipeline);
-        to.set_bind_group(0, &pass.group, &[pass.offset]);
-        to.draw(0..3, 0..1);
+    /// Returns the passes that the frame draws, before all views.
+    pub fn passes(&self) -> &[MapPass] {
+        &self.passes
     }
 
     /// Draws a view's sky, with bind group 0 set.

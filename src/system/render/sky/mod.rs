@@ -12,4 +12,7 @@ mod probes;
 mod resources;
 mod slots;
 
-pub use maps::{SkyMaps, SkyView};
+/// The pass of the maps, as render configs name it.
+pub const SKY_MAPS_PASS: &str = "sky maps";
+
+pub use maps::{MapPass, SkyMaps, SkyView};

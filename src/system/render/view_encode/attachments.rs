@@ -76,23 +76,6 @@ pub(super) fn begin_screen_depth<'e>(
     }))
 }
 
-/// Begins the pass of the current map of the view's sky.
-pub(super) fn begin_sky_map<'e>(
-    encoder: &'e mut wgpu::CommandEncoder,
-    view: &ViewEncoder,
-    timing: &mut Option<GpuTiming>,
-) -> Option<wgpu::RenderPass<'e>> {
-    let map = view.scene.as_ref()?.forward.sky_map(view.sky_pass);
-    Some(encoder.begin_render_pass(&wgpu::RenderPassDescriptor {
-        label: Some("sky map"),
-        color_attachments: &[Some(color_attachment(map, Some(wgpu::Color::TRANSPARENT)))],
-        depth_stencil_attachment: None,
-        timestamp_writes: timing.as_mut().and_then(|it| it.pass("sky map".to_string())),
-        occlusion_query_set: None,
-        multiview_mask: None,
-    }))
-}
-
 /// Encodes the pass of moved draws onto the motion vectors of a view.
 pub(super) fn encode_object_motion(
     encoder: &mut wgpu::CommandEncoder,
