@@ -27,7 +27,8 @@ local function in_range(number)
 end
 
 local function vector(i, key, value)
-  if not istype(V3, value) or not (in_range(value.x) and in_range(value.y) and in_range(value.z)) then
+  local is_vector = istype(V3, value)
+  if not (is_vector and in_range(value.x) and in_range(value.y) and in_range(value.z)) then
     refuse(i, "'%s' must be a Vector3 with parts from -%g to %g, got %s", key, MOST, MOST,
       describe(value))
   end

@@ -328,8 +328,8 @@ impl Drawing {
 
 impl Engine {
     /// Adds a view of a world to the frame: a camera's image in a viewport or on the whole screen,
-    /// in a secondary window if one is passed. `environment`: `None` is the environment that is applied
-    /// to the world, if any. The first view on a target clears it to its
+    /// in a secondary window if one is passed. `environment`: `None` is the environment that is
+    /// applied to the world, if any. The first view on a target clears it to its
     /// background. Views into textures are drawn before views into windows.
     pub fn render_world(
         &mut self,

@@ -1,5 +1,5 @@
-//! Transfer of reflection probes to the renderer. Their textures are looked up in each frame, because
-//! a reload can move them.
+//! Transfer of reflection probes to the renderer. Their textures are looked up in each frame,
+//! because a reload can move them.
 
 use super::{Assets, Worlds};
 use engine_foundation::log;

@@ -1,5 +1,6 @@
 //! The game's render config: which one the settings select, the values of its settings that the
-//! game sets, and hot reload. A config that cannot be read is reported, and the one before it stays.
+//! game sets, and hot reload. A config that cannot be read is reported, and the one before it
+//! stays.
 
 use super::{Assets, Drawing, Engine};
 use engine_foundation::error;

@@ -321,7 +321,8 @@ pub const SETTINGS: &[Setting] = &[
         SettingType::Number(0.25, 2.0),
         "1",
         "The width and height of the images of worlds, as a factor for those of their views. Less \
-         than 1 is faster and blurred, and more than 1 is slower and smoother. Guis are not scaled.",
+         than 1 is faster and blurred, and more than 1 is slower and smoother. Guis are not \
+         scaled.",
     )
     .live(),
     setting(

@@ -40,7 +40,7 @@ mod tests {
             ("Keyboard", "keystrokes"),
             ("Wwise", "wwise_world"),
             ("WwiseWorld", "stop_all"),
-            ("ShadingEnvironment", "apply"),
+            ("ShadingEnvironment", "blend"),
             ("SwipeDirection", "LEFT"),
             ("Imgui", "text_colored"),
             ("Application", "ENABLE_REPLAY"),

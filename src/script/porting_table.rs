@@ -127,7 +127,7 @@ mod tests {
         check("Joint", Some("revolute_angle"), Some("one set of functions"));
         check("Joint", Some("prismatic_value"), Some("one set of functions"));
         check("PhysicsWorld", Some("apply_wind"), Some("no vector fields"));
-        check("ShadingEnvironment", None, Some("World.set_sky and World.sky"));
+        check("ShadingEnvironment", None, Some("the same, with other names of values"));
         check("WwiseWorld", None, Some(".sound files"));
         check("Network", None, Some("not available yet"));
         check("GwNavWorld", None, Some("Agent for bots"));
@@ -147,11 +147,7 @@ mod tests {
         let wanted = format!("{added} (Stingray: Mesh.set_material");
         check("Unit", Some("set_scalar_for_material"), &wanted);
         check("WwiseWorld", None, &format!("{added} (Stingray: .sound files"));
-        check(
-            "World",
-            Some("create_shading_environment"),
-            &format!("{added} (Stingray: World.set"),
-        );
+        check("World", Some("create_shading_environment"), &format!("{added} (Stingray: the same"));
         check("Level", Some("trigger_level_shutdown"), added);
         check("Window", Some("set_mouse_focus"), " (Stingray: not available");
         assert_eq!(missing("Unit", Some("flow_evnt")), None);

@@ -4,7 +4,8 @@
 
 use super::docgen::model::{ApiModel, FunctionDoc};
 use engine_resource::resource_kind::kind_names::{
-    FONT, LEVEL, MATERIAL, PACKAGE, PARTICLES, SHEET, SOUND, STATE_MACHINE, TEXTURE, UNIT,
+    FONT, LEVEL, MATERIAL, PACKAGE, PARTICLES, SHADING_ENVIRONMENT, SHEET, SOUND, STATE_MACHINE,
+    TEXTURE, UNIT,
 };
 use std::collections::HashMap;
 
@@ -44,6 +45,9 @@ const NAMED: &[ResourceArgument] = &[
     named("Texture.size", "name", &[TEXTURE]),
     named("Texture.unload", "name", &[TEXTURE]),
     named("Material.set_texture", "texture", &[TEXTURE]),
+    named("ShadingEnvironment.set_texture", "texture", &[TEXTURE]),
+    named("World.create_shading_environment", "name", &[SHADING_ENVIRONMENT]),
+    named("World.set_shading_environment", "name", &[SHADING_ENVIRONMENT]),
     named("Window.set_cursor_picture", "texture", &[TEXTURE]),
     named("Window.set_icon", "texture", &[TEXTURE]),
     named("Sprite.new", "sheet", &[SHEET]),

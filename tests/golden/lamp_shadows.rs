@@ -70,7 +70,7 @@ fn lamps_cast_shadows_to_all_sides() {
 }
 
 #[test]
-fn kept_shadow_maps_follow_what_moves() {
+fn kept_shadow_maps_follow_moving_objects() {
     let mut moved_lights = lights();
     moved_lights[0] = lamp(1, Vec3::new(-1.9, 0.0, 1.6), [2.6, 1.3, 0.5]);
     let mut fresh = courtyard(&moved_lights);
@@ -146,8 +146,8 @@ fn edges_of_sun_shadows_stay_while_the_camera_moves() {
             near: 1.0,
             far: 40.0,
         };
-        let seen = View { camera, ..view(Vec3::Z, Vec3::ZERO) };
-        picture_of(vec![builder.build(vec![seen])])
+        let visible_view = View { camera, ..view(Vec3::Z, Vec3::ZERO) };
+        picture_of(vec![builder.build(vec![visible_view])])
     };
     let Some(still) = from_above(0.0) else { return };
     let moved = from_above(0.2).expect("the adapter was there before");

@@ -185,8 +185,8 @@ fn sum_of_light(picture: &RenderedImage) -> f64 {
     pixels.map(|pixel| pixel[..3].iter().map(|byte| linear(*byte)).sum::<f64>()).sum()
 }
 
-/// Returns a bright disk in the middle of darkness. Its light is cut where it is too bright, and the
-/// exposure is so low that this does not happen.
+/// Returns a bright disk in the middle of darkness. Its light is cut where it is too bright, and
+/// the exposure is so low that this does not happen.
 fn disk(emissive: [f32; 3], environment: ShadingEnvironment) -> FramePacket {
     let mut builder = SceneBuilder::new();
     let (top, horizon, ground) = ([0.0; 3], [0.0; 3], [0.0; 3]);

@@ -35,12 +35,14 @@ describe("reflection probes", function()
     assert.matches("probe 2: 'texture' must be the name of a texture, got nil",
       error_of({ probe(), { position = Vector3(0, 0, 0), size = Vector3(1, 1, 1) } }))
     assert.matches("probe 1: .*no_such", error_of({ probe({ texture = "no_such" }) }))
-    assert.matches("probe 1: 'size' must be above 0", error_of({ probe({ size = Vector3(1, 0, 1) }) }))
+    assert.matches("probe 1: 'size' must be above 0",
+      error_of({ probe({ size = Vector3(1, 0, 1) }) }))
     assert.matches("probe 1: 'position' must be a Vector3",
       error_of({ probe({ position = Vector3(0, 0 / 0, 0) }) }))
     assert.matches("probe 1: 'intensity' must be a number from 0",
       error_of({ probe({ intensity = -1 }) }))
-    assert.matches("probe 1: 'rotation' must be a Quaternion", error_of({ probe({ rotation = 3 }) }))
+    assert.matches("probe 1: 'rotation' must be a Quaternion",
+      error_of({ probe({ rotation = 3 }) }))
     assert.matches("unknown option 'txture'", error_of({ probe({ txture = "a" }) }))
     assert.matches("probe 1: must be a table", error_of({ 3 }))
     local many = {}

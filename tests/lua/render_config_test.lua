@@ -28,11 +28,15 @@ describe("settings of the render config", function()
   end)
 
   it("have a name and a type", function()
-    assert.matches("has no setting 'line', did you mean 'lines'", error_of(Application.render_setting, "line"))
+    assert.matches("has no setting 'line', did you mean 'lines'",
+      error_of(Application.render_setting, "line"))
     assert.matches("has no setting 'line'", error_of(Application.set_render_setting, "line", true))
-    assert.matches("'lines' must be true or false", error_of(Application.set_render_setting, "lines", 1))
-    assert.matches("'darkness' must be a number", error_of(Application.set_render_setting, "darkness", true))
-    assert.matches("must be a number, true or false", error_of(Application.set_render_setting, "lines", "on"))
+    assert.matches("'lines' must be true or false",
+      error_of(Application.set_render_setting, "lines", 1))
+    assert.matches("'darkness' must be a number",
+      error_of(Application.set_render_setting, "darkness", true))
+    assert.matches("must be a number, true or false",
+      error_of(Application.set_render_setting, "lines", "on"))
   end)
 end)
 
@@ -43,7 +47,8 @@ describe("a viewport", function()
     Application.render_world(Application.main_world(), Application.main_camera(), viewport)
     test.frames(1)
     Viewport.set_frame(viewport)
-    assert.matches("no viewport 'minni', did you mean 'mini'", error_of(Viewport.set_frame, viewport, "minni"))
+    assert.matches("no viewport 'minni', did you mean 'mini'",
+      error_of(Viewport.set_frame, viewport, "minni"))
     Application.destroy_viewport(viewport)
   end)
 end)

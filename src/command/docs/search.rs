@@ -50,7 +50,11 @@ const REPEATED_PAGES: [&str; 7] = [
 
 /// Pages that follow the others, and the score that their entries lose. The parts of the changelog
 /// name everything; the page on security explains few functions.
-const LAST_PAGES: [(&str, f64); 2] = [("CHANGELOG.html", 1000.0), ("docs/security.html", 150.0)];
+const LAST_PAGES: [(&str, f64); 3] = [
+    ("CHANGELOG.html", 1000.0),
+    ("docs/reference/nodes.html", 1000.0),
+    ("docs/security.html", 150.0),
+];
 
 // Scores of a whole query.
 const SAME_TITLE: f64 = 300.0;

@@ -152,7 +152,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_sun_rises_in_the_east_and_stands_south_at_noon() {
+    fn the_sun_rises_in_the_east_and_is_south_at_noon() {
         for latitude in [0.0, 20.0, 45.0, 60.0] {
             let rise = sun_direction(6.0, latitude, 0.0);
             assert!(rise.distance(Vec3::X) < 1e-5, "{rise}");

@@ -7,9 +7,7 @@ use engine_foundation::{Color, Error, Vec2, Vec3, Vec4, error, suggest};
 use engine_frame_packet::shading_environment::{ShadingEnvironment, ShadingValue, ValueKind};
 use engine_runtime::Engine;
 use engine_world::WorldId;
-use engine_world::shading::{
-    BLENDED_MAX, ShadingEnvironmentId, TEXTURES, WEIGHT_MAX, linear_light, range_of,
-};
+use engine_world::shading::{BLENDED_MAX, ShadingEnvironmentId, TEXTURES, WEIGHT_MAX, range_of};
 
 const ENVIRONMENT: (&str, &str) = ("environment", "a shading environment");
 const NAME: (&str, &str) = ("name", "the name of a value");
@@ -417,7 +415,8 @@ fn set_color(
     name: TextArgument,
     color: Color,
 ) -> Result<(), Error> {
-    let light = [color.red, color.green, color.blue].map(linear_light);
+    let [red, green, blue, _] = Color { alpha: 255.0, ..color }.to_light();
+    let light = [red, green, blue];
     write(engine, environment, name, |kind| kind == ValueKind::Color, ("color", light))
 }
 

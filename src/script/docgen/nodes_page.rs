@@ -67,7 +67,7 @@ mod tests {
         check("Agent.link", NodeFlag::Action);
         check("Agent.velocity", NodeFlag::Query);
         check("Gui.rect", NodeFlag::Hidden);
-        check("Profiler.last_frames", NodeFlag::Hidden);
+        check("Profiler.report", NodeFlag::Hidden);
         // Functions of the prelude: by their comments, and by those of their modules.
         check("World.spawn_unit", NodeFlag::Action);
         check("Vector3.length", NodeFlag::Query);

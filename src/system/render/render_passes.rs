@@ -10,6 +10,7 @@ use super::screen_space;
 use super::view_encode::ViewEncoder;
 use engine_frame_packet::shading_environment::ShadingEnvironment;
 use engine_frame_packet::{FramePacket, View};
+use engine_resource::render_config_data::FrameStep;
 use engine_resource::settings::SETTINGS;
 
 /// An image that passes draw and read.
@@ -456,6 +457,15 @@ pub fn limit_environments(packet: &mut FramePacket) {
 /// Returns true if the frame of a view has the pass of post effects.
 pub fn has_post_pass(packet: &FramePacket, view: &View) -> bool {
     packet.viewport_of(view).is_none_or(|(_, viewport)| viewport.has_pass(POST_PASS))
+}
+
+/// Returns true if the image of a view's world can have another size than the view: post effects
+/// enlarge it, and no generators read or draw it.
+pub fn can_scale(packet: &FramePacket, view: &View) -> bool {
+    let is_pass = |step: &FrameStep| matches!(step, FrameStep::Pass(_));
+    let has_generators =
+        packet.viewport_of(view).is_some_and(|(_, viewport)| !viewport.steps.iter().all(is_pass));
+    has_post_pass(packet, view) && !has_generators
 }
 
 /// Returns the name of the pass that a row belongs to, as render configs name it.

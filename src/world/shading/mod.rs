@@ -4,7 +4,7 @@
 mod resource;
 mod volumes;
 
-pub use resource::{SHADING_ENVIRONMENT, linear_light, range_of};
+pub use resource::{SHADING_ENVIRONMENT, range_of};
 pub use volumes::{ShadingVolume, blend_volumes, check_volume};
 
 use super::WorldId;
@@ -187,8 +187,8 @@ impl ShadingEnvironments {
         Ok(read)
     }
 
-    /// Reads a changed resource again, if it was read or a living level names it. If that fails, its
-    /// old values stay.
+    /// Reads a changed resource again, if it was read or a living level names it. If that fails,
+    /// its old values stay.
     ///
     /// # Errors
     /// Returns an error if the resource is broken.

@@ -4,7 +4,7 @@
 use super::{ShadingOverrides, TEXTURES};
 use engine_foundation::color_source::ColorKey;
 use engine_foundation::sjson::{self, SjsonTree};
-use engine_foundation::{Error, error, suggest};
+use engine_foundation::{Color, Error, error, suggest};
 use engine_frame_packet::shading_environment::{ShadingEnvironment, ShadingValue, ValueKind};
 use engine_resource::data_resources::{read_document, read_tree, write_tree};
 use engine_resource::panic_report::contain;
@@ -105,8 +105,8 @@ fn floats(row: &ShadingValue, key: &str, value: &SjsonTree) -> Result<Vec<f32>, 
         (ValueKind::Choice(names), _) => return Err(format!("must be {}", names.join(", "))),
         (ValueKind::Color, _) if key == row.linear_key => color.read_light(value)?[..3].to_vec(),
         (ValueKind::Color, _) => {
-            let color = color.read(value)?;
-            [color.red, color.green, color.blue].map(linear_light).to_vec()
+            let color = Color { alpha: 255.0, ..color.read(value)? };
+            color.to_light()[..3].to_vec()
         }
         (ValueKind::Scalar, value) => number(value).into_iter().collect(),
         (_, SjsonTree::Array(items)) => {
@@ -129,15 +129,6 @@ pub fn range_of(row: &ShadingValue) -> String {
         (ValueKind::Choice(names), _) => names.join(", "),
         (_, 1) => format!("a number from {min} to {max}"),
         (_, count) => format!("{count} numbers from {min} to {max}"),
-    }
-}
-
-/// Converts a part of an sRGB color, from 0 to 255, to linear light (IEC 61966-2-1).
-pub fn linear_light(part: f32) -> f32 {
-    let part = part / 255.0;
-    match part <= 0.04045 {
-        true => part / 12.92,
-        false => ((part + 0.055) / 1.055).powf(2.4),
     }
 }
 

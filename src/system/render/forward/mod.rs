@@ -26,7 +26,7 @@ use super::gui_passes::{FrameUniform, PixelRectangle};
 use super::materials::MaterialTable;
 use super::numeric_map::NumberMap;
 use super::post::{LightLayouts, PostEffects, compensated};
-use super::render_passes::has_post_pass;
+use super::render_passes::{can_scale, has_post_pass};
 use super::scene::{
     CLUSTER_COLUMNS, CLUSTER_ROWS, InstancedDraw, PipelineClass, RetainedScenes, SceneBatchKey,
     SceneUniform, ShadowMap, ShadowPlan, TransparentGroup, ViewPlan,
@@ -69,8 +69,10 @@ pub struct ViewRectangle {
     pub has_depth: bool,
     /// Pixels per logical pixel.
     pub scale: f32,
-    /// True if the view's frame has the pass of post effects, which also enlarges scaled images.
+    /// True if the view's frame has the pass of post effects.
     pub has_post: bool,
+    /// True if the image of its world can have another size.
+    pub can_scale: bool,
 }
 
 impl ViewRectangle {
@@ -80,7 +82,8 @@ impl ViewRectangle {
         has_depth: bool,
         scale: f32,
     ) -> ViewRectangle {
-        ViewRectangle { rectangle, format, has_depth, scale, has_post: true }
+        let (has_post, can_scale) = (true, true);
+        ViewRectangle { rectangle, format, has_depth, scale, has_post, can_scale }
     }
 }
 
@@ -96,7 +99,7 @@ impl SceneScale {
     /// Returns the size of a view's light and depth.
     fn size(self, area: &ViewRectangle) -> (u32, u32) {
         let [_, _, width, height] = area.rectangle;
-        if self.factor == 1.0 || !area.has_post {
+        if self.factor == 1.0 || !area.can_scale {
             return (width, height);
         }
         let scaled = |side: u32| (side as f32 * self.factor).round() as u32;
@@ -236,7 +239,10 @@ impl ForwardRenderer {
         self.areas = areas;
         for (plan, area) in scenes.plans.views.iter().zip(&mut self.areas) {
             let view = &packet.views[plan.view];
-            area.iter_mut().for_each(|area| area.has_post = has_post_pass(packet, view));
+            if let Some(area) = area {
+                area.has_post = has_post_pass(packet, view);
+                area.can_scale = can_scale(packet, view);
+            }
         }
         let sizes: Vec<_> =
             self.areas.iter().map(|it| it.as_ref().map(|area| self.scale.size(area))).collect();

@@ -209,7 +209,7 @@ mod tests {
                 last = now;
             }
             for end in [curve.line_begin, curve.line_end] {
-                let (below, above) = (curve.at(end * 0.9999), curve.at(end * 1.0001));
+                let (below, above) = (curve.at(end * 0.99999), curve.at(end * 1.00001));
                 assert!((below - above).abs() < 2e-3, "{all:?} {end}: {below} {above}");
             }
         }

@@ -143,9 +143,9 @@ fn differences(texels: &TextureTexels) -> Result<(u32, Vec<u8>), String> {
             for red in 0..side {
                 let at = (green * width + blue * side + red) as usize * texel_bytes;
                 for (number, level) in [red, green, blue].into_iter().enumerate() {
-                    let stands_for = level as f32 / last;
+                    let unchanged = level as f32 / last;
                     let (value, error) = channel(&bytes[at..], number, format);
-                    let difference = value - stands_for;
+                    let difference = value - unchanged;
                     let known = if difference.abs() <= error { 0.0 } else { difference };
                     cube.extend_from_slice(&to_half(known).to_le_bytes());
                 }

@@ -1,7 +1,7 @@
 //! The compiler of render configs: the frame as data. It reads a file (source.rs), checks the
 //! shaders of its generators against their inputs (generator_source.rs), puts the steps of
-//! viewports in order (viewport_source.rs) and checks the graph that they form (graph.rs). Creates nothing on
-//! the adapter: src/system/render/generators executes configs.
+//! viewports in order (viewport_source.rs) and checks the graph that they form (graph.rs). Creates
+//! nothing on the adapter: src/system/render/generators executes configs.
 
 mod built_in;
 mod generator_source;

@@ -222,12 +222,12 @@ fn read_target(entry: &ObjectEntry) -> Result<ConfigTarget, ConfigError> {
     let Some(value) = entry.value.get("format") else {
         return Err((entry.line(), format!("the resource '{name}' has no 'format'")));
     };
-    let name = text(value, "format")?;
-    let format = TargetFormat::ALL.into_iter().find(|format| format.name() == name);
+    let wanted = text(value, "format")?;
+    let format = TargetFormat::ALL.into_iter().find(|format| format.name() == wanted);
     let format = format.ok_or_else(|| {
         let all = TargetFormat::ALL.map(TargetFormat::name);
-        let message = format!("there is no format '{name}': use {}", all.join(", "));
-        (value.line(), message + &hint(&name, all))
+        let message = format!("there is no format '{wanted}': use {}", all.join(", "));
+        (value.line(), message + &hint(&wanted, all))
     })?;
     let size = match (entry.value.get("scale"), entry.value.get("size")) {
         (Some(_), Some(size)) => {

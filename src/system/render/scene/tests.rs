@@ -339,8 +339,8 @@ fn a_view_with_too_many_lights_warns_once() {
                  (VIEW_LIGHTS_MAX): give lights a shorter falloff_end, or switch some off";
     check(lamp, 4097, message);
     let message = "160 lamps and spots reach into a view, and 9 of them do not shine, because \
-                 their ranges fill too much of it (LIGHT_ENTRIES_MAX is 524288): give lights a shorter \
-                 falloff_end, or switch some off";
+                 their ranges fill too much of it (LIGHT_ENTRIES_MAX is 524288): give lights a \
+                 shorter falloff_end, or switch some off";
     let (range, casts_shadows) = (f32::INFINITY, false);
     check(LightKind::Omni { position, range, casts_shadows }, 160, message);
     let (direction, inner, outer) = (Vec3::Y, 0.2, 0.4);
