@@ -379,7 +379,7 @@ fn bundle_has_game_name_and_platform_data() {
     assert_eq!(
         compiled.out,
         format!(
-            "2 variants of 2 resources for {here}: 2 new, 0 removed\nout{}game.bundle: 2 KiB for \
+            "2 variants of 2 resources for {here}: 2 new, 0 removed\nout{}game.bundle: 3 KiB for \
              {here}\n",
             std::path::MAIN_SEPARATOR
         )

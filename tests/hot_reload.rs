@@ -451,7 +451,7 @@ fn full_disk_while_compiling_keeps_old_data() {
     assert!(out.contains("text: one"), "{out}");
     scratch.save("a/words.txt", "two");
     let (code, out, err) = once(true);
-    assert_eq!(code, Some(0), "{out}{err}");
+    assert_eq!(code, Some(1), "the run reports it in the end: {out}{err}");
     assert!(err.contains(" cannot be written: "), "{err}");
     assert!(out.contains("text: one"), "the old data runs: {out}{err}");
     // With free space again, everything works.

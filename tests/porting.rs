@@ -127,7 +127,11 @@ fn functions_that_do_not_exist_are_answered() {
     check("local A = stingray.Application", "there is no global 'stingray", layer);
     check("Window.set_mouse_focus(1)", "no function 'set_mouse_focus' (", "the desktop decides");
     let loaded = "require('stingray') ";
-    check(&format!("{loaded}ShadingEnvironment.bloom()"), "no function 'bloom' (", "World.set_sky");
+    check(
+        &format!("{loaded}ShadingEnvironment.bloom()"),
+        "no function 'bloom'",
+        "ShadingEnvironment",
+    );
     check(&format!("{loaded}ShadingEnvironment.appl()"), "no function 'appl'", "mean 'apply'?");
     check("Unit.set_scalar_for_materials(1, 'b', 2)", unit, "Material.set_scalar");
     check("World.set_flow_enabled(1)", "World has no function", "run in World.update");
@@ -177,7 +181,7 @@ function init()
   Unit.flow_event(unit, "spawned")
   print(Unit.num_scene_graph_items(unit))
   stingray.Unit.set_flow_variable(unit, "hp", 3)
-  ShadingEnvironment.blend(World.create_shading_environment(world, "day"), {})
+  ShadingEnvironment.blend(World.create_shading_environment(world), { "day", 1 })
   stingray.WwiseWorld.stop_all(stingray.Wwise.wwise_world(Application.main_world()))
 end
 "#;

@@ -11,8 +11,8 @@ kit.own(core.debug.getinfo(1, "S").source)
 
 ---Returns the draw calls of the last frame that ran. Those of worlds come first, as tables with
 ---`world`, `pass` ("solid", "blended", "particles", "sun shadow", "spot shadow", "omni shadow";
----those of spots and omni lights only if they are drawn again), `what` ("mesh", "sprite", "tilemap",
----"particles"), `name`, `part`, `unit`, `material` (names, nil if the drawn
+---those of spots and omni lights only if they are drawn again), `what` ("mesh", "sprite",
+---"tilemap", "particles"), `name`, `part`, `unit`, `material` (names, nil if the drawn
 ---objects differ) and `count` (number of instances). Those of Guis follow, as tables with `gui`,
 ---`layer`, `count` (quadrilaterals), `material` and `texture` (numbers of the renderer) and `name`
 ---(of a texture that is not in the shared atlas).

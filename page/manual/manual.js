@@ -93,7 +93,8 @@ function find(text) {
     // The parts of the changelog name everything, and follow the other results. The page on security
     // explains few functions.
     const [page] = item.entry[1].split("#");
-    const loss = page === "CHANGELOG.html" ? 1000 : page === "docs/security.html" ? 150 : 0;
+    const last = ["CHANGELOG.html", "docs/reference/nodes.html"].includes(page);
+    const loss = last ? 1000 : page === "docs/security.html" ? 150 : 0;
     if (count > 0) hits.push([count, value - [...item.entry[0]].length * 0.01 - loss, at]);
   });
   const most = Math.max(0, ...hits.map((hit) => hit[0]));

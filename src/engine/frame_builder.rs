@@ -388,19 +388,7 @@ impl Engine {
         self.assets.materials.flush(&mut packet.materials);
         self.assets.textures.flush(&mut packet.textures);
         for (gui, target, fill) in self.drawing.guis.into_textures() {
-            packet.views.push(View {
-                target: ViewTarget::Texture(target),
-                rectangle: [0.0, 0.0, 1.0, 1.0],
-                clear: fill.map(|color| color.map(|part| f32::from(part) / 255.0)),
-                camera: Camera::DEFAULT.frame(Vec2::ONE),
-                scene: None,
-                layers: u32::MAX,
-                sky: None,
-                environment: ShadingEnvironment::DEFAULT,
-                environment_textures: EnvironmentTextures::default(),
-                viewport: None,
-                guis: vec![gui],
-            });
+            packet.views.push(texture_view(gui, target, fill));
         }
         let worlds = std::mem::take(&mut self.drawing.builder.worlds);
         let first = packet.views.len();
@@ -449,6 +437,23 @@ impl Engine {
         });
         self.drawing.warn_nearly_black(&self.game, packet);
         self.drawing.show_last_frame(packet);
+    }
+}
+
+/// Returns the view of a Gui that draws onto a texture.
+fn texture_view(gui: u64, target: TextureSlot, fill: Option<[u8; 4]>) -> View {
+    View {
+        target: ViewTarget::Texture(target),
+        rectangle: [0.0, 0.0, 1.0, 1.0],
+        clear: fill.map(|color| color.map(|part| f32::from(part) / 255.0)),
+        camera: Camera::DEFAULT.frame(Vec2::ONE),
+        scene: None,
+        layers: u32::MAX,
+        sky: None,
+        environment: ShadingEnvironment::DEFAULT,
+        environment_textures: EnvironmentTextures::default(),
+        viewport: None,
+        guis: vec![gui],
     }
 }
 

@@ -45,6 +45,7 @@ pub enum MeshChange {
 }
 
 /// A change to the renderer's table of surfaces. Changes are applied in order.
+#[expect(clippy::large_enum_variant, reason = "nearly all changes set a surface")]
 #[derive(Clone, Debug)]
 pub enum SurfaceChange {
     /// Creates or replaces a surface.

@@ -22,12 +22,13 @@ use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::time::Duration;
 
 const TABLE: &str = include_str!("bounds/table.sjson");
-const FILES: [(&str, &str); 7] = [
+const FILES: [(&str, &str); 8] = [
     ("main.lua", include_str!("bounds/main.lua")),
     ("values.lua", include_str!("bounds/values.lua")),
     ("fixtures.lua", include_str!("bounds/fixtures.lua")),
     ("ordinary.lua", include_str!("bounds/ordinary.lua")),
     ("exceeding.lua", include_str!("bounds/exceeding.lua")),
+    ("exceeding_views.lua", include_str!("bounds/exceeding_views.lua")),
     ("exceptions.lua", include_str!("bounds/exceptions.lua")),
     ("units/all.unit", include_str!("bounds/all.unit")),
 ];

@@ -80,6 +80,8 @@ describe("a shading environment", function()
       error_of(ShadingEnvironment.set_scalar, environment, "fog_color", 1))
     assert.matches("'exposure' is a number: use scalar and set_scalar",
       error_of(ShadingEnvironment.vector3, environment, "exposure"))
+    assert.matches("'exposure' is a number: use scalar and set_scalar",
+      error_of(ShadingEnvironment.set_vector4, environment, "exposure", Vector4(1, 2, 3, 4)))
     assert.matches("'exposure' must be a number from 0",
       error_of(ShadingEnvironment.set_scalar, environment, "exposure", -1))
     for _, number in ipairs({ 0 / 0, math.huge }) do

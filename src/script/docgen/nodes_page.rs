@@ -5,6 +5,9 @@ use super::model::{ApiModel, FunctionDoc, ModuleDoc};
 use crate::api::flow::function_type;
 use crate::api_row::NodeFlag;
 
+/// Returns true if a function belongs to a list of the page.
+type Belongs<'a> = &'a dyn Fn(&FunctionDoc) -> bool;
+
 const HEAD: &str = "# Functions as nodes
 
 What each function of the engine is in a [graph](../flow.md#nodes-of-functions). The row of a
@@ -25,7 +28,7 @@ pub fn page(api: &ApiModel) -> String {
 fn section(module: &ModuleDoc) -> String {
     let mut text = format!("\n## {}\n", module.name);
     let is_node = |function: &FunctionDoc| function_type(function).is_some();
-    let lists: [(&str, &dyn Fn(&FunctionDoc) -> bool); 4] = [
+    let lists: [(&str, Belongs); 4] = [
         ("Actions", &|one| one.node == NodeFlag::Action && is_node(one)),
         ("Queries", &|one| one.node == NodeFlag::Query && is_node(one)),
         ("Hidden", &|one| one.node == NodeFlag::Hidden),

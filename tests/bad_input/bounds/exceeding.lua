@@ -15,6 +15,7 @@ M.times = {
   ["Material.new"] = 4097, ["PhysicsWorld.snapshot"] = 65, ["Timer.after"] = 100001,
   ["Timer.every"] = 100001, ["Tween.to"] = 100001, wait = 100001, wait_frames = 100001,
   ["Window.open"] = 9, ["Worker.start"] = 17, ["World.create_line_object"] = 1025,
+  ["World.create_shading_environment"] = 1025,
 }
 
 -- Functions that destroy the results of such calls, for objects that are not destroyed with a
@@ -26,6 +27,9 @@ M.enders = {
   ["Worker.start"] = Worker.cancel,
   ["World.create_line_object"] = function(object)
     World.destroy_line_object(fixtures.get("World"), object)
+  end,
+  ["World.create_shading_environment"] = function(environment)
+    World.destroy_shading_environment(fixtures.get("World"), environment)
   end,
 }
 
@@ -205,12 +209,6 @@ end
 M.calls = {
   ["Application.console_send"] = function()
     Application.console_send({ type = "walk", text = long() })
-  end,
-  ["Application.create_viewport"] = filled(65, function(i)
-    return Application.create_viewport("walk" .. i, 8, 8)
-  end, Application.destroy_viewport),
-  ["Application.render_world"] = function()
-    for _ = 1, 257 do Application.render_world(Application.main_world()) end
   end,
   ["Application.set_time_step_policy"] = function()
     Application.set_time_step_policy("smoothing", 257, 0, 1)
@@ -596,5 +594,7 @@ for name in ([[
 ]]):gmatch("%S+") do
   M.late[name] = true
 end
+
+for name, call in pairs(require("exceeding_views")) do M.calls[name] = call end
 
 return M

@@ -25,6 +25,8 @@ M.untried = {
   CAPTURES_MAX = true,
   -- This many vertices take more than 2 GiB, and limits.engine_memory_mib refuses them first.
   VERTICES_MAX = true,
+  -- The walk's game has no render config, and so no generators.
+  ["Renderer.run_resource_generator"] = true,
   -- Devices without motors play no rumble effects, and the walk has no device with motors.
   ["Keyboard.rumble_effect"] = true, ["Mouse.rumble_effect"] = true,
   ["Pad1.rumble_effect"] = true, ["TouchPanel.rumble_effect"] = true,

@@ -210,7 +210,8 @@ mod tests {
             }
             for end in [curve.line_begin, curve.line_end] {
                 let (below, above) = (curve.at(end * 0.99999), curve.at(end * 1.00001));
-                assert!((below - above).abs() < 2e-3, "{all:?} {end}: {below} {above}");
+                // Single precision leaves steps at extreme shoulders, below one level of a byte.
+                assert!((below - above).abs() < 1.0 / 255.0, "{all:?} {end}: {below} {above}");
             }
         }
     }

@@ -104,7 +104,7 @@ impl LampShape {
 
     /// Returns the projection of one of its maps, by the number of the side: right, left, ahead,
     /// back, above, below.
-    pub fn to_clip(&self, face: usize, side: u32) -> Mat4 {
+    pub fn to_clip(self, face: usize, side: u32) -> Mat4 {
         let axes = [Vec3::X, Vec3::NEG_X, Vec3::Y, Vec3::NEG_Y, Vec3::Z, Vec3::NEG_Z];
         let direction = self.cone.map_or(axes[face], |(direction, _)| direction);
         let view = look_to_mat4(self.position, direction, up_for(direction));

@@ -1,0 +1,37 @@
+-- Calls that exceed the limits of functions that draw views: render targets, environments.
+local M = {}
+
+-- Creates 65 textures, and raises the error of the first that is refused.
+local function fill(create, destroy)
+  local all = {}
+  local passed, message = pcall(function()
+    for i = 1, 65 do all[i] = create("walk" .. i) end
+  end)
+  for _, texture in ipairs(all) do destroy(texture) end
+  if not passed then error(message, 0) end
+end
+
+M["Application.create_viewport"] = function()
+  fill(function(name) return Application.create_viewport(name, 8, 8) end,
+    Application.destroy_viewport)
+end
+
+M["Renderer.create_resource"] = function()
+  fill(function(name) return Renderer.create_resource("render_target", name, 8, 8) end,
+    Renderer.destroy_resource)
+end
+
+M["Application.render_world"] = function()
+  for _ = 1, 257 do Application.render_world(Application.main_world()) end
+end
+
+M["ShadingEnvironment.blend"] = function()
+  local world, many = Application.main_world(), {}
+  for i = 1, 33 do many[2 * i - 1], many[2 * i] = "environments/noon", 1 end
+  local environment = World.create_shading_environment(world)
+  local passed, message = pcall(ShadingEnvironment.blend, environment, many)
+  World.destroy_shading_environment(world, environment)
+  if not passed then error(message, 0) end
+end
+
+return M
