@@ -153,7 +153,7 @@ fn light_falls_off_by_the_inverse_square() {
         let mut main = view(Vec3::new(0.0, 0.0, 6.0), Vec3::new(0.0, 0.001, 0.0));
         main.clear = Some([0.0, 0.0, 0.0, 1.0]);
         let lamp = omni(Vec3::new(0.0, 0.0, height), f32::INFINITY, [height * height * 2.0; 3]);
-        let Some(mut renderer) = renderer(false) else { return None };
+        let mut renderer = renderer(false)?;
         let picture = draw(&mut renderer, vec![ground_with(&[lamp], main)], ViewTarget::Screen);
         Some(linear(&picture, (160, 90)).x)
     };

@@ -178,7 +178,7 @@ function render()
   Application.render_world(Application.main_world())
   if not map then return end
   Gui.rect(gui, Vector3(0, 0, 1), Vector2(50, 50), Color(0, 255, 0))
-  Application.render_world(world, nil, nil, map)
+  Application.render_world(world, nil, nil, nil, map)
 end
 "#;
     let mut game = GameProcess::start(&display, &folder, main, &["--renderer", "software"]);
