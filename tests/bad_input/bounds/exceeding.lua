@@ -15,7 +15,6 @@ M.times = {
   ["Material.new"] = 4097, ["PhysicsWorld.snapshot"] = 65, ["Timer.after"] = 100001,
   ["Timer.every"] = 100001, ["Tween.to"] = 100001, wait = 100001, wait_frames = 100001,
   ["Window.open"] = 9, ["Worker.start"] = 17, ["World.create_line_object"] = 1025,
-  ["World.create_shading_environment"] = 1025,
 }
 
 -- Functions that destroy the results of such calls, for objects that are not destroyed with a
@@ -27,9 +26,6 @@ M.enders = {
   ["Worker.start"] = Worker.cancel,
   ["World.create_line_object"] = function(object)
     World.destroy_line_object(fixtures.get("World"), object)
-  end,
-  ["World.create_shading_environment"] = function(environment)
-    World.destroy_shading_environment(fixtures.get("World"), environment)
   end,
 }
 

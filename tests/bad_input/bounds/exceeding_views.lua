@@ -1,11 +1,11 @@
 -- Calls that exceed the limits of functions that draw views: render targets, environments.
 local M = {}
 
--- Creates 65 textures, and raises the error of the first that is refused.
-local function fill(create, destroy)
+-- Creates 65 textures or another number of objects, and raises the error of the first refused one.
+local function fill(create, destroy, count)
   local all = {}
   local passed, message = pcall(function()
-    for i = 1, 65 do all[i] = create("walk" .. i) end
+    for i = 1, count or 65 do all[i] = create("walk" .. i) end
   end)
   for _, texture in ipairs(all) do destroy(texture) end
   if not passed then error(message, 0) end
@@ -23,6 +23,12 @@ end
 
 M["Application.render_world"] = function()
   for _ = 1, 257 do Application.render_world(Application.main_world()) end
+end
+
+M["World.create_shading_environment"] = function()
+  local world = Application.main_world()
+  fill(function() return World.create_shading_environment(world) end,
+    function(environment) World.destroy_shading_environment(world, environment) end, 1025)
 end
 
 M["ShadingEnvironment.blend"] = function()
