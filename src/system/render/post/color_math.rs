@@ -210,7 +210,8 @@ mod tests {
             }
             for end in [curve.line_begin, curve.line_end] {
                 let (below, above) = (curve.at(end * 0.99999), curve.at(end * 1.00001));
-                // Single precision leaves steps at a shoulder of 10 stops, below two levels of a byte.
+                // Single precision leaves steps at a shoulder of 10 stops: below two levels of
+                // a byte.
                 assert!((below - above).abs() < 2.0 / 255.0, "{all:?} {end}: {below} {above}");
             }
         }
