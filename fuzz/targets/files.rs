@@ -41,7 +41,7 @@ pub fn targets() -> Vec<Target> {
         }
     };
     vec![
-        Target::new("file.bundle", 64 << 10, bundle),
+        Target::new("file.bundle", 128 << 10, bundle),
         Target::new("file.executable", 8 << 10, executable),
         Target::new("file.index", 8 << 10, index),
         Target::new("file.recording", 8 << 10, recording),
@@ -187,7 +187,7 @@ fn forged_bundle(bytes: &[u8]) -> Vec<u8> {
 #[test]
 fn changed_bundle_parts_pass_checksum_verification() {
     let _alone = super::lock_measurement();
-    let good = super::seeds_of("file.bundle", 64 << 10).pop().expect("there is a bundle");
+    let good = super::seeds_of("file.bundle", 128 << 10).pop().expect("there is a bundle");
     let path = scratch("changed").join("x.bundle");
     let mut judged = 0;
     let data = good.len() / 2..good.len() - 24;

@@ -222,8 +222,9 @@ function starts.physics_properties()
 end
 
 function starts.render_config()
-  try(Application.set_render_setting, "lines", true)
-  try(Application.set_render_setting, "darkness", 0.75)
+  -- The game selects no config: the engine's own frame has none of these settings.
+  pcall(Application.set_render_setting, "lines", true)
+  pcall(Application.set_render_setting, "darkness", 0.75)
 end
 
 function starts.lua()
