@@ -207,7 +207,7 @@ fn hostile_drawings_are_refused() {
     }
     ask_refused(&mut drawer, "drawn", drawn(number, "side", vec![]));
     ask_refused(&mut drawer, "drawn", drawn(number + 1.0, "end", vec![]));
-    // A drawer that leaves answers nothing, and the page is told so.
+    // If the drawer leaves, its questions are answered with an error, which the page shows.
     drop(drawer);
     let message = loop {
         match page.receive(Duration::from_secs(20)) {

@@ -261,7 +261,7 @@ impl ViewLights {
             let (rank, index) = self.ranked[i];
             let light = &scene.all[index as usize];
             if let Some(shape) = LampShape::of(&light.kind) {
-                // Lights without a number are told apart by their position in the list.
+                // Lights without an id are identified by their index in the list.
                 let id = if light.id == 0 { u64::MAX - u64::from(index) } else { light.id };
                 let (index, extent) = (self.lights.len(), extent(camera, &light.kind));
                 self.shadowed.push(ShadowedLight { index, id, shape, rank, extent });
