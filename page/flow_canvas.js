@@ -237,7 +237,6 @@ export class FlowCanvas {
   draw() {
     const { editor } = this;
     this.isStale = false;
-    this.isLiveStale = false;
     if (!editor.model || !this.size?.[0]) return;
     const layout = editor.layout();
     if (!this.fitted && layout.nodes.size) this.fit(null);
@@ -251,6 +250,8 @@ export class FlowCanvas {
     this.drawNodes(layout, rect);
     const place = (box) => this.place(box);
     this.wires.draw(layout, rect, place, editor.wire, this.badWires);
+    // Values can have come together with the change that is drawn.
+    if (this.isLiveStale) this.drawLive();
     this.picture.prepareSoon();
   }
 
