@@ -295,7 +295,7 @@ function shutdown() print("shutdown") end
 "#;
     std::fs::write(folder.join("game/main.lua"), main).expect("it can be written");
     let settings = "window = { title = \"Yard\", width = 1000, height = 700 }\n\
-                    render = { less_on_processor = false, shadow_texels = 4096 }\n";
+                    render = { quality = \"high\", shadow_texels = 4096 }\n";
     std::fs::write(folder.join("game/settings.sjson"), settings).expect("it can be written");
     let arguments = ["--renderer", "software"];
     let mut game = GameProcess::run(&display, &folder.join("game"), &folder, &arguments);

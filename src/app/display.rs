@@ -5,7 +5,7 @@
 use super::frame_input::FrameInput;
 use super::input_translation;
 use super::output_files;
-use super::render_options::{quality_of, reduction_note, vsync_of};
+use super::render_options::{QualityLevel, quality_of, reduction_note, vsync_of};
 use super::secondary_windows::{self, SecondaryWindowDriver};
 use engine_foundation::scope;
 use engine_foundation::{Error, log};
@@ -44,6 +44,8 @@ pub struct DisplayPolicy {
     pub window: bool,
     /// The adapter to draw on. If `None`, the best adapter.
     pub renderer: Option<AdapterChoice>,
+    /// The quality. If `None`, that of the settings.
+    pub quality: Option<QualityLevel>,
     /// True if the renderer runs on its own thread.
     pub threaded: bool,
     pub screenshot: Option<ScreenshotRequest>,
@@ -51,8 +53,13 @@ pub struct DisplayPolicy {
 
 impl DisplayPolicy {
     /// No window, no renderer, no screenshot.
-    pub const NONE: DisplayPolicy =
-        DisplayPolicy { window: false, renderer: None, threaded: true, screenshot: None };
+    pub const NONE: DisplayPolicy = DisplayPolicy {
+        window: false,
+        renderer: None,
+        quality: None,
+        threaded: true,
+        screenshot: None,
+    };
 }
 
 /// The window, the renderer and the pads of a run.
@@ -355,7 +362,9 @@ impl Display {
             renderer.set_vsync(vsync_of(self.vsync));
         }
         let processor = self.desktop.is_some() && renderer.adapter().software;
-        let quality = quality_of(&engine.game.settings, processor);
+        let settings = &engine.game.settings;
+        let level = self.policy.quality.unwrap_or_else(|| QualityLevel::new(settings, processor));
+        let quality = quality_of(settings, level);
         if self.quality != quality {
             self.quality = quality;
             renderer.set_quality(quality);
@@ -420,9 +429,10 @@ impl Display {
                     self.screenshot = ScreenshotState::Failed;
                 }
                 RendererEvent::Note(message) => {
-                    let is_reduced = self.desktop.is_some() && renderer.adapter().software;
+                    let processor = self.desktop.is_some() && renderer.adapter().software;
+                    let is_automatic = processor && self.policy.quality.is_none();
                     let settings = &engine.game.settings;
-                    let note = if is_reduced { reduction_note(settings) } else { String::new() };
+                    let note = if is_automatic { reduction_note(settings) } else { String::new() };
                     engine_foundation::error_line!("engine: {message}{note}");
                 }
                 RendererEvent::TextureRefused { message, .. } => log::error(&message),

@@ -59,6 +59,7 @@ pub use game::{Game, VariantChoice};
 pub use main_loop::{FramePacing, HEADLESS_STEP, RemoteAccess, RunOptions, WithoutDisplay, play};
 pub use profile_output::ProfileOutputs;
 use remote::RemoteTools;
+pub use render_options::QualityLevel;
 pub use save_folder::save_folder_of;
 use save_folder::{game_id, save_folder};
 

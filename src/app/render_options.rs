@@ -1,22 +1,113 @@
 //! Options of the renderer, by the game's settings and its window.
 
-use engine_render::{self as render, Antialiasing, RenderQuality};
+use engine_render::{self as render, Antialiasing, EffectLevel, RenderQuality};
 use engine_resource::settings::Settings;
 use engine_window::Vsync;
 
-/// Maximum shadow map size, in texels, if the processor renders for a window.
-const SHADOW_TEXELS_OF_PROCESSOR: u32 = 512;
-/// Maximum size of the map of a sky's light, in texels, in the same case.
-const SKY_TEXELS_OF_PROCESSOR: u32 = 128;
-/// Maximum number of shadow maps of lamps that are drawn in a frame, if the processor renders for
-/// a window.
-const SHADOW_TILES_OF_PROCESSOR: u32 = 6;
+/// How much is drawn of the settings and of the effects of shading environments.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum QualityLevel {
+    Low,
+    Medium,
+    /// All that the settings say.
+    High,
+    Ultra,
+}
 
-/// Returns the render quality from the settings. `processor` is true if the processor renders for a
-/// window.
-pub fn quality_of(settings: &Settings, processor: bool) -> RenderQuality {
+impl QualityLevel {
+    /// Returns the level of the settings. `processor`: a software adapter draws in a window.
+    pub fn new(settings: &Settings, processor: bool) -> QualityLevel {
+        match settings.text("render.quality") {
+            "low" => QualityLevel::Low,
+            "medium" => QualityLevel::Medium,
+            "ultra" => QualityLevel::Ultra,
+            "auto" if processor => QualityLevel::Low,
+            _ => QualityLevel::High,
+        }
+    }
+}
+
+/// Returns the render quality of a level, from the settings.
+pub fn quality_of(settings: &Settings, level: QualityLevel) -> RenderQuality {
+    let wanted = wanted_quality(settings);
+    match level {
+        QualityLevel::Low => {
+            RenderQuality { samples: 1, effects: EffectLevel::None, ..LOW_MAX.limit(wanted) }
+        }
+        QualityLevel::Medium => {
+            RenderQuality { effects: EffectLevel::Reduced, ..MEDIUM_MAX.limit(wanted) }
+        }
+        QualityLevel::High => wanted,
+        QualityLevel::Ultra => RenderQuality {
+            shadow_texels: (2 * wanted.shadow_texels).min(SHADOW_TEXELS_MAX),
+            spot_texels: (2 * wanted.spot_texels).min(SHADOW_TEXELS_MAX / 2),
+            shadow_atlas_texels: (2 * wanted.shadow_atlas_texels).min(2 * SHADOW_TEXELS_MAX),
+            shadow_tiles_per_frame: 2 * wanted.shadow_tiles_per_frame,
+            cascades: 4,
+            sky_texels: (2 * wanted.sky_texels).min(SKY_TEXELS_MAX),
+            sky_steps: 2 * wanted.sky_steps,
+            effects: EffectLevel::Finest,
+            ..wanted
+        },
+    }
+}
+
+/// Largest shadow map of a sun, and largest map of a sky's light, in texels, as the settings allow.
+const SHADOW_TEXELS_MAX: u32 = 8192;
+const SKY_TEXELS_MAX: u32 = 1024;
+
+/// Limits of a level.
+struct LevelLimits {
+    /// Side length in texels of a sun's shadow maps.
+    shadow_texels: u32,
+    shadow_tiles_per_frame: u32,
+    cascades: u32,
+    sky_texels: u32,
+    sky_steps: u32,
+}
+
+const LOW_MAX: LevelLimits = LevelLimits {
+    shadow_texels: 512,
+    shadow_tiles_per_frame: 6,
+    cascades: 1,
+    sky_texels: 128,
+    sky_steps: 1,
+};
+const MEDIUM_MAX: LevelLimits = LevelLimits {
+    shadow_texels: 1024,
+    shadow_tiles_per_frame: 24,
+    cascades: 2,
+    sky_texels: 256,
+    sky_steps: 2,
+};
+
+impl LevelLimits {
+    fn limit(&self, wanted: RenderQuality) -> RenderQuality {
+        let texels = wanted.shadow_texels.min(self.shadow_texels);
+        // The distance shrinks like the map. At the full distance, a texel could be as large as a
+        // person, and small objects would have no shadow.
+        let part = match wanted.shadow_texels {
+            0 => 1.0,
+            full => texels as f32 / full as f32,
+        };
+        RenderQuality {
+            shadow_texels: texels,
+            spot_texels: texels / 2,
+            shadow_atlas_texels: wanted.shadow_atlas_texels.min(2 * texels),
+            shadow_tiles_per_frame: wanted.shadow_tiles_per_frame.min(self.shadow_tiles_per_frame),
+            shadow_distance: wanted.shadow_distance * part,
+            cascades: wanted.cascades.min(self.cascades),
+            sky_texels: wanted.sky_texels.min(self.sky_texels),
+            sky_steps: wanted.sky_steps.min(self.sky_steps),
+            ..wanted
+        }
+    }
+}
+
+/// Returns the render quality that the settings say.
+fn wanted_quality(settings: &Settings) -> RenderQuality {
     let texels = settings.number("render.shadow_texels") as u32;
-    let wanted = RenderQuality {
+    RenderQuality {
         samples: if settings.boolean("render.smooth_edges") { 4 } else { 1 },
         shadow_texels: texels,
         spot_texels: texels / 2,
@@ -31,36 +122,15 @@ pub fn quality_of(settings: &Settings, processor: bool) -> RenderQuality {
         sky_texels: settings.number("render.sky_texels") as u32,
         sky_steps: settings.number("render.sky_steps") as u32,
         scale: settings.number("render.scale") as f32,
-    };
-    if !(processor && settings.boolean("render.less_on_processor")) {
-        return wanted;
-    }
-    let fewer = texels.min(SHADOW_TEXELS_OF_PROCESSOR);
-    // The distance shrinks like the map. At the full distance, a texel of the only map would be as
-    // large as a person, and small objects would have no shadow.
-    let part = fewer as f32 / texels.max(1) as f32;
-    RenderQuality {
-        samples: 1,
-        shadow_texels: fewer,
-        spot_texels: fewer / 2,
-        shadow_atlas_texels: wanted.shadow_atlas_texels.min(2 * fewer),
-        shadow_tiles_per_frame: wanted.shadow_tiles_per_frame.min(SHADOW_TILES_OF_PROCESSOR),
-        shadow_distance: if fewer > 0 {
-            wanted.shadow_distance * part
-        } else {
-            wanted.shadow_distance
-        },
-        cascades: 1,
-        antialiasing: wanted.antialiasing,
-        sky_texels: wanted.sky_texels.min(SKY_TEXELS_OF_PROCESSOR),
-        sky_steps: 1,
-        scale: wanted.scale,
+        effects: EffectLevel::All,
     }
 }
 
-/// Returns the end of the note that the processor renders for a window: how the quality is reduced.
+/// Returns the end of the note that a software adapter draws in a window: how the quality is
+/// reduced.
 pub fn reduction_note(settings: &Settings) -> String {
-    let (full, less) = (quality_of(settings, false), quality_of(settings, true));
+    let [full, less] =
+        [false, true].map(|processor| quality_of(settings, QualityLevel::new(settings, processor)));
     if full == less {
         return String::new();
     }
@@ -72,8 +142,8 @@ pub fn reduction_note(settings: &Settings) -> String {
         false => String::new(),
     };
     format!(
-        "; worlds have rough edges{shadows}, so that frames are fast \
-         (render.less_on_processor in settings.sjson)"
+        "; worlds have rough edges and no screen-space effects{shadows}, so that frames are fast \
+         (render.quality in settings.sjson)"
     )
 }
 
@@ -90,14 +160,56 @@ pub fn vsync_of(vsync: Vsync) -> render::Vsync {
 mod tests {
     use super::*;
 
+    fn level(quality: &str, processor: bool) -> QualityLevel {
+        let text = format!("render = {{ quality = \"{quality}\" }}");
+        let settings = Settings::parse(text.into_bytes(), "linux").expect("they are valid");
+        QualityLevel::new(&settings, processor)
+    }
+
     #[test]
-    fn shadows_of_the_processor_keep_the_size_of_their_texels() {
+    fn shadows_of_low_quality_keep_the_size_of_their_texels() {
         let settings = Settings::defaults();
-        let (full, less) = (quality_of(&settings, false), quality_of(&settings, true));
+        let [low, medium, full, ultra] =
+            [QualityLevel::Low, QualityLevel::Medium, QualityLevel::High, QualityLevel::Ultra]
+                .map(|level| quality_of(&settings, level));
         let texel = |quality: RenderQuality| quality.shadow_distance / quality.shadow_texels as f32;
-        assert_eq!(texel(full), texel(less));
-        assert_eq!((full.shadow_distance, less.shadow_distance), (100.0, 25.0));
+        assert_eq!(
+            [texel(low), texel(medium), texel(ultra)],
+            [1.0, 1.0, 0.5].map(|f| f * texel(full))
+        );
+        assert_eq!((full.shadow_distance, low.shadow_distance), (100.0, 25.0));
+        assert_eq!(full, RenderQuality::DEFAULT);
         let note = reduction_note(&settings);
         assert!(note.contains("shadows end 25 m from the camera instead of 100 m"), "{note}");
+    }
+
+    #[test]
+    fn only_automatic_quality_depends_on_the_adapter() {
+        for (name, expected) in [
+            ("low", QualityLevel::Low),
+            ("medium", QualityLevel::Medium),
+            ("high", QualityLevel::High),
+            ("ultra", QualityLevel::Ultra),
+        ] {
+            assert_eq!([level(name, false), level(name, true)], [expected; 2]);
+        }
+        let automatic = [level("auto", false), level("auto", true)];
+        assert_eq!(automatic, [QualityLevel::High, QualityLevel::Low]);
+    }
+
+    #[test]
+    fn levels_stay_in_the_ranges_of_the_settings() {
+        let text =
+            "render = { shadow_texels = 8192 shadow_atlas_texels = 16384 sky_texels = 1024 }";
+        let most = Settings::parse(text.into(), "linux").expect("they are valid");
+        let ultra = quality_of(&most, QualityLevel::Ultra);
+        let sides = [ultra.shadow_texels, ultra.shadow_atlas_texels, ultra.sky_texels];
+        assert_eq!(sides, [8192, 16384, 1024]);
+        let none = Settings::parse("render = { shadow_texels = 0 }".into(), "linux");
+        let none = none.expect("they are valid");
+        for level in [QualityLevel::Low, QualityLevel::Medium, QualityLevel::Ultra] {
+            let quality = quality_of(&none, level);
+            assert_eq!((quality.shadow_texels, quality.shadow_distance), (0, 100.0));
+        }
     }
 }

@@ -8,7 +8,7 @@ use engine_app::{
     self as app, AdapterChoice, FramePacing, Game, HEADLESS_STEP, ProfileOutputs, RemoteAccess,
     RestartOnSave, RunOptions, ScreenshotRequest, VariantChoice, WithoutDisplay,
 };
-use engine_app::{DisplayPolicy, exit};
+use engine_app::{DisplayPolicy, QualityLevel, exit};
 use engine_foundation::counters::ExportFormat;
 use engine_render::load_only_software_drivers;
 use engine_sound::AudioDestination;
@@ -53,6 +53,9 @@ pub struct Args {
     /// Graphics adapter
     #[arg(long, value_name = "KIND", value_enum)]
     renderer: Option<Adapter>,
+    /// How much is drawn, instead of the setting render.quality
+    #[arg(long, value_name = "LEVEL", value_enum)]
+    quality: Option<Quality>,
     /// Write a screenshot of a frame to a PNG or JPEG file: FILE@FRAME, or FILE for the last frame
     #[arg(long, value_name = "FILE[@FRAME]", value_parser = screenshot)]
     screenshot: Option<ScreenshotRequest>,
@@ -165,6 +168,19 @@ enum Adapter {
     Software,
     /// None: nothing is drawn
     Null,
+}
+
+/// How much is drawn.
+#[derive(Clone, Copy, Debug, clap::ValueEnum)]
+enum Quality {
+    /// No screen-space effects, rough edges, few shadows
+    Low,
+    /// Fewer shadows and effects
+    Medium,
+    /// All that the settings say
+    High,
+    /// Finer shadows and skies
+    Ultra,
 }
 
 /// Sound output of a run.
@@ -290,6 +306,12 @@ pub fn main(args: Args) -> i32 {
                 Adapter::Gpu => AdapterChoice::Gpu,
                 Adapter::Software => AdapterChoice::Software,
                 Adapter::Null => AdapterChoice::Null,
+            }),
+            quality: args.quality.map(|level| match level {
+                Quality::Low => QualityLevel::Low,
+                Quality::Medium => QualityLevel::Medium,
+                Quality::High => QualityLevel::High,
+                Quality::Ultra => QualityLevel::Ultra,
             }),
             threaded: args.threads.number() != Some(1),
             screenshot: args.screenshot,

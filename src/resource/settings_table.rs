@@ -384,13 +384,12 @@ pub const SETTINGS: &[Setting] = &[
     )
     .live(),
     setting(
-        "render.less_on_processor",
-        SettingType::Boolean,
-        "true",
-        "If true, and a software adapter draws in a window, worlds have one sample per pixel, and \
-         shadows use one map of at most 512 x 512 texels. The shadow distance shrinks like the \
-         map: 25 m instead of 100 m by default. This overrides the other settings. If false, a \
-         frame takes very long with such an adapter.",
+        "render.quality",
+        SettingType::Choice(&["auto", "low", "medium", "high", "ultra"]),
+        "\"auto\"",
+        "How much is drawn of the other settings and of the effects of shading environments. \
+         `high` draws what they say, `low` and `medium` less, `ultra` more. `auto` is `low` if a \
+         software adapter draws in a window, and otherwise `high`.",
     )
     .live(),
     setting(

@@ -1,6 +1,7 @@
 //! Golden scenes with render configs: generators in light and on the target, several viewports,
 //! and configs that the adapter refuses.
 
+use super::screen_space::views_only;
 use super::{compare, draw, forward, options, renderer};
 use engine::foundation::{Error, error};
 use engine::frame_packet::render_config::{GeneratorRun, RenderConfigFrame, ViewportSlot};
@@ -251,6 +252,37 @@ fn copies_of_the_target_change_nothing_and_guis_stay_hidden() {
             let copied = picture(&mut renderer, with(scene(), &data, &[]));
             assert!(greatest_difference(&plain, &copied) <= 1, "{point}");
         }
+    }
+}
+
+#[test]
+fn light_after_screen_space_effects_is_read_and_drawn() {
+    use super::screen_space::{EVERYTHING, LENS, SHUTTER, TEMPORAL, with as with_effects};
+    let Some(mut renderer) = renderer(false) else { return };
+    let copy = "shader = \"copy\" inputs = { image = \"light\" } output = \"light\"";
+    let copy = Arc::new(one_generator(copy, "before tone mapping"));
+    let add = "shader = \"copy\" inputs = { image = \"light\" } output = \"light\" blend = \"add\"";
+    let add = Arc::new(one_generator(add, "before tone mapping"));
+    for effects in [TEMPORAL, LENS, SHUTTER, EVERYTHING] {
+        let plain = || with_effects(views_only(forward::spheres()), effects);
+        let mut play = |data: Option<&Arc<RenderConfigData>>, frames: usize| {
+            // Another number of views: the history begins again.
+            renderer.submit(FramePacket { views: Vec::new(), ..views_only(forward::spheres()) });
+            let packet = || data.map_or_else(plain, |data| with(plain(), data, &[]));
+            let packets = std::iter::once(with_effects(forward::spheres(), effects));
+            draw(
+                &mut renderer,
+                packets.chain((1..frames).map(|_| packet())).collect(),
+                ViewTarget::Screen,
+            )
+        };
+        let shown = play(None, 4);
+        let copied = play(Some(&copy), 4);
+        assert!(greatest_difference(&shown, &copied) <= 1, "{effects:?}");
+        // Light that generators add is shown, and is not added again in the next frame.
+        let (bright, later) = (play(Some(&add), 4), play(Some(&add), 12));
+        assert!(greatest_difference(&shown, &bright) > 20, "{effects:?}");
+        assert!(greatest_difference(&bright, &later) <= 16, "{effects:?}");
     }
 }
 

@@ -10,9 +10,12 @@ use engine_foundation::sjson::SjsonTree;
 use engine_remote::RemoteConnection;
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
 
 /// Maximum number of questions that wait for their pictures.
 const QUESTIONS_MAX: usize = 16;
+/// The time after which a drawing that has not come no longer delays others.
+const DRAWING_WAIT_MAX: Duration = Duration::from_secs(60);
 /// Maximum size of a version that is drawn, in bytes.
 pub const VERSION_BYTES_MAX: usize = 4 << 20;
 /// Maximum number of notes about missing pictures, and of the bytes of each.
@@ -41,6 +44,8 @@ struct DrawingQueue {
 struct DrawingQuestion {
     number: u64,
     reply: PendingReply,
+    /// The time when the drawer got the question.
+    sent: Option<Instant>,
     /// The message for the drawer.
     message: String,
     pictures: [Option<SjsonTree>; 3],
@@ -71,6 +76,7 @@ impl Drawings {
         if queue.drawer.is_none() {
             return Err(Refusal::of(no_drawer()));
         }
+        queue.refuse_late(Instant::now());
         if queue.questions.len() >= QUESTIONS_MAX {
             let message = format!("{QUESTIONS_MAX} drawings already wait (QUESTIONS_MAX)");
             return Err(Refusal::of(message));
@@ -93,8 +99,9 @@ impl Drawings {
             ("old", old),
             ("new", new),
         ]));
-        let (pictures, notes) = (Default::default(), Vec::new());
-        queue.questions.push_back(DrawingQuestion { number, reply, message, pictures, notes });
+        let (sent, pictures, notes) = (None, Default::default(), Vec::new());
+        let question = DrawingQuestion { number, reply, sent, message, pictures, notes };
+        queue.questions.push_back(question);
         if queue.questions.len() == 1 {
             queue.send_first();
         }
@@ -114,9 +121,23 @@ impl Drawings {
 }
 
 impl DrawingQueue {
-    fn send_first(&self) {
-        if let (Some(drawer), Some(question)) = (&self.drawer, self.questions.front()) {
+    fn send_first(&mut self) {
+        if let (Some(drawer), Some(question)) = (&self.drawer, self.questions.front_mut()) {
+            question.sent = Some(Instant::now());
             drawer.answer(question.message.clone());
+        }
+    }
+
+    /// Refuses the question that the drawer has for too long.
+    fn refuse_late(&mut self, now: Instant) {
+        let is_late = |question: &DrawingQuestion| {
+            question.sent.is_some_and(|sent| now.duration_since(sent) > DRAWING_WAIT_MAX)
+        };
+        if let Some(question) = self.questions.pop_front_if(|question| is_late(question)) {
+            let seconds = DRAWING_WAIT_MAX.as_secs();
+            let message = format!("the drawing did not come within {seconds} s (DRAWING_WAIT_MAX)");
+            question.reply.refuse(Refusal::of(message));
+            self.send_first();
         }
     }
 }

@@ -8,6 +8,7 @@
 mod atlas_extent;
 mod device;
 mod forward;
+mod frame_limits;
 mod frame_renderer;
 mod generators;
 mod gpu_timing;
@@ -118,6 +119,18 @@ pub enum Antialiasing {
     Fxaa,
 }
 
+/// The screen-space effects of shading environments that are drawn.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum EffectLevel {
+    None,
+    /// Ambient occlusion in half resolution, and no motion blur.
+    Reduced,
+    /// As the environments have them.
+    All,
+    /// Ambient occlusion in full resolution.
+    Finest,
+}
+
 /// Quality settings of worlds.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct RenderQuality {
@@ -144,6 +157,7 @@ pub struct RenderQuality {
     /// Factor from the width and height of a view to those of its image of the world, from
     /// [`RenderQuality::SCALE_MIN`] to [`RenderQuality::SCALE_MAX`].
     pub scale: f32,
+    pub effects: EffectLevel,
 }
 
 impl RenderQuality {
@@ -161,6 +175,7 @@ impl RenderQuality {
         sky_texels: 256,
         sky_steps: 4,
         scale: 1.0,
+        effects: EffectLevel::All,
     };
 
     /// Returns the factor for the size of images of worlds, which is in its range.
@@ -339,6 +354,7 @@ pub struct FrameStatistics {
 pub struct Renderer {
     backend: Backend,
     adapter: AdapterInfo,
+    effects: EffectLevel,
 }
 
 impl Drop for Renderer {
@@ -360,11 +376,12 @@ enum Backend {
 impl Renderer {
     /// Finds an adapter and starts. Returns an error if there is none of the requested kind.
     pub fn start(options: RendererOptions) -> Result<Renderer, Error> {
+        let effects = options.quality.effects;
         if options.choice == AdapterChoice::Null {
             let mut recorder = Box::<DrawRecorder>::default();
             recorder.set_quality(options.quality);
-            let backend = Backend::Null(recorder);
-            return Ok(Renderer { backend, adapter: AdapterInfo::none() });
+            let (backend, adapter) = (Backend::Null(recorder), AdapterInfo::none());
+            return Ok(Renderer { backend, adapter, effects });
         }
         let renderer = FrameRenderer::start(&options)?;
         let adapter = renderer.adapter();
@@ -381,14 +398,14 @@ impl Renderer {
         } else {
             Backend::Inline(Box::new(renderer))
         };
-        Ok(Renderer { backend, adapter })
+        Ok(Renderer { backend, adapter, effects })
     }
 
     /// Submits a packet and returns an empty one. Blocks while another packet is waiting. With a
     /// window, it also blocks until the renderer takes this packet, so that the next one uses fresh
     /// input.
     pub fn submit(&mut self, mut packet: FramePacket) -> FramePacket {
-        render_passes::limit_environments(&mut packet);
+        frame_limits::limit_environments(&mut packet, self.effects);
         match &mut self.backend {
             Backend::Null(recorder) => recorder.apply(&packet),
             Backend::Inline(renderer) => renderer.packet(&packet),
@@ -471,6 +488,7 @@ impl Renderer {
 
     /// Sets the quality of worlds from the next packet on.
     pub fn set_quality(&mut self, quality: RenderQuality) {
+        self.effects = quality.effects;
         match &mut self.backend {
             Backend::Null(recorder) => recorder.set_quality(quality),
             Backend::Inline(_) | Backend::Thread(_) => {

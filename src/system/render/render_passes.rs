@@ -7,10 +7,8 @@
 //! what the pass before it draws.
 
 use super::screen_space;
+use super::sky::SKY_MAPS_PASS;
 use super::view_encode::ViewEncoder;
-use engine_frame_packet::shading_environment::ShadingEnvironment;
-use engine_frame_packet::{FramePacket, View};
-use engine_resource::render_config_data::FrameStep;
 use engine_resource::settings::SETTINGS;
 
 /// An image that passes draw and read.
@@ -412,10 +410,9 @@ static ROW_PASSES: &[(&str, &str)] = &[
 ];
 
 /// The passes of effects, which are off in views whose frame lacks them.
-const OCCLUSION_PASS: &str = "screen-space occlusion";
-const SCREEN_PASS: &str = "screen-space effects";
-const POST_PASS: &str = "post effects";
-const SKY_MAPS_PASS: &str = "sky maps";
+pub const OCCLUSION_PASS: &str = "screen-space occlusion";
+pub const SCREEN_PASS: &str = "screen-space effects";
+pub const POST_PASS: &str = "post effects";
 
 /// The passes that a view can do without, and the images that later passes then do not sample.
 pub static OPTIONAL_PASSES: &[(&str, &[PassResource])] = &[
@@ -425,48 +422,6 @@ pub static OPTIONAL_PASSES: &[(&str, &[PassResource])] = &[
     (SCREEN_PASS, &[PassResource::ResolvedLight]),
     (POST_PASS, &[PassResource::Exposure, PassResource::Bloom, PassResource::Image]),
 ];
-
-/// Switches off the effects of views whose frame lacks their passes.
-pub fn limit_environments(packet: &mut FramePacket) {
-    for at in 0..packet.views.len() {
-        let view = &packet.views[at];
-        let Some((_, viewport)) = packet.viewport_of(view) else { continue };
-        let lacks = |name| !viewport.has_pass(name);
-        let lost = [SKY_MAPS_PASS, OCCLUSION_PASS, SCREEN_PASS, POST_PASS].map(lacks);
-        let none = ShadingEnvironment::DEFAULT;
-        let environment = &mut packet.views[at].environment;
-        if lost[0] {
-            environment.sky.sky_mode = none.sky.sky_mode;
-        }
-        if lost[1] {
-            environment.screen_space = none.screen_space;
-        }
-        if lost[2] {
-            let effects = &mut environment.screen_space;
-            effects.depth_of_field = none.screen_space.depth_of_field;
-            effects.motion_blur_shutter = none.screen_space.motion_blur_shutter;
-            effects.temporal_anti_aliasing = none.screen_space.temporal_anti_aliasing;
-        }
-        if lost[3] {
-            (environment.post, environment.tone) = (none.post, none.tone);
-            environment.lens = none.lens;
-        }
-    }
-}
-
-/// Returns true if the frame of a view has the pass of post effects.
-pub fn has_post_pass(packet: &FramePacket, view: &View) -> bool {
-    packet.viewport_of(view).is_none_or(|(_, viewport)| viewport.has_pass(POST_PASS))
-}
-
-/// Returns true if the image of a view's world can have another size than the view: post effects
-/// enlarge it, and no generators read or draw it.
-pub fn can_scale(packet: &FramePacket, view: &View) -> bool {
-    let is_pass = |step: &FrameStep| matches!(step, FrameStep::Pass(_));
-    let has_generators =
-        packet.viewport_of(view).is_some_and(|(_, viewport)| !viewport.steps.iter().all(is_pass));
-    has_post_pass(packet, view) && !has_generators
-}
 
 /// Returns the name of the pass that a row belongs to, as render configs name it.
 pub fn pass_name(row: &PassRow) -> &'static str {

@@ -98,7 +98,7 @@ fn every_setting_of_worlds_changes_a_pass() {
     let named: Vec<&str> = RENDER_PASSES.iter().flat_map(|row| row.settings).copied().collect();
     let keys = SETTINGS.iter().map(|setting| setting.key);
     // They choose other values of the same settings, and the order of the passes.
-    let others = ["render.less_on_processor", "render.config"];
+    let others = ["render.quality", "render.config"];
     let of_worlds = |key: &&str| key.starts_with("render.") && !others.contains(key);
     let settings: Vec<&str> = keys.filter(of_worlds).collect();
     assert!(named.iter().all(|name| settings.contains(name)), "{named:?}");

@@ -272,8 +272,9 @@ pub fn encode_view(
             start += run.len();
             let stores_depth = order.is_depth_read_after(start);
             let stored = (stores_depth, &mut target);
-            if run[0].attachments() == Attachments::Scene {
-                context.generators.world_changed();
+            if matches!(run[0].attachments(), Attachments::Scene | Attachments::ScreenSteps) {
+                let resolves = run.iter().any(|row| row.name == screen_space::LIGHT_RESOLVE);
+                context.generators.world_changed(resolves);
             }
             let timing = &mut *context.timing;
             encode_run(timing, encoder, &mut view, run, (onto, pass), stored);
@@ -314,6 +315,10 @@ fn encode_run(
                     encode_object_motion(encoder, view, row, timing);
                 }
                 encode_screen_steps(encoder, view, row, timing);
+                let scene = view.scene.as_ref().filter(|_| row.name == screen_space::TEMPORAL);
+                if let Some(scene) = scene {
+                    scene.forward.screen_space().copy_light(encoder, scene.index);
+                }
             }
         }
         // They precede all views (encode_sky_maps).
@@ -400,8 +405,14 @@ struct TargetState {
 fn world_images<'a>(context: &EncodeContext<'a>, pass: &GuiPass) -> Option<WorldImages<'a>> {
     let (index, forward) = pass.view_scene.zip(context.forward)?;
     let (light, depth) = forward.light_and_depth(index)?;
+    let [light, depth] = [light, depth].map(|image| (image, forward.samples()));
     let uniform = &context.scenes.plans.views[index].uniform;
-    Some(WorldImages { light, depth, samples: forward.samples(), uniform })
+    let screen = forward.screen_space();
+    let is_resolved = context.generators.is_light_resolved();
+    let resolved = screen.light(index).filter(|_| is_resolved).map(|image| (image, 1));
+    let drawn_light = resolved.filter(|_| screen.is_drawn_on(index)).unwrap_or(light);
+    let light = resolved.unwrap_or(light);
+    Some(WorldImages { light, drawn_light, depth, uniform })
 }
 
 /// Encodes the passes of the levels of the light behind surfaces.

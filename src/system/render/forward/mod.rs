@@ -22,11 +22,11 @@ mod surface_functions;
 mod targets;
 
 use super::device::GpuDevice;
+use super::frame_limits::{can_scale, has_post_pass};
 use super::gui_passes::{FrameUniform, PixelRectangle};
 use super::materials::MaterialTable;
 use super::numeric_map::NumberMap;
 use super::post::{LightLayouts, PostEffects, compensated};
-use super::render_passes::{can_scale, has_post_pass};
 use super::scene::{
     CLUSTER_COLUMNS, CLUSTER_ROWS, InstancedDraw, PipelineClass, RetainedScenes, SceneBatchKey,
     SceneUniform, ShadowMap, ShadowPlan, TransparentGroup, ViewPlan,

@@ -8,7 +8,7 @@ use super::super::gui_encode::PassTarget;
 use super::super::gui_passes::GuiPass;
 use super::super::scene::SceneUniform;
 use super::config_state::{ConfigState, OutputKind, texture_format};
-use super::resolve::{DEPTH_COPY, LIGHT_COPY, ResolvePipelines};
+use super::resolve::{DEPTH_COPY, LIGHT_COPY};
 use super::target_pool::{PoolKey, PoolUse, PooledTexture};
 use super::uniforms::PassUniform;
 use super::{GeneratorRenderer, SharedParts};
@@ -19,10 +19,11 @@ use std::sync::Arc;
 /// The images of a view's world.
 #[derive(Clone, Copy)]
 pub struct WorldImages<'a> {
-    pub light: &'a wgpu::TextureView,
-    pub depth: &'a wgpu::TextureView,
-    /// Samples per pixel of both.
-    pub samples: u32,
+    /// The light that generators read, and the light that they draw onto; each with its number of
+    /// samples per pixel.
+    pub light: (&'a wgpu::TextureView, u32),
+    pub drawn_light: (&'a wgpu::TextureView, u32),
+    pub depth: (&'a wgpu::TextureView, u32),
     pub uniform: &'a SceneUniform,
 }
 
@@ -43,6 +44,8 @@ pub struct ViewState {
     /// True if the copy of light and of depth is up to date.
     has_light: bool,
     has_depth: bool,
+    /// True if screen-space effects have changed the light.
+    is_light_resolved: bool,
     /// True for each target that has been drawn in this view.
     drawn: Vec<bool>,
 }
@@ -67,9 +70,16 @@ impl GeneratorRenderer {
         self.view = ViewState { drawn: vec![false; count], ..ViewState::default() };
     }
 
-    /// Reports that the engine has drawn onto the light or the depth of the view.
-    pub fn world_changed(&mut self) {
+    /// Reports that the engine has drawn onto the light or the depth of the view. `resolves`: by
+    /// screen-space effects, which leave light with one sample per pixel.
+    pub fn world_changed(&mut self, resolves: bool) {
         (self.view.has_light, self.view.has_depth) = (false, false);
+        self.view.is_light_resolved |= resolves;
+    }
+
+    /// Returns true if screen-space effects have changed the light of the view.
+    pub fn is_light_resolved(&self) -> bool {
+        self.view.is_light_resolved
     }
 
     /// Returns true if a generator reads or draws onto the target of the view.
@@ -193,14 +203,11 @@ impl GeneratorRenderer {
         let is_known = if is_depth { &mut self.view.has_depth } else { &mut self.view.has_light };
         if !std::mem::replace(is_known, true) {
             let shared = self.shared.as_mut()?;
-            let resolve = shared.resolve.take_if(|resolve| resolve.samples == world.samples);
-            let resolve =
-                resolve.unwrap_or_else(|| ResolvePipelines::new(context.device, world.samples));
-            let source = if is_depth { world.depth } else { world.light };
+            let (source, samples) = if is_depth { world.depth } else { world.light };
+            let resolve = shared.resolve_of(context.device, samples);
             let name = if is_depth { "copy of depth" } else { "copy of light" };
             let timing = context.timing.as_mut().and_then(|it| it.pass(name.to_string()));
             resolve.encode(context.device, context.encoder, source, &texture, (is_depth, timing));
-            shared.resolve = Some(resolve);
         }
         Some(texture)
     }
@@ -252,8 +259,8 @@ impl GeneratorRenderer {
                 let world = context.world?;
                 let [_, _, width, height] = rectangle;
                 self.view.has_light = false;
-                let kind = (LIGHT_COPY, world.samples);
-                let view = world.light.clone();
+                let (light, samples) = world.drawn_light;
+                let (view, kind) = (light.clone(), (LIGHT_COPY, samples));
                 Some(Output { view, kind, rectangle: [0, 0, width, height], load })
             }
             FrameImage::Own(target) => {

@@ -42,7 +42,8 @@ struct SharedParts {
     uniforms: PassUniforms,
     /// Samplers that interpolate, and that do not.
     samplers: [wgpu::Sampler; 2],
-    resolve: Option<ResolvePipelines>,
+    /// One for each number of samples per pixel.
+    resolves: Vec<ResolvePipelines>,
 }
 
 /// All generators.
@@ -100,8 +101,17 @@ impl SharedParts {
         SharedParts {
             uniforms: PassUniforms::new(device),
             samplers: [sampler(wgpu::FilterMode::Linear), sampler(wgpu::FilterMode::Nearest)],
-            resolve: None,
+            resolves: Vec::new(),
         }
+    }
+
+    fn resolve_of(&mut self, device: &GpuDevice, samples: u32) -> &ResolvePipelines {
+        let known = self.resolves.iter().position(|resolve| resolve.samples == samples);
+        let index = known.unwrap_or_else(|| {
+            self.resolves.push(ResolvePipelines::new(device, samples));
+            self.resolves.len() - 1
+        });
+        &self.resolves[index]
     }
 }
 

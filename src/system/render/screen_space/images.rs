@@ -77,6 +77,18 @@ impl ScreenImage {
         (settings.size.0.div_ceil(side).max(1), settings.size.1.div_ceil(side).max(1))
     }
 
+    fn usage(self) -> wgpu::TextureUsages {
+        let drawn = wgpu::TextureUsages::RENDER_ATTACHMENT | wgpu::TextureUsages::TEXTURE_BINDING;
+        match self {
+            // ScreenSpace::copy_light
+            ScreenImage::History | ScreenImage::PreviousHistory => {
+                drawn | wgpu::TextureUsages::COPY_SRC
+            }
+            ScreenImage::Light => drawn | wgpu::TextureUsages::COPY_DST,
+            _ => drawn,
+        }
+    }
+
     pub fn create(self, device: &GpuDevice, settings: &ViewSettings) -> wgpu::TextureView {
         let (width, height) = self.size(settings);
         let texture = device.device.create_texture(&wgpu::TextureDescriptor {
@@ -86,7 +98,7 @@ impl ScreenImage {
             sample_count: 1,
             dimension: wgpu::TextureDimension::D2,
             format: self.format(),
-            usage: wgpu::TextureUsages::RENDER_ATTACHMENT | wgpu::TextureUsages::TEXTURE_BINDING,
+            usage: self.usage(),
             view_formats: &[],
         });
         texture.create_view(&Default::default())

@@ -10,6 +10,7 @@ mod steps;
 mod uniforms;
 
 use super::device::GpuDevice;
+use super::frame_limits::draws_resolved_light;
 use super::scene::ViewPlan;
 use super::textures::entry;
 use camera_history::CameraHistory;
@@ -88,6 +89,8 @@ struct ViewSettings {
     size: (u32, u32),
     effects: ViewEffects,
     half_occlusion: bool,
+    /// True if generators draw onto the light after the effects.
+    is_drawn_on: bool,
     /// Side of a tile of depth of field in texels of half resolution, and of motion blur in pixels.
     focus_tile: u32,
     motion_tile: u32,
@@ -104,7 +107,7 @@ impl ViewSettings {
         values: &ScreenSpaceValues,
         camera: &CameraFrame,
         size: (u32, u32),
-        has_sun: bool,
+        (has_sun, is_drawn_on): (bool, bool),
     ) -> ViewSettings {
         let height = size.1 as f32;
         let effects = ViewEffects::new(values, camera, has_sun);
@@ -112,6 +115,7 @@ impl ViewSettings {
         ViewSettings {
             size,
             effects,
+            is_drawn_on: is_drawn_on && effects.changes_light(),
             half_occlusion: effects.ambient_occlusion && values.ambient_occlusion_resolution == 0.0,
             focus_tile: tile(effects.depth_of_field, values.depth_of_field_radius / 2.0),
             motion_tile: tile(effects.motion_blur, values.motion_blur_radius),
@@ -147,6 +151,8 @@ struct ScreenView {
     steps: Vec<PreparedStep>,
     /// The image that tone mapping reads.
     light: Option<ScreenImage>,
+    /// True if that image is a copy of the history, onto which generators can draw.
+    is_copied: bool,
 }
 
 impl ScreenView {
@@ -230,7 +236,8 @@ impl ScreenSpace {
             let (view, Some(size)) = (&packet.views[plan.view], *size) else { continue };
             let values = &view.environment.screen_space;
             let has_sun = shadow_sun(plan).is_some();
-            let settings = ViewSettings::new(values, &view.camera, size, has_sun);
+            let purpose = (has_sun, draws_resolved_light(packet, view));
+            let settings = ViewSettings::new(values, &view.camera, size, purpose);
             if !settings.effects.is_any() || size.0 == 0 || size.1 == 0 {
                 continue;
             }
@@ -255,6 +262,7 @@ impl ScreenSpace {
                     index,
                     steps: Vec::new(),
                     light: None,
+                    is_copied: false,
                 },
             };
             it.index = index;
@@ -368,6 +376,20 @@ impl ScreenSpace {
             view.steps.push(PreparedStep { step: index, group });
             view.light = step.outputs.iter().copied().find(|it| it.is_light()).or(view.light);
         }
+        // The next frame must not find what generators draw in its history.
+        view.is_copied = view.settings.is_drawn_on && view.light == Some(ScreenImage::History);
+        if view.is_copied {
+            view.light = Some(ScreenImage::Light);
+        }
+    }
+
+    /// Copies the light of a view out of its history, after the last step, if generators draw onto
+    /// it.
+    pub fn copy_light(&self, encoder: &mut wgpu::CommandEncoder, index: usize) {
+        let Some(view) = self.view(index).filter(|view| view.is_copied) else { return };
+        let [from, to] = [ScreenImage::History, ScreenImage::Light].map(|it| view.image(it));
+        let (from, to) = (from.texture(), to.texture());
+        encoder.copy_texture_to_texture(from.as_image_copy(), to.as_image_copy(), from.size());
     }
 
     fn view(&self, index: usize) -> Option<&ScreenView> {
@@ -416,6 +438,11 @@ impl ScreenSpace {
     pub fn light(&self, index: usize) -> Option<&wgpu::TextureView> {
         let view = self.view(index)?;
         Some(view.image(view.light?))
+    }
+
+    /// Returns true if generators can draw onto the light of a view after its effects.
+    pub fn is_drawn_on(&self, index: usize) -> bool {
+        self.view(index).is_some_and(|view| view.settings.is_drawn_on)
     }
 
     /// Returns the numbers of a view's steps that belong to a render pass.
