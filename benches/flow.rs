@@ -12,7 +12,7 @@ use engine::foundation::{Handle, HandleKind, Slots};
 use engine::platform::ThreadClock;
 use engine::system::flow::{
     Catalogue, EventKind, Flow, FlowHeap, FlowHost, FlowOwner, GraphOwner, GraphSource, InstanceId,
-    LiveKnown, Slot, compile, instance_bytes,
+    LiveKnown, NodeLocation, Slot, compile, instance_bytes,
 };
 use std::hint::black_box;
 use std::sync::Arc;
@@ -90,6 +90,10 @@ impl FlowHost for NoHost {
 
     fn time(&mut self, _: Handle) -> f64 {
         0.0
+    }
+
+    fn line_of(&mut self, _: &NodeLocation) -> Option<String> {
+        None
     }
 
     fn call(&mut self, _: u32, _: &[Slot], _: &mut [Slot], _: &mut FlowHeap) -> Result<(), String> {

@@ -332,6 +332,7 @@ end
 ---Returns true if a unit or a level has a graph that runs.
 ---@param object Unit|Level a unit or a level
 ---@return boolean exists false also if its graph has errors
+---@node query
 function Flow.has_graph(object)
   if type(object) ~= "number" then
     bad_argument("Flow.has_graph", 1, "object", "Unit or Level", object)

@@ -2,7 +2,7 @@
 -- that a call of a node allocates nothing. The slots are native (src/script/api/flow/mod.rs).
 local core = ...
 
-local type, format = type, string.format
+local type, next, format = type, next, string.format
 local istype = core.ffi.istype
 local V2, V3, Q = core.ctypes.Vector2, core.ctypes.Vector3, core.ctypes.Quaternion
 local ColorType = core.ctypes.Color
@@ -87,6 +87,7 @@ end
 function core.flow_add_result(value, kind)
   if type(value) ~= "table" then return store(value, kind) end
   local count = #value
+  if count == 0 and next(value) ~= nil then return "is a table with names, and no list" end
   for i = 1, count do
     local message = type(value[i]) == "table" and "is a list" or store(value[i])
     if message then return format("item %d of the list %s", i, message) end

@@ -5,7 +5,7 @@
 use super::{Engine, Worlds};
 use engine_flow::{
     Catalogue, EventKind, Flow, FlowEvent, FlowHeap, FlowHost, FlowOwner, GraphOwner, GraphSource,
-    InstanceId, NodeType, Problem, Program, RunState, Slot, compile,
+    InstanceId, NodeLocation, NodeType, Problem, Program, RunState, Slot, compile,
 };
 use engine_foundation::sjson::SjsonTree;
 use engine_foundation::{Error, Handle, HandleKind, error, log};
@@ -104,12 +104,6 @@ impl FlowGraphs {
         let flow = flow.expect("no event runs while functions of the engine ask");
         (flow, move |name: &str| by_name.get(name).copied())
     }
-
-    /// Returns the node whose function is being called, as a line of the context of an error.
-    pub fn calling_context(&self) -> Option<String> {
-        let (graph, node) = self.flow.as_ref()?.calling_node()?;
-        Some(format!("When running node: {node} of graph {graph}"))
-    }
 }
 
 /// The engine while events run.
@@ -135,6 +129,10 @@ impl FlowHost for EngineHost<'_> {
 
     fn time(&mut self, world: Handle) -> f64 {
         self.engine.worlds.slots.get(world).map_or(0.0, |world| world.time)
+    }
+
+    fn line_of(&mut self, node: &NodeLocation) -> Option<String> {
+        self.engine.node_line(node)
     }
 
     fn call(
@@ -189,13 +187,26 @@ fn load_source(
 impl Engine {
     /// Runs events until none waits, or a function of scripts has to be called.
     pub fn run_flow(&mut self) -> RunState {
-        let Some(mut flow) = self.worlds.flow.flow.take() else { return RunState::Idle };
+        self.with_flow(|flow, host| flow.run(host)).unwrap_or(RunState::Idle)
+    }
+
+    /// Ends functions of nodes that did not return, after an error that ended the scripts.
+    pub fn recover_flow(&mut self) {
+        self.with_flow(|flow, host| {
+            flow.recover();
+            flow.report_failures(host);
+        });
+    }
+
+    /// Calls a function with the state of Flow and the engine; `None` while events run.
+    fn with_flow<R>(&mut self, run: impl FnOnce(&mut Flow, &mut EngineHost) -> R) -> Option<R> {
+        let mut flow = self.worlds.flow.flow.take()?;
         flow.frame = self.frame.index;
         let mut host = EngineHost { engine: self };
         // Without the graphs, every later call would fail.
-        let state = catch_unwind(AssertUnwindSafe(|| flow.run(&mut host)));
+        let result = catch_unwind(AssertUnwindSafe(|| run(&mut flow, &mut host)));
         self.worlds.flow.flow = Some(flow);
-        state.unwrap_or_else(|panic| resume_unwind(panic))
+        Some(result.unwrap_or_else(|panic| resume_unwind(panic)))
     }
 
     /// Returns the graph of a unit's resource, a level's resource, or a `.flow` file.

@@ -3,7 +3,7 @@
 
 use crate::api::viewport;
 use crate::api::window::WINDOW_ARG;
-use crate::api_row::{ModuleRows, func, hot, module, more};
+use crate::api_row::{ModuleRows, NodeFlag, func, hot, module, more};
 use crate::argument::{Integer, RestArguments, TextArgument};
 use crate::return_value::{ExpectedResult, ManyResults, ResourceContent, WholeNumber};
 use crate::value::ScriptValue;
@@ -104,7 +104,8 @@ assert(Application.user_setting("sound", "volume") == 0.5)"#,
              each monitor are sorted from small to large. Empty without a display. After \
              `Window.set_resolution`, such a window uses the finest mode of that size.",
         )
-        .pure(),
+        .pure()
+        .node(NodeFlag::Hidden),
         hot(
             "time_since_launch",
             time_since_launch,
@@ -182,7 +183,8 @@ assert(Application.user_setting("sound", "volume") == 0.5)"#,
             "Returns the content of a resource of plain data: a string, or a table for \"config\" \
              and \"strings\".",
         )
-        .pure(),
+        .pure()
+        .node(NodeFlag::Hidden),
         func(
             "resource_package",
             resource_package,
@@ -223,7 +225,8 @@ assert(Application.user_setting("sound", "volume") == 0.5)"#,
             &[],
             "Returns the settings in settings.sjson, with the defaults, as a table.",
         )
-        .pure(),
+        .pure()
+        .node(NodeFlag::Hidden),
         func(
             "new_world",
             new_world,
@@ -310,7 +313,8 @@ assert(Application.user_setting("sound", "volume") == 0.5)"#,
              `render`, the engine shows the main world. Textures are rendered before the screen. \
              They show Guis in the world, but not Guis on the screen.",
         )
-        .when_full(),
+        .when_full()
+        .node(NodeFlag::Hidden),
         func("worlds", worlds, &[], "Returns all existing worlds, oldest slot first.").pure(),
     ],
 );

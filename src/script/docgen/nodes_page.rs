@@ -67,14 +67,15 @@ mod tests {
         check("Light.intensity", NodeFlag::Query);
         check("Math.random", NodeFlag::Action);
         check("Math.set_seed", NodeFlag::Action);
-        check("Agent.link", NodeFlag::Action);
+        check("Agent.link", NodeFlag::Query);
         check("Agent.velocity", NodeFlag::Query);
         check("Gui.rect", NodeFlag::Hidden);
         check("Profiler.report", NodeFlag::Hidden);
         // Functions of the prelude: by their comments, and by those of their modules.
         check("World.spawn_unit", NodeFlag::Action);
         check("Vector3.length", NodeFlag::Query);
-        check("Vector3.set_x", NodeFlag::Action);
+        check("Vector3.add", NodeFlag::Query);
+        check("Vector3.set_x", NodeFlag::Hidden);
         check("Timer.after", NodeFlag::Hidden);
         check("Unit.flow_event", NodeFlag::Hidden);
         check("Gui.push_clip", NodeFlag::Hidden);

@@ -15,6 +15,7 @@ mod control;
 mod control_rows;
 mod events;
 mod explain;
+mod failure;
 mod flatten;
 mod instance;
 #[cfg(test)]
@@ -70,7 +71,7 @@ pub use old_names::{OldNames, ambiguous_old_name, follow, read_was};
 pub use op::Op;
 pub use picture::difference_svg;
 pub use pins::{GraphLoader, NodePins, pins_of};
-pub use program::{EventKind, Program, ProgramSize};
+pub use program::{EventKind, NodeLocation, Program, ProgramSize};
 pub use queries::FlowHost;
 pub use runtime::{
     EVENT_VALUES_MAX, EVENTS_MAX, Flow, FlowCall, FlowEvent, FlowOwner, NESTED_EVENTS_MAX,

@@ -2,7 +2,7 @@
 
 use super::literal::axis_rotation;
 use super::op::Op;
-use super::program::{CONSTANT, LEVEL_SLOT, NodeRecord, WORLD_SLOT};
+use super::program::{CONSTANT, LEVEL_SLOT, NodeLocation, NodeRecord, WORLD_SLOT};
 use super::value::{FlowHeap, FlowType, Slot, Tag};
 use engine_foundation::deterministic_math::sin_cos_f64;
 use engine_foundation::{Handle, HandleKind, Quat};
@@ -17,6 +17,8 @@ pub trait FlowHost {
     fn level_unit(&mut self, level: Handle, name: &str) -> Option<Handle>;
     /// Returns the time of a world in seconds.
     fn time(&mut self, world: Handle) -> f64;
+    /// Returns the file and the line of a node in the source of its graph, if there is a source.
+    fn line_of(&mut self, node: &NodeLocation) -> Option<String>;
     /// Calls a native function with its inputs, and writes its outputs.
     ///
     /// # Errors

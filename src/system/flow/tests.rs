@@ -14,6 +14,8 @@ struct TestHost {
     random: f64,
     unit: Option<Handle>,
     calls: u32,
+    /// Nodes whose lines were asked for; without them, no node has a line.
+    lines: Option<Vec<NodeLocation>>,
 }
 
 impl FlowHost for TestHost {
@@ -28,6 +30,10 @@ impl FlowHost for TestHost {
     }
     fn time(&mut self, _: Handle) -> f64 {
         self.time
+    }
+    fn line_of(&mut self, node: &NodeLocation) -> Option<String> {
+        self.lines.as_mut()?.push(node.clone());
+        Some(format!("{}:7", node.graph))
     }
     fn call(
         &mut self,

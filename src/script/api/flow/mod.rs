@@ -268,7 +268,7 @@ fn finish_nested(engine: &mut Engine) {
 }
 
 fn recover(engine: &mut Engine) {
-    engine.worlds.flow.get_mut().recover();
+    engine.recover_flow();
 }
 
 fn count(engine: &mut Engine) -> f64 {
