@@ -43,6 +43,10 @@ impl Default for FlowNatives {
     }
 }
 
+/// Maximum number of plain inputs of a function: numbers and objects, which compiled Lua reads
+/// without a call.
+pub const PLAIN_INPUTS_MAX: usize = 4;
+
 /// The graphs of a running game.
 pub struct FlowGraphs {
     /// `None` while events run.
@@ -53,6 +57,8 @@ pub struct FlowGraphs {
     pub natives: FlowNatives,
     /// Inputs of the function that is being called, or a value that scripts read.
     pub inputs: Vec<Slot>,
+    /// The inputs as numbers, if all are plain. Their address never changes.
+    pub plain_inputs: Box<[f64; PLAIN_INPUTS_MAX]>,
     /// Results of the function that is being called, or a value that scripts pass.
     pub results: Vec<Slot>,
     /// The event for scripts that is being handled.
@@ -77,6 +83,7 @@ impl Default for FlowGraphs {
             failed: HashSet::new(),
             natives: FlowNatives::default(),
             inputs: Vec::new(),
+            plain_inputs: Box::default(),
             results: Vec::new(),
             callback: None,
             ready: false,

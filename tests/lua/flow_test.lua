@@ -118,7 +118,8 @@ describe("Flow", function()
       _G.FLOW_FAILURE = mode
       Unit.flow_event(barrel, "fail")
       local problem = Flow.inspect(barrel).error
-      assert.matches("graph units/flow_barrel.unit, node failing %(samples.fail%)", problem)
+      assert.matches("^units/flow_barrel.unit:%d+: graph units/flow_barrel.unit, node "
+        .. "failing %(samples.fail%): ", problem)
       assert.matches(expected[mode], problem)
     end
     Unit.flow_event(barrel, "hit")

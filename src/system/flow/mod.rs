@@ -16,6 +16,8 @@ mod control_rows;
 mod events;
 mod explain;
 mod failure;
+#[cfg(test)]
+mod failure_tests;
 mod flatten;
 mod instance;
 #[cfg(test)]
