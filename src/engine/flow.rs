@@ -4,8 +4,8 @@
 
 use super::{Engine, Worlds};
 use engine_flow::{
-    Catalogue, EventKind, Flow, FlowEvent, FlowHeap, FlowHost, FlowOwner, GraphOwner, GraphSource,
-    InstanceId, NodeLocation, NodeType, Problem, Program, RunState, Slot, compile,
+    CallResult, Catalogue, EventKind, Flow, FlowEvent, FlowHeap, FlowHost, FlowOwner, GraphOwner,
+    GraphSource, InstanceId, NodeLocation, NodeType, Problem, Program, RunState, Slot, compile,
 };
 use engine_foundation::sjson::SjsonTree;
 use engine_foundation::{Error, Handle, HandleKind, error, log};
@@ -25,8 +25,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::Arc;
 
 /// Calls a native function of scripts: its index, inputs, outputs.
-pub type NativeCall =
-    fn(&mut Engine, u32, &[Slot], &mut [Slot], &mut FlowHeap) -> Result<(), String>;
+pub type NativeCall = fn(&mut Engine, u32, &[Slot], &mut [Slot], &mut FlowHeap) -> CallResult;
 
 /// The native functions that nodes can call, which the scripts' layer provides.
 pub struct FlowNatives {
@@ -148,12 +147,13 @@ impl FlowHost for EngineHost<'_> {
         inputs: &[Slot],
         outputs: &mut [Slot],
         heap: &mut FlowHeap,
-    ) -> Result<(), String> {
+    ) -> CallResult {
         let call = self.engine.worlds.flow.natives.call;
         let called = AssertUnwindSafe(|| call(self.engine, function, inputs, outputs, heap));
         // A panic ends the event, as one of a function that scripts call ends their call.
         catch_unwind(called).unwrap_or_else(|_| {
-            Err(format!("the engine failed: {}", engine_foundation::panic::take_panic()))
+            let message = engine_foundation::panic::take_panic();
+            Err(format!("the engine failed: {message}").into())
         })
     }
 }

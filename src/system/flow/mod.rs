@@ -74,7 +74,7 @@ pub use op::Op;
 pub use picture::difference_svg;
 pub use pins::{GraphLoader, NodePins, pins_of};
 pub use program::{EventKind, NodeLocation, Program, ProgramSize};
-pub use queries::FlowHost;
+pub use queries::{CallResult, FlowHost};
 pub use runtime::{
     EVENT_VALUES_MAX, EVENTS_MAX, Flow, FlowCall, FlowEvent, FlowOwner, NESTED_EVENTS_MAX,
     NODES_PER_EVENT_MAX, RunState, StoppedNode,

@@ -7,6 +7,9 @@ use super::value::{FlowHeap, FlowType, Slot, Tag};
 use engine_foundation::deterministic_math::sin_cos_f64;
 use engine_foundation::{Handle, HandleKind, Quat};
 
+/// Result of a native function: nothing, or the message of a refused call. It fits in registers.
+pub type CallResult = Result<(), Box<str>>;
+
 /// The engine, as nodes use it.
 pub trait FlowHost {
     /// Returns a random number from 0 to 1 of the game's generator.
@@ -29,7 +32,7 @@ pub trait FlowHost {
         inputs: &[Slot],
         outputs: &mut [Slot],
         heap: &mut FlowHeap,
-    ) -> Result<(), String>;
+    ) -> CallResult;
 }
 
 /// The data of one instance while a node runs.

@@ -41,10 +41,10 @@ impl FlowHost for TestHost {
         inputs: &[Slot],
         outputs: &mut [Slot],
         _: &mut FlowHeap,
-    ) -> Result<(), String> {
+    ) -> CallResult {
         self.calls += 1;
         if inputs[0].as_number() < 0.0 {
-            return Err("must not be negative".to_string());
+            return Err("must not be negative".into());
         }
         outputs[0] = Slot::number(inputs[0].as_number() * 2.0);
         Ok(())

@@ -95,8 +95,8 @@ pub(super) fn plain_inputs(engine: &mut Engine) -> f64 {
 /// numbers or booleans; -1 for the results that were added.
 ///
 /// Returns 0 if there is nothing to call, -1 for the callback, or the code of a function: its
-/// number from 1, times `COUNTS`, plus the number of plain inputs from 1, or 0 for other inputs. The
-/// plain inputs are at the address of `plain_inputs`.
+/// number from 1, times `COUNTS`, plus 0 for inputs that are no plain values, or else one more than
+/// their number. Plain inputs are at the address of `plain_inputs`.
 pub(super) fn step(
     engine: &mut Engine,
     outputs: AnyNumber,
