@@ -72,36 +72,48 @@ pub fn of_slot<T: Argument>(
     }
 }
 
+/// Returns the input of argument `i`, from 1.
+#[inline(always)]
+fn input(i: usize, inputs: &[Slot]) -> Slot {
+    inputs.get(i - 1).copied().unwrap_or(Slot::NIL)
+}
+
 /// Reads argument `i`, from 1.
 ///
 /// # Errors
-/// Returns the message for a refused value.
+/// Returns the reason why the value is refused.
 #[inline(always)]
 pub fn read<T: Argument>(
     i: usize,
     engine: &Engine,
-    row: &FunctionRow,
     inputs: &[Slot],
     heap: &FlowHeap,
-) -> Result<T, String> {
-    let slot = inputs.get(i - 1).copied().unwrap_or(Slot::NIL);
-    of_slot::<T>(slot, engine, heap).map_err(|wrong| refused::<T>(i, row, slot, wrong))
+) -> Result<T, ArgumentError> {
+    of_slot::<T>(input(i, inputs), engine, heap)
 }
 
+/// Returns the message for the refused argument `i`.
 #[cold]
-fn refused<T: Argument>(i: usize, row: &FunctionRow, slot: Slot, wrong: ArgumentError) -> String {
+#[inline(never)]
+pub fn refused<T: Argument>(
+    i: usize,
+    row: &FunctionRow,
+    inputs: &[Slot],
+    wrong: ArgumentError,
+) -> Box<str> {
     let name = row.params[i - 1].0;
     let kind = T::TYPE;
-    match wrong {
+    let message = match wrong {
         ArgumentError::Type => {
             let or_nil = if kind.optional { " or nil" } else { "" };
-            let got = slot.tag.noun();
+            let got = input(i, inputs).tag.noun();
             format!("argument #{i} '{name}' must be {}{or_nil}, got {got}", kind.lua)
         }
         ArgumentError::Message(message) | ArgumentError::RestArgument(_, message) => {
             format!("argument #{i} '{name}': {message}")
         }
-    }
+    };
+    message.into()
 }
 
 /// Reads an optional argument.

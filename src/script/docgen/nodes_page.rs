@@ -96,6 +96,41 @@ mod tests {
     }
 
     #[test]
+    fn functions_that_only_return_something_are_queries() {
+        // They change the generator of random numbers, or what the engine holds.
+        let changing = [
+            "Application.resource_package",
+            "Level.random_point_inside_volume",
+            "Math.random",
+            "Math.random_direction",
+            "Math.random_in_box",
+            "NavigationMesh.random_point",
+            "Save.result",
+        ];
+        let api = ApiModel::new();
+        let is_action = |one: &&FunctionDoc| {
+            one.node == NodeFlag::Action
+                && one.doc.starts_with("Returns ")
+                && function_type(one).is_some()
+        };
+        let found: Vec<String> = api.functions().filter(is_action).map(FunctionDoc::path).collect();
+        assert_eq!(found, changing);
+    }
+
+    #[test]
+    fn lists_of_tables_are_no_values_of_graphs() {
+        let api = ApiModel::new();
+        let is_node = |path: &str| {
+            let function = api.functions().find(|function| function.path() == path);
+            function.and_then(function_type).is_some()
+        };
+        assert!(!is_node("PhysicsWorld.contacts"));
+        assert!(!is_node("NavigationGrid.find_path"));
+        assert!(is_node("NavigationMesh.find_path"));
+        assert!(is_node("World.units"));
+    }
+
+    #[test]
     fn a_query_has_results_that_graphs_can_show() {
         let api = ApiModel::new();
         for function in api.functions().filter(|one| one.node == NodeFlag::Query) {
