@@ -83,7 +83,7 @@ end
 
 -- Kinds of results that a step takes, by type (src/script/api/flow/step.rs).
 local KINDS = { ["nil"] = 0, number = 1, boolean = 2 }
--- Stands for results that were added one by one.
+-- Kind of results that were added one by one.
 local ADDED = -1
 
 -- Stores the results of a function. Returns a message if one of them is no value of a graph.

@@ -97,7 +97,7 @@ mod tests {
 
     #[test]
     fn functions_that_only_return_something_are_queries() {
-        // They change the generator of random numbers, or what the engine holds.
+        // They change the generator of random numbers, or resources and requests.
         let changing = [
             "Application.resource_package",
             "Level.random_point_inside_volume",

@@ -269,7 +269,7 @@ impl Program {
         self.variables.iter().find(|variable| variable.name == name)
     }
 
-    /// Returns the place of a node in the sources of the graph.
+    /// Returns the location of a node in the sources of the graph.
     pub fn source_of(&self, node: &NodeInfo) -> NodeLocation {
         // The path of a conversion is the one of its node with the input: `n8/n3.value`.
         let (path, pin) = match node.path.split_once('.') {
