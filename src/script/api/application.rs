@@ -10,8 +10,7 @@ use crate::value::ScriptValue;
 use engine_foundation::Error;
 use engine_foundation::hash::StateHash;
 use engine_foundation::memory::limit;
-use engine_platform as platform;
-use engine_platform::browser;
+use engine_platform::{self as platform, browser};
 use engine_resource::data_resources;
 use engine_resource::package::PackageId;
 use engine_resource::resource_name::ResourceName;
@@ -183,8 +182,7 @@ assert(Application.user_setting("sound", "volume") == 0.5)"#,
             "Returns the content of a resource of plain data: a string, or a table for \"config\" \
              and \"strings\".",
         )
-        .pure()
-        .node(NodeFlag::Hidden),
+        .pure(),
         func(
             "resource_package",
             resource_package,
