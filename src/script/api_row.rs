@@ -306,12 +306,7 @@ macro_rules! arity {
                 where
                     F: Fn(&mut Engine, $($t),*) -> R + Copy,
                 {
-                    $(let $v = match graph_values::read::<$t>($i, engine, inputs, heap) {
-                        Ok(value) => value,
-                        Err(wrong) => {
-                            return Err(graph_values::refused::<$t>($i, row, inputs, wrong));
-                        }
-                    };)*
+                    $(let $v = graph_values::read::<$t>($i, engine, row, inputs, heap)?;)*
                     let result = function_item::<F>()(engine, $($v),*);
                     graph_values::write(result, outputs, heap)
                 }

@@ -72,48 +72,36 @@ pub fn of_slot<T: Argument>(
     }
 }
 
-/// Returns the input of argument `i`, from 1.
-#[inline(always)]
-fn input(i: usize, inputs: &[Slot]) -> Slot {
-    inputs.get(i - 1).copied().unwrap_or(Slot::NIL)
-}
-
 /// Reads argument `i`, from 1.
 ///
 /// # Errors
-/// Returns the reason why the value is refused.
+/// Returns the message for a refused value.
 #[inline(always)]
 pub fn read<T: Argument>(
     i: usize,
     engine: &Engine,
-    inputs: &[Slot],
-    heap: &FlowHeap,
-) -> Result<T, ArgumentError> {
-    of_slot::<T>(input(i, inputs), engine, heap)
-}
-
-/// Returns the message for the refused argument `i`.
-#[cold]
-#[inline(never)]
-pub fn refused<T: Argument>(
-    i: usize,
     row: &FunctionRow,
     inputs: &[Slot],
-    wrong: ArgumentError,
-) -> Box<str> {
+    heap: &FlowHeap,
+) -> Result<T, String> {
+    let slot = inputs.get(i - 1).copied().unwrap_or(Slot::NIL);
+    of_slot::<T>(slot, engine, heap).map_err(|wrong| refused::<T>(i, row, slot, wrong))
+}
+
+#[cold]
+fn refused<T: Argument>(i: usize, row: &FunctionRow, slot: Slot, wrong: ArgumentError) -> String {
     let name = row.params[i - 1].0;
     let kind = T::TYPE;
-    let message = match wrong {
+    match wrong {
         ArgumentError::Type => {
             let or_nil = if kind.optional { " or nil" } else { "" };
-            let got = input(i, inputs).tag.noun();
+            let got = slot.tag.noun();
             format!("argument #{i} '{name}' must be {}{or_nil}, got {got}", kind.lua)
         }
         ArgumentError::Message(message) | ArgumentError::RestArgument(_, message) => {
             format!("argument #{i} '{name}': {message}")
         }
-    };
-    message.into()
+    }
 }
 
 /// Reads an optional argument.
