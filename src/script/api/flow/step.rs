@@ -87,7 +87,7 @@ fn write_plain(inputs: &[Slot], plain: &mut [f64; PLAIN_INPUTS_MAX]) -> Option<u
 
 /// Returns the address of the plain inputs of a step.
 pub(super) fn plain_inputs(engine: &mut Engine) -> f64 {
-    engine.worlds.flow.plain_inputs.as_ptr().addr() as f64
+    engine.worlds.flow.plain_inputs.as_ptr().expose_provenance() as f64
 }
 
 /// Stores the results of a call and runs events. `outputs` has a bit for each event output that
