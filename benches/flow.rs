@@ -11,8 +11,8 @@ use engine::foundation::sjson::{SjsonTree, parse};
 use engine::foundation::{Handle, HandleKind, Slots};
 use engine::platform::ThreadClock;
 use engine::system::flow::{
-    Catalogue, EventKind, Flow, FlowHeap, FlowHost, FlowOwner, GraphOwner, GraphSource, InstanceId,
-    LiveKnown, Slot, compile, instance_bytes,
+    CallResult, Catalogue, EventKind, Flow, FlowHeap, FlowHost, FlowOwner, GraphOwner, GraphSource,
+    InstanceId, LiveKnown, NodeLocation, Slot, compile, instance_bytes,
 };
 use std::hint::black_box;
 use std::sync::Arc;
@@ -92,7 +92,11 @@ impl FlowHost for NoHost {
         0.0
     }
 
-    fn call(&mut self, _: u32, _: &[Slot], _: &mut [Slot], _: &mut FlowHeap) -> Result<(), String> {
+    fn line_of(&mut self, _: &NodeLocation) -> Option<String> {
+        None
+    }
+
+    fn call(&mut self, _: u32, _: &[Slot], _: &mut [Slot], _: &mut FlowHeap) -> CallResult {
         Ok(())
     }
 }

@@ -102,6 +102,138 @@ fn a_run_names_the_lines_of_graphs_with_errors() {
     assert_eq!(count(missing), 1, "{output}");
 }
 
+/// A game whose graphs compile, and whose nodes fail while they run.
+const FAILING: [(&str, &str); 11] = [
+    (
+        "main.lua",
+        r#"
+local world
+function init()
+  world = Application.new_world()
+  for _, unit in ipairs({ "native", "heir", "endless", "outer", "dead", "wire" }) do
+    World.spawn_unit(world, "units/" .. unit)
+  end
+end
+function update(dt) World.update(world, dt) end
+"#,
+    ),
+    (
+        "units/native.unit",
+        r#"flow = {
+  nodes = {
+    go = { type = "event.spawned" }
+    find = { type = "unit.position" inputs = { node = "hed" } }
+    move = { type = "unit.set_position" inputs = { position = { wire = "find.position" } } }
+  }
+  events = { "go.out > move.in" = true }
+}
+"#,
+    ),
+    ("units/heir.unit", "inherit = \"units/native\"\nflow = { variables = {} }\n"),
+    ("units/endless.unit", "flow = \"graphs/endless\"\n"),
+    (
+        "graphs/endless.flow",
+        r#"nodes = {
+  go = { type = "event.spawned" }
+  loop = { type = "flow.while" inputs = { condition = true } }
+  add = { type = "bad.nothing" }
+}
+events = { "go.out > loop.in" = true "loop.body > add.in" = true }
+"#,
+    ),
+    (
+        "units/outer.unit",
+        r#"flow = {
+  nodes = {
+    go = { type = "event.spawned" }
+    door = { type = "graph" graph = "graphs/door" }
+  }
+  events = { "go.out > door.open" = true }
+}
+"#,
+    ),
+    (
+        "graphs/door.flow",
+        r#"inputs = { open = { type = "event" } }
+nodes = {
+  enter = { type = "graph.inputs" }
+
+  say = { type = "bad.fails" }
+}
+events = { "enter.open > say.in" = true }
+"#,
+    ),
+    (
+        "units/dead.unit",
+        r#"flow = {
+  nodes = {
+    go = { type = "event.spawned" }
+    other = { type = "unit.spawn" inputs = { resource = "core/units/empty" } }
+    end1 = { type = "unit.destroy" inputs = { unit = { wire = "other.unit" } } }
+    show = { type = "unit.set_visible" inputs = { unit = { wire = "other.unit" } } }
+  }
+  events = {
+    "go.out > other.in" = true
+    "other.out > end1.in" = true
+    "end1.out > show.in" = true
+  }
+}
+"#,
+    ),
+    (
+        "units/wire.unit",
+        r#"flow = {
+  nodes = {
+    go = { type = "event.spawned" }
+    get = { type = "unit.data" inputs = { key = "none" } }
+    sum = {
+      type = "number.add"
+      inputs = {
+        a = { wire = "get.value" }
+      }
+    }
+    say = { type = "debug.print" inputs = { value = { wire = "sum.result" } } }
+  }
+  events = { "go.out > say.in" = true }
+}
+"#,
+    ),
+    (
+        "nodes/bad.lua",
+        "return {\n  fails = { run = function() error(\"locked\") end },\n  \
+         nothing = { run = function() end },\n}\n",
+    ),
+    ("settings.sjson", ""),
+];
+
+#[test]
+fn errors_of_running_nodes_name_their_lines() {
+    let folder = folder("running_lines", &FAILING);
+    let (_, out, err) = folder.engine(&["run", ".", "--headless", "--frames", "3"]);
+    let output = out + &err;
+    for part in [
+        "units/native.unit:4: graph units/native.unit, node find (unit.position): ",
+        // The heir's node is in the file of its base.
+        "units/native.unit:4: graph units/heir.unit, node find (unit.position): ",
+        "graphs/endless.flow:4: graph graphs/endless.flow, node add (bad.nothing): 10000 nodes ran",
+        "graphs/door.flow:5: graph units/outer.unit, node door/say (bad.fails): \
+         nodes/bad.lua:2: locked",
+        "units/dead.unit:6: graph units/dead.unit, node show (unit.set_visible): ",
+        "units/wire.unit:8: graph units/wire.unit, wire into sum.a: must be of type number",
+    ] {
+        assert_eq!(output.matches(part).count(), 1, "{part}\n{output}");
+    }
+    // A bundle has no sources.
+    let compile = ["compile", ".", "--bundle", "--out", "game.bundle", "--skip-check"];
+    let (code, out, err) = folder.engine(&compile);
+    assert_eq!(code, 0, "{out}{err}");
+    let (_, out, err) = folder.engine(&["run", "game.bundle", "--headless", "--frames", "3"]);
+    let output = out + &err;
+    let part = " graph units/dead.unit, node show (unit.set_visible): ";
+    assert_eq!(output.matches(part).count(), 1, "{output}");
+    assert!(!output.contains("units/dead.unit:"), "{output}");
+}
+
 #[test]
 fn stacks_of_failing_nodes_have_no_lines_of_the_engine() {
     let graph = "flow = { nodes = { go = { type = \"event.spawned\" } \
@@ -112,7 +244,8 @@ fn stacks_of_failing_nodes_have_no_lines_of_the_engine() {
     let folder = folder("noise", &files);
     let (_, out, err) = folder.engine(&["run", ".", "--headless", "--frames", "3"]);
     let output = out + &err;
-    let found = "graph units/own.unit, node a (bad.deep): nodes/bad.lua:2: attempt to index";
+    let found = "units/own.unit:1: graph units/own.unit, node a (bad.deep): nodes/bad.lua:2: \
+                 attempt to index";
     assert_eq!(output.matches(found).count(), 1, "{output}");
     assert!(output.contains("nodes/bad.lua:4: in function"), "{output}");
     assert!(!output.contains("[engine] flow/"), "{output}");

@@ -49,6 +49,7 @@ end
 ---Chooses the output by which the graph continues after the function of a node with several
 ---`events`. Without a call, it continues by the first one. Call it in the function of a node.
 ---@param name string|nil the name of the output; nil for none
+---@node hidden
 function Application.flow_callback_return_event(name)
   core.choose_flow_output("Application.flow_callback_return_event", name)
 end

@@ -249,6 +249,7 @@ end
 ---Returns the reason why the saved user settings could not be read at startup, or nil. If the file
 ---could not be read, the defaults are used.
 ---@return string|nil problem the error in the file
+---@node query
 function Application.user_settings_load_error()
   load_settings()
   return problem

@@ -13,6 +13,7 @@ local DebugUi, Gui = core.module("DebugUi"), core.module("Gui")
 local Mouse, Application = core.module("Mouse"), core.module("Application")
 
 ---@module DebugUi
+---@node hidden
 ---Debug windows, described again in every frame: lists, sliders, switches, curves. A widget takes a
 ---value and returns the value after input from the mouse or the keyboard.
 ---@example

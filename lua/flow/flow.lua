@@ -5,6 +5,7 @@ local core = ...
 
 local type, ipairs, error, tostring = type, ipairs, error, tostring
 local xpcall, unpack, select = xpcall, unpack, select
+local cast = core.ffi.cast
 local format, find, match, gmatch = string.format, string.find, string.match, string.gmatch
 local concat = table.concat
 local running, create, resume, status =
@@ -12,9 +13,9 @@ local running, create, resume, status =
 local raise, bad_argument, no_reload = core.raise, core.bad_argument, core.no_reload
 local value_of, store = core.flow_value, core.flow_store
 local add_result = core.flow_add_result
-local step, fail = core.flow_step, core.flow_fail
+local fail = core.flow_fail
 local count, has = core.flow_count, core.flow_has
-local globals = core.globals
+local globals, check = core.globals, core.user_data.check
 
 local Unit, Level = core.module("Unit"), core.module("Level")
 local Input, Flow = core.module("Input"), core.module("Flow")
@@ -80,8 +81,10 @@ local function handler(problem)
   return message .. "\nstack traceback:\n" .. concat(lines, "\n")
 end
 
--- Types of results that a step takes; `step` has two of them.
-local PLAIN = { number = true, boolean = true, ["nil"] = true }
+-- Kinds of results that a step takes, by type (src/script/api/flow/step.rs).
+local KINDS = { ["nil"] = 0, number = 1, boolean = 2 }
+-- Kind of results that were added one by one.
+local ADDED = -1
 
 -- Stores the results of a function. Returns a message if one of them is no value of a graph.
 local function store_all(known, ...)
@@ -102,46 +105,60 @@ local function call_back(in_thread)
   fn(event[1], event[2], value)
 end
 
--- Continues after a call with the results of its function.
+-- The native step, and the inputs of the running call that are numbers or objects. Both are looked
+-- up late: functions are replaced by those that compiled Lua calls after this file has run.
+local step, inputs
+
+-- Continues after a call with the results of its function. Returns the code of the next call.
 local function complete(known, a, b, ...)
-  if known.count <= 2 and PLAIN[type(a)] and PLAIN[type(b)] then return step(chosen, a, b) end
+  local count = known.count
+  if count == 0 then return step(chosen, 0, 0, 0) end
+  if count == 1 then b = nil end
+  local first, second = KINDS[type(a)], KINDS[type(b)]
+  if count <= 2 and first and second then
+    if first ~= 1 then a = a and 1 or 0 end
+    if second ~= 1 then b = b and 1 or 0 end
+    return step(chosen, first + 3 * second, a, b)
+  end
   local message = store_all(known, a, b, ...)
-  if not message then return step(chosen, nil, nil, true) end
+  if not message then return step(chosen, ADDED, 0, 0) end
   fail(message)
-  return step(-1)
+  return step(-1, 0, 0, 0)
 end
 
--- Calls the function of a node with `n` inputs, or with all of them if `n` is -1. Returns the next
--- step.
-local function call_node(known, fn, n, a, b, c, d)
+-- Calls the function of a node. `count` is the number of its plain inputs, or -1 if it has others.
+-- Returns the code of the next call.
+local function call_node(known, fn, count)
   chosen, choices = 1, known.events
-  if n == 0 then return complete(known, fn()) end
-  if n == 1 then return complete(known, fn(a)) end
-  if n == 2 then return complete(known, fn(a, b)) end
-  if n == 3 then return complete(known, fn(a, b, c)) end
-  if n == 4 then return complete(known, fn(a, b, c, d)) end
+  if count == 0 then return complete(known, fn()) end
+  if count == 1 then return complete(known, fn(inputs[0])) end
+  if count == 2 then return complete(known, fn(inputs[0], inputs[1])) end
+  if count == 3 then return complete(known, fn(inputs[0], inputs[1], inputs[2])) end
+  if count == 4 then return complete(known, fn(inputs[0], inputs[1], inputs[2], inputs[3])) end
   return complete(known, fn(select(2, arguments(known.inputs))))
 end
 
 -- Calls functions of nodes until no event waits. In a coroutine of the game, each function runs in
 -- a coroutine of its own, because one that waits must not stop the others.
 local function run_all(in_thread)
-  local number, n, a, b, c, d = step(-1)
-  while number ~= 0 do
-    if number == -1 then
+  local code = step(-1, 0, 0, 0)
+  while code ~= 0 do
+    if code == -1 then
       call_back(in_thread)
-      number, n, a, b, c, d = step(0)
+      code = step(0, 0, 0, 0)
     else
+      local count = code % 8
+      local number = (code - count) / 8
       local known = functions[number] or core.flow_function_of(number)
       if not known then
         fail("its node type does not exist any more")
-        number, n, a, b, c, d = step(-1)
+        code = step(-1, 0, 0, 0)
       elseif in_thread then
         local fn = known.fn
-        number, n, a, b, c, d = call_node(known, function(...) return call_in_thread(fn, ...) end,
-          n, a, b, c, d)
+        local function in_own_thread(...) return call_in_thread(fn, ...) end
+        code = call_node(known, in_own_thread, count - 1)
       else
-        number, n, a, b, c, d = call_node(known, known.fn, n, a, b, c, d)
+        code = call_node(known, known.fn, count - 1)
       end
     end
   end
@@ -151,6 +168,9 @@ end
 -- its node, and the others go on.
 local function run_events()
   local in_thread = running() ~= nil
+  if not step then
+    step, inputs = core.flow_step, cast("const double *", core.flow_plain_inputs())
+  end
   local bits, names = chosen, choices
   while true do
     local ok, problem = xpcall(run_all, handler, in_thread)
@@ -278,8 +298,9 @@ end
 
 core.check_flow_name = check_name
 
--- Sends a custom event to the graph of a unit or a level.
-function core.send_flow_event(where, owner, name, value)
+-- Sends a custom event to the graph of a unit or a level, an object of a module.
+function core.send_flow_event(where, module, owner, name, value)
+  check(where, module, owner)
   no_reload(where)
   check_name(where, name)
   local message = store(value)
@@ -290,7 +311,8 @@ function core.send_flow_event(where, owner, name, value)
 end
 
 -- Returns a variable of the graph of a unit or a level.
-function core.read_flow_variable(where, owner, name)
+function core.read_flow_variable(where, module, owner, name)
+  check(where, module, owner)
   check_name(where, name)
   local message = core.flow_variable(owner, name)
   if message then raise(where .. ": " .. message) end
@@ -298,7 +320,8 @@ function core.read_flow_variable(where, owner, name)
 end
 
 -- Sets a variable of the graph of a unit or a level.
-function core.write_flow_variable(where, owner, name, value)
+function core.write_flow_variable(where, module, owner, name, value)
+  check(where, module, owner)
   no_reload(where)
   check_name(where, name)
   local kind, wrong = core.flow_variable_type(owner, name)
@@ -332,6 +355,7 @@ end
 ---Returns true if a unit or a level has a graph that runs.
 ---@param object Unit|Level a unit or a level
 ---@return boolean exists false also if its graph has errors
+---@node query
 function Flow.has_graph(object)
   if type(object) ~= "number" then
     bad_argument("Flow.has_graph", 1, "object", "Unit or Level", object)

@@ -1,19 +1,13 @@
 -- Values of graphs in Lua: reading the inputs of a function, and storing its results one by one, so
--- that a call of a node allocates nothing. The slots are native (src/script/api/flow/mod.rs).
+-- that a call of a node allocates nothing. The slots are native (src/script/api/flow/mod.rs). The
+-- functions are looked up late, because their forms for compiled Lua are installed after this file
+-- has run.
 local core = ...
 
-local type, format = type, string.format
+local type, next, format = type, next, string.format
 local istype = core.ffi.istype
 local V2, V3, Q = core.ctypes.Vector2, core.ctypes.Vector3, core.ctypes.Quaternion
 local ColorType = core.ctypes.Color
-local input_tag, input_number = core.flow_input_tag, core.flow_input_number
-local input_text = core.flow_input_text
-local open_list, close_list = core.flow_open_list, core.flow_close_list
-local result_nil, result_number = core.flow_result_nil, core.flow_result_number
-local result_boolean, result_text = core.flow_result_boolean, core.flow_result_text
-local result_vector, result_rotation = core.flow_result_vector, core.flow_result_rotation
-local result_color, result_handle = core.flow_result_color, core.flow_result_handle
-local result_list, result_object = core.flow_result_list, core.flow_result_object
 
 -- Numbers from here on can be objects where a graph expects no type (src/foundation/handle.rs).
 local HANDLE_MIN = 2 ^ 40
@@ -21,19 +15,18 @@ local HANDLES = { unit = true, actor = true, level = true, world = true, handle 
 
 -- Returns the input with an index from 1.
 function core.flow_value(at)
-  local tag = input_tag(at)
-  if tag == 1 or tag == 7 then return input_number(at) end
+  local tag = core.flow_input_tag(at)
+  if tag == 1 or tag == 7 then return core.flow_input_number(at) end
   if tag == 0 then return nil end
-  if tag == 2 then return input_number(at) ~= 0 end
-  if tag == 3 then return input_text(at) end
-  -- These are wrapped after this file has run, so that they return vectors.
+  if tag == 2 then return core.flow_input_number(at) ~= 0 end
+  if tag == 3 then return core.flow_input_text(at) end
   if tag == 4 then return core.flow_input_vector(at) end
   if tag == 5 then return core.flow_input_rotation(at) end
   if tag == 6 then return core.flow_input_color(at) end
-  local before, items = open_list(at)
+  local before, items = core.flow_open_list(at)
   local list = {}
   for i = 1, items do list[i] = core.flow_value(before + i) end
-  close_list(before)
+  core.flow_close_list(before)
   return list
 end
 
@@ -49,27 +42,27 @@ local function store(value, kind)
     if value ~= value or value - value ~= 0 then
       return "must be a finite number, got " .. core.describe(value)
     elseif HANDLES[kind] then
-      if not result_handle(value) then
+      if not core.flow_result_handle(value) then
         return format("must be a%s %s, got %s", kind == "actor" and "n" or "", kind,
           core.describe(value))
       end
-    elseif kind == "number" or value < HANDLE_MIN or not result_object(value) then
-      result_number(value)
+    elseif kind == "number" or value < HANDLE_MIN or not core.flow_result_object(value) then
+      core.flow_result_number(value)
     end
   elseif lua == "boolean" then
-    result_boolean(value)
+    core.flow_result_boolean(value)
   elseif lua == "string" then
-    return kept(result_text(value))
+    return kept(core.flow_result_text(value))
   elseif lua == "nil" then
-    result_nil()
+    core.flow_result_nil()
   elseif lua == "cdata" and istype(V3, value) then
-    result_vector(value)
+    core.flow_result_vector(value)
   elseif lua == "cdata" and istype(Q, value) then
-    result_rotation(value)
+    core.flow_result_rotation(value)
   elseif lua == "cdata" and istype(ColorType, value) then
-    result_color(value)
+    core.flow_result_color(value)
   elseif lua == "cdata" and istype(V2, value) then
-    result_vector(V3(value.x, value.y, 0))
+    core.flow_result_vector(V3(value.x, value.y, 0))
   else
     return "is no value of a graph, got " .. core.describe(value)
   end
@@ -87,9 +80,10 @@ end
 function core.flow_add_result(value, kind)
   if type(value) ~= "table" then return store(value, kind) end
   local count = #value
+  if count == 0 and next(value) ~= nil then return "is a table with names, and no list" end
   for i = 1, count do
     local message = type(value[i]) == "table" and "is a list" or store(value[i])
     if message then return format("item %d of the list %s", i, message) end
   end
-  return kept(result_list(count))
+  return kept(core.flow_result_list(count))
 end

@@ -193,6 +193,7 @@ end
 ---Destroys a Gui with all its objects.
 ---@param world World the world that owns it
 ---@param gui Gui the Gui to destroy
+---@node hidden
 function World.destroy_gui(world, gui)
   no_reload("World.destroy_gui")
   if type(world) ~= "number" then bad_argument("World.destroy_gui", 1, "world", "World", world) end

@@ -195,6 +195,7 @@ end
 ---Returns the displayed frame, as the name of a texture.
 ---@param sprite Sprite|table a sprite of a unit or from Sprite.new
 ---@return string the name, for `Gui.bitmap` and similar functions
+---@node query
 function Sprite.frame(sprite)
   if type(sprite) == "number" then return unit_frame(sprite) end
   check("Sprite.frame", sprite)
@@ -207,6 +208,7 @@ end
 ---visible.
 ---@param sprite Sprite|table a sprite of a unit or from Sprite.new
 ---@return boolean true if the animation has ended
+---@node query
 function Sprite.finished(sprite)
   if type(sprite) == "number" then return unit_finished(sprite) end
   check("Sprite.finished", sprite)
@@ -217,6 +219,7 @@ end
 ---Returns the names of a sheet's tags, in the order of its file.
 ---@param sheet string the sheet's name
 ---@return string[] the names
+---@node query
 function Sprite.tags(sheet)
   return tag_names(sheet_of("Sprite.tags", sheet))
 end
@@ -225,6 +228,7 @@ end
 ---@param sheet string the sheet's name
 ---@param tag? string the name of a tag; all frames of the sheet if omitted
 ---@return string[] the names of textures
+---@node query
 function Sprite.frames(sheet, tag)
   local names = {}
   local playing = sequence("Sprite.frames", sheet, tag)
@@ -236,6 +240,7 @@ end
 ---@param sheet string the sheet's name
 ---@param tag? string the name of a tag; all frames of the sheet if omitted
 ---@return number seconds
+---@node query
 function Sprite.seconds(sheet, tag)
   return sequence("Sprite.seconds", sheet, tag).seconds
 end

@@ -220,6 +220,7 @@ core.bindings = {
 ---keyboard layout, as far as the keys were pressed before.
 ---@param binding string such as "space" or "pad:a"
 ---@return string label such as "Space" or "A"
+---@node query
 function Input.label(binding)
   local parsed = parse_any("Input.label", binding)
   local device = parsed.devices[1]
@@ -258,6 +259,7 @@ end
 
 ---Returns the numbers of the connected pads, in ascending order.
 ---@return integer[] numbers a new list
+---@node query
 function Input.pads()
   local there = {}
   for i = 1, PADS do

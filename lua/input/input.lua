@@ -298,6 +298,7 @@ end)
 ---("pad:left.x+", "mouse:wheel.y-"). Bindings that the player set with `Input.rebind` replace the
 ---game's bindings.
 ---@param actions table by name, each a list of bindings or a table of directions
+---@node hidden
 function Input.set_actions(actions)
   no_reload("Input.set_actions")
   if type(actions) ~= "table" then
@@ -308,6 +309,7 @@ end
 
 ---Returns the names of all actions, sorted.
 ---@return string[] names a new list
+---@node query
 function Input.actions()
   ensure_actions()
   local list = {}
@@ -320,6 +322,7 @@ end
 ---Returns true if an action is down: its value is at least half of the maximum.
 ---@param action string its name
 ---@return boolean down true as long as it is held
+---@node query
 function Input.down(action)
   return action_of("Input.down", action).down
 end
@@ -327,6 +330,7 @@ end
 ---Returns true if an action was pressed in this frame.
 ---@param action string its name
 ---@return boolean pressed true in one frame
+---@node query
 function Input.pressed(action)
   return action_of("Input.pressed", action).pressed
 end
@@ -334,6 +338,7 @@ end
 ---Returns true if an action was released in this frame.
 ---@param action string its name
 ---@return boolean released true in one frame
+---@node query
 function Input.released(action)
   return action_of("Input.released", action).released
 end
@@ -342,6 +347,7 @@ end
 ---action with negative and positive; a Vector2 for an action with left, right, up and down.
 ---@param action string its name
 ---@return number|Vector2 value the current value
+---@node query
 function Input.value(action)
   return action_of("Input.value", action).value
 end
@@ -365,6 +371,7 @@ end
 ---@param action string its name
 ---@param part? string "left", "positive" and so on; the axis or stick if left out
 ---@return string[] bindings a new list
+---@node query
 function Input.bindings(action, part)
   local found = action_of("Input.bindings", action)
   local texts = found.parts[part_of("Input.bindings", found, part)]
@@ -420,6 +427,7 @@ end
 ---"shift".
 ---@param binding string such as "space" or "pad:a"
 ---@return string[] actions their names
+---@node query
 function Input.actions_of(binding)
   local wanted = parse_any("Input.actions_of", binding)
   ensure_actions()

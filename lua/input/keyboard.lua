@@ -66,6 +66,7 @@ Keyboard.F12 = "f12"
 ---constants). Held keys repeat.
 ---@param into? string[] table to fill; a new one by default
 ---@return string[] strokes characters and names of keys
+---@node query
 function Keyboard.keystrokes(into)
   local strokes = core.keystrokes()
   if into == nil then return strokes end

@@ -156,7 +156,7 @@ end
 ---@param to number the target
 ---@param step number the largest change, 0 or more
 ---@return number the new number
----@node action
+---@node query
 function Math.move_towards(from, to, step)
   check_three("Math.move_towards", "from", from, "to", to, "step", step)
   if step < 0 then bad_argument("Math.move_towards", 3, "step", "0 or more", step) end

@@ -9,6 +9,7 @@ local abs, sqrt = math.abs, math.sqrt
 local istype = ffi.istype
 
 ---@module Matrix4x4
+---@node query
 ---A pose: position, rotation and scale. Also any other 4×4 matrix. The rows are the x axis
 ---(right), the y axis (forward), the z axis (up) and the translation. A point is a row vector that
 ---is multiplied from the left, as in the Bitsquid family. So `a * b` applies a first and then b: a

@@ -11,6 +11,7 @@ local Matrix4x4 = core.module("Matrix4x4")
 ---Raises: a Vector2 never changes. Use `v = Vector2.with_x(v, x)`.
 ---@param v Vector2 the vector
 ---@param x number the new x
+---@node hidden
 function Vector2.set_x(v, x)
   frozen("Vector2.set_x", "Vector2.with_x(v, x)")
 end
@@ -18,6 +19,7 @@ end
 ---Raises: a Vector2 never changes. Use `v = Vector2.with_y(v, y)`.
 ---@param v Vector2 the vector
 ---@param y number the new y
+---@node hidden
 function Vector2.set_y(v, y)
   frozen("Vector2.set_y", "Vector2.with_y(v, y)")
 end
@@ -26,6 +28,7 @@ end
 ---@param v Vector2 the vector
 ---@param x number the new x
 ---@param y number the new y
+---@node hidden
 function Vector2.set_xy(v, x, y)
   frozen("Vector2.set_xy", "Vector2(x, y)")
 end
@@ -34,6 +37,7 @@ end
 ---@param v Vector2 the vector
 ---@param i integer 1 to 2
 ---@param value number the new value
+---@node hidden
 function Vector2.set_element(v, i, value)
   frozen("Vector2.set_element", "Vector2.with_element(v, i, value)")
 end
@@ -41,7 +45,7 @@ end
 ---Raises: a Vector3 never changes. Use `v = Vector3.with_x(v, x)`.
 ---@param v Vector3 the vector
 ---@param x number the new x
----@node action
+---@node hidden
 function Vector3.set_x(v, x)
   frozen("Vector3.set_x", "Vector3.with_x(v, x)")
 end
@@ -49,7 +53,7 @@ end
 ---Raises: a Vector3 never changes. Use `v = Vector3.with_y(v, y)`.
 ---@param v Vector3 the vector
 ---@param y number the new y
----@node action
+---@node hidden
 function Vector3.set_y(v, y)
   frozen("Vector3.set_y", "Vector3.with_y(v, y)")
 end
@@ -57,7 +61,7 @@ end
 ---Raises: a Vector3 never changes. Use `v = Vector3.with_z(v, z)`.
 ---@param v Vector3 the vector
 ---@param z number the new z
----@node action
+---@node hidden
 function Vector3.set_z(v, z)
   frozen("Vector3.set_z", "Vector3.with_z(v, z)")
 end
@@ -67,7 +71,7 @@ end
 ---@param x number the new x
 ---@param y number the new y
 ---@param z number the new z
----@node action
+---@node hidden
 function Vector3.set_xyz(v, x, y, z)
   frozen("Vector3.set_xyz", "Vector3(x, y, z)")
 end
@@ -76,7 +80,7 @@ end
 ---@param v Vector3 the vector
 ---@param i integer 1 to 3
 ---@param value number the new value
----@node action
+---@node hidden
 function Vector3.set_element(v, i, value)
   frozen("Vector3.set_element", "Vector3.with_element(v, i, value)")
 end
@@ -84,6 +88,7 @@ end
 ---Raises: a Vector4 never changes. Use `v = Vector4.with_x(v, x)`.
 ---@param v Vector4 the vector
 ---@param x number the new x
+---@node hidden
 function Vector4.set_x(v, x)
   frozen("Vector4.set_x", "Vector4.with_x(v, x)")
 end
@@ -91,6 +96,7 @@ end
 ---Raises: a Vector4 never changes. Use `v = Vector4.with_y(v, y)`.
 ---@param v Vector4 the vector
 ---@param y number the new y
+---@node hidden
 function Vector4.set_y(v, y)
   frozen("Vector4.set_y", "Vector4.with_y(v, y)")
 end
@@ -98,6 +104,7 @@ end
 ---Raises: a Vector4 never changes. Use `v = Vector4.with_z(v, z)`.
 ---@param v Vector4 the vector
 ---@param z number the new z
+---@node hidden
 function Vector4.set_z(v, z)
   frozen("Vector4.set_z", "Vector4.with_z(v, z)")
 end
@@ -105,6 +112,7 @@ end
 ---Raises: a Vector4 never changes. Use `v = Vector4.with_w(v, w)`.
 ---@param v Vector4 the vector
 ---@param w number the new w
+---@node hidden
 function Vector4.set_w(v, w)
   frozen("Vector4.set_w", "Vector4.with_w(v, w)")
 end
@@ -115,6 +123,7 @@ end
 ---@param y number the new y
 ---@param z number the new z
 ---@param w number the new w
+---@node hidden
 function Vector4.set_xyzw(v, x, y, z, w)
   frozen("Vector4.set_xyzw", "Vector4(x, y, z, w)")
 end
@@ -123,6 +132,7 @@ end
 ---@param v Vector4 the vector
 ---@param i integer 1 to 4
 ---@param value number the new value
+---@node hidden
 function Vector4.set_element(v, i, value)
   frozen("Vector4.set_element", "Vector4.with_element(v, i, value)")
 end
@@ -133,7 +143,7 @@ end
 ---@param y number the new y
 ---@param z number the new z
 ---@param w number the new w
----@node action
+---@node hidden
 function Quaternion.set_xyzw(q, x, y, z, w)
   frozen("Quaternion.set_xyzw", "Quaternion.from_elements(x, y, z, w)")
 end
@@ -141,6 +151,7 @@ end
 ---Raises: a Matrix4x4 never changes. Use `m = Matrix4x4.with_x(m, v)`.
 ---@param m Matrix4x4 the matrix
 ---@param v Vector3 the new axis
+---@node hidden
 function Matrix4x4.set_x(m, v)
   frozen("Matrix4x4.set_x", "Matrix4x4.with_x(m, v)")
 end
@@ -148,6 +159,7 @@ end
 ---Raises: a Matrix4x4 never changes. Use `m = Matrix4x4.with_y(m, v)`.
 ---@param m Matrix4x4 the matrix
 ---@param v Vector3 the new axis
+---@node hidden
 function Matrix4x4.set_y(m, v)
   frozen("Matrix4x4.set_y", "Matrix4x4.with_y(m, v)")
 end
@@ -155,6 +167,7 @@ end
 ---Raises: a Matrix4x4 never changes. Use `m = Matrix4x4.with_z(m, v)`.
 ---@param m Matrix4x4 the matrix
 ---@param v Vector3 the new axis
+---@node hidden
 function Matrix4x4.set_z(m, v)
   frozen("Matrix4x4.set_z", "Matrix4x4.with_z(m, v)")
 end
@@ -162,6 +175,7 @@ end
 ---Raises: a Matrix4x4 never changes. Use `m = Matrix4x4.with_right(m, v)`.
 ---@param m Matrix4x4 the matrix
 ---@param v Vector3 the new axis
+---@node hidden
 function Matrix4x4.set_right(m, v)
   frozen("Matrix4x4.set_right", "Matrix4x4.with_right(m, v)")
 end
@@ -169,6 +183,7 @@ end
 ---Raises: a Matrix4x4 never changes. Use `m = Matrix4x4.with_forward(m, v)`.
 ---@param m Matrix4x4 the matrix
 ---@param v Vector3 the new axis
+---@node hidden
 function Matrix4x4.set_forward(m, v)
   frozen("Matrix4x4.set_forward", "Matrix4x4.with_forward(m, v)")
 end
@@ -176,6 +191,7 @@ end
 ---Raises: a Matrix4x4 never changes. Use `m = Matrix4x4.with_up(m, v)`.
 ---@param m Matrix4x4 the matrix
 ---@param v Vector3 the new axis
+---@node hidden
 function Matrix4x4.set_up(m, v)
   frozen("Matrix4x4.set_up", "Matrix4x4.with_up(m, v)")
 end
@@ -183,6 +199,7 @@ end
 ---Raises: a Matrix4x4 never changes. Use `m = Matrix4x4.with_translation(m, v)`.
 ---@param m Matrix4x4 the matrix
 ---@param v Vector3 the new translation
+---@node hidden
 function Matrix4x4.set_translation(m, v)
   frozen("Matrix4x4.set_translation", "Matrix4x4.with_translation(m, v)")
 end
@@ -191,6 +208,7 @@ end
 ---@param m Matrix4x4 the matrix
 ---@param i integer 1 to 3
 ---@param v Vector3 the new axis
+---@node hidden
 function Matrix4x4.set_axis(m, i, v)
   frozen("Matrix4x4.set_axis", "Matrix4x4.with_axis(m, i, v)")
 end
@@ -200,6 +218,7 @@ end
 ---@param row integer 1 to 4
 ---@param column integer 1 to 4
 ---@param value number the new element
+---@node hidden
 function Matrix4x4.set_element(m, row, column, value)
   frozen("Matrix4x4.set_element", "Matrix4x4.with_element(m, row, column, value)")
 end
@@ -207,6 +226,7 @@ end
 ---Raises: a Matrix4x4 never changes. Use `m = Matrix4x4.with_rotation(m, q)`.
 ---@param m Matrix4x4 the matrix
 ---@param q Quaternion the new rotation
+---@node hidden
 function Matrix4x4.set_rotation(m, q)
   frozen("Matrix4x4.set_rotation", "Matrix4x4.with_rotation(m, q)")
 end
@@ -214,6 +234,7 @@ end
 ---Raises: a Matrix4x4 never changes. Use `m = Matrix4x4.with_scale(m, s)`.
 ---@param m Matrix4x4 the matrix
 ---@param s Vector3 the new scale
+---@node hidden
 function Matrix4x4.set_scale(m, s)
   frozen("Matrix4x4.set_scale", "Matrix4x4.with_scale(m, s)")
 end

@@ -9,6 +9,7 @@ local atan2, cos, sin = math.atan2, math.cos, math.sin
 local istype = ffi.istype
 
 ---@module Vector2
+---@node query
 ---A pair of numbers: a point, a direction or a size in the plane.
 ---A Vector2 never changes: every operation returns a new one, and values can be stored anywhere.
 ---Fields are 32-bit floats, so 0.1 comes back as 0.10000000149; `tostring` prints the short form.

@@ -258,7 +258,7 @@ end
 ---@param a Vector3 the first vector
 ---@param b Vector3 the second vector
 ---@return Vector3 a + b
----@node action
+---@node query
 function Vector3.add(a, b)
   if not istype(V3, a) then bad_argument("Vector3.add", 1, "a", "Vector3", a) end
   if not istype(V3, b) then bad_argument("Vector3.add", 2, "b", "Vector3", b) end

@@ -168,7 +168,7 @@ end
 ---@param to Vector3 the target
 ---@param max_distance number maximum distance, 0 or more
 ---@return Vector3 the new point
----@node action
+---@node query
 function Vector3.move_towards(from, to, max_distance)
   if not istype(V3, from) then bad_argument("Vector3.move_towards", 1, "from", "Vector3", from) end
   if not istype(V3, to) then bad_argument("Vector3.move_towards", 2, "to", "Vector3", to) end

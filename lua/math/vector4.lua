@@ -8,6 +8,7 @@ local abs, min, max, sqrt = math.abs, math.min, math.max, math.sqrt
 local istype = ffi.istype
 
 ---@module Vector4
+---@node query
 ---Four numbers, as used by shaders and materials.
 ---A Vector4 never changes: every operation returns a new one, and values can be stored anywhere.
 ---Fields are 32-bit floats, so 0.1 comes back as 0.10000000149; `tostring` prints the short form.

@@ -26,6 +26,7 @@ local EXACT_SHOWN = 1e14 -- `tostring` shows whole numbers below this in full
 local EXACT_DIGITS = 15 -- whole numbers of this many digits are exact
 
 ---@module Json
+---@node hidden
 ---Reads and writes JSON, strictly as in RFC 8259: no comments, no trailing commas. null is
 ---`Json.null`, so that no key and no element of an array is lost. A table with keys 1 to n is an
 ---array, and a table with string keys is an object; mixed keys and holes are errors. An empty table

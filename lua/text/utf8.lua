@@ -12,6 +12,7 @@ local concat, floor = core.table.concat, math.floor
 local raise, bad_argument = core.raise, core.bad_argument
 
 ---@module Utf8
+---@node query
 ---Text by characters. Lua's strings are bytes, and a UTF-8 character is one to four bytes. A
 ---character here is a code point: an accent that is a separate code point counts as a character.
 ---`location`, `codes` and `offset` use byte positions, the other functions use characters; all

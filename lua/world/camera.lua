@@ -49,6 +49,7 @@ end
 ---@param viewport? Viewport the viewport that shows the camera's view; the whole screen if left out
 ---@return Vector3 origin of the ray, on the camera's near plane
 ---@return Vector3 direction of length 1
+---@node query
 function Camera.screen_to_ray(camera, position, viewport)
   return screen_to_ray(camera, position, viewport)
 end

@@ -9,6 +9,7 @@ local World = core.module("World")
 ---@param world World a world
 ---@param component string the type of the component
 ---@return Unit[] units in the order of their slots, which are reused
+---@node query
 function World.units_with(world, component)
   check_component("World.units_with", 2, component)
   return core.units_with(world, component)

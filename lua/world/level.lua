@@ -162,6 +162,7 @@ end)
 ---Returns true if every unit of a level and of its nested levels has been spawned.
 ---@param level Level a level
 ---@return boolean spawned false while it is being spawned over several frames
+---@node query
 function Level.is_spawned(level)
   return Level.progress(level) == 1
 end
@@ -189,6 +190,7 @@ end
 ---Returns the levels of a world, without nested levels.
 ---@param world World a world
 ---@return Level[] levels in the order of their slots, which are reused
+---@node query
 function World.levels(world)
   return core.levels(world)
 end
@@ -196,6 +198,7 @@ end
 ---Returns the existing units of a level, without those of nested levels.
 ---@param level Level a level
 ---@return Unit[] units in the order of the level's file
+---@node query
 function Level.units(level)
   return core.level_units(level)
 end
@@ -203,6 +206,7 @@ end
 ---Returns the levels that are nested in a level.
 ---@param level Level a level
 ---@return Level[] levels in the order of the level's file
+---@node query
 function Level.nested_levels(level)
   return core.nested_levels(level)
 end
@@ -211,6 +215,7 @@ end
 ---@param level Level a level
 ---@param name string the name of one of its object sets
 ---@return Unit[] units in the order of the level's file
+---@node query
 function Level.object_set(level, name)
   return core.level_set(level, name)
 end
@@ -219,6 +224,7 @@ end
 ---@param level Level a level
 ---@param name string the name of one of its splines
 ---@return Vector3[] points in the world
+---@node query
 function Level.spline(level, name)
   local numbers, points = core.spline_numbers(level, name), {}
   for i = 1, #numbers, 3 do
@@ -231,6 +237,7 @@ end
 ---@param level Level a level
 ---@param index integer from 1 to `Level.num_splines`
 ---@return Vector3[] points in the world
+---@node query
 function Level.spline_by_index(level, index)
   check("Level.spline_by_index", Level, level)
   local names = Level.spline_names(level)

@@ -1,10 +1,6 @@
 -- The graph of a level: its events and variables.
 local core = ...
 
-local check = core.user_data.check
-local send, read, write =
-  core.send_flow_event, core.read_flow_variable, core.write_flow_variable
-
 local Level = core.module("Level")
 
 ---Sends an event to the graph of a level: its nodes of type `event.custom` with this name run at
@@ -15,8 +11,7 @@ local Level = core.module("Level")
 ---@return boolean taken true if the graph of the level has the event
 ---@node hidden
 function Level.trigger_event(level, name, value)
-  check("Level.trigger_event", Level, level)
-  return send("Level.trigger_event", level, name, value)
+  return core.send_flow_event("Level.trigger_event", Level, level, name, value)
 end
 
 ---Returns the value of a variable of a level's graph.
@@ -25,8 +20,7 @@ end
 ---@return any value its value
 ---@node hidden
 function Level.flow_variable(level, name)
-  check("Level.flow_variable", Level, level)
-  return read("Level.flow_variable", level, name)
+  return core.read_flow_variable("Level.flow_variable", Level, level, name)
 end
 
 ---Sets a variable of a level's graph. The value must have the type of the variable.
@@ -35,6 +29,5 @@ end
 ---@param value any the value
 ---@node hidden
 function Level.set_flow_variable(level, name, value)
-  check("Level.set_flow_variable", Level, level)
-  write("Level.set_flow_variable", level, name, value)
+  core.write_flow_variable("Level.set_flow_variable", Level, level, name, value)
 end

@@ -31,6 +31,7 @@ end
 ---@param to Vector3 a point on the ground, or at most 2 metres away
 ---@return Vector3[] points the corners of the way, with both ends
 ---@return string? reason nil, or "unreachable" or "budget" if the path is not complete
+---@node query
 function NavigationMesh.find_path(mesh, from, to)
   local numbers, reason = core.navigation_path(mesh, from, to)
   return points_of(numbers), reason
@@ -123,6 +124,7 @@ end)
 ---@param distance number the greatest cost of a way: metres, where areas cost nothing else
 ---@return integer[] polygons numbers of polygons
 ---@return number[] costs the cost of the way into each of them
+---@node query
 function NavigationMesh.flood_fill(mesh, position, distance)
   return core.navigation_flood(mesh, position, distance)
 end
@@ -135,6 +137,7 @@ end
 ---@param distance number radius of the smallest circle, in metres, at most 100
 ---@param spacing number distance between positions, in metres, 0.05 to 100
 ---@return Vector3[] positions fewer than `count` if there is not enough ground
+---@node query
 function NavigationMesh.positions_around(mesh, target, count, distance, spacing)
   return points_of(core.navigation_around(mesh, target, count, distance, spacing))
 end
@@ -150,6 +153,7 @@ end
 ---@param threat Vector3 the ground on which the threat is
 ---@param options? table `height`, `eyes`, `spacing`, `count`: see above
 ---@return Vector3[] positions those that were found
+---@node query
 function NavigationMesh.cover_points(mesh, position, radius, threat, options)
   return points_of(core.navigation_cover(mesh, position, radius, threat, options))
 end
@@ -158,6 +162,7 @@ end
 ---@param mesh NavigationMesh a navigation mesh
 ---@param polygon integer the number of a polygon, from 1
 ---@return Vector3[] corners three to six points
+---@node query
 function NavigationMesh.polygon_vertices(mesh, polygon)
   return points_of(core.navigation_vertices(mesh, polygon))
 end
@@ -169,6 +174,7 @@ end
 ---@param to integer the number of the polygon to reach
 ---@return integer[] polygons their numbers, the first one first
 ---@return string? reason nil, or "unreachable" or "budget" if the path is not complete
+---@node query
 function NavigationMesh.partial_search(mesh, from, to)
   return core.navigation_partial_search(mesh, from, to)
 end
@@ -179,6 +185,7 @@ end
 ---@param from Vector3 the start, in the first polygon or next to it
 ---@param to Vector3 the end, in the last polygon or next to it
 ---@return Vector3[] points the corners of the way, with both ends
+---@node query
 function NavigationMesh.funnel(mesh, polygons, from, to)
   return points_of(core.navigation_funnel(mesh, polygons, from, to))
 end
@@ -186,6 +193,7 @@ end
 ---Returns the corners of the rest of an agent's path, the end last.
 ---@param agent Agent an agent
 ---@return Vector3[] corners an empty list without a path
+---@node query
 function Agent.path(agent)
   return points_of(core.agent_path(agent))
 end
@@ -199,6 +207,7 @@ end
 ---@param to_row integer row of the end
 ---@return table[] cells tables with `column` and `row`, from the start to the end
 ---@return string? reason nil, or "unreachable" if the path does not reach the end
+---@node query
 function NavigationGrid.find_path(grid, from_column, from_row, to_column, to_row)
   local numbers, reason = core.grid_path(grid, from_column, from_row, to_column, to_row)
   local cells = {}

@@ -20,6 +20,7 @@ local OPTIONS = { scale = true, color = true, layers = true }
 ---@param position? Vector3|Vector2 position of the map's bottom left; z is its lowest layer
 ---@param options? table `scale`, `color`, `layers`
 ---@return integer count number of tiles drawn
+---@node hidden
 function Tilemap.draw(tilemap, gui, position, options)
   no_reload("Tilemap.draw")
   if position == nil then

@@ -248,6 +248,7 @@ end
 ---Returns the units of a world.
 ---@param world World a world
 ---@return Unit[] units in the order of their slots, which are reused
+---@node query
 function World.units(world)
   return core.units(world)
 end
@@ -257,6 +258,7 @@ end
 ---@param world World a world
 ---@param resource string the name of a unit resource
 ---@return Unit[] units in the order of their slots
+---@node query
 function World.units_by_resource(world, resource)
   if type(resource) ~= "string" then
     bad_argument("World.units_by_resource", 2, "resource", "string", resource)

@@ -12,6 +12,7 @@ local world_update = core.event("world_update")
 ---Advances everything in the world by a time step. Call it once in `update(dt)`.
 ---@param world World the world to advance
 ---@param delta number seconds, zero or more
+---@node hidden
 function World.update(...)
   world_update(...)
 end

@@ -417,7 +417,7 @@ impl App {
         let mut outcome = self.vm.call_core(name, arguments, seconds);
         // Only an error that cannot be caught leaves the call of a node unfinished.
         if let Err(report) = &mut outcome {
-            report.contexts.extend(self.vm.engine().worlds.flow.calling_context());
+            report.contexts.extend(self.vm.engine().calling_node_context());
         }
         outcome
     }

@@ -4,8 +4,8 @@
 
 use super::{Engine, Worlds};
 use engine_flow::{
-    Catalogue, EventKind, Flow, FlowEvent, FlowHeap, FlowHost, FlowOwner, GraphOwner, GraphSource,
-    InstanceId, NodeType, Problem, Program, RunState, Slot, compile,
+    CallResult, Catalogue, EventKind, Flow, FlowEvent, FlowHeap, FlowHost, FlowOwner, GraphOwner,
+    GraphSource, InstanceId, NodeLocation, NodeType, Problem, Program, RunState, Slot, compile,
 };
 use engine_foundation::sjson::SjsonTree;
 use engine_foundation::{Error, Handle, HandleKind, error, log};
@@ -25,8 +25,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::Arc;
 
 /// Calls a native function of scripts: its index, inputs, outputs.
-pub type NativeCall =
-    fn(&mut Engine, u32, &[Slot], &mut [Slot], &mut FlowHeap) -> Result<(), String>;
+pub type NativeCall = fn(&mut Engine, u32, &[Slot], &mut [Slot], &mut FlowHeap) -> CallResult;
 
 /// The native functions that nodes can call, which the scripts' layer provides.
 pub struct FlowNatives {
@@ -43,6 +42,10 @@ impl Default for FlowNatives {
     }
 }
 
+/// Maximum number of plain inputs of a function: numbers and objects, which compiled Lua reads
+/// without a call.
+pub const PLAIN_INPUTS_MAX: usize = 4;
+
 /// The graphs of a running game.
 pub struct FlowGraphs {
     /// `None` while events run.
@@ -53,6 +56,8 @@ pub struct FlowGraphs {
     pub natives: FlowNatives,
     /// Inputs of the function that is being called, or a value that scripts read.
     pub inputs: Vec<Slot>,
+    /// The inputs as numbers, if all are plain. Their address never changes.
+    pub plain_inputs: Box<[f64; PLAIN_INPUTS_MAX]>,
     /// Results of the function that is being called, or a value that scripts pass.
     pub results: Vec<Slot>,
     /// The event for scripts that is being handled.
@@ -77,6 +82,7 @@ impl Default for FlowGraphs {
             failed: HashSet::new(),
             natives: FlowNatives::default(),
             inputs: Vec::new(),
+            plain_inputs: Box::default(),
             results: Vec::new(),
             callback: None,
             ready: false,
@@ -103,12 +109,6 @@ impl FlowGraphs {
         let flow = self.flow.as_deref_mut();
         let flow = flow.expect("no event runs while functions of the engine ask");
         (flow, move |name: &str| by_name.get(name).copied())
-    }
-
-    /// Returns the node whose function is being called, as a line of the context of an error.
-    pub fn calling_context(&self) -> Option<String> {
-        let (graph, node) = self.flow.as_ref()?.calling_node()?;
-        Some(format!("When running node: {node} of graph {graph}"))
     }
 }
 
@@ -137,18 +137,23 @@ impl FlowHost for EngineHost<'_> {
         self.engine.worlds.slots.get(world).map_or(0.0, |world| world.time)
     }
 
+    fn line_of(&mut self, node: &NodeLocation) -> Option<String> {
+        self.engine.node_line(node)
+    }
+
     fn call(
         &mut self,
         function: u32,
         inputs: &[Slot],
         outputs: &mut [Slot],
         heap: &mut FlowHeap,
-    ) -> Result<(), String> {
+    ) -> CallResult {
         let call = self.engine.worlds.flow.natives.call;
         let called = AssertUnwindSafe(|| call(self.engine, function, inputs, outputs, heap));
         // A panic ends the event, as one of a function that scripts call ends their call.
         catch_unwind(called).unwrap_or_else(|_| {
-            Err(format!("the engine failed: {}", engine_foundation::panic::take_panic()))
+            let message = engine_foundation::panic::take_panic();
+            Err(format!("the engine failed: {message}").into())
         })
     }
 }
@@ -189,13 +194,26 @@ fn load_source(
 impl Engine {
     /// Runs events until none waits, or a function of scripts has to be called.
     pub fn run_flow(&mut self) -> RunState {
-        let Some(mut flow) = self.worlds.flow.flow.take() else { return RunState::Idle };
+        self.with_flow(|flow, host| flow.run(host)).unwrap_or(RunState::Idle)
+    }
+
+    /// Ends functions of nodes that did not return, after an error that ended the scripts.
+    pub fn recover_flow(&mut self) {
+        self.with_flow(|flow, host| {
+            flow.recover();
+            flow.report_failures(host);
+        });
+    }
+
+    /// Calls a function with the state of Flow and the engine; `None` while events run.
+    fn with_flow<R>(&mut self, run: impl FnOnce(&mut Flow, &mut EngineHost) -> R) -> Option<R> {
+        let mut flow = self.worlds.flow.flow.take()?;
         flow.frame = self.frame.index;
         let mut host = EngineHost { engine: self };
         // Without the graphs, every later call would fail.
-        let state = catch_unwind(AssertUnwindSafe(|| flow.run(&mut host)));
+        let result = catch_unwind(AssertUnwindSafe(|| run(&mut flow, &mut host)));
         self.worlds.flow.flow = Some(flow);
-        state.unwrap_or_else(|panic| resume_unwind(panic))
+        Some(result.unwrap_or_else(|panic| resume_unwind(panic)))
     }
 
     /// Returns the graph of a unit's resource, a level's resource, or a `.flow` file.

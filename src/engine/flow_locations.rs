@@ -2,7 +2,7 @@
 //! names them.
 
 use super::Engine;
-use engine_flow::{Problem, Severity, find_line};
+use engine_flow::{NodeLocation, Problem, Severity, find_line};
 use engine_foundation::file_access::{self, readers};
 use engine_foundation::log;
 use engine_foundation::sjson::{self, Document, SjsonValue};
@@ -74,6 +74,24 @@ impl Engine {
             let location = location(texts, problem).unwrap_or_else(|| format!("graph {name}"));
             log::error(&format!("{location}: {}", problem.text()));
         }
+    }
+
+    /// Returns the file and the line of a node, or of one of its inputs, if the game runs from its
+    /// folder.
+    pub(crate) fn node_line(&mut self, node: &NodeLocation) -> Option<String> {
+        let texts = self.graph_texts(&node.graph);
+        location(&texts, &Problem::error(&node.node, &node.pin, ""))
+    }
+
+    /// Returns the node whose function is being called, as a line of the context of an error.
+    pub fn calling_node_context(&mut self) -> Option<String> {
+        let (graph, node) = self.worlds.flow.get().calling_node()?;
+        let context = format!("When running node: {node} of graph {graph}");
+        let location = self.worlds.flow.get().calling_location()?;
+        Some(match self.node_line(&location) {
+            Some(line) => format!("{context} ({line})"),
+            None => context,
+        })
     }
 
     /// Reports graphs whose nodes of type `event.input` name an action that the game does not have.

@@ -65,7 +65,7 @@ use engine_workers::Workers;
 use engine_world::WorldId;
 pub use engine_world::render_scenes::RenderScenes;
 pub use error_overlay::{ALSO_STOPPED, ErrorScroll, PlayerErrorText};
-pub use flow::{FlowGraphs, FlowNatives, OwnedGraph};
+pub use flow::{FlowGraphs, FlowNatives, OwnedGraph, PLAIN_INPUTS_MAX};
 pub use frame::Frame;
 pub use frame_builder::{FrameBuilder, VIEWS_MAX};
 pub use frame_description::FrameRetention;

@@ -9,7 +9,7 @@ use super::graph_values::{self, GraphEntry};
 use super::return_value::{ReturnValue, UnboxedReturn};
 use super::types::{ApiType, ValueShape};
 use super::unpacked_row::UnpackedForm;
-use engine_flow::{FlowHeap, Slot};
+use engine_flow::{CallResult, FlowHeap, Slot};
 use engine_runtime::Engine;
 use mlua::ffi::lua_State;
 use std::ffi::{c_int, c_void};
@@ -302,7 +302,7 @@ macro_rules! arity {
                     inputs: &[Slot],
                     outputs: &mut [Slot],
                     heap: &mut FlowHeap,
-                ) -> Result<(), String>
+                ) -> CallResult
                 where
                     F: Fn(&mut Engine, $($t),*) -> R + Copy,
                 {

@@ -5,17 +5,12 @@
 use super::api_row::FunctionRow;
 use super::argument::{Argument, ArgumentError};
 use super::return_value::ReturnValue;
-use engine_flow::{FlowHeap, Slot, Tag};
+use engine_flow::{CallResult, FlowHeap, Slot, Tag};
 use engine_runtime::Engine;
 
 /// Calls the function of a row with the inputs of a node, and writes the node's outputs.
-pub type GraphEntry = fn(
-    &mut Engine,
-    &'static FunctionRow,
-    &[Slot],
-    &mut [Slot],
-    &mut FlowHeap,
-) -> Result<(), String>;
+pub type GraphEntry =
+    fn(&mut Engine, &'static FunctionRow, &[Slot], &mut [Slot], &mut FlowHeap) -> CallResult;
 
 /// Reads an argument from an input of a node. A text is valid until the heap changes.
 pub type SlotReader<T> = fn(Slot, &Engine, &FlowHeap) -> Result<T, ArgumentError>;
@@ -136,10 +131,6 @@ pub fn push<R: ReturnValue>(result: R, results: &mut SlotResults) -> Result<(), 
 /// # Errors
 /// Returns the message of a function that failed.
 #[inline(always)]
-pub fn write<R: ReturnValue>(
-    result: R,
-    outputs: &mut [Slot],
-    heap: &mut FlowHeap,
-) -> Result<(), String> {
-    push(result, &mut SlotResults { slots: outputs, count: 0, heap })
+pub fn write<R: ReturnValue>(result: R, outputs: &mut [Slot], heap: &mut FlowHeap) -> CallResult {
+    push(result, &mut SlotResults { slots: outputs, count: 0, heap }).map_err(Box::from)
 }

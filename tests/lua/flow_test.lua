@@ -113,12 +113,13 @@ describe("Flow", function()
     test.expect_error("node failing %(samples.fail%): .*the sample fails")
     local expected =
       { error = "the sample fails", wait = "yield", value = "must be of type number",
-        infinite = "'result' must be a finite number" }
-    for _, mode in ipairs({ "error", "wait", "value", "infinite" }) do
+        infinite = "'result' must be a finite number", names = "is a table with names" }
+    for _, mode in ipairs({ "error", "wait", "value", "infinite", "names" }) do
       _G.FLOW_FAILURE = mode
       Unit.flow_event(barrel, "fail")
       local problem = Flow.inspect(barrel).error
-      assert.matches("graph units/flow_barrel.unit, node failing %(samples.fail%)", problem)
+      assert.matches("^units/flow_barrel.unit:%d+: graph units/flow_barrel.unit, node "
+        .. "failing %(samples.fail%): ", problem)
       assert.matches(expected[mode], problem)
     end
     Unit.flow_event(barrel, "hit")

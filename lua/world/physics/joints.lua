@@ -117,6 +117,7 @@ end
 ---@param joint Joint a joint
 ---@return number|nil least the lower limit
 ---@return number|nil most the upper limit
+---@node query
 function Joint.limits(joint)
   local list = joint_limits(joint)
   return list[1], list[2]
@@ -127,6 +128,7 @@ end
 ---@param joint Joint a joint
 ---@return number|nil speed radians or metres per second
 ---@return number|nil max_force maximum torque or force, in newton metres or newtons
+---@node query
 function Joint.motor(joint)
   local list = joint_motor(joint)
   return list[1], list[2]
@@ -138,6 +140,7 @@ end
 ---@param joint Joint a joint
 ---@return number|nil first metres to the first actor
 ---@return number|nil second metres to the second actor
+---@node query
 function Joint.lengths(joint)
   local list = pulley_lengths(joint)
   return list[1], list[2]

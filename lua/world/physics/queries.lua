@@ -503,6 +503,7 @@ end
 ---= false`.
 ---@param physics_world PhysicsWorld the physics of a world
 ---@return table[] contacts in the order in which they occurred
+---@node query
 function PhysicsWorld.contacts(physics_world)
   local list, result = contacts(physics_world), {}
   for i = 1, #list, 11 do
@@ -522,6 +523,7 @@ end
 ---was destroyed inside a trigger leaves it; its handles are then stale.
 ---@param physics_world PhysicsWorld the physics of a world
 ---@return table[] events in the order in which they occurred
+---@node query
 function PhysicsWorld.triggers(physics_world)
   local list, result = triggers(physics_world), {}
   for i = 1, #list, 5 do
@@ -537,6 +539,7 @@ end
 ---Returns the joints that broke in the last update.
 ---@param physics_world PhysicsWorld the physics of a world
 ---@return Joint[] joints a list
+---@node query
 function PhysicsWorld.broken_joints(physics_world)
   return broken_joints(physics_world)
 end
@@ -545,6 +548,7 @@ end
 ---created with "no_physics".
 ---@param world World a world
 ---@return PhysicsWorld physics_world the same value on each call
+---@node query
 function World.physics_world(world)
   return core.physics_world(world)
 end

@@ -1,10 +1,6 @@
 -- The graph of a unit: its events and variables.
 local core = ...
 
-local check = core.user_data.check
-local send, read, write =
-  core.send_flow_event, core.read_flow_variable, core.write_flow_variable
-
 local Unit = core.module("Unit")
 
 ---Sends an event to the graph of a unit: its nodes of type `event.custom` with this name run at
@@ -15,8 +11,7 @@ local Unit = core.module("Unit")
 ---@return boolean taken true if the graph of the unit has the event
 ---@node hidden
 function Unit.flow_event(unit, name, value)
-  check("Unit.flow_event", Unit, unit)
-  return send("Unit.flow_event", unit, name, value)
+  return core.send_flow_event("Unit.flow_event", Unit, unit, name, value)
 end
 
 ---Returns true if the graph of a unit has a node of type `event.custom` with a name.
@@ -25,7 +20,7 @@ end
 ---@return boolean exists true if `Unit.flow_event` would run something
 ---@node hidden
 function Unit.has_flow_event(unit, name)
-  check("Unit.has_flow_event", Unit, unit)
+  core.user_data.check("Unit.has_flow_event", Unit, unit)
   core.check_flow_name("Unit.has_flow_event", name)
   return core.flow_receives(unit, name)
 end
@@ -36,8 +31,7 @@ end
 ---@return any value its value
 ---@node hidden
 function Unit.flow_variable(unit, name)
-  check("Unit.flow_variable", Unit, unit)
-  return read("Unit.flow_variable", unit, name)
+  return core.read_flow_variable("Unit.flow_variable", Unit, unit, name)
 end
 
 ---Sets a variable of a unit's graph. The value must have the type of the variable.
@@ -46,6 +40,5 @@ end
 ---@param value any the value
 ---@node hidden
 function Unit.set_flow_variable(unit, name, value)
-  check("Unit.set_flow_variable", Unit, unit)
-  write("Unit.set_flow_variable", unit, name, value)
+  core.write_flow_variable("Unit.set_flow_variable", Unit, unit, name, value)
 end

@@ -10,6 +10,7 @@ local Unit = core.module("Unit")
 ---@param unit Unit a unit
 ---@param component string the type of the component
 ---@return boolean exists true if its file, or one that it inherits from, lists such a component
+---@node query
 function Unit.has_component(unit, component)
   check_component("Unit.has_component", 2, component)
   return core.has_component(unit, component)

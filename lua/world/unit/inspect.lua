@@ -69,6 +69,7 @@ end
 ---its data. For people and tools. `Unit.inspect_table` returns it as a table.
 ---@param unit Unit a unit
 ---@return string text lines of text
+---@node query
 function Unit.inspect(unit)
   local native = core.inspect(unit)
   local lines = { format("unit %q (%s)", Unit.debug_name(unit), tostring(unit)), "nodes" }

@@ -46,6 +46,7 @@ end
 ---@param into? Vector3[] table to fill; a new one by default
 ---@param node? integer index of the node; the root by default
 ---@return Vector3[] positions in the order of the units
+---@node query
 function Unit.local_positions(units, into, node)
   into = into_table("Unit.local_positions", units, into)
   for i = 1, #units do into[i] = Unit.local_position(units[i], node or 1) end
@@ -57,6 +58,7 @@ end
 ---@param into? Vector3[] table to fill; a new one by default
 ---@param node? integer index of the node; the root by default
 ---@return Vector3[] positions in the order of the units
+---@node query
 function Unit.world_positions(units, into, node)
   into = into_table("Unit.world_positions", units, into)
   for i = 1, #units do into[i] = Unit.world_position(units[i], node or 1) end
@@ -68,6 +70,7 @@ end
 ---@param into? Quaternion[] table to fill; a new one by default
 ---@param node? integer index of the node; the root by default
 ---@return Quaternion[] rotations in the order of the units
+---@node query
 function Unit.local_rotations(units, into, node)
   into = into_table("Unit.local_rotations", units, into)
   for i = 1, #units do into[i] = Unit.local_rotation(units[i], node or 1) end

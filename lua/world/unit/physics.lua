@@ -25,6 +25,7 @@ local FIELD_VALUES_MAX, FIELDS_DEPTH_MAX = 2 ^ 21, 16
 ---@param unit Unit a unit
 ---@param actor string|integer its name or index
 ---@return Actor|nil actor the actor
+---@node query
 function Unit.actor(unit, actor)
   return actor_at(unit, actor)
 end
@@ -33,6 +34,7 @@ end
 ---@param unit Unit a unit
 ---@param name string the name in the unit's file
 ---@return integer|nil index for `Unit.actor`
+---@node query
 function Unit.find_actor(unit, name)
   return find_actor(unit, name)
 end
@@ -40,6 +42,7 @@ end
 ---Returns the number of actors of a unit, including destroyed ones.
 ---@param unit Unit a unit
 ---@return integer count the last index
+---@node query
 function Unit.num_actors(unit)
   return num_actors(unit)
 end
@@ -146,6 +149,7 @@ end
 ---Returns the number of movers listed in a unit's file. A unit has one mover at a time.
 ---@param unit Unit a unit
 ---@return integer count number of movers
+---@node query
 function Unit.num_movers(unit)
   return num_movers(unit)
 end
@@ -155,6 +159,7 @@ end
 ---@param unit Unit a unit
 ---@param name string the name in the unit's file
 ---@return integer|nil index from 1
+---@node query
 function Unit.find_mover(unit, name)
   return find_mover(unit, name)
 end
@@ -162,6 +167,7 @@ end
 ---Returns the mover of a unit, or nil if it has none.
 ---@param unit Unit a unit
 ---@return Mover|nil mover the mover
+---@node query
 function Unit.mover(unit)
   return mover_of(unit)
 end
@@ -182,6 +188,7 @@ end
 ---@param name string the name of the mover
 ---@param position Vector3 position of its feet
 ---@return boolean fits true if it overlaps nothing
+---@node query
 function Unit.mover_fits_at(unit, name, position)
   return mover_fits_at(unit, name, position)
 end
@@ -190,6 +197,7 @@ end
 ---@param unit Unit a unit
 ---@param name string its name
 ---@return Joint|nil joint the joint
+---@node query
 function Unit.joint(unit, name)
   return joint_of(unit, name)
 end

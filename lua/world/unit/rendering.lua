@@ -19,6 +19,7 @@ local Unit = core.module("Unit")
 ---@return number? distance metres from the start; nil if nothing is hit
 ---@return Vector3? normal of length 1, out of the front of the triangle
 ---@return Mesh? mesh the mesh that is hit
+---@node query
 function Unit.mesh_pick_raycast(unit, from, direction, length, camera)
   local found = core.mesh_pick_raycast(unit, from, direction, length, camera)
   if found then return found[1], V3(found[2], found[3], found[4]), found[5] end

@@ -3,15 +3,14 @@
 
 use crate::api::viewport;
 use crate::api::window::WINDOW_ARG;
-use crate::api_row::{ModuleRows, func, hot, module, more};
+use crate::api_row::{ModuleRows, NodeFlag, func, hot, module, more};
 use crate::argument::{Integer, RestArguments, TextArgument};
 use crate::return_value::{ExpectedResult, ManyResults, ResourceContent, WholeNumber};
 use crate::value::ScriptValue;
 use engine_foundation::Error;
 use engine_foundation::hash::StateHash;
 use engine_foundation::memory::limit;
-use engine_platform as platform;
-use engine_platform::browser;
+use engine_platform::{self as platform, browser};
 use engine_resource::data_resources;
 use engine_resource::package::PackageId;
 use engine_resource::resource_name::ResourceName;
@@ -104,7 +103,8 @@ assert(Application.user_setting("sound", "volume") == 0.5)"#,
              each monitor are sorted from small to large. Empty without a display. After \
              `Window.set_resolution`, such a window uses the finest mode of that size.",
         )
-        .pure(),
+        .pure()
+        .node(NodeFlag::Hidden),
         hot(
             "time_since_launch",
             time_since_launch,
@@ -223,7 +223,8 @@ assert(Application.user_setting("sound", "volume") == 0.5)"#,
             &[],
             "Returns the settings in settings.sjson, with the defaults, as a table.",
         )
-        .pure(),
+        .pure()
+        .node(NodeFlag::Hidden),
         func(
             "new_world",
             new_world,
@@ -310,7 +311,8 @@ assert(Application.user_setting("sound", "volume") == 0.5)"#,
              `render`, the engine shows the main world. Textures are rendered before the screen. \
              They show Guis in the world, but not Guis on the screen.",
         )
-        .when_full(),
+        .when_full()
+        .node(NodeFlag::Hidden),
         func("worlds", worlds, &[], "Returns all existing worlds, oldest slot first.").pure(),
     ],
 );

@@ -2,7 +2,7 @@
 //! and values of animations without a player.
 
 use crate::api::unit::animation::{character, find_clip};
-use crate::api_row::{ModuleRows, func, module};
+use crate::api_row::{ModuleRows, NodeFlag, func, module};
 use crate::argument::{Integer, TextArgument};
 use crate::value::ScriptValue;
 use engine_foundation::{Error, Quat, Vec3, error};
@@ -79,7 +79,8 @@ Application.release_world(world)"#,
          time of an animation. Nodes that it does not move are as in the model; of additive \
          animations, the result is the difference.",
     )
-    .returns(&["position in metres", "rotation", "scale"])],
+    .returns(&["position in metres", "rotation", "scale"])
+    .node(NodeFlag::Query)],
 );
 
 /// Returns the numbers of the morph targets that an argument means.

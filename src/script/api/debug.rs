@@ -86,7 +86,7 @@ local lines = World.create_line_object(world)
 LineObject.add_sphere(lines, Color.yellow(), Vector3(0, 5, 0), 1)
 LineObject.dispatch(world, lines)
 World.destroy_line_object(world, lines)"#,
-    &[
+    &hidden([
         hot(
             "add_line",
             add_line,
@@ -188,7 +188,7 @@ World.destroy_line_object(world, lines)"#,
             ],
             "Shows its lines in this frame.",
         ),
-    ],
+    ]),
 );
 
 fn is_off(engine: &Engine) -> bool {

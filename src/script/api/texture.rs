@@ -1,7 +1,7 @@
 //! The Lua module `Texture`: queries of textures by name and, for the prelude, the animations of a
 //! sheet (lua/gui/sprite.lua).
 
-use crate::api_row::{ModuleRows, func, module};
+use crate::api_row::{ModuleRows, NodeFlag, func, module};
 use crate::argument::TextArgument;
 use crate::return_value::{ExpectedResult, WholeNumber};
 use crate::value::ScriptValue;
@@ -61,7 +61,8 @@ end"#,
             "Returns the number of loaded textures and the memory that they use: a table with \
              `textures`, `slots` (those outside the atlas), `atlas_layers` and `bytes`.",
         )
-        .pure(),
+        .pure()
+        .node(NodeFlag::Hidden),
     ],
 );
 

@@ -1,7 +1,7 @@
 //! The Lua module `Tilemap`: maps of Tiled and LDtk, to draw, query and change. Drawing is in the
 //! prelude (lua/world/tilemap.lua), around the native parts at the end of this file.
 
-use crate::api_row::{ModuleRows, func, hot, module};
+use crate::api_row::{ModuleRows, NodeFlag, func, hot, module};
 use crate::argument::{Integer, MaybeHandle, TextArgument};
 use crate::context;
 use crate::return_value::WholeNumber;
@@ -130,7 +130,8 @@ pub static TILEMAP: ModuleRows = module(
             "Returns the data of a tile in the tile set: its properties as a table, and its class \
              as `type`. The table is empty if there is no data.",
         )
-        .pure(),
+        .pure()
+        .node(NodeFlag::Hidden),
         func(
             "objects",
             objects,
@@ -140,9 +141,11 @@ pub static TILEMAP: ModuleRows = module(
              (\"rectangle\", \"ellipse\", \"point\", \"polygon\" or \"polyline\"), `points` (from \
              the bottom left, `{ x, y }` each), `properties`.",
         )
-        .pure(),
+        .pure()
+        .node(NodeFlag::Hidden),
         func("properties", properties, &[MAP_ARG], "Returns the map's own properties, as a table.")
-            .pure(),
+            .pure()
+            .node(NodeFlag::Hidden),
         func(
             "grid_names",
             grid_names,

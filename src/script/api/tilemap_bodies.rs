@@ -1,7 +1,7 @@
 //! The Lua module `Tilemap`: collision made from tiles, and the place of a unit's map in its world,
 //! where units are spawned at the map's objects (lua/world/tilemap_units.lua).
 
-use crate::api_row::{ModuleRows, func, module, more};
+use crate::api_row::{ModuleRows, NodeFlag, func, module, more};
 use crate::return_value::ManyResults;
 use crate::value::ScriptValue;
 use engine_foundation::sjson::SjsonTree;
@@ -40,7 +40,8 @@ pub static TILEMAP: ModuleRows = more(
             ],
             "Returns the position in the world of a point of a map, as of the last update or a \
              later move of its unit.",
-        ),
+        )
+        .node(NodeFlag::Query),
     ],
 );
 

@@ -67,14 +67,15 @@ mod tests {
         check("Light.intensity", NodeFlag::Query);
         check("Math.random", NodeFlag::Action);
         check("Math.set_seed", NodeFlag::Action);
-        check("Agent.link", NodeFlag::Action);
+        check("Agent.link", NodeFlag::Query);
         check("Agent.velocity", NodeFlag::Query);
         check("Gui.rect", NodeFlag::Hidden);
         check("Profiler.report", NodeFlag::Hidden);
         // Functions of the prelude: by their comments, and by those of their modules.
         check("World.spawn_unit", NodeFlag::Action);
         check("Vector3.length", NodeFlag::Query);
-        check("Vector3.set_x", NodeFlag::Action);
+        check("Vector3.add", NodeFlag::Query);
+        check("Vector3.set_x", NodeFlag::Hidden);
         check("Timer.after", NodeFlag::Hidden);
         check("Unit.flow_event", NodeFlag::Hidden);
         check("Gui.push_clip", NodeFlag::Hidden);
@@ -92,6 +93,41 @@ mod tests {
             let mut same = api.functions().filter(|function| function.path() == path);
             assert!(same.any(|one| one.node == row.node), "{path}");
         }
+    }
+
+    #[test]
+    fn functions_that_only_return_something_are_queries() {
+        // They change the generator of random numbers, or resources and requests.
+        let changing = [
+            "Application.resource_package",
+            "Level.random_point_inside_volume",
+            "Math.random",
+            "Math.random_direction",
+            "Math.random_in_box",
+            "NavigationMesh.random_point",
+            "Save.result",
+        ];
+        let api = ApiModel::new();
+        let is_action = |one: &&FunctionDoc| {
+            one.node == NodeFlag::Action
+                && one.doc.starts_with("Returns ")
+                && function_type(one).is_some()
+        };
+        let found: Vec<String> = api.functions().filter(is_action).map(FunctionDoc::path).collect();
+        assert_eq!(found, changing);
+    }
+
+    #[test]
+    fn lists_of_tables_are_no_values_of_graphs() {
+        let api = ApiModel::new();
+        let is_node = |path: &str| {
+            let function = api.functions().find(|function| function.path() == path);
+            function.and_then(function_type).is_some()
+        };
+        assert!(!is_node("PhysicsWorld.contacts"));
+        assert!(!is_node("NavigationGrid.find_path"));
+        assert!(is_node("NavigationMesh.find_path"));
+        assert!(is_node("World.units"));
     }
 
     #[test]

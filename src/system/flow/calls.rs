@@ -2,7 +2,7 @@
 //! graphs, which scripts read and set.
 
 use super::instance::InstanceId;
-use super::program::CONSTANT;
+use super::program::{CONSTANT, NodeLocation};
 use super::queries::check;
 use super::runtime::{Flow, PendingCall};
 use super::task;
@@ -44,6 +44,13 @@ impl Flow {
         let program = &self.programs[instance.program as usize].program;
         let info = &program.nodes[program.node(node).info()];
         Some((&program.name, &info.path))
+    }
+
+    /// Returns where the source of the node is whose function is being called.
+    pub fn calling_location(&self) -> Option<NodeLocation> {
+        let (id, node) = self.pending_node()?;
+        let program = &self.programs[self.instances.get(id)?.program as usize].program;
+        Some(program.source_of(&program.nodes[program.node(node).info()]))
     }
 
     /// Returns the inputs of the function that is being called.

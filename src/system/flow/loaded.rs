@@ -6,7 +6,7 @@ use super::program::{EventKind, Program};
 use super::runtime::Flow;
 use super::task::NO_FUNCTION;
 use super::value::Slot;
-use std::collections::HashSet;
+use std::collections::HashMap;
 use std::sync::Arc;
 
 /// A program with everything that its instances share.
@@ -28,8 +28,8 @@ pub(super) struct LoadedProgram {
     /// True if it waits for input actions.
     pub listens: bool,
     pub breakpoints: Vec<u32>,
-    /// Nodes whose errors were reported.
-    pub(super) reported: HashSet<u32>,
+    /// Nodes whose errors were reported, with the files and lines of their sources, if known.
+    pub(super) reported: HashMap<u32, Option<String>>,
 }
 
 impl Flow {
@@ -87,7 +87,7 @@ impl Flow {
             visited,
             listens,
             breakpoints: Vec::new(),
-            reported: HashSet::new(),
+            reported: HashMap::new(),
             program,
         }
     }

@@ -15,6 +15,9 @@ mod control;
 mod control_rows;
 mod events;
 mod explain;
+mod failure;
+#[cfg(test)]
+mod failure_tests;
 mod flatten;
 mod instance;
 #[cfg(test)]
@@ -70,8 +73,8 @@ pub use old_names::{OldNames, ambiguous_old_name, follow, read_was};
 pub use op::Op;
 pub use picture::difference_svg;
 pub use pins::{GraphLoader, NodePins, pins_of};
-pub use program::{EventKind, Program, ProgramSize};
-pub use queries::FlowHost;
+pub use program::{EventKind, NodeLocation, Program, ProgramSize};
+pub use queries::{CallResult, FlowHost};
 pub use runtime::{
     EVENT_VALUES_MAX, EVENTS_MAX, Flow, FlowCall, FlowEvent, FlowOwner, NESTED_EVENTS_MAX,
     NODES_PER_EVENT_MAX, RunState, StoppedNode,

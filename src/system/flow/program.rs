@@ -7,6 +7,7 @@ use super::op::Op;
 use super::pins::CurvePoints;
 use super::value::FlowType;
 use engine_foundation::sjson::SjsonTree;
+use engine_resource::resource_kind::kind_names;
 
 /// Length of a node's record before its inputs, in numbers of 32 bits.
 pub const HEADER_LENGTH: usize = 6;
@@ -88,6 +89,17 @@ pub struct NodeInfo {
     pub state: u32,
     /// True for nodes that the compiler has inserted into wires.
     pub hidden: bool,
+}
+
+/// Where the source of a node is.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct NodeLocation {
+    /// Name of the graph whose source has the node, with its kind.
+    pub graph: String,
+    /// Id of the node in that graph.
+    pub node: String,
+    /// Input of the node; empty for none.
+    pub pin: String,
 }
 
 /// Ends of an event wire, for tools and for errors.
@@ -255,6 +267,24 @@ impl Program {
     /// Returns the variable with that name; `n8/name` for a variable of the subgraph n8.
     pub fn variable(&self, name: &str) -> Option<&ProgramVariable> {
         self.variables.iter().find(|variable| variable.name == name)
+    }
+
+    /// Returns the location of a node in the sources of the graph.
+    pub fn source_of(&self, node: &NodeInfo) -> NodeLocation {
+        // The path of a conversion is the one of its node with the input: `n8/n3.value`.
+        let (path, pin) = match node.path.split_once('.') {
+            Some((path, pin)) if node.hidden => (path, pin),
+            _ => (node.path.as_str(), ""),
+        };
+        let (graph, id) = match path.rsplit_once('/') {
+            Some((outer, id)) => {
+                let used = self.uses.iter().find(|(path, _)| path == outer);
+                (used.map(|(_, graph)| format!("{graph}.{}", kind_names::FLOW)), id)
+            }
+            None => (None, path),
+        };
+        let graph = graph.unwrap_or_else(|| self.name.clone());
+        NodeLocation { graph, node: id.to_string(), pin: pin.to_string() }
     }
 
     /// Returns the index of a node by its path.

@@ -2,10 +2,13 @@
 
 use super::literal::axis_rotation;
 use super::op::Op;
-use super::program::{CONSTANT, LEVEL_SLOT, NodeRecord, WORLD_SLOT};
+use super::program::{CONSTANT, LEVEL_SLOT, NodeLocation, NodeRecord, WORLD_SLOT};
 use super::value::{FlowHeap, FlowType, Slot, Tag};
 use engine_foundation::deterministic_math::sin_cos_f64;
 use engine_foundation::{Handle, HandleKind, Quat};
+
+/// Result of a native function: nothing, or the message of a refused call. It fits in registers.
+pub type CallResult = Result<(), Box<str>>;
 
 /// The engine, as nodes use it.
 pub trait FlowHost {
@@ -17,6 +20,8 @@ pub trait FlowHost {
     fn level_unit(&mut self, level: Handle, name: &str) -> Option<Handle>;
     /// Returns the time of a world in seconds.
     fn time(&mut self, world: Handle) -> f64;
+    /// Returns the file and the line of a node in the source of its graph, if there is a source.
+    fn line_of(&mut self, node: &NodeLocation) -> Option<String>;
     /// Calls a native function with its inputs, and writes its outputs.
     ///
     /// # Errors
@@ -27,7 +32,7 @@ pub trait FlowHost {
         inputs: &[Slot],
         outputs: &mut [Slot],
         heap: &mut FlowHeap,
-    ) -> Result<(), String>;
+    ) -> CallResult;
 }
 
 /// The data of one instance while a node runs.

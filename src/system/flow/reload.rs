@@ -108,6 +108,7 @@ impl Flow {
         }
         self.actions_changes += u64::from(loaded.listens || self.programs[index as usize].listens);
         self.programs[index as usize] = loaded;
+        self.forget_failures(index);
         self.refresh_active(&instances);
         self.move_events(index, &instances, &map);
         map.dropped

@@ -3,6 +3,7 @@
 //! caller stores the results and runs on.
 
 use super::control::next_generation;
+use super::failure::Failure;
 use super::instance::{Instance, InstanceId, Instances};
 use super::loaded::LoadedProgram;
 use super::node_type::Catalogue;
@@ -128,6 +129,8 @@ pub struct Flow {
     /// Number of events that failed.
     pub errors: u64,
     pub(super) last_error: String,
+    /// Errors that are not in the log yet.
+    pub(super) failures: Vec<Failure>,
 }
 
 impl Default for Flow {
@@ -158,6 +161,7 @@ impl Default for Flow {
             single_step: false,
             errors: 0,
             last_error: String::new(),
+            failures: Vec::new(),
         }
     }
 }
@@ -365,6 +369,9 @@ impl Flow {
     /// Runs events until none waits, or a function has to be called.
     pub fn run(&mut self, host: &mut dyn FlowHost) -> RunState {
         loop {
+            if !self.failures.is_empty() {
+                self.report_failures(host);
+            }
             if self.stopped {
                 return RunState::Stopped;
             }
@@ -392,13 +399,16 @@ impl Flow {
         if self.nodes_run < NODES_PER_UPDATE_MAX {
             return true;
         }
-        if let Some(event) = self.queue.front() {
-            let instance = self.instances.get(event.instance);
-            let name = instance.map_or("", |one| &self.programs[one.program as usize].program.name);
+        if let Some(event) = self.queue.front()
+            && let Some(instance) = self.instances.get(event.instance)
+        {
+            let program = &self.programs[instance.program as usize].program;
+            let info = &program.nodes[program.node(event.node).info()];
             let message = format!(
-                "graph {name}: {NODES_PER_UPDATE_MAX} nodes ran in one update \
+                "graph {}, node {}: {NODES_PER_UPDATE_MAX} nodes ran in one update \
                  (NODES_PER_UPDATE_MAX), and its events wait for the next one: does an event send \
-                 itself?"
+                 itself?",
+                program.name, info.path
             );
             log::warn("flow/budget", &message);
         }
@@ -501,28 +511,6 @@ impl Flow {
             instance.slots[record.outputs() + outputs] = Slot::number(0.0);
         }
         instance.playing = 0;
-    }
-
-    /// Ends the current event with an error.
-    pub(super) fn fail_task(&mut self, id: InstanceId, node: u32, message: &str) {
-        self.task.instance = None;
-        self.task.stack.clear();
-        self.task.current = None;
-        self.requests.clear();
-        self.errors += 1;
-        let Some(instance) = self.instances.get(id) else { return };
-        let loaded = &mut self.programs[instance.program as usize];
-        let info = &loaded.program.nodes[loaded.program.node(node).info()];
-        let name = if info.hidden { "wire into" } else { "node" };
-        let kind = if info.hidden { String::new() } else { format!(" ({})", info.kind) };
-        let text = format!("graph {}, {name} {}{kind}: {message}", loaded.program.name, info.path);
-        if loaded.reported.insert(node) {
-            log::error(&text);
-        }
-        if let Some(trace) = self.traces.iter_mut().find(|trace| trace.instance == id) {
-            trace.problem.clone_from(&text);
-        }
-        self.last_error = text;
     }
 
     /// Returns the text of the last error; empty if there was none.

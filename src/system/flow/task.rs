@@ -6,7 +6,7 @@ use super::instance::InstanceId;
 use super::op::Op;
 use super::pins::CurvePoints;
 use super::program::{NodeRecord, Program};
-use super::queries::Machine;
+use super::queries::{CallResult, Machine};
 use super::timers::FlowTimers;
 use super::trace::FlowTrace;
 use super::value::Slot;
@@ -46,6 +46,63 @@ pub struct Frame {
     pub wire: u32,
 }
 
+/// Nodes that wait. A frame is kept as two numbers of 64 bits: the node that runs next was often
+/// added just before, and a processor reads a value back at once only if it was written as a whole.
+#[derive(Debug, Default)]
+pub struct FrameStack(Vec<[u64; 2]>);
+
+impl FrameStack {
+    /// All modes by number; the last ones are not used.
+    const MODES: [RunMode; 8] = [
+        RunMode::Input,
+        RunMode::Fire,
+        RunMode::Start,
+        RunMode::Continue,
+        RunMode::Tick,
+        RunMode::Input,
+        RunMode::Input,
+        RunMode::Input,
+    ];
+
+    #[inline(always)]
+    pub fn push(&mut self, frame: Frame) {
+        let target = u64::from(frame.node) | u64::from(frame.input) << 32;
+        let origin = u64::from(frame.wire) | (frame.mode as u64) << 32;
+        self.0.push([target, origin]);
+    }
+
+    #[inline(always)]
+    pub fn pop(&mut self) -> Option<Frame> {
+        self.0.pop().map(FrameStack::unpack)
+    }
+
+    pub fn last(&self) -> Option<Frame> {
+        self.0.last().copied().map(FrameStack::unpack)
+    }
+
+    pub fn iter(&self) -> impl Iterator<Item = Frame> {
+        self.0.iter().copied().map(FrameStack::unpack)
+    }
+
+    pub fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    pub fn clear(&mut self) {
+        self.0.clear();
+    }
+
+    #[inline(always)]
+    fn unpack([target, origin]: [u64; 2]) -> Frame {
+        Frame {
+            node: target as u32,
+            mode: FrameStack::MODES[(origin >> 32) as usize % FrameStack::MODES.len()],
+            input: (target >> 32) as u32,
+            wire: origin as u32,
+        }
+    }
+}
+
 /// No wire.
 pub const NO_WIRE: u32 = u32::MAX;
 
@@ -53,7 +110,7 @@ pub const NO_WIRE: u32 = u32::MAX;
 #[derive(Debug, Default)]
 pub struct Task {
     pub instance: Option<InstanceId>,
-    pub stack: Vec<Frame>,
+    pub stack: FrameStack,
     /// The node that is running, and the number of its queries that were evaluated.
     pub current: Option<(Frame, u32)>,
     /// Number of nodes that ran.
@@ -83,7 +140,7 @@ impl Task {
         let Some(instance) = self.instance else { return };
         hash.write_f64(instance.to_number());
         hash.write_u64(u64::from(self.count));
-        let current = self.current.iter().map(|(frame, _)| frame);
+        let current = self.current.iter().map(|(frame, _)| *frame);
         for frame in self.stack.iter().chain(current) {
             hash.write_u64(u64::from(frame.node) << 32 | u64::from(frame.input));
             hash.write_u64(frame.mode as u64);
@@ -186,24 +243,23 @@ pub fn run(
             let query = program.node(pulls[at]);
             at += 1;
             task.work += 1;
-            let evaluated = match query.op() {
-                Op::Call => match call(query, machine, around) {
-                    Some(result) => result,
+            if query.op() == Op::Call {
+                match call(query, machine, around) {
+                    Some(Ok(())) => {}
+                    Some(Err(message)) => return Outcome::Failed(pulls[at - 1], message.into()),
                     None => {
                         task.current = Some((frame, at as u32));
                         return Outcome::Call { node: pulls[at - 1], function: query.payload() };
                     }
-                },
-                _ => machine.evaluate(query),
-            };
-            if let Err(message) = evaluated {
+                }
+            } else if let Err(message) = machine.evaluate(query) {
                 return Outcome::Failed(pulls[at - 1], message);
             }
         }
         if node.op() == Op::Call {
             match call(node, machine, around) {
                 Some(Ok(())) => {}
-                Some(Err(message)) => return Outcome::Failed(frame.node, message),
+                Some(Err(message)) => return Outcome::Failed(frame.node, message.into()),
                 // The caller stores the results and pushes the nodes that follow.
                 None => return Outcome::Call { node: frame.node, function: node.payload() },
             }
@@ -277,11 +333,7 @@ pub const NATIVE_INPUTS_MAX: usize = 8;
 
 /// Calls a native function. Returns `None` if only the caller can call it.
 #[inline(always)]
-fn call(
-    node: NodeRecord,
-    machine: &mut Machine,
-    around: &Surroundings,
-) -> Option<Result<(), String>> {
+fn call(node: NodeRecord, machine: &mut Machine, around: &Surroundings) -> Option<CallResult> {
     let native = around.natives[node.payload() as usize];
     if native == NO_FUNCTION {
         return None;

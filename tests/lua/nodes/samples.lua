@@ -30,6 +30,7 @@ nodes.fail = {
     if mode == "wait" then coroutine.yield() end
     if mode == "value" then return "a text" end
     if mode == "infinite" then return math.huge end
+    if mode == "names" then return { speed = 1 } end
     error("the sample fails")
   end,
 }

@@ -6,7 +6,7 @@ pub(super) mod material;
 pub(super) mod one_way;
 
 use crate::api::physics_world::check_rotation;
-use crate::api_row::{ModuleRows, func, hot, module};
+use crate::api_row::{ModuleRows, NodeFlag, func, hot, module};
 use crate::argument::{MaybeHandle, TextArgument};
 use crate::value::ScriptValue;
 use engine_foundation::{Color, Error, Mat4, Quat, Vec3};
@@ -303,7 +303,8 @@ Application.release_world(world)"#,
                 ("color", "colour of the lines; white by default"),
             ],
             "Adds the lines of an actor's shapes to a line object.",
-        ),
+        )
+        .node(NodeFlag::Hidden),
     ],
 );
 

@@ -104,17 +104,19 @@ pub static CORE: ModuleRows = module(
             "Returns true if it has the event.",
         )
         .pure(),
-        func(
+        hot(
             "flow_step",
             step::step,
             &[
                 ("outputs", "bits of the event outputs that continue; -1 without a call"),
+                ("kinds", "the kinds of the results; -1 for those that were added"),
                 ("first", "the first result"),
                 ("second", "the second result"),
-                ("added", "true to use the results that were added"),
             ],
-            "Stores the results and runs events; returns the function to call, or 0.",
+            "Stores the results and runs events; returns the code of the next call.",
         ),
+        func("flow_plain_inputs", step::plain_inputs, &[], "Returns the address of plain inputs.")
+            .pure(),
         hot("flow_input_tag", input_tag, &[AT], "Returns the kind of an input.").pure(),
         hot("flow_input_number", input_number, &[AT], "Returns an input.").pure(),
         hot("flow_input_vector", input_vector, &[AT], "Returns an input.").pure(),
@@ -268,7 +270,7 @@ fn finish_nested(engine: &mut Engine) {
 }
 
 fn recover(engine: &mut Engine) {
-    engine.worlds.flow.get_mut().recover();
+    engine.recover_flow();
 }
 
 fn count(engine: &mut Engine) -> f64 {

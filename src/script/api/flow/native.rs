@@ -4,7 +4,7 @@ use super::unit_nodes::NODES;
 use crate::api::MODULES;
 use crate::api_row::FunctionRow;
 use crate::graph_values::GraphEntry;
-use engine_flow::{FlowHeap, FlowType, NATIVE_INPUTS_MAX, NodeType, Pin, Slot};
+use engine_flow::{CallResult, FlowHeap, FlowType, NATIVE_INPUTS_MAX, NodeType, Pin, Slot};
 use engine_foundation::memory::{OwnerScope, limit, number_of};
 use engine_runtime::Engine;
 use std::collections::HashMap;
@@ -60,15 +60,15 @@ pub fn call(
     inputs: &[Slot],
     outputs: &mut [Slot],
     heap: &mut FlowHeap,
-) -> Result<(), String> {
+) -> CallResult {
     let function = &FUNCTIONS[index as usize];
     let row = function.row;
     if limit::is_over() && !row.pure && !row.when_full && limit::is_reserve_used() {
-        return Err(limit::over_message());
+        return Err(limit::over_message().into());
     }
     let _owner = function.owner.map(OwnerScope::enter);
     (function.entry)(engine, row, inputs, outputs, heap)
-        .map_err(|message| format!("{}: {message}", function.path))
+        .map_err(|message| format!("{}: {message}", function.path).into())
 }
 
 #[cfg(test)]

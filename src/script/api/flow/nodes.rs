@@ -36,7 +36,13 @@ fn pin_type(kind: &str) -> Option<FlowType> {
             "nil" | "false" | "Vector2" | "Matrix4x4" | "table" | "IdString32" | "IdString64" => {
                 continue;
             }
-            list if list.ends_with("[]") => FlowType::List,
+            list if list.ends_with("[]") => {
+                // Items are single values.
+                match pin_type(&list[..list.len() - "[]".len()]) {
+                    None | Some(FlowType::List) => continue,
+                    Some(_) => FlowType::List,
+                }
+            }
             handle if HandleKind::ALL.iter().any(|kind| kind.name() == handle) => FlowType::Handle,
             _ => return None,
         };

@@ -12,7 +12,7 @@ mod text;
 pub(super) mod text_rows;
 
 use crate::api::gui::draw_call::{plane_of, plane_within};
-use crate::api_row::{ModuleRows, func, hidden, hot, module, more};
+use crate::api_row::{ModuleRows, NodeFlag, func, hidden, hot, module, more};
 use crate::argument::{ByteArgument, MaybeHandle, TextArgument, material_message};
 use crate::describe_value;
 use crate::return_value::ExpectedResult;
@@ -46,7 +46,8 @@ assert(not GuiObject.alive(bar))"#,
         &[("object", "a number that may be the handle of a Gui's object; nil and false are none")],
         "Returns true if the handle refers to an existing object. Never raises for a stale handle.",
     )
-    .pure()],
+    .pure()
+    .node(NodeFlag::Hidden)],
 );
 
 pub static GUI: ModuleRows = more(

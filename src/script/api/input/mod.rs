@@ -9,7 +9,7 @@ pub(super) mod rumble;
 pub(super) mod touch_panel;
 
 use crate::api::input::device::class_of;
-use crate::api_row::{ModuleRows, func, module};
+use crate::api_row::{ModuleRows, NodeFlag, func, module};
 use crate::context::ScriptContext;
 use crate::return_value::{ManyResults, ReturnValue};
 use crate::types::{ApiType, ValueShape};
@@ -44,7 +44,8 @@ assert(#Input.events() == 0)"#,
              \"connected\": `name`; \"disconnected\"; \"reset\": everything that was down counts \
              as released, for example because the window lost the focus.",
         )
-        .pure(),
+        .pure()
+        .node(NodeFlag::Hidden),
         func(
             "any_pressed",
             any_pressed,

@@ -1,6 +1,6 @@
 //! The Lua module `LevelResource`: the content of a level's file, even if the level is not spawned.
 
-use crate::api_row::{ModuleRows, func, module};
+use crate::api_row::{ModuleRows, NodeFlag, func, module};
 use crate::argument::{Integer, TextArgument};
 use crate::value::ScriptValue;
 use engine_foundation::{Error, Quat, Vec3};
@@ -54,7 +54,8 @@ pub static LEVEL_RESOURCE: ModuleRows = module(
             &[LEVEL_ARG, INDEX_ARG],
             "Returns the data that the level sets for a unit, as a table.",
         )
-        .pure(),
+        .pure()
+        .node(NodeFlag::Hidden),
         func(
             "unit_indices",
             unit_indices,
@@ -76,7 +77,9 @@ pub static LEVEL_RESOURCE: ModuleRows = module(
             "Returns the indices of the units in an object set.",
         )
         .pure(),
-        func("data", data, &[LEVEL_ARG], "Returns the level's own data, as a table.").pure(),
+        func("data", data, &[LEVEL_ARG], "Returns the level's own data, as a table.")
+            .pure()
+            .node(NodeFlag::Hidden),
     ],
 );
 

@@ -210,7 +210,7 @@ Agent.destroy(agent)"#,
         )
         .returns(&["link number of the link", "name its name"])
         .pure()
-        .node(NodeFlag::Action),
+        .node(NodeFlag::Query),
         func(
             "finish_link",
             finish_link,

@@ -2,7 +2,7 @@
 
 use super::creation::numbers;
 use super::read_numbers;
-use crate::api_row::{ModuleRows, func, hot, module};
+use crate::api_row::{ModuleRows, NodeFlag, func, hot, module};
 use crate::argument::{Integer, MaybeHandle, TextArgument};
 use crate::context;
 use crate::return_value::{ManyResults, WholeNumber};
@@ -98,14 +98,16 @@ NavigationGrid.destroy(grid)"#,
             "Returns the next cell on the cheapest way to the nearest target of a flow field: the \
              cell itself at a target, nil if no way leads to one.",
         )
-        .returns(&["column from 1", "row from 1"]),
+        .returns(&["column from 1", "row from 1"])
+        .node(NodeFlag::Query),
         func(
             "distance",
             distance,
             &[GRID_ARG, FIELD_ARG, COLUMN_ARG, ROW_ARG],
             "Returns the cost of the cheapest way to the nearest target of a flow field; nil if \
              there is none.",
-        ),
+        )
+        .node(NodeFlag::Query),
     ],
 );
 

@@ -3,7 +3,7 @@
 //! queries.rs.
 
 use super::{creation, following, links, queries, volumes};
-use crate::api_row::{ModuleRows, func, hot, module};
+use crate::api_row::{ModuleRows, NodeFlag, func, hot, module};
 use crate::argument::{Integer, MaybeHandle};
 use crate::context;
 use crate::value::ScriptValue;
@@ -252,7 +252,8 @@ NavigationMesh.destroy(mesh)"#,
              red, links yellow, paths orange, velocities green, and other edges have the colour of \
              their area. Returns the number of lines that do not fit in. Shows nothing in a \
              release.",
-        ),
+        )
+        .node(NodeFlag::Hidden),
         func(
             "linking_agents",
             following::linking_agents,

@@ -4,7 +4,7 @@
 use super::creation::numbers;
 use super::mesh::{MESH_ARG, POLYGON_ARG, coordinates, list, middle, of, polygon};
 use super::volumes;
-use crate::api_row::{ModuleRows, func, module, more};
+use crate::api_row::{ModuleRows, NodeFlag, func, module, more};
 use crate::argument::Integer;
 use crate::return_value::ManyResults;
 use crate::value::ScriptValue;
@@ -36,7 +36,8 @@ pub static NAVIGATION_MESH: ModuleRows = more(
              `NavigationMesh.find_path`, `search` or `partial_search`. Call it right after the \
              search, on the same mesh. Returns the number of lines that do not fit in. Shows \
              nothing in a release.",
-        ),
+        )
+        .node(NodeFlag::Hidden),
     ],
 );
 

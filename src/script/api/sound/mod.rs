@@ -9,7 +9,7 @@ pub(super) mod world;
 use crate::api::sound::arguments::{
     ParameterArgument, SoundWorldArgument, StartedVoice, TriggerOptions, VoiceArgument, in_range,
 };
-use crate::api_row::{ModuleRows, func, hot, module};
+use crate::api_row::{ModuleRows, NodeFlag, func, hot, module};
 use crate::argument::{Integer, MaybeHandle, TextArgument};
 use crate::value::ScriptValue;
 use engine_foundation::hash::IdString32;
@@ -260,7 +260,8 @@ Application.release_world(world)"#,
              `voice`, `sound`, `reason`: \"finished\", \"stopped\" or \"stolen\") or \"bar\" (and \
              `clock`, `bar`).",
         )
-        .pure(),
+        .pure()
+        .node(NodeFlag::Hidden),
         func(
             "history",
             history,
@@ -270,7 +271,8 @@ Application.release_world(world)"#,
              `pitch`, `pan`, `cutoff_hz`. For tests: the list is the same with and without a \
              device.",
         )
-        .pure(),
+        .pure()
+        .node(NodeFlag::Hidden),
         func(
             "true_peak",
             true_peak,

@@ -2,7 +2,7 @@
 //! the native part of the callback `on_animation_event` (lua/world/animation_events.lua).
 
 use super::animation::character;
-use crate::api_row::{ModuleRows, func, module, more};
+use crate::api_row::{ModuleRows, NodeFlag, func, module, more};
 use crate::value::ScriptValue;
 use engine_foundation::{Error, log};
 use engine_runtime::{Engine, Worlds};
@@ -32,7 +32,8 @@ pub static WORLD: ModuleRows = more(
          `enter`, `exit` and `events`, and their animations those of their files, as do those that \
          `Unit.crossfade_animation` plays. At most 16,384 events of a world wait; then the oldest \
          are dropped. The callback `on_animation_event` gets the same events.",
-    )],
+    )
+    .node(NodeFlag::Hidden)],
 );
 
 /// Native functions in the prelude's table `core`.

@@ -1,7 +1,7 @@
 //! The Lua module `Unit`: the bones of units with animations, and their drawing as lines.
 
 use super::animation::character;
-use crate::api_row::{ModuleRows, func, module, more};
+use crate::api_row::{ModuleRows, NodeFlag, func, module, more};
 use engine_foundation::Error;
 use engine_runtime::Engine;
 use engine_world::unit::UnitId;
@@ -23,7 +23,8 @@ pub static UNIT: ModuleRows = more(
             &[("unit", "a unit"), ("enabled", "true to draw, false to stop")],
             "Draws the bones of a unit as lines over its world, in each update of the world. Not \
              in releases.",
-        ),
+        )
+        .node(NodeFlag::Hidden),
     ],
 );
 

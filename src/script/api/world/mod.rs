@@ -5,7 +5,7 @@ pub(super) mod units;
 use crate::api::debug;
 use crate::api::particles;
 use crate::api::viewport;
-use crate::api_row::{ModuleRows, func, hot, module};
+use crate::api_row::{ModuleRows, NodeFlag, func, hot, module};
 use crate::argument::MaybeHandle;
 use engine_foundation::Error;
 use engine_runtime::{Engine, UpdateSteps};
@@ -52,19 +52,22 @@ assert(not World.alive(world))"#,
              other. A world created with \"2d\" has its own: it shows the plane of x and y around \
              the origin, y up, and a metre is 100 units of the screen's Guis. Other worlds share \
              `Application.main_camera()`.",
-        ),
+        )
+        .node(NodeFlag::Query),
         func(
             "sound_world",
             sound_world,
             &[("world", "a world")],
             "Returns the sound world of a world: its listeners and the voices that play in it.",
-        ),
+        )
+        .node(NodeFlag::Query),
         func(
             "create_line_object",
             debug::create_line_object,
             &[("world", "the world in which the lines are shown")],
             "Creates a line object, which collects lines for `LineObject`.",
-        ),
+        )
+        .node(NodeFlag::Hidden),
         func(
             "destroy_line_object",
             debug::destroy_line_object,
@@ -74,7 +77,8 @@ assert(not World.alive(world))"#,
             ],
             "Destroys a line object. Its handle is stale afterwards.",
         )
-        .when_full(),
+        .when_full()
+        .node(NodeFlag::Hidden),
         func(
             "create_particles",
             particles::create,
@@ -166,7 +170,8 @@ assert(not World.alive(world))"#,
             ],
             "Returns the number that identifies a variable of an effect for \
              `World.set_particles_variable`. Raises an error if no variable has that name.",
-        ),
+        )
+        .node(NodeFlag::Query),
         func(
             "set_particles_variable",
             particles::set_variable,
