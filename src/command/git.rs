@@ -223,8 +223,9 @@ fn commit_to_verify(text: &str) -> Result<(PathBuf, String), String> {
     }
 }
 
-/// Returns the newest common ancestor of two commits, whose merge is `commit`. If there are several,
-/// prints that, and returns `None`: git merges them first, with conflict markers in the result.
+/// Returns the newest common ancestor of two commits, whose merge is `commit`. If there are
+/// several, prints that, and returns `None`: git merges them first, with conflict markers in the
+/// result.
 fn only_ancestor(
     folder: &Path,
     commit: &str,

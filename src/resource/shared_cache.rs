@@ -262,8 +262,8 @@ impl SharedCache {
         Lookup::Hit(Box::new(entry))
     }
 
-    /// Puts the data of an entry into the folder of compiled data, if it is what the entry says, and
-    /// what the kind's compiler can have written. Returns false if it is refused.
+    /// Puts the data of an entry into the folder of compiled data, if it is what the entry says,
+    /// and what the kind's compiler can have written. Returns false if it is refused.
     fn fetch_data(
         &self,
         target: &CompileTarget,

@@ -81,8 +81,8 @@ pub struct Replacement {
     temporary_path: PathBuf,
 }
 
-/// Returns a temporary name in the folder of a file. Two threads, or two engines, may write the same
-/// file at once, so each call returns another name.
+/// Returns a temporary name in the folder of a file. Two threads, or two engines, may write the
+/// same file at once, so each call returns another name.
 fn temporary_path(path: &Path) -> PathBuf {
     static COUNTER: AtomicU32 = AtomicU32::new(0);
     let turn = COUNTER.fetch_add(1, Ordering::Relaxed);
