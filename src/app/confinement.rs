@@ -130,9 +130,19 @@ impl ConfinementPlan {
         plan
     }
 
-    /// Allows to write in another folder that the command line names, such as a shared cache.
+    /// Allows to write in another folder that the command line names.
     pub fn with_folder(mut self, folder: Option<&Path>) -> ConfinementPlan {
         self.file_access.write.extend(folder.map(Path::to_path_buf));
+        self
+    }
+
+    /// Allows to write in the folder of a shared cache, and to link files of the cache into the
+    /// other folders that can be written.
+    pub fn with_cache(mut self, folder: Option<&Path>) -> ConfinementPlan {
+        if let Some(folder) = folder {
+            self.file_access.write.push(folder.to_path_buf());
+            self.file_access.linked = self.file_access.write.clone();
+        }
         self
     }
 

@@ -250,7 +250,7 @@ fn confine(args: &Args, project: &Project, data: &Path) -> Result<(), Error> {
         }
     };
     let cache = args.cache.as_ref().filter(|cache| !cache.contains("://"));
-    plan.with_folder(cache.map(Path::new)).begin();
+    plan.with_cache(cache.map(Path::new)).begin();
     confinement::forbid_programs(false);
     confinement::check_outputs()
 }

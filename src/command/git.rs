@@ -223,6 +223,30 @@ fn commit_to_verify(text: &str) -> Result<(PathBuf, String), String> {
     }
 }
 
+/// Returns the newest common ancestor of two commits, whose merge is `commit`. If there are
+/// several, prints that, and returns `None`: git merges them first, with conflict markers in the
+/// result.
+fn only_ancestor(
+    folder: &Path,
+    commit: &str,
+    [left, right]: [&str; 2],
+) -> Result<Option<String>, String> {
+    let bases = run(folder, &["merge-base", "--all", left, right])?;
+    let bases = String::from_utf8_lossy(&bases).into_owned();
+    let bases: Vec<&str> = bases.lines().collect();
+    match bases[..] {
+        [base] => Ok(Some(base.to_string())),
+        _ => {
+            engine_foundation::print_line!(
+                "the branches of {commit} have {} newest common ancestors: only merges with one \
+                 are verified",
+                bases.len()
+            );
+            Ok(None)
+        }
+    }
+}
+
 /// Repeats a merge, and compares the results with the files of the commit. `text` is a commit, or a
 /// folder.
 pub fn verify(text: &str) -> Result<i32, String> {
@@ -241,9 +265,11 @@ pub fn verify(text: &str) -> Result<i32, String> {
         let is_verified = parents.len() < 2;
         return Ok(if is_verified { exit::SUCCESS } else { exit::FAILED });
     };
-    let base = text(&["merge-base", left, right])?;
+    let Some(base) = &only_ancestor(folder, commit, [left, right])? else {
+        return Ok(exit::FAILED);
+    };
     let changed = |side: &str| -> Result<Vec<String>, String> {
-        let names = run(folder, &["diff", "--name-only", "--no-relative", "-z", &base, side])?;
+        let names = run(folder, &["diff", "--name-only", "--no-relative", "-z", base, side])?;
         let names = String::from_utf8_lossy(&names).into_owned();
         Ok(names.split('\0').filter(|name| !name.is_empty()).map(str::to_string).collect())
     };
@@ -258,10 +284,10 @@ pub fn verify(text: &str) -> Result<i32, String> {
         };
         // A file that a side removed is decided by people.
         let (Some(of_left), Some(of_right)) = (version(left), version(right)) else { continue };
-        let of_base = match text(&["ls-tree", "--full-tree", &base, "--", path])?.is_empty() {
+        let of_base = match text(&["ls-tree", "--full-tree", base, "--", path])?.is_empty() {
             // Both sides added it.
             true => String::new(),
-            false => version(&base).ok_or_else(|| format!("{path} of {base} cannot be read"))?,
+            false => version(base).ok_or_else(|| format!("{path} of {base} cannot be read"))?,
         };
         let texts = [of_base, of_left, of_right];
         let merged = merge::merge_texts(texts, path, &|_| MergeSide::Right);
@@ -284,7 +310,8 @@ pub fn verify(text: &str) -> Result<i32, String> {
         }
     };
     missing.iter().for_each(|line| engine_foundation::print_line!("{line}"));
-    engine_foundation::print_line!("{count} merged files, {wrong} differ");
+    let files = if count == 1 { "file" } else { "files" };
+    engine_foundation::print_line!("{count} merged {files}, {wrong} differ");
     wrong += missing.len();
     Ok(if wrong > 0 { exit::FAILED } else { exit::SUCCESS })
 }

@@ -51,10 +51,10 @@ pub struct Args {
 enum Strategy {
     Right,
     Left,
-    /// Ask on the terminal
-    Ask,
     /// Ask on a page in the browser, which shows both sides of all values
-    Page,
+    Ask,
+    /// Ask on the terminal, for one value after the other
+    Terminal,
 }
 
 /// Form of a report.
@@ -94,8 +94,8 @@ fn merge_files(args: &Args, files: [&PathBuf; 3]) -> Result<i32, String> {
     let merged = match args.strategy {
         Strategy::Right => merge_texts(texts, &path, &|_| MergeSide::Right),
         Strategy::Left => merge_texts(texts, &path, &|_| MergeSide::Left),
-        Strategy::Ask => ask(texts, &path)?,
-        Strategy::Page => ask_on_page(texts, &path)?,
+        Strategy::Ask => ask_on_page(texts, &path)?,
+        Strategy::Terminal => ask_on_terminal(texts, &path)?,
     };
     let out = if args.in_place { Some(files[1]) } else { args.out.as_ref() };
     match out {
@@ -129,9 +129,9 @@ pub fn merge_texts(texts: [String; 3], path: &str, winner: &dyn Fn(&str) -> Merg
 }
 
 /// Merges, and asks for each value that both sides changed.
-fn ask(texts: [String; 3], path: &str) -> Result<Merged, String> {
+fn ask_on_terminal(texts: [String; 3], path: &str) -> Result<Merged, String> {
     if !std::io::stdin().is_terminal() {
-        return Err("--strategy ask needs a terminal: choose right or left".to_string());
+        return Err("--strategy terminal needs one: choose ask, right or left".to_string());
     }
     let first = merge_texts(texts.clone(), path, &|_| MergeSide::Right);
     check_room(&first)?;

@@ -82,9 +82,11 @@ fn run(args: &Args) -> Result<i32, Error> {
     if args.output == ReportFormat::Text {
         let files = if count == 1 { "file" } else { "files" };
         let folder = args.folder.display();
-        match args.preview || count == 0 {
-            true => engine_foundation::print_line!("{count} {files} would change"),
-            false => engine_foundation::print_line!(
+        match (count, args.preview) {
+            (0, true) => engine_foundation::print_line!("no file would change"),
+            (0, false) => engine_foundation::print_line!("no file changed"),
+            (_, true) => engine_foundation::print_line!("{count} {files} would change"),
+            (_, false) => engine_foundation::print_line!(
                 "{count} {files} changed: `engine undo {folder}` takes it back"
             ),
         }

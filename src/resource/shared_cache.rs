@@ -4,6 +4,9 @@
 //! when it is fetched, and the contents of all files that were read for it are compared. Valid data
 //! of other sources cannot be told apart, so who can write to the cache is trusted.
 //!
+//! Where the file system can, fetched data is linked, and not copied. All files are replaced as a
+//! whole, so that neither name changes the content of the other.
+//!
 //! Both have the layout of Bazel's HTTP cache: `ac/KEY` has the index entry of a variant,
 //! where KEY is the SHA-256 of the inputs, and `cas/HASH` its data, under the SHA-256 of its
 //! content.
@@ -18,22 +21,22 @@ use super::resource_kind::ResourceKind;
 use super::resource_name::ResourceName;
 use super::settings::Settings;
 use super::source_reader::Sources;
-use engine_foundation::atomic_file::write_whole;
+use engine_foundation::atomic_file::{Link, write_whole};
 use engine_foundation::error;
 use engine_foundation::file_access::readers::{self, ReaderRow};
 use engine_foundation::file_access::{self, FileState};
 use engine_foundation::hash::murmur64a;
 use engine_foundation::{Error, panic};
 use http::HttpCache;
-use sha256::hex_of;
+use sha256::{hex_after, hex_of};
 use std::collections::{BTreeSet, HashSet};
-use std::io;
+use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 /// Version of the keys. It changes if the inputs of a key change.
-const KEY_VERSION: u32 = 1;
+const KEY_VERSION: u32 = 2;
 
 /// Numbers of the work of a cache.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -57,6 +60,8 @@ pub struct SharedCache {
     fetched: Mutex<HashSet<(ResourceName, String)>>,
     /// The reason why the server was not asked any more.
     failure: Mutex<Option<String>>,
+    /// True if files of the cache cannot be linked here.
+    needs_copies: AtomicBool,
 }
 
 /// The place of a cache.
@@ -85,16 +90,17 @@ impl SharedCache {
     /// Returns an error if there is no such folder, or if the address is not valid.
     pub fn open(location: &str) -> Result<SharedCache, Error> {
         let (lacking, fetched, failure) = (Mutex::default(), Mutex::default(), Mutex::default());
+        let needs_copies = AtomicBool::new(false);
         if location.contains("://") {
             let home = CacheHome::Server(HttpCache::parse(location)?);
-            return Ok(SharedCache { home, lacking, fetched, failure });
+            return Ok(SharedCache { home, lacking, fetched, failure, needs_copies });
         }
         let (folder, shown) = (Path::new(location), location);
         file_access::list(folder, "").map_err(|refusal| {
             error!("the shared cache '{shown}' cannot be read: {refusal}. It must exist: create it")
         })?;
         let home = CacheHome::Folder(folder.to_path_buf());
-        Ok(SharedCache { home, lacking, fetched, failure })
+        Ok(SharedCache { home, lacking, fetched, failure, needs_copies })
     }
 
     /// Returns the reason why the server was not asked any more, if there is one.
@@ -236,14 +242,15 @@ impl SharedCache {
         };
         let entry = checked_entry(&record, kind, name, variant)
             .filter(|entry| entry.files[0].content == stamp.content);
-        let found = entry.and_then(|entry| Some((self.data(&record, &entry, kind)?, entry)));
-        let Some((data, mut entry)) = found else {
-            panic::lock(&self.lacking).insert(key);
-            return Lookup::Refused;
+        let found = entry.map(|entry| (self.fetch_data(target, &record, &entry, kind), entry));
+        let mut entry = match found {
+            Some((Ok(true), entry)) => entry,
+            Some((Err(_), _)) => return Lookup::Miss,
+            None | Some((Ok(false), _)) => {
+                panic::lock(&self.lacking).insert(key);
+                return Lookup::Refused;
+            }
         };
-        if write(&target.data.join(&entry.data), &data).is_err() {
-            return Lookup::Miss;
-        }
         // The source was read here, so the compile need not read it again. The times of another
         // machine say nothing about the other files: the compile compares their contents.
         let Some((source, others)) = entry.files.split_first_mut() else { return Lookup::Refused };
@@ -255,14 +262,52 @@ impl SharedCache {
         Lookup::Hit(Box::new(entry))
     }
 
-    /// Returns the data of an entry if it is what the entry says, and what the kind's compiler can
-    /// have written.
-    fn data(&self, record: &[u8], entry: &IndexEntry, kind: &ResourceKind) -> Option<Vec<u8>> {
-        let hash = std::str::from_utf8(record.get(..HASH_DIGITS)?).ok()?;
-        let is_hash = hash.bytes().all(|byte| byte.is_ascii_hexdigit());
-        let data = is_hash.then(|| self.read(&format!("cas/{hash}"), &readers::COMPILED))??;
-        let is_same = hex_of(&data) == hash && murmur64a(&data, 0) == entry.data_content;
-        (is_same && (kind.validate)(&data).is_ok()).then_some(data)
+    /// Puts the data of an entry into the folder of compiled data, if it is what the entry says,
+    /// and what the kind's compiler can have written. Returns false if it is refused.
+    fn fetch_data(
+        &self,
+        target: &CompileTarget,
+        record: &[u8],
+        entry: &IndexEntry,
+        kind: &ResourceKind,
+    ) -> Result<bool, Error> {
+        let hash = record.get(..HASH_DIGITS).and_then(|hash| std::str::from_utf8(hash).ok());
+        let is_hash = |hash: &&str| hash.bytes().all(|byte| byte.is_ascii_hexdigit());
+        let Some(hash) = hash.filter(is_hash) else { return Ok(false) };
+        let path = format!("cas/{hash}");
+        let is_right = |data: &[u8]| {
+            let is_same = hex_of(data) == hash && murmur64a(data, 0) == entry.data_content;
+            is_same && (kind.validate)(data).is_ok()
+        };
+        let to = target.data.join(&entry.data);
+        if let Some(link) = self.link(&path, &to) {
+            // The link is checked, and not its name in the cache, which others can replace.
+            let data = read_data(&target.data, link.name());
+            return match data.is_ok_and(|data| is_right(&data)) {
+                true => link.finish(&to).map(|()| true).map_err(|reason| write_error(&to, reason)),
+                false => Ok(false),
+            };
+        }
+        match self.read(&path, &readers::COMPILED) {
+            Some(data) if is_right(&data) => write(&to, &data).map(|()| true),
+            _ => Ok(false),
+        }
+    }
+
+    /// Links a file of a cache next to `to`. `None` if it has to be copied: on another file system,
+    /// for example.
+    fn link(&self, path: &str, to: &Path) -> Option<Link> {
+        let CacheHome::Folder(folder) = &self.home else { return None };
+        if self.needs_copies.load(Ordering::Relaxed) {
+            return None;
+        }
+        let linked = Link::begin(&folder.join(path), to);
+        if let Err(reason) = &linked
+            && !matches!(reason.kind(), ErrorKind::NotFound | ErrorKind::InvalidInput)
+        {
+            self.needs_copies.store(true, Ordering::Relaxed);
+        }
+        linked.ok()
     }
 
     /// Stores the data of a compile that the cache does not have.
@@ -339,7 +384,7 @@ impl KeyInput<'_> {
             kind.name,
             source.len()
         );
-        hex_of(&[head.as_bytes(), source].concat())
+        hex_after(head.as_bytes(), source)
     }
 }
 
@@ -375,8 +420,11 @@ fn checked_entry(
 }
 
 fn write(path: &Path, bytes: &[u8]) -> Result<(), Error> {
-    write_whole(path, bytes)
-        .map_err(|reason| error!("{} cannot be written: {reason}", path.display()))
+    write_whole(path, bytes).map_err(|reason| write_error(path, reason))
+}
+
+fn write_error(path: &Path, reason: io::Error) -> Error {
+    error!("{} cannot be written: {reason}", path.display())
 }
 
 #[cfg(test)]

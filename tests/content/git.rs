@@ -87,7 +87,7 @@ fn a_merge_combines_changes_of_one_line() {
     let both = "  b = { unit = \"units/box\" }\n  c = { unit = \"units/box\" }\n";
     assert_eq!(repository.read(), level("crate", "[1, 0, 0]", both));
     let (code, out, _) = repository.0.engine(&["merge", "--verify"]);
-    assert_eq!((code, out.as_str()), (0, "1 merged files, 0 differ\n"));
+    assert_eq!((code, out.as_str()), (0, "1 merged file, 0 differ\n"));
     // A merge that somebody did by hand is found.
     repository.level("box", "[9, 9, 9]", "");
     repository.git("commit -q -a --amend -m byhand");
@@ -109,7 +109,7 @@ fn verification_takes_a_commit_or_a_folder() {
     };
     for text in [".", "levels", "HEAD", "left"] {
         let (code, output) = verify(text);
-        assert_eq!((code, output.as_str()), (0, "1 merged files, 0 differ\n"), "{text}");
+        assert_eq!((code, output.as_str()), (0, "1 merged file, 0 differ\n"), "{text}");
     }
     for text in ["nobody", "HEAD~99", "--all"] {
         let (code, out, errors) = repository.0.engine(&["merge", &format!("--verify={text}")]);
@@ -124,6 +124,22 @@ fn verification_takes_a_commit_or_a_folder() {
     assert!(code == 1 && errors.contains("'.' is in no work tree of git"), "{errors}");
     let (code, _, errors) = outside.engine(&["merge", "--verify"]);
     assert!(code == 1 && errors.contains("is in no work tree of git"), "{errors}");
+}
+
+#[test]
+fn branches_that_were_merged_both_ways_are_not_verified() {
+    let Some(repository) = Repository::new("git_crossed") else { return };
+    repository.branch("left", "box", "[1, 0, 0]", "");
+    repository.branch("right", "box", "[0, 0, 0]", "  c = { unit = \"units/box\" }\n");
+    repository.git("merge -q left");
+    repository.git("checkout -q left");
+    // The same two commits again: now the branches have two newest common ancestors.
+    repository.git("merge -q right~1");
+    repository.git("commit -q --allow-empty -m more");
+    repository.git("merge -q -s ours right");
+    let (code, out, errors) = repository.0.engine(&["merge", "--verify"]);
+    assert_eq!((code, errors.as_str()), (1, ""), "{out}");
+    assert!(out.contains("HEAD have 2 newest common ancestors"), "{out}");
 }
 
 #[test]

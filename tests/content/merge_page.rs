@@ -38,7 +38,7 @@ impl WaitingPage {
             folder.write(&format!("{name}.level"), format!("count = {count}\nname = \"<b>\"\n"));
         }
         let versions = ["merge", "base.level", "left.level", "right.level"];
-        let flags = ["--strategy", "page", "--out", "merged.level"];
+        let flags = ["--strategy", "ask", "--out", "merged.level"];
         WaitingPage::start(folder, &[&versions[..], &flags].concat())
     }
 

@@ -104,6 +104,32 @@ fn three_clients_see_all_operations_in_one_order() {
     assert_eq!(number(&opened, "sequence"), rounds as f64 * 3.0);
 }
 
+#[test]
+fn a_copied_file_has_objects_of_its_own() {
+    let files = [
+        ("main.lua", "function update() end\n"),
+        ("crate.unit", "name = \"crate\"\n"),
+        (PATH, LEVEL),
+        ("copy.level", LEVEL),
+        ("twice.config", "list = [{ id = \"a\" v = 1 } { id = \"a\" v = 2 }]\n"),
+    ];
+    let game = GameProcess::start_with("data-copied", &files, &[]);
+    let mut client = game.connect();
+    let (first, copy) = (open(&mut client, PATH), open(&mut client, "copy.level"));
+    // The objects have the same GUIDs, which count within a source.
+    assert_eq!(first.get("objects"), copy.get("objects"));
+    apply(&mut client, "copy.level", &set_count(7));
+    ask(&mut client, "data_save", vec![path("copy.level")]);
+    assert_eq!(read(&game, "copy.level"), LEVEL.replace("count = 1", "count = 7"));
+    assert_eq!(read(&game, PATH), LEVEL);
+    assert_eq!(open(&mut client, PATH).get("objects"), first.get("objects"));
+    // Items that share an id differ by their positions.
+    let twice = open(&mut client, "twice.config");
+    let Some(SjsonTree::Object(objects)) = twice.get("objects") else { panic!("{twice:?}") };
+    let values = objects.iter().filter_map(|(_, object)| object.get("v"));
+    assert_eq!(values.count(), 2);
+}
+
 /// Maximum median time from the message of one client to the messages of the others, on a busy
 /// machine. A frame has 17 ms, and the operation is sent in the frame in which it is applied.
 const MEDIAN_MAX: Duration = Duration::from_millis(250);

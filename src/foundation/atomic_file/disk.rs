@@ -113,6 +113,18 @@ pub fn rename(from: &Path, to: &Path) -> Result<()> {
     std::fs::rename(from, to)
 }
 
+/// Gives a file another name, on the same file system: a hard link. The other name must be unused.
+pub fn link(from: &Path, to: &Path) -> Result<()> {
+    announce!(Operation::Link(from.into(), to.into()));
+    std::fs::hard_link(from, to)
+}
+
+/// Returns true if a path is a regular file, and no symbolic link.
+pub fn is_plain_file(path: &Path) -> Result<bool> {
+    announce!(Operation::Look(path.into()));
+    Ok(std::fs::symlink_metadata(path)?.is_file())
+}
+
 /// Removes a file.
 pub fn remove(path: &Path) -> Result<()> {
     announce!(Operation::Remove(path.into()));

@@ -20,6 +20,8 @@ pub enum Operation {
     Write(PathBuf, Vec<u8>),
     SyncFile(PathBuf),
     Rename(PathBuf, PathBuf),
+    /// A hard link: the existing name, then the new one.
+    Link(PathBuf, PathBuf),
     Remove(PathBuf),
     CreateFolder(PathBuf),
     RemoveFolder(PathBuf),
@@ -35,6 +37,7 @@ impl Operation {
             | Operation::Write(path, _)
             | Operation::SyncFile(path)
             | Operation::Rename(path, _)
+            | Operation::Link(_, path)
             | Operation::Remove(path)
             | Operation::CreateFolder(path)
             | Operation::RemoveFolder(path)
@@ -241,6 +244,10 @@ impl DiskModel {
             Operation::Rename(from, to) => {
                 let file = self.file(from);
                 self.change(NameChange::Rename { from: from.clone(), to: to.clone(), file });
+            }
+            Operation::Link(from, to) => {
+                let file = self.file(from);
+                self.change(NameChange::Link(to.clone(), file));
             }
             Operation::Remove(path) | Operation::RemoveFolder(path) => {
                 self.change(NameChange::Unlink(path.clone()));

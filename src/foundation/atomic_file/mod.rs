@@ -4,6 +4,9 @@
 pub mod disk;
 #[cfg(debug_assertions)]
 pub mod disk_simulation;
+mod link;
+
+pub use link::Link;
 
 use disk::{DiskInput, DiskOutput};
 use std::collections::BTreeSet;
@@ -78,15 +81,19 @@ pub struct Replacement {
     temporary_path: PathBuf,
 }
 
+/// Returns a temporary name in the folder of a file. Two threads, or two engines, may write the
+/// same file at once, so each call returns another name.
+fn temporary_path(path: &Path) -> PathBuf {
+    static COUNTER: AtomicU32 = AtomicU32::new(0);
+    let turn = COUNTER.fetch_add(1, Ordering::Relaxed);
+    path.with_extension(format!("{}-{turn}.tmp", std::process::id()))
+}
+
 impl Replacement {
     /// Creates the temporary file.
     pub fn begin(path: &Path) -> Result<Replacement> {
-        // Two threads, or two engines, may write the same file at once, so each uses a unique
-        // temporary name.
-        static COUNTER: AtomicU32 = AtomicU32::new(0);
         loop {
-            let turn = COUNTER.fetch_add(1, Ordering::Relaxed);
-            let temporary_path = path.with_extension(format!("{}-{turn}.tmp", std::process::id()));
+            let temporary_path = temporary_path(path);
             match DiskOutput::create_new(&temporary_path) {
                 Err(reason) if reason.kind() == ErrorKind::AlreadyExists => {}
                 result => break result.map(|file| Replacement { file, temporary_path }),

@@ -17,6 +17,8 @@ pub struct FileAccessList {
     pub read: Vec<PathBuf>,
     /// Folders whose contents can be read and changed.
     pub write: Vec<PathBuf>,
+    /// Folders between which files can be linked. They are also in `write`.
+    pub linked: Vec<PathBuf>,
     /// Folders in which empty folders can be removed.
     pub removable: Vec<PathBuf>,
     /// Files that can be read and written in place.
@@ -69,6 +71,7 @@ pub fn limit_files(access: &FileAccessList) -> Result<ConfinementLevel, String> 
     allow(libraries::PLAIN_DEVICES.iter().map(PathBuf::from).collect(), plain_device);
     allow(access.read.clone(), read);
     allow(access.write.clone(), write);
+    allow(access.linked.clone(), AccessFs::Refer.into());
     allow(access.removable.clone(), AccessFs::RemoveDir.into());
     allow(access.files.clone(), plain_device | AccessFs::Truncate);
     // The report of a panic reads the executable to find the source location.

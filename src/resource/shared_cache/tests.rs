@@ -195,6 +195,56 @@ fn a_poisoned_cache_is_refused() {
     check("path");
 }
 
+#[cfg(unix)]
+#[test]
+fn fetched_data_is_linked_and_never_changed_in_place() {
+    use std::os::unix::fs::MetadataExt;
+    let (cache, first, second) = (Scratch::new("link"), Scratch::new("l1"), Scratch::new("l2"));
+    files(&first);
+    files(&second);
+    first.compile(&cache);
+    assert_eq!(second.compile(&cache).0.hits, 2);
+    let cached = || -> Vec<(u64, u64)> {
+        let entries = fs::read_dir(cache.0.join("cas")).unwrap().flatten();
+        entries.map(|entry| entry.metadata().unwrap()).map(|it| (it.ino(), it.nlink())).collect()
+    };
+    assert!(cached().iter().all(|(_, links)| *links == 2), "{:?}", cached());
+    // A compile replaces the link: the cache keeps its content.
+    second.write("a.text", "other");
+    assert_eq!(second.compile(&cache).1, 1);
+    assert_eq!(second.data()[0], "OTHER");
+    assert_eq!(cached().iter().filter(|(_, links)| *links == 1).count(), 2);
+    let third = Scratch::new("l3");
+    files(&third);
+    assert_eq!(third.compile(&cache).0.hits, 2);
+    assert_eq!(third.data(), first.data());
+    let left = fs::read_dir(third.0.join(".engine/data/linux")).unwrap().flatten();
+    let names: Vec<_> = left.map(|entry| entry.file_name().into_string().unwrap()).collect();
+    assert!(!names.iter().any(|name| name.ends_with(".tmp")), "{names:?}");
+}
+
+#[cfg(unix)]
+#[test]
+fn a_cache_with_links_and_folders_is_refused() {
+    let (cache, first) = (Scratch::new("odd"), Scratch::new("odd-one"));
+    files(&first);
+    first.compile(&cache);
+    let secret = Scratch::new("odd-secret");
+    for (at, entry) in fs::read_dir(cache.0.join("cas")).unwrap().flatten().enumerate() {
+        let target = secret.0.join(at.to_string());
+        fs::rename(entry.path(), &target).unwrap();
+        match at {
+            0 => std::os::unix::fs::symlink(&target, entry.path()).unwrap(),
+            _ => fs::create_dir(entry.path()).unwrap(),
+        }
+    }
+    let second = Scratch::new("odd-two");
+    files(&second);
+    let (stats, compiled) = second.compile(&cache);
+    assert_eq!((stats.hits, stats.refused, compiled), (0, 2, 2));
+    assert_eq!(second.data(), first.data());
+}
+
 #[test]
 fn a_missing_cache_is_an_error_that_names_it() {
     let message = SharedCache::open("/nowhere/cache").err().unwrap().message;
