@@ -293,7 +293,8 @@ CLIPS = {
     "walk_back": parts(BACK.seconds, BACK.pose),
     "strafe_left": parts(LEFT.seconds, LEFT.pose),
     "strafe_right": parts(RIGHT.seconds, RIGHT.pose),
-    "jump": keyed([(0.0, STAND), (0.1, CROUCH), (0.22, PUSH), (0.45, TUCK), (0.6, fall(0.0))]),
+    # The figure leaves the ground at once, so that the crouch before it has to be short.
+    "jump": keyed([(0.0, mixed(STAND, CROUCH, 0.6)), (0.1, PUSH), (0.36, TUCK), (0.6, fall(0.0))]),
     "fall": parts(1.2, fall),
     "land": keyed([(0.0, REACH), (0.1, CROUCH), (0.4, STAND)]),
     "throw": parts(0.8, throw),

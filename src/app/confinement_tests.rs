@@ -5,7 +5,8 @@
 use super::*;
 use crate::run_permissions::plan;
 use crate::{
-    AdapterChoice, DisplayPolicy, ProfileOutputs, RemoteAccess, RunOptions, ScreenshotRequest,
+    AdapterChoice, DisplayPolicy, FilmRequest, ProfileOutputs, RemoteAccess, RunOptions,
+    ScreenshotRequest,
 };
 use engine_sound::AudioDestination;
 use std::collections::BTreeSet;
@@ -199,6 +200,7 @@ fn a_run_can_access_the_game_its_saves_and_command_line_files() {
         sound: AudioDestination::File(scratch.file("a.wav")),
         display: DisplayPolicy {
             screenshot: Some(ScreenshotRequest { file: scratch.file("a.png"), frame: None }),
+            film: Some(FilmRequest { file: scratch.file("film.png"), first: 1, last: 8 }),
             ..DisplayPolicy::NONE
         },
         profile_outputs: ProfileOutputs {
@@ -207,7 +209,7 @@ fn a_run_can_access_the_game_its_saves_and_command_line_files() {
         },
         ..RunOptions::headless(scratch.game())
     };
-    let files = "files a.wav; replaces a.png a.recording a.json";
+    let files = "files a.wav; replaces a.png film.png a.recording a.json";
     assert_eq!(scratch.describe(&plan(&named)), format!("{base}; {files}; devices; own shaders"));
     assert!(plan(&named).named_outputs);
     // A recording contains its own saves.

@@ -1,21 +1,18 @@
-//! The display of a run: the window (if a display exists), the renderer, and the screenshot that
-//! the command line asks for. Games know only `Engine::window`; the packet holds the content of a
+//! The display of a run: the window (if a display exists), the renderer, and the pictures that the
+//! command line asks for. Games know only `Engine::window`; the packet holds the content of a
 //! frame.
 
 use super::frame_input::FrameInput;
 use super::input_translation;
-use super::output_files;
 use super::render_options::{QualityLevel, quality_of, reduction_note, vsync_of};
+use super::run_pictures::RunPictures;
 use super::secondary_windows::{self, SecondaryWindowDriver};
 use engine_foundation::scope;
 use engine_foundation::{Error, log};
-use engine_frame_packet::{CaptureRequest, FramePacket, ViewTarget};
+use engine_frame_packet::FramePacket;
 use engine_input::pads::{MappingDatabase, Pads};
 use engine_platform::seconds_since_start;
-use engine_render::{
-    self as render, RenderQuality, RenderedImage, Renderer, RendererEvent, SurfaceTarget,
-};
-use engine_resource::image::{encode_jpeg, encode_png};
+use engine_render::{self as render, RenderQuality, Renderer, RendererEvent, SurfaceTarget};
 use engine_resource::resource_kind::kind_names;
 use engine_resource::resource_name::ResourceName;
 use engine_runtime::{Assets, BuildMode, Engine};
@@ -27,15 +24,8 @@ use engine_window::{
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+pub use super::run_pictures::{FILM_FRAMES, FilmRequest, ScreenshotRequest};
 pub use engine_render::AdapterChoice;
-
-/// A screenshot that the command line asks for.
-#[derive(Clone, Debug, PartialEq)]
-pub struct ScreenshotRequest {
-    pub file: PathBuf,
-    /// The frame to capture. If `None`, the last frame.
-    pub frame: Option<u64>,
-}
 
 /// Options of the display of a run.
 #[derive(Clone, Debug)]
@@ -49,17 +39,30 @@ pub struct DisplayPolicy {
     /// True if the renderer runs on its own thread.
     pub threaded: bool,
     pub screenshot: Option<ScreenshotRequest>,
+    pub film: Option<FilmRequest>,
 }
 
 impl DisplayPolicy {
-    /// No window, no renderer, no screenshot.
+    /// No window, no renderer, no pictures.
     pub const NONE: DisplayPolicy = DisplayPolicy {
         window: false,
         renderer: None,
         quality: None,
         threaded: true,
         screenshot: None,
+        film: None,
     };
+
+    /// Returns true if the command line asks for pictures of the run.
+    pub fn wants_pictures(&self) -> bool {
+        self.screenshot.is_some() || self.film.is_some()
+    }
+
+    /// Returns the files of the pictures that the command line asks for.
+    pub fn picture_files(&self) -> impl Iterator<Item = &PathBuf> {
+        let screenshot = self.screenshot.as_ref().map(|wanted| &wanted.file);
+        screenshot.into_iter().chain(self.film.as_ref().map(|wanted| &wanted.file))
+    }
 }
 
 /// The window, the renderer and the pads of a run.
@@ -85,28 +88,11 @@ pub struct Display {
     exposed: bool,
     /// Time of the newest input, in seconds of the process's clock.
     newest_input: f64,
-    screenshot: ScreenshotState,
-}
-
-/// Progress of the command line's screenshot.
-#[derive(PartialEq)]
-enum ScreenshotState {
-    Nothing,
-    Waiting,
-    /// The renderer was asked for the image.
-    Asked,
-    Written,
-    Failed,
+    pictures: RunPictures,
 }
 
 /// File of the screenshot that a run without a display leaves in its start folder.
 pub const LAST_FRAME_FILE: &str = "last_picture.png";
-
-/// Quality of screenshots that are saved as JPEG, from 1 to 100.
-const SCREENSHOT_JPEG_QUALITY: u8 = 90;
-
-/// The id of the command line's screenshot among the captures of the renderer.
-const SCREENSHOT: u64 = 1 << 40;
 
 impl Display {
     /// Returns a display without a window and a renderer, in place of one that is lent.
@@ -115,10 +101,6 @@ impl Display {
     }
 
     fn with(policy: DisplayPolicy, desktop: Option<Desktop>, opening: &WindowOptions) -> Display {
-        let wanted = policy
-            .screenshot
-            .as_ref()
-            .map_or(ScreenshotState::Nothing, |_| ScreenshotState::Waiting);
         Display {
             desktop,
             secondary_windows: SecondaryWindowDriver::default(),
@@ -133,7 +115,7 @@ impl Display {
             quality: RenderQuality::DEFAULT,
             exposed: false,
             newest_input: 0.0,
-            screenshot: wanted,
+            pictures: RunPictures::new(policy.screenshot.clone(), policy.film.clone()),
             policy,
         }
     }
@@ -151,7 +133,7 @@ impl Display {
         };
         let mut display = Display::with(policy, desktop, opening);
         let drawn = display.desktop.is_some()
-            || display.screenshot != ScreenshotState::Nothing
+            || !display.pictures.is_empty()
             || display.policy.renderer.is_some();
         if drawn {
             display.start_renderer()?;
@@ -377,13 +359,7 @@ impl Display {
             engine.take_packet(std::mem::take(&mut self.packet))
         };
         packet.input_seconds = std::mem::take(&mut self.newest_input);
-        if self.screenshot == ScreenshotState::Waiting {
-            let frame = self.policy.screenshot.as_ref().and_then(|wanted| wanted.frame);
-            if frame.map_or(is_last, |frame| frame == engine.frame.index) {
-                packet.captures.push(CaptureRequest { number: SCREENSHOT, of: ViewTarget::Screen });
-                self.screenshot = ScreenshotState::Asked;
-            }
-        }
+        self.pictures.request(engine.frame.index, is_last, &mut packet.captures);
         if self.desktop.is_some() {
             secondary_windows::remove_unseen_views(
                 &mut packet,
@@ -418,15 +394,11 @@ impl Display {
         let Some(renderer) = &mut self.renderer else { return };
         for event in renderer.events() {
             match event {
-                RendererEvent::Captured { number: SCREENSHOT, picture, .. } => {
-                    self.screenshot = match self.policy.screenshot.as_ref().map(|it| &it.file) {
-                        Some(file) if write_screenshot(file, &picture) => ScreenshotState::Written,
-                        _ => ScreenshotState::Failed,
-                    };
+                RendererEvent::Captured { number, picture, .. } if RunPictures::owns(number) => {
+                    self.pictures.receive(number, Ok(&picture));
                 }
-                RendererEvent::CaptureFailed { number: SCREENSHOT, message } => {
-                    log::error(&format!("the screenshot failed: {message}"));
-                    self.screenshot = ScreenshotState::Failed;
+                RendererEvent::CaptureFailed { number, message } if RunPictures::owns(number) => {
+                    self.pictures.receive(number, Err(&message));
                 }
                 RendererEvent::Note(message) => {
                     let processor = self.desktop.is_some() && renderer.adapter().software;
@@ -496,28 +468,25 @@ impl Display {
     /// Returns true if a screenshot of the last frame is still pending. If the process is asked to
     /// end, one more frame is played for it.
     pub fn needs_last_frame(&self) -> bool {
-        let last = self.policy.screenshot.as_ref().is_some_and(|wanted| wanted.frame.is_none());
-        last && self.screenshot == ScreenshotState::Waiting && self.renderer.is_some()
+        self.pictures.needs_last_frame() && self.renderer.is_some()
     }
 
     /// If no display exists, requests a screenshot of the last frame in the start folder, provided
     /// that any adapter exists.
     pub fn save_last_frame(&mut self) -> Result<(), Error> {
-        if self.policy.screenshot.is_none() && self.policy.renderer != Some(AdapterChoice::Null) {
+        if self.pictures.is_empty() && self.policy.renderer != Some(AdapterChoice::Null) {
             let asked = self.policy.renderer.is_some();
             if !asked {
                 self.start_renderer()?;
             }
             if self.renderer.is_some() {
-                let file = PathBuf::from(LAST_FRAME_FILE);
-                self.policy.screenshot = Some(ScreenshotRequest { file, frame: None });
-                self.screenshot = ScreenshotState::Waiting;
+                self.pictures.add_last_frame(PathBuf::from(LAST_FRAME_FILE));
             }
         }
         Ok(())
     }
 
-    /// Ends the display: finishes rendering and writes the screenshot. Returns true if that
+    /// Ends the display: finishes rendering and writes the pictures. Returns true if that
     /// succeeded.
     pub fn end(&mut self, engine: &mut Engine) -> bool {
         if self.is_lost() {
@@ -526,29 +495,7 @@ impl Display {
         } else {
             self.finish_pictures(engine);
         }
-        match (&self.screenshot, &self.policy.screenshot) {
-            // The user did not ask for this screenshot, and the reason for the missing frame is
-            // reported already.
-            (ScreenshotState::Waiting, Some(ScreenshotRequest { file, .. }))
-                if engine.frame.index == 0 && file == Path::new(LAST_FRAME_FILE) =>
-            {
-                true
-            }
-            (ScreenshotState::Waiting, Some(ScreenshotRequest { frame, .. })) => {
-                let wanted = frame.map_or(String::new(), |frame| format!(" before frame {frame}"));
-                let index = engine.frame.index;
-                log::error(&format!(
-                    "there is no screenshot: the game ended after frame {index}{wanted}"
-                ));
-                false
-            }
-            (ScreenshotState::Asked, _) => {
-                log::error("there is no screenshot: the renderer returned no image");
-                false
-            }
-            (ScreenshotState::Failed, _) => false,
-            _ => true,
-        }
+        self.pictures.finish(engine.frame.index, Path::new(LAST_FRAME_FILE))
     }
 }
 
@@ -569,26 +516,4 @@ fn mappings(assets: &mut Assets) -> MappingDatabase {
         }
     }
     database
-}
-
-fn write_screenshot(file: &std::path::Path, picture: &RenderedImage) -> bool {
-    let (width, height) = (picture.width, picture.height);
-    let ending = file.extension().map(|ending| ending.to_ascii_lowercase());
-    let encoded = match ending.is_some_and(|ending| ending == "jpg" || ending == "jpeg") {
-        true => encode_jpeg(width, height, &picture.rgba, SCREENSHOT_JPEG_QUALITY),
-        false => Ok(encode_png(width, height, &picture.rgba)),
-    };
-    let written = encoded
-        .map_err(|error| error.to_string())
-        .and_then(|bytes| output_files::write(file, &bytes).map_err(|reason| reason.to_string()));
-    match written {
-        Ok(()) => {
-            engine_foundation::error_line!("engine: the picture is in {}", file.display());
-            true
-        }
-        Err(reason) => {
-            log::error(&format!("{} cannot be written: {reason}", file.display()));
-            false
-        }
-    }
 }

@@ -29,6 +29,7 @@ pub mod resource_kinds;
 pub mod resource_reload;
 mod restart;
 mod run_permissions;
+mod run_pictures;
 mod save_folder;
 mod secondary_windows;
 pub mod testing;
@@ -52,7 +53,7 @@ use engine_window::{
     DesignResolution, Fullscreen, Scaling, Vsync, Window, WindowChange, WindowId, title_of,
 };
 
-pub use display::{AdapterChoice, DisplayPolicy, ScreenshotRequest};
+pub use display::{AdapterChoice, DisplayPolicy, FILM_FRAMES, FilmRequest, ScreenshotRequest};
 use frame_input::FrameInput;
 use frame_stats::FrameStart;
 pub use game::{Game, VariantChoice};

@@ -14,12 +14,12 @@ use std::path::PathBuf;
 /// # Errors
 /// Returns the first file that cannot be written, with the reason.
 pub fn check_outputs(options: &RunOptions) -> Result<(), Error> {
-    let screenshot = options.display.screenshot.as_ref().map(|wanted| &wanted.file);
     let sound = match &options.sound {
         AudioDestination::File(file) => Some(file),
         _ => None,
     };
-    let files = [options.record.as_ref(), screenshot, sound].into_iter().flatten();
+    let files = [options.record.as_ref(), sound].into_iter().flatten();
+    let files = files.chain(options.display.picture_files());
     for file in files.chain(options.profile_outputs.outputs()) {
         output_file::check(file)
             .map_err(|reason| error!("{} cannot be written: {reason}", file.display()))?;
@@ -41,7 +41,7 @@ pub fn plan(options: &RunOptions) -> ConfinementPlan {
         plan.add_file(file);
     }
     let show = &options.display;
-    plan.add_outputs(show.screenshot.as_ref().map(|wanted| &wanted.file));
+    plan.add_outputs(show.picture_files());
     plan.add_outputs(&options.record);
     plan.add_outputs(options.profile_outputs.outputs());
     // A tool can provide its own window for the game.
@@ -51,7 +51,7 @@ pub fn plan(options: &RunOptions) -> ConfinementPlan {
     }
     if show.window {
         plan.add_window();
-        if show.screenshot.is_none() {
+        if !show.wants_pictures() {
             plan.add_possible_output(PathBuf::from(LAST_FRAME_FILE));
         }
     }

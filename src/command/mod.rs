@@ -19,6 +19,7 @@ pub mod merge;
 mod merge_page;
 pub mod new;
 pub mod package;
+mod picture_flags;
 pub mod report;
 pub mod run;
 pub mod script;

@@ -2,11 +2,12 @@
 
 use super::confinement_flag::ConfinementFlag;
 use super::editor_definitions;
+use super::picture_flags;
 use super::thread_flags::ThreadFlags;
 use super::variant_flags::VariantFlags;
 use engine_app::{
-    self as app, AdapterChoice, FramePacing, Game, HEADLESS_STEP, ProfileOutputs, RemoteAccess,
-    RestartOnSave, RunOptions, ScreenshotRequest, VariantChoice, WithoutDisplay,
+    self as app, AdapterChoice, FilmRequest, FramePacing, Game, HEADLESS_STEP, ProfileOutputs,
+    RemoteAccess, RestartOnSave, RunOptions, ScreenshotRequest, VariantChoice, WithoutDisplay,
 };
 use engine_app::{DisplayPolicy, QualityLevel, exit};
 use engine_foundation::counters::ExportFormat;
@@ -57,8 +58,11 @@ pub struct Args {
     #[arg(long, value_name = "LEVEL", value_enum)]
     quality: Option<Quality>,
     /// Write a screenshot of a frame to a PNG or JPEG file: FILE@FRAME, or FILE for the last frame
-    #[arg(long, value_name = "FILE[@FRAME]", value_parser = screenshot)]
+    #[arg(long, value_name = "FILE[@FRAME]", value_parser = picture_flags::screenshot)]
     screenshot: Option<ScreenshotRequest>,
+    /// Write eight frames at even distances to a PNG or JPEG file, as a film strip
+    #[arg(long, value_name = "FILE@FIRST-LAST", value_parser = picture_flags::film)]
+    film: Option<FilmRequest>,
     /// Sound output
     #[arg(long, value_name = "OUTPUT", value_enum, default_value = "auto")]
     audio: Audio,
@@ -204,30 +208,6 @@ fn destination(args: &Args, plays_live: bool) -> AudioDestination {
     }
 }
 
-fn screenshot(text: &str) -> Result<ScreenshotRequest, String> {
-    let (file, frame) = match text.rsplit_once('@') {
-        Some((file, frame)) if frame.bytes().all(|digit| digit.is_ascii_digit()) => {
-            match frame.parse() {
-                Ok(frame) if frame > 0 => (file, Some(frame)),
-                _ => return Err("the frame after @ must be a number from 1".to_string()),
-            }
-        }
-        _ => (text, None),
-    };
-    if file.is_empty() {
-        return Err("a file's name must come before the @".to_string());
-    }
-    let file = PathBuf::from(file);
-    match file.extension().map(|ending| ending.to_string_lossy().to_lowercase()) {
-        Some(ending) if !["png", "jpg", "jpeg"].contains(&&*ending) => Err(format!(
-            "a screenshot is a PNG or JPEG picture, and the file's name ends in .{ending}: \
-             write {}",
-            file.with_extension("png").display()
-        )),
-        _ => Ok(ScreenshotRequest { file, frame }),
-    }
-}
-
 /// Parses a number without a sign.
 pub fn whole_number(text: &str) -> Result<u64, String> {
     text.parse().map_err(|_| format!("must be a whole number from 0 to {}", u64::MAX))
@@ -315,6 +295,7 @@ pub fn main(args: Args) -> i32 {
             }),
             threaded: args.threads.number() != Some(1),
             screenshot: args.screenshot,
+            film: args.film,
         },
         tools,
         waits_for_debugger: args.debug,

@@ -21,6 +21,7 @@ fn writers(folder: &str) -> Vec<(Vec<&str>, &'static str)> {
     let of_run = [
         ("--record", ""),
         ("--screenshot", ".png"),
+        ("--film", ".png"),
         ("--audio-out", ".wav"),
         ("--profile-trace", ".json"),
         ("--profile-flame", ".svg"),
@@ -43,9 +44,10 @@ fn run_writer(arguments: &[&str], file: &Path) -> (Option<i32>, String) {
     command.args(["60", env!("CARGO_BIN_EXE_engine")]);
     let (last, before) = arguments.split_last().unwrap();
     command.args(before);
-    match last.ends_with('=') {
-        true => command.arg(format!("{last}{}", file.display())),
-        false => command.arg(last).arg(file),
+    match *last {
+        "--film" => command.arg(last).arg(format!("{}@1-8", file.display())),
+        last if last.ends_with('=') => command.arg(format!("{last}{}", file.display())),
+        last => command.arg(last).arg(file),
     };
     let saves = Path::new(env!("CARGO_TARGET_TMPDIR")).join("bad_input/written_saves");
     let run = command
@@ -81,7 +83,7 @@ fn only_regular_files_are_overwritten() {
         assert_eq!(fs::read(base.join("victim")).unwrap(), b"kept", "{arguments:?}");
     }
     // Devices have their own names, none of which ends in .wav.
-    for flag in ["--record", "--screenshot", "--profile-trace"] {
+    for flag in ["--record", "--screenshot", "--film", "--profile-trace"] {
         let folder = game.folder.to_str().unwrap();
         for device in ["/dev/full", "/dev/null"] {
             let arguments = ["run", folder, "--headless", "--frames", "2", flag];

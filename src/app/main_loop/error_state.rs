@@ -59,7 +59,7 @@ impl GameRun {
         // A run with an end of its own is watched by a script, which would wait for it.
         let is_watched = self.display.has_window()
             && self.options.frames.is_none()
-            && self.options.display.screenshot.is_none()
+            && !self.options.display.wants_pictures()
             && platform::end_requested().is_none();
         match self.launch.build {
             BuildMode::Development if is_watched && self.options.watch => {
