@@ -14,6 +14,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 OUT = ROOT / "packaging/licenses/libraries.txt"
+TARGETS = ["x86_64-unknown-linux-gnu", "x86_64-pc-windows-gnu", "aarch64-apple-darwin"]
 NAMES = re.compile(r"(licen[cs]e|copying|copyright|notice|unlicense)", re.IGNORECASE)
 # Libraries in C that crates compile from sources of their own, with the file that has the licence.
 EMBEDDED = {"luajit-src": ["luajit2/COPYRIGHT"], "libmimalloc-sys": ["c_src/mimalloc/v3/LICENSE"]}
@@ -52,11 +53,16 @@ def texts(package):
     return ["\n".join(line.rstrip() for line in text.strip().splitlines()) for text in read]
 
 
-def main():
+def read_metadata(targets):
+    """Returns what cargo knows about all packages for some targets."""
     command = ["cargo", "metadata", "--format-version", "1", "--offline"]
-    for target in ["x86_64-unknown-linux-gnu", "x86_64-pc-windows-gnu", "aarch64-apple-darwin"]:
+    for target in targets:
         command += ["--filter-platform", target]
-    metadata = json.loads(subprocess.check_output(command, cwd=ROOT))
+    return json.loads(subprocess.check_output(command, cwd=ROOT))
+
+
+def main():
+    metadata = read_metadata(TARGETS)
     packages = sorted(used_packages(metadata), key=lambda it: (it["name"], it["version"]))
     owners, without = {}, []
     for package in packages:
@@ -91,4 +97,5 @@ def main():
         print(f"{OUT}: {len(packages)} libraries, {len(owners)} texts, {len(text)} bytes")
 
 
-main()
+if __name__ == "__main__":
+    main()

@@ -3,7 +3,7 @@
 
 use super::{Target, scratch};
 use engine::platform::AxisRange;
-use engine::system::input::pads::{DeviceCodes, MappingDatabase};
+use engine::system::input::pads::{DeviceCodes, MappingDatabase, rules_of};
 use engine::system::remote::endpoint_file::EndpointFile;
 use engine::system::remote::stable_address;
 use engine::system::text::bmfont;
@@ -70,7 +70,7 @@ fn pads(bytes: &[u8]) {
         axes: (0..0x18).map(|axis| (axis, range)).collect(),
     };
     for codes in [all, DeviceCodes::default()] {
-        database.rules(PAD, &codes);
+        rules_of(&database, PAD, &codes);
     }
 }
 

@@ -44,6 +44,7 @@ pub fn main() -> i32 {
     platform::use_small_pages();
     platform::limit_malloc_arenas();
     platform::silence_driver_warnings();
+    platform::enable_terminal_colors();
     panic::install_panic_hook();
     let run = std::panic::catch_unwind(|| crate::run::appended().unwrap_or_else(command));
     let code = run.unwrap_or_else(|_| {

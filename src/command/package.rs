@@ -7,7 +7,8 @@ use engine_app::exit;
 use engine_foundation::file_access;
 use engine_foundation::{Error, error};
 use engine_package::{
-    EngineFile, PLATFORMS, PackageJob, PackageOutput, PackageSources, SigningTool,
+    EngineFile, ItchPage, PLATFORMS, PackageJob, PackageOutput, PackageSources, SigningTool,
+    SteamApp, StoreTargets,
 };
 use engine_platform as platform;
 use engine_resource::project::Project;
@@ -41,6 +42,13 @@ pub struct Args {
     /// Command that signs the application for macOS, with {in} and {out} for its folders
     #[arg(long, value_name = "COMMAND", value_parser = SigningTool::parse)]
     sign_macos: Option<SigningTool>,
+    /// App and depots of Steam, such as 480:linux=481,windows=482: also writes the folder `steam`
+    /// for its upload program
+    #[arg(long, value_name = "APP:DEPOTS", value_parser = SteamApp::parse)]
+    steam: Option<SteamApp>,
+    /// Page at itch.io, such as example/yard: also writes the folder `itch` for its upload program
+    #[arg(long, value_name = "USER/GAME", value_parser = ItchPage::parse)]
+    itch: Option<ItchPage>,
     #[command(flatten)]
     confine: ConfinementFlag,
 }
@@ -82,8 +90,12 @@ fn run(args: &Args) -> Result<i32, Error> {
         .iter()
         .map(|platform| PackageSources::read(&args.folder, &folder_name, platform))
         .collect();
+    let sources = sources?;
+    let stores = StoreTargets { steam: args.steam.clone(), itch: args.itch.clone() };
+    let all: Vec<(&str, &PackageSources)> = platforms.iter().copied().zip(&sources).collect();
+    let scripts = stores.scripts(&all)?;
     let mut notes: Vec<String> = Vec::new();
-    for (at, (engine, sources)) in engines.iter().zip(sources?).enumerate() {
+    for (at, (engine, sources)) in engines.iter().zip(sources).enumerate() {
         let bundle = scratch.0.join(format!("{}.bundle", engine.platform));
         let code = compile::make_bundle(BundleRequest {
             folder: &args.folder,
@@ -103,13 +115,24 @@ fn run(args: &Args) -> Result<i32, Error> {
             .len();
         let signing = args.signing(engine.platform);
         let (out, scratch) = (&args.out, &scratch.0);
-        let job = PackageJob { engine, bundle: &bundle, bundle_bytes, out, scratch, signing };
+        let job = PackageJob {
+            engine,
+            bundle: &bundle,
+            bundle_bytes,
+            out,
+            scratch,
+            signing,
+            stores: &stores,
+        };
         for output in engine_package::write_packages(&job, sources)? {
             report(&output);
             let new = output.notes.into_iter().filter(|note| !notes.contains(note));
             let new: Vec<String> = new.collect();
             notes.extend(new);
         }
+    }
+    for script in stores.write_scripts(&args.out, &scripts)? {
+        engine_foundation::print_line!("{}", script.display());
     }
     for note in notes {
         engine_foundation::print_line!("note: {note}");

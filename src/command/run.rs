@@ -11,6 +11,8 @@ use engine_app::{
 };
 use engine_app::{DisplayPolicy, QualityLevel, exit};
 use engine_foundation::counters::ExportFormat;
+use engine_foundation::log;
+use engine_platform as platform;
 use engine_render::load_only_software_drivers;
 use engine_sound::AudioDestination;
 use engine_time_step::SYSTEM_SECONDS_MAX;
@@ -319,6 +321,7 @@ pub fn appended() -> Option<i32> {
         Ok(game) => game,
         Err(error) => {
             engine_foundation::error_line!("error: {error}");
+            show_to_player(&error.to_string());
             return Some(exit::FAILED);
         }
     };
@@ -332,7 +335,8 @@ pub fn appended() -> Option<i32> {
             }
         }
     }
-    Some(app::play(RunOptions {
+    let errors = log::error_count();
+    let code = app::play(RunOptions {
         game,
         pacing: FramePacing::RealTime,
         frames: None,
@@ -354,5 +358,18 @@ pub fn appended() -> Option<i32> {
         restart_on_save: RestartOnSave::Never,
         variants: VariantChoice::default(),
         summary: false,
-    }))
+    });
+    if code != exit::SUCCESS
+        && let Some(error) = log::errors_since(errors).first()
+    {
+        show_to_player(error);
+    }
+    Some(code)
+}
+
+/// Shows an error in a window, because a player starts a game without a terminal.
+fn show_to_player(message: &str) {
+    let program = std::env::current_exe().unwrap_or_default();
+    let title = program.file_stem().map(|stem| stem.to_string_lossy().into_owned());
+    platform::show_to_player(&title.unwrap_or_default(), message);
 }

@@ -13,6 +13,13 @@ const DEBIAN_RECOMMENDS: &str = "libasound2t64 | libasound2, libvulkan1, mesa-vu
                                  libgl1, libxkbcommon0, libxkbcommon-x11-0, libwayland-client0, \
                                  libx11-xcb1, libxcursor1, libxi6";
 
+/// What the Linux depot needs on Steam.
+pub const STEAM_NOTE: &str = "\nLinux: choose Steam Linux Runtime 4.0 as the runtime of the app: \
+                              older ones can lack the glibc\nthat the engine needs (`engine \
+                              package` prints its version). The Steam Deck shows 1280 x 800\n\
+                              pixels: test the game with `engine run GAME` in a window of that \
+                              size.\n";
+
 /// Returns the files of the `.tar.gz`, below its one folder.
 pub fn portable(game: &GameFiles) -> Archive {
     let PackageSettings { file_name, .. } = &game.settings;

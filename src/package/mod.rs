@@ -15,9 +15,12 @@ pub mod pe_resources;
 mod settings;
 mod signed_files;
 mod signing;
+mod stores;
+mod unpacked;
 mod windows;
 mod writer;
 
 pub use engine_file::{EngineFile, PLATFORMS, file_name, missing_message};
 pub use signing::SigningTool;
+pub use stores::{ItchPage, SteamApp, StoreTargets};
 pub use writer::{PackageJob, PackageOutput, PackageSources, write_packages};

@@ -424,4 +424,4 @@ fn is_language(tag: &str) -> bool {
 
 #[cfg(test)]
 #[path = "settings_tests.rs"]
-mod tests;
+pub(crate) mod tests;

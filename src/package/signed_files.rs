@@ -3,8 +3,9 @@
 
 use super::archive::{Archive, Content, ENTRY_PATH_BYTES_MAX};
 use super::signing::SigningTool;
+use super::unpacked;
 use engine_foundation::file_access::{self, EntryKind};
-use engine_foundation::{Error, error, output_file};
+use engine_foundation::{Error, error};
 use engine_resource::{bundle, executable_file};
 use std::path::Path;
 
@@ -24,7 +25,7 @@ pub fn sign_program(
     scratch: &Path,
 ) -> Result<Content, Error> {
     let (input, output) = (scratch.join("unsigned.exe"), scratch.join("signed.exe"));
-    write(&input, &program)?;
+    unpacked::write_file(&input, &program)?;
     tool.sign(&input, &output)?;
     let output_error = |reason: String| error!("the signed program cannot be used: {reason}");
     let mut file =
@@ -54,19 +55,9 @@ pub fn sign_application(
 ) -> Result<Archive, Error> {
     let name = folder.trim_end_matches('/');
     let (unsigned, signed) = (scratch.join("unsigned"), scratch.join("signed"));
-    for folder in files.folders() {
-        let path = unsigned.join(folder);
-        std::fs::create_dir_all(&path)
-            .map_err(|reason| error!("{} cannot be made: {reason}", path.display()))?;
-    }
+    unpacked::write_files(&unsigned, files)?;
     std::fs::create_dir_all(&signed)
         .map_err(|reason| error!("{} cannot be made: {reason}", signed.display()))?;
-    for (path, entry) in files.files() {
-        write(&unsigned.join(path), &entry.content)?;
-        if entry.executable {
-            make_executable(&unsigned.join(path))?;
-        }
-    }
     tool.sign(&unsigned.join(name), &signed.join(name))?;
     let mut found = Archive::default();
     add_files(&signed, name, 0, &mut found)?;
@@ -115,23 +106,4 @@ fn add_files(root: &Path, path: &str, depth: usize, found: &mut Archive) -> Resu
 
 fn size(file: &std::fs::File) -> std::io::Result<u64> {
     file.metadata().map(|metadata| metadata.len())
-}
-
-fn write(path: &Path, content: &Content) -> Result<(), Error> {
-    output_file::write_by(path, |file| content.write_to(file))
-        .map_err(|reason| error!("{} cannot be written: {reason}", path.display()))
-}
-
-#[cfg(unix)]
-fn make_executable(path: &Path) -> Result<(), Error> {
-    use std::os::unix::fs::PermissionsExt;
-    let permissions = std::fs::Permissions::from_mode(0o755);
-    std::fs::set_permissions(path, permissions)
-        .map_err(|reason| error!("{} cannot be made executable: {reason}", path.display()))
-}
-
-#[cfg(not(unix))]
-fn make_executable(_path: &Path) -> Result<(), Error> {
-    // Windows has no such permission. The archive has it.
-    Ok(())
 }

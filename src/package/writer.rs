@@ -7,6 +7,7 @@ use super::icon::Icon;
 use super::licenses::LicenseTexts;
 use super::settings::{self, PackageSettings};
 use super::signing::SigningTool;
+use super::stores::StoreTargets;
 use super::{linux, macos, signed_files, windows};
 use engine_foundation::file_access::{self, readers};
 use engine_foundation::{Error, error, output_file};
@@ -19,7 +20,7 @@ const BUFFER_BYTES: usize = 1 << 20;
 
 /// Sources of packages in the game's folder: settings, licences and the icon.
 pub struct PackageSources {
-    settings: PackageSettings,
+    pub(super) settings: PackageSettings,
     licenses: LicenseTexts,
     icon: Option<Icon>,
 }
@@ -36,6 +37,12 @@ impl PackageSources {
         let icon = read_icon(folder, platform, &settings)?;
         Ok(PackageSources { settings, licenses, icon })
     }
+
+    /// Returns sources without licences and without an icon.
+    #[cfg(test)]
+    pub(super) fn for_tests(settings: PackageSettings) -> PackageSources {
+        PackageSources { settings, licenses: LicenseTexts::default(), icon: None }
+    }
 }
 
 /// Input of the packages for one platform.
@@ -49,6 +56,8 @@ pub struct PackageJob<'a> {
     /// Existing folder of files that the caller removes in the end.
     pub scratch: &'a Path,
     pub signing: Option<&'a SigningTool>,
+    /// Stores whose folders get the files, too.
+    pub stores: &'a StoreTargets,
 }
 
 /// A package that was written.
@@ -158,6 +167,7 @@ fn write_linux(
     let files = linux::portable(game);
     files.check_sizes().map_err(Error::new)?;
     let path = job.out.join(format!("{}.tar.gz", archive_name(job, settings)));
+    job.stores.write_content(job.out, "linux", &files, &settings.file_name)?;
     let prefix = inner_folder(settings);
     let bytes = write_file(&path, |out| archive::write_tar_gz(&files, &prefix, out))?;
     let mut outputs = vec![PackageOutput { path, bytes, ..output.clone() }];
@@ -194,6 +204,7 @@ fn write_windows(
         program = signed_files::sign_program(tool, program, job.scratch)?;
     }
     let files = windows::portable(game, program);
+    job.stores.write_content(job.out, "windows", &files, &windows::program_name(settings))?;
     write_zip(job, game, &files, &inner_folder(settings), output)
 }
 
@@ -214,6 +225,8 @@ fn write_macos(
         let folder = macos::application_folder(&game.settings);
         files = signed_files::sign_application(tool, &files, &folder, job.scratch)?;
     }
+    let application = macos::application_folder(&game.settings);
+    job.stores.write_content(job.out, "macos", &files, application.trim_end_matches('/'))?;
     write_zip(job, game, &files, "", output)
 }
 

@@ -3,6 +3,7 @@
 use super::super::engine_file::tests::mark;
 use super::super::icon::tests::half_red;
 use super::super::pe_resources::tests::pe_file;
+use super::super::stores::{ItchPage, SteamApp};
 use super::*;
 use engine_foundation::hash::murmur64a;
 use engine_resource::bundle;
@@ -48,6 +49,15 @@ impl Fixture {
         platform: &str,
         signing: Option<&SigningTool>,
     ) -> Result<Vec<PackageOutput>, String> {
+        self.write_for_stores(platform, signing, &StoreTargets::default())
+    }
+
+    fn write_for_stores(
+        &self,
+        platform: &str,
+        signing: Option<&SigningTool>,
+        stores: &StoreTargets,
+    ) -> Result<Vec<PackageOutput>, String> {
         let bundle = self.root.join("game.bundle");
         let engine = EngineFile::read(&self.root.join(platform)).map_err(|error| error.message)?;
         let job = PackageJob {
@@ -57,6 +67,7 @@ impl Fixture {
             out: &self.root.join("out"),
             scratch: &self.root.join("scratch"),
             signing,
+            stores,
         };
         let sources = PackageSources::read(&self.root.join("game"), "game", platform);
         let written = sources.and_then(|sources| write_packages(&job, sources));
@@ -238,4 +249,40 @@ fn desktop_files_have_the_settings_of_the_game() {
     let wanted = "<key>LSApplicationCategoryType</key>\n  \
                   <string>public.app-category.puzzle-games</string>";
     assert!(plist.contains(wanted), "{plist}");
+}
+
+#[test]
+fn folders_of_stores_have_the_files_of_each_platform() {
+    let fixture = Fixture::new("stores", COMPLETE);
+    let steam = SteamApp::parse("480:linux=481,windows=482,macos=483").unwrap();
+    let itch = ItchPage::parse("example/yard").unwrap();
+    let stores = StoreTargets { steam: Some(steam), itch: Some(itch) };
+    let out = fixture.root.join("out");
+    let platforms = ["linux", "windows", "macos"];
+    for platform in platforms {
+        fixture.write_for_stores(platform, None, &stores).unwrap();
+    }
+    for file in [
+        "steam/content/linux/yard",
+        "steam/content/windows/yard.exe",
+        "steam/content/macos/Émile's Yard & more.app/Contents/Info.plist",
+        "itch/linux/licenses/game-1-OFL.txt",
+        "itch/windows/.itch.toml",
+        "itch/mac/.itch.toml",
+    ] {
+        assert!(out.join(file).is_file(), "{file}");
+    }
+    let toml = fs::read_to_string(out.join("itch/windows/.itch.toml")).unwrap();
+    assert_eq!(toml, "[[actions]]\nname = \"play\"\npath = \"yard.exe\"\n");
+    // A file of an older version is not uploaded again.
+    fs::write(out.join("steam/content/linux/old"), "").unwrap();
+    fixture.write_for_stores("linux", None, &stores).unwrap();
+    assert!(!out.join("steam/content/linux/old").exists());
+    let sources = platforms.map(|platform| {
+        PackageSources::read(&fixture.root.join("game"), "game", platform).unwrap()
+    });
+    let all: Vec<_> = platforms.into_iter().zip(&sources).collect();
+    let written = stores.write_scripts(&out, &stores.scripts(&all).unwrap()).unwrap();
+    let wanted = ["steam/app_build.vdf", "steam/notes.txt", "itch/push.sh"];
+    assert_eq!(written, wanted.map(|name| out.join(name)));
 }

@@ -3,10 +3,14 @@
 use std::time::Instant;
 
 /// A clock for the CPU time of one thread.
-#[derive(Clone, Copy)]
+#[derive(Clone)]
 pub struct ThreadClock {
-    #[cfg(unix)]
+    #[cfg(all(unix, not(target_os = "macos")))]
     id: libc::clockid_t,
+    #[cfg(target_os = "macos")]
+    port: libc::mach_port_t,
+    #[cfg(windows)]
+    thread: super::thread_handle::ThreadHandle,
 }
 
 impl ThreadClock {
@@ -23,16 +27,18 @@ impl ThreadClock {
             );
             ThreadClock { id }
         }
-        // macOS has no such call. Wall time is used instead, which is stricter on a busy machine.
         #[cfg(target_os = "macos")]
-        return ThreadClock { id: libc::CLOCK_MONOTONIC };
-        #[cfg(not(unix))]
-        return ThreadClock {};
+        // SAFETY: the call returns a name of the running thread, which needs no release.
+        unsafe {
+            ThreadClock { port: libc::pthread_mach_thread_np(libc::pthread_self()) }
+        }
+        #[cfg(windows)]
+        return ThreadClock { thread: super::thread_handle::ThreadHandle::of_this_thread() };
     }
 
     /// Returns the CPU time used so far in seconds. The time stops when the thread has ended.
-    pub fn seconds(self) -> f64 {
-        #[cfg(unix)]
+    pub fn seconds(&self) -> f64 {
+        #[cfg(all(unix, not(target_os = "macos")))]
         {
             let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
             // SAFETY: the call fills the record. The clock of an ended thread returns an error and
@@ -40,8 +46,21 @@ impl ThreadClock {
             unsafe { libc::clock_gettime(self.id, &mut time) };
             time.tv_sec as f64 + time.tv_nsec as f64 * 1e-9
         }
-        #[cfg(not(unix))]
-        return seconds_since_start();
+        #[cfg(target_os = "macos")]
+        // SAFETY: the record is plain numbers, and as long as `count` says. The call fails for a
+        // thread that has ended, and leaves zeros.
+        unsafe {
+            let mut info: libc::thread_basic_info = std::mem::zeroed();
+            let mut count = libc::THREAD_BASIC_INFO_COUNT;
+            let flavor = libc::THREAD_BASIC_INFO as libc::thread_flavor_t;
+            libc::thread_info(self.port, flavor, (&raw mut info).cast(), &mut count);
+            let seconds = |time: libc::time_value_t| {
+                f64::from(time.seconds) + f64::from(time.microseconds) * 1e-6
+            };
+            seconds(info.user_time) + seconds(info.system_time)
+        }
+        #[cfg(windows)]
+        return self.thread.cpu_seconds();
     }
 }
 

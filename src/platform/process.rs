@@ -1,5 +1,6 @@
 //! The process and its threads: memory, drivers, stacks, priorities, and immediate exit.
 
+#[cfg(target_os = "linux")]
 use std::path::PathBuf;
 
 /// Makes the kernel use small memory pages. The allocator requests huge pages, which are cleared
@@ -80,17 +81,51 @@ fn find_stack_floor() -> usize {
             return lowest.addr() + (size / 4).min(1 << 20);
         }
     }
+    #[cfg(target_os = "macos")]
+    // SAFETY: the calls read two numbers of the calling thread. The address is the highest one.
+    unsafe {
+        let thread = libc::pthread_self();
+        let highest = libc::pthread_get_stackaddr_np(thread).addr();
+        let size = libc::pthread_get_stacksize_np(thread);
+        if (highest.saturating_sub(size)..highest).contains(&here) {
+            return highest - size + (size / 4).min(1 << 20);
+        }
+    }
+    #[cfg(windows)]
+    // SAFETY: the call fills both numbers for the calling thread.
+    unsafe {
+        let (mut lowest, mut highest) = (0, 0);
+        windows_sys::Win32::System::Threading::GetCurrentThreadStackLimits(
+            &mut lowest,
+            &mut highest,
+        );
+        if (lowest..highest).contains(&here) {
+            return lowest + ((highest - lowest) / 4).min(1 << 20);
+        }
+    }
     // Every system provides at least 1 MiB for its main thread.
     here.saturating_sub(512 << 10)
 }
 
-/// Lowers the calling thread's priority, for long jobs that should not delay a frame. Only Linux
-/// supports this for single threads.
+/// Lowers the calling thread's priority, for long jobs that should not delay a frame.
 pub fn lower_thread_priority() {
     #[cfg(target_os = "linux")]
     // SAFETY: the call changes a number of the calling thread. A refusal does no harm.
     unsafe {
         libc::setpriority(libc::PRIO_PROCESS, 0, 5);
+    }
+    #[cfg(target_os = "macos")]
+    // SAFETY: as above.
+    unsafe {
+        libc::pthread_set_qos_class_self_np(libc::qos_class_t::QOS_CLASS_UTILITY, 0);
+    }
+    #[cfg(windows)]
+    // SAFETY: as above.
+    unsafe {
+        use windows_sys::Win32::System::Threading::{
+            GetCurrentThread, SetThreadPriority, THREAD_PRIORITY_BELOW_NORMAL,
+        };
+        SetThreadPriority(GetCurrentThread(), THREAD_PRIORITY_BELOW_NORMAL);
     }
 }
 
@@ -102,6 +137,11 @@ pub fn exit_immediately(code: i32) -> ! {
     unsafe {
         libc::_exit(code)
     }
-    #[cfg(not(unix))]
-    std::process::exit(code)
+    #[cfg(windows)]
+    // SAFETY: as above; the call returns only if the process may not end itself.
+    unsafe {
+        use windows_sys::Win32::System::Threading::{GetCurrentProcess, TerminateProcess};
+        TerminateProcess(GetCurrentProcess(), code as u32);
+        std::process::abort()
+    }
 }

@@ -1,37 +1,53 @@
-//! Signals: those that ask the process to end, and one that interrupts a thread.
+//! Requests of the system and the terminal to end the process, and interrupting a thread: by
+//! signals, and on Windows by the console's events and by stopping the thread.
 
 use super::seconds_since_start;
+#[cfg(unix)]
 use std::cell::Cell;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+/// The function that runs when a thread is interrupted, and its argument.
+type InterruptHandler = (fn(*const ()), *const ());
+
+#[cfg(unix)]
 thread_local! {
-    /// The function that this thread runs when it is interrupted.
-    static INTERRUPT_HANDLER: Cell<Option<fn()>> = const { Cell::new(None) };
+    /// The handler that this thread runs when it is interrupted.
+    static INTERRUPT_HANDLER: Cell<Option<InterruptHandler>> = const { Cell::new(None) };
 }
 
 #[cfg(unix)]
 extern "C" fn on_interrupt(_: libc::c_int) {
-    if let Some(run) = INTERRUPT_HANDLER.get() {
-        run();
+    if let Some((run, data)) = INTERRUPT_HANDLER.get() {
+        run(data);
     }
 }
 
-/// A handle with which other threads can interrupt one thread, which then immediately runs a
-/// function that it has registered.
-#[derive(Clone, Copy)]
+/// A handle with which other threads can interrupt one thread. A function that the thread has
+/// registered then runs immediately, between two instructions of the thread.
+#[derive(Clone)]
 pub struct ThreadInterrupt {
     #[cfg(unix)]
     thread: libc::pthread_t,
+    #[cfg(windows)]
+    thread: super::thread_handle::ThreadHandle,
+    #[cfg(windows)]
+    handler: InterruptHandler,
 }
 
+// SAFETY: the pointer is only passed on to the function, under the contract of `send`.
+#[cfg(windows)]
+unsafe impl Send for ThreadInterrupt {}
+
 impl ThreadInterrupt {
-    /// Allows other threads to interrupt the calling thread, which then runs `run` inside of a
-    /// signal handler. `run` must not use data that may be half changed. A later call replaces the
-    /// function.
+    /// Allows other threads to interrupt the calling thread. `run` then runs with `data`: on Unix
+    /// inside of a signal handler on the interrupted thread, on Windows on the interrupting thread,
+    /// while the other one is stopped. So `run` must not lock, allocate, use thread-local data, or
+    /// use data that may be half changed. A later call replaces the function.
     ///
     /// The signal is SIGURG: other senders are rare, and an additional signal does no harm.
-    pub fn this_thread(run: fn()) -> ThreadInterrupt {
-        INTERRUPT_HANDLER.set(Some(run));
+    pub fn this_thread(run: fn(*const ()), data: *const ()) -> ThreadInterrupt {
+        #[cfg(unix)]
+        INTERRUPT_HANDLER.set(Some((run, data)));
         #[cfg(unix)]
         // SAFETY: the records are filled before they are used. The handler only reads a cell that
         // lives as long as its thread, and runs `run`, whose contract the caller upholds.
@@ -49,22 +65,29 @@ impl ThreadInterrupt {
             libc::pthread_sigmask(libc::SIG_UNBLOCK, &signals, std::ptr::null_mut());
             ThreadInterrupt { thread: libc::pthread_self() }
         }
-        #[cfg(not(unix))]
-        return ThreadInterrupt {};
+        #[cfg(windows)]
+        {
+            let thread = super::thread_handle::ThreadHandle::of_this_thread();
+            ThreadInterrupt { thread, handler: (run, data) }
+        }
     }
 
-    /// Makes the thread run its function. Returns false if the system does not support it.
+    /// Makes the thread's function run. Returns false if the system refuses it.
     ///
     /// # Safety
-    /// The thread must not have ended.
-    pub unsafe fn send(self) -> bool {
+    /// The thread must not have ended, must not be the calling one, and `data` must still exist.
+    pub unsafe fn send(&self) -> bool {
         #[cfg(unix)]
         // SAFETY: the caller upholds the contract, and the handler is installed.
         unsafe {
             libc::pthread_kill(self.thread, libc::SIGURG) == 0
         }
-        #[cfg(not(unix))]
-        return false;
+        #[cfg(windows)]
+        // SAFETY: the caller and the function uphold the contract.
+        unsafe {
+            let (run, data) = self.handler;
+            self.thread.run_while_stopped(|| run(data))
+        }
     }
 }
 
@@ -84,9 +107,26 @@ fn record_end_signal() {
     let _ = END_REQUESTED_AT.compare_exchange(0, now, Ordering::Relaxed, Ordering::Relaxed);
 }
 
+/// Time for which the console's last events wait for the process to end by itself. Windows ends it
+/// when the handler returns, and after five seconds in any case.
+#[cfg(windows)]
+const CONSOLE_GRACE: std::time::Duration = std::time::Duration::from_secs(4);
+
+/// Handles an event of the console, on a thread of its own.
+#[cfg(windows)]
+unsafe extern "system" fn on_console_event(event: u32) -> windows_sys::core::BOOL {
+    use windows_sys::Win32::System::Console::{CTRL_BREAK_EVENT, CTRL_C_EVENT};
+    record_end_signal();
+    if event != CTRL_C_EVENT && event != CTRL_BREAK_EVENT {
+        // The console was closed, or the user logs off.
+        std::thread::sleep(CONSOLE_GRACE);
+    }
+    1
+}
+
 /// Records SIGINT, SIGTERM and SIGHUP (the terminal was closed) from now on, instead of ending the
-/// process at once. If the process was started to outlive its terminal (`nohup`), SIGHUP stays
-/// ignored.
+/// process at once, and on Windows the corresponding events of the console. If the process was
+/// started to outlive its terminal (`nohup`), SIGHUP stays ignored.
 pub fn install_signal_handlers() {
     seconds_since_start();
     #[cfg(unix)]
@@ -99,6 +139,12 @@ pub fn install_signal_handlers() {
                 libc::signal(signal, libc::SIG_IGN);
             }
         }
+    }
+    #[cfg(windows)]
+    // SAFETY: the handler uses only atomics and the clock. A process without a console has no such
+    // events, and the call fails.
+    unsafe {
+        windows_sys::Win32::System::Console::SetConsoleCtrlHandler(Some(on_console_event), 1);
     }
 }
 
@@ -113,16 +159,17 @@ pub fn end_requested() -> Option<f64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    #[cfg(unix)]
     use std::io::Write;
+    use std::sync::atomic::AtomicU32;
 
-    #[cfg(unix)]
     #[test]
     fn an_interrupt_runs_its_function_during_a_system_call() {
-        thread_local! {
-            static POKES: Cell<u32> = const { Cell::new(0) };
+        static CALLS: AtomicU32 = AtomicU32::new(0);
+        fn count(calls: *const ()) {
+            // SAFETY: the pointer is the one that was registered below.
+            unsafe { &*calls.cast::<AtomicU32>() }.fetch_add(1, Ordering::SeqCst);
         }
-        let thread_interrupt = ThreadInterrupt::this_thread(|| POKES.set(POKES.get() + 1));
+        let thread_interrupt = ThreadInterrupt::this_thread(count, (&raw const CALLS).cast());
         let (reader, mut writer) = std::io::pipe().unwrap();
         let other = std::thread::spawn(move || {
             // SAFETY: the interrupted thread waits for this thread, so it has not ended.
@@ -131,11 +178,11 @@ mod tests {
             // SAFETY: as above; the interrupted thread is reading now.
             assert!(unsafe { thread_interrupt.send() });
             writer.write_all(b"x").unwrap();
-            POKES.get()
         });
         let mut byte = [0];
         std::io::Read::read_exact(&mut { reader }, &mut byte).unwrap();
-        assert_eq!((other.join().unwrap(), byte), (0, *b"x"));
-        assert!(POKES.get() > 0, "two pokes that come together count once");
+        other.join().unwrap();
+        assert_eq!(byte, *b"x");
+        assert!(CALLS.load(Ordering::SeqCst) > 0, "two interrupts that come together count once");
     }
 }

@@ -15,10 +15,9 @@ use super::report::{self, ErrorReport};
 use engine_foundation::{log, panic};
 use engine_platform::{self as platform, ThreadClock, ThreadInterrupt};
 use mlua::ffi::*;
-use std::cell::Cell;
 use std::ffi::{CStr, c_int};
 use std::io;
-use std::ptr::{null, null_mut};
+use std::ptr::null_mut;
 use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU32, AtomicU64, Ordering::SeqCst};
 use std::sync::{Arc, Mutex};
 use std::thread::{self, Builder, Thread};
@@ -96,7 +95,6 @@ pub enum HangCause {
     Engine,
 }
 
-#[derive(Clone, Copy)]
 struct WatchedScript {
     clock: ThreadClock,
     thread_interrupt: ThreadInterrupt,
@@ -105,20 +103,30 @@ struct WatchedScript {
 thread_local! {
     /// The first of the interrupts whose VMs run on this thread. A signal handler can walk this
     /// list at any time, because every change of the list is a single store.
-    static FIRST: Cell<*const Interrupt> = const { Cell::new(null()) };
+    static FIRST: AtomicPtr<Interrupt> = const { AtomicPtr::new(null_mut()) };
 }
 
-/// Runs on a thread that runs Lua when its watchdog interrupts it. LuaJIT's hook may be set from a
-/// signal handler on the thread that runs the state, and from no other thread.
-fn on_thread_interrupt() {
-    let mut at = FIRST.get();
-    // SAFETY: an interrupt is in the list from `watch` to `close`, both called on this thread, and
+fn first() -> *mut Interrupt {
+    FIRST.with(|first| first.load(SeqCst))
+}
+
+fn set_first(interrupt: *const Interrupt) {
+    FIRST.with(|first| first.store(interrupt.cast_mut(), SeqCst));
+}
+
+/// Runs when the watchdog interrupts a thread that runs Lua. LuaJIT's hook may be set between any
+/// two instructions of that thread, and not at the same time as they run. `first` is the thread's
+/// list.
+fn on_thread_interrupt(first: *const ()) {
+    // SAFETY: the list lives as long as its thread, which is interrupted now.
+    let mut at = unsafe { &*first.cast::<AtomicPtr<Interrupt>>() }.load(SeqCst).cast_const();
+    // SAFETY: an interrupt is in the list from `watch` to `close`, both called on its thread, and
     // its VM holds it for longer.
     while let Some(interrupt) = unsafe { at.as_ref() } {
         if interrupt.reasons.load(SeqCst) != 0 && !interrupt.hooking.load(SeqCst) {
             interrupt.hook();
         }
-        at = interrupt.next.load(SeqCst);
+        at = interrupt.next.load(SeqCst).cast_const();
     }
 }
 
@@ -157,11 +165,12 @@ impl Interrupt {
 
     fn watch_by(self: &Arc<Interrupt>, state: *mut lua_State, thread: Builder) -> io::Result<()> {
         self.state.store(state, SeqCst);
-        let (clock, thread_interrupt) =
-            (ThreadClock::of_this_thread(), ThreadInterrupt::this_thread(on_thread_interrupt));
+        let list = FIRST.with(|first| std::ptr::from_ref(first).cast());
+        let thread_interrupt = ThreadInterrupt::this_thread(on_thread_interrupt, list);
+        let clock = ThreadClock::of_this_thread();
         *panic::lock(&self.watched) = Some(WatchedScript { clock, thread_interrupt });
-        self.next.store(FIRST.get().cast_mut(), SeqCst);
-        FIRST.set(Arc::as_ptr(self));
+        self.next.store(first(), SeqCst);
+        set_first(Arc::as_ptr(self));
         let shared = self.clone();
         let watch = move || {
             while !shared.closing.load(SeqCst) {
@@ -214,11 +223,11 @@ impl Interrupt {
     /// Removes this interrupt from its thread's list.
     fn unlink(&self) {
         let next = self.next.load(SeqCst);
-        if std::ptr::eq(FIRST.get(), self) {
-            FIRST.set(next);
+        if std::ptr::eq(first(), self) {
+            set_first(next);
             return;
         }
-        let mut at = FIRST.get();
+        let mut at = first();
         // SAFETY: as in `on_thread_interrupt`.
         while let Some(other) = unsafe { at.as_ref() } {
             if std::ptr::eq(other.next.load(SeqCst), self) {
@@ -229,8 +238,8 @@ impl Interrupt {
     }
 
     fn cpu_micros(&self) -> u64 {
-        let watched = *panic::lock(&self.watched);
-        watched.map_or(0, |watched| (watched.clock.seconds() * 1e6) as u64)
+        let watched = panic::lock(&self.watched);
+        watched.as_ref().map_or(0, |watched| (watched.clock.seconds() * 1e6) as u64)
     }
 
     /// Begins a callback, which may use `budget` seconds of CPU time (infinite: no limit).
@@ -342,14 +351,16 @@ impl Interrupt {
             return;
         }
         self.reasons.fetch_or(reason as u32, SeqCst);
-        // SAFETY: the thread has not called `close` yet, because `close` takes the lock.
-        let was_interrupted =
-            watched.is_some_and(|watched| unsafe { watched.thread_interrupt.send() });
-        if !was_interrupted {
-            // On systems without signals the hook is set from this thread, although LuaJIT changes
-            // the same memory without a lock. At worst this hook is lost, and it is set again
-            // later.
-            self.hook();
+        self.interrupt_thread(watched.as_ref());
+    }
+
+    /// Interrupts the thread that runs the state, which then sets the hook. A thread that cannot be
+    /// interrupted now is interrupted at the watchdog's next check.
+    fn interrupt_thread(&self, watched: Option<&WatchedScript>) {
+        if let Some(watched) = watched {
+            // SAFETY: the thread has not called `close` yet, because `close` takes the lock. It is
+            // not this one: only the watchdog and the sampler come here.
+            unsafe { watched.thread_interrupt.send() };
         }
     }
 
@@ -371,11 +382,8 @@ impl Interrupt {
             return;
         }
         self.reasons.fetch_or(StopReason::Where as u32, SeqCst);
-        // SAFETY: the thread has not called `close` yet, because `close` takes the lock. Where
-        // there are no signals, or if the hook gets lost, the next request follows soon.
-        if !watched.is_some_and(|watched| unsafe { watched.thread_interrupt.send() }) {
-            self.hook();
-        }
+        // If the hook gets lost, the next request follows soon.
+        self.interrupt_thread(watched.as_ref());
     }
 
     fn is_armed(&self, reason: StopReason) -> bool {
@@ -579,12 +587,12 @@ mod tests {
             interrupt.watch(null_mut()).unwrap();
         }
         let listed = || {
-            let first = std::iter::successors(Some(FIRST.get()), |at| {
+            let all = std::iter::successors(Some(first().cast_const()), |at| {
                 // SAFETY: they are all alive.
                 let next = unsafe { at.as_ref() }?.next.load(SeqCst);
                 Some(next.cast_const())
             });
-            first.take_while(|at| !at.is_null()).collect::<Vec<_>>()
+            all.take_while(|at| !at.is_null()).collect::<Vec<_>>()
         };
         let [a, b, c] = [0, 1, 2].map(|i| Arc::as_ptr(&all[i]));
         assert_eq!(listed(), [c, b, a]);

@@ -210,12 +210,13 @@ impl Reader<'_> {
             let message = "it is nested too deeply: write `a ? b : c` with `if` and `elseif` here";
             return Some(message.to_string());
         }
-        let Some((clock, end)) = self.end else {
+        let Some((clock, end)) = &self.end else {
             let clock = ThreadClock::of_this_thread();
-            self.end = Some((clock, clock.seconds() + LOAD_SECONDS_MAX));
+            let end = clock.seconds() + LOAD_SECONDS_MAX;
+            self.end = Some((clock, end));
             return None;
         };
-        (clock.seconds() > end).then(|| {
+        (clock.seconds() > *end).then(|| {
             format!(
                 "it takes more than {LOAD_SECONDS_MAX} seconds to compile (LOAD_SECONDS_MAX), as \
                  thousands of `elseif`, `and`, `or`, `goto` or labels in a row do: look things up \

@@ -271,7 +271,8 @@ const ALLOWED: &[Allowed] = &[
         &["OpenOptions::new("],
         "input devices, which are opened without waiting",
     ),
-    ("src/platform/terminal.rs", &["File::open("], "/dev/null"),
+    ("src/platform/terminal/unix.rs", &["File::open("], "/dev/null"),
+    ("src/platform/terminal/windows.rs", &["File::open("], "NUL"),
     (
         "src/system/render/device.rs",
         &["fs::read_dir(", ".exists()"],
@@ -309,8 +310,18 @@ const ALLOWED: &[Allowed] = &[
     ),
     (
         "src/package/signed_files.rs",
-        &[".metadata(", "create_dir_all", "set_permissions("],
-        "writes an application for a signing tool into a folder of its own",
+        &[".metadata(", "create_dir_all"],
+        "an application that a signing tool writes into a folder of its own",
+    ),
+    (
+        "src/package/stores.rs",
+        &["remove_dir_all("],
+        "removes files of an earlier run from the folders of stores",
+    ),
+    (
+        "src/package/unpacked.rs",
+        &["create_dir_all", "set_permissions("],
+        "writes files into folders of their own, for signing tools and stores",
     ),
     ("src/package/signing.rs", &["fs::symlink_metadata("], "whether a signing tool wrote its file"),
     (

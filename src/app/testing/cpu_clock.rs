@@ -19,7 +19,7 @@ pub struct CpuClock {
 impl CpuClock {
     pub fn of_this_thread() -> CpuClock {
         let (clock, last_query) = (ThreadClock::of_this_thread(), Instant::now());
-        CpuClock { clock, last_seconds: clock.seconds(), last_query }
+        CpuClock { last_seconds: clock.seconds(), clock, last_query }
     }
 
     /// Returns the CPU time in seconds. Between queries it adds the elapsed real time, which the

@@ -49,6 +49,26 @@ fn text<'f>(files: &'f [(String, String)], path: &str) -> &'f str {
 }
 
 #[test]
+fn settings_of_packages_follow_the_icon_and_the_licences() {
+    let settings = "package = {\n  icon = \"art/icon.png\"\n  license_files = [\"OFL.txt\"]\n}\n\
+                    windows = { package = { icon = \"art/icon.png\" } }\n";
+    let game = TestGame::new(&[
+        ("main.lua", ""),
+        ("art/icon.png", "png"),
+        ("OFL.txt", "text"),
+        ("settings.sjson", settings),
+    ]);
+    for (from, to) in [("art/icon.png", "shop/front.png"), ("OFL.txt", "licenses/font.txt")] {
+        let graph = game.graph();
+        let plan = plan_move(&graph, from, to).unwrap();
+        apply(&game.root, &plan.changes(&graph, false).unwrap()).unwrap();
+    }
+    let wanted =
+        settings.replace("art/icon.png", "shop/front.png").replace("OFL.txt", "licenses/font.txt");
+    assert_eq!(text(&game.files(), "settings.sjson"), wanted);
+}
+
+#[test]
 fn a_moved_texture_takes_its_variants_and_names_along() {
     let files = planned(|graph| plan_move(graph, "t/wall.texture", "stone/brick"));
     for path in ["stone/brick.png", "stone/brick.fr.png", "stone/brick.texture"] {

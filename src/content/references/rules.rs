@@ -231,6 +231,10 @@ pub const SETTINGS: &[ReferenceRule] = &[
     rule(&["*", "boot_script"], &[LUA], NameForm::Module),
     name(&["sound", "mixer"], &[MIXER]),
     name(&["*", "sound", "mixer"], &[MIXER]),
+    path(&["package", "icon"]),
+    path(&["*", "package", "icon"]),
+    path(&["package", "license_files", "*"]),
+    path(&["*", "package", "license_files", "*"]),
 ];
 
 /// Rules of files that other programs export, by ending. `lua` has no rows here.

@@ -83,6 +83,7 @@ mod kind {
 
 /// The kinds of answers, as the first byte. It is followed by nothing, a system error number, or a
 /// message.
+#[cfg(target_os = "linux")]
 mod answer {
     pub const DONE: u8 = 0;
     pub const SYSTEM: u8 = 1;

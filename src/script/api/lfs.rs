@@ -249,14 +249,23 @@ fn touch(_: &mut Engine, file: ByteArgument, access: f64, modification: f64) -> 
     SystemResult::of(touched, |()| SystemResult::Done)
 }
 
+/// Makes a link on Windows, which has two kinds of links. The old path is relative to the new one.
+#[cfg(windows)]
+fn windows_link(old: &Path, new: &Path) -> std::io::Result<()> {
+    match new.parent().unwrap_or(Path::new("")).join(old).is_dir() {
+        true => std::os::windows::fs::symlink_dir(old, new),
+        false => std::os::windows::fs::symlink_file(old, new),
+    }
+}
+
 fn link(_: &mut Engine, old: ByteArgument, new: ByteArgument, symbolic: bool) -> SystemResult {
     let (old, new) = (path(old), path(new));
     let linked = match symbolic {
         false => std::fs::hard_link(old, new),
         #[cfg(unix)]
         true => std::os::unix::fs::symlink(old, new),
-        #[cfg(not(unix))]
-        true => Err(Error::other("links to paths are not made on this system")),
+        #[cfg(windows)]
+        true => windows_link(&old, &new),
     };
     SystemResult::of(linked, |()| SystemResult::Done)
 }

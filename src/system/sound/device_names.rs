@@ -1,4 +1,4 @@
-//! The allowlist of sound device names. The system's sound library interprets names: some of its
+//! The allowlist of sound device names. The sound library of Linux interprets names: some of its
 //! plug-ins start programs and write files. So the library receives only names that it lists
 //! itself, and `default` and `null`. Opens nothing.
 
@@ -7,15 +7,16 @@ use engine_foundation::suggest;
 /// Names that are always allowed, without being listed.
 pub const ALWAYS: [&str; 2] = ["default", "null"];
 /// The longest name, in bytes.
-const NAME_BYTES_MAX: usize = 200;
+pub const NAME_BYTES_MAX: usize = 200;
 /// The most devices that a message lists.
 const LISTED_MAX: usize = 12;
 
-/// Rejects a name that no device has, because the library would take it as an expression. Call this
-/// function before the library is opened.
+/// Rejects a name that no device has, because the library of Linux would take it as an expression.
+/// Call this function before the library is opened.
 ///
 /// # Errors
 /// Returns a message that names the setting and the remedy.
+#[cfg(any(test, target_os = "linux"))]
 pub fn check_shape(name: &str) -> Result<(), String> {
     let letter = |c: char| c.is_ascii_alphanumeric() || "_-.:,=+".contains(c);
     let fault = if name.is_empty() {

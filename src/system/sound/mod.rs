@@ -4,6 +4,7 @@
 //! mixer follows them: mixer_output.rs on the game's thread, clip_player.rs and device.rs on the
 //! audio thread. Knows no units and no scripts: those pass in plain numbers.
 
+#[cfg(target_os = "linux")]
 mod alsa;
 pub mod bus;
 pub mod clip;
@@ -30,10 +31,16 @@ pub mod mixer_output;
 pub mod music_clock;
 pub mod parameters;
 pub mod registry;
+#[cfg(any(test, windows, target_os = "macos"))]
+mod resampler;
 pub mod resource;
+#[cfg(any(test, windows, target_os = "macos"))]
+mod sample_ring;
 mod seek;
 pub mod source_fields;
 pub mod spatialization;
+#[cfg(any(windows, target_os = "macos"))]
+mod system_output;
 mod true_peak;
 pub mod voice;
 pub mod voice_loop;
@@ -41,6 +48,8 @@ pub mod voice_update;
 pub mod voices;
 mod wav_writer;
 
+#[cfg(target_os = "linux")]
+use alsa as output;
 use bus::BusStates;
 use device::{DeviceSetup, SAMPLE_RATE};
 use engine_foundation::counter;
@@ -55,6 +64,8 @@ use engine_resource::store::ResourceStore;
 use mixer::MixerData;
 use mixer_output::MixerOutput;
 use std::path::PathBuf;
+#[cfg(any(windows, target_os = "macos"))]
+use system_output as output;
 use voices::{SoundWorld, TriggerDesc, Voices};
 use wav_writer::WavWriter;
 
@@ -110,7 +121,7 @@ impl SoundSystem {
             AudioDestination::File(_) => Some(DeviceSetup::Offline),
             AudioDestination::Device(name) => {
                 let name = if name.is_empty() { settings.text("sound.device") } else { name };
-                Some(DeviceSetup::Live(alsa::opener(name.to_string())))
+                Some(DeviceSetup::Live(output::opener(name.to_string())))
             }
         };
         let file = match destination {

@@ -1,7 +1,9 @@
 //! Gamepads on Linux: device nodes in one folder, which is scanned again when it changes.
 
-use super::mapping::{self, BTN_GAMEPAD, BTN_JOYSTICK, DeviceCodes, MappingDatabase};
-use super::{EV_ABS, EV_KEY, EV_SYN, PadTranslator, SYN_DROPPED};
+use super::MappingDatabase;
+use super::database::digits_of;
+use super::mapping::{self, BTN_GAMEPAD, BTN_JOYSTICK, DeviceCodes};
+use super::translator::{EV_ABS, EV_KEY, EV_SYN, PadTranslator, SYN_DROPPED};
 use crate::{DeviceId, EventKind, InputEvent, PAD, PADS_MAX, RumbleCommand};
 use engine_foundation::log;
 use engine_platform::{InputNode, RawInput};
@@ -120,7 +122,7 @@ impl DeviceNodes {
         let axes = axes.filter_map(|code| Some((code, node.range(code).ok()?))).collect();
         let codes = DeviceCodes { keys, axes };
         let id = node.id();
-        let rules = match self.database.rules(id, &codes) {
+        let rules = match mapping::rules_of(&self.database, id, &codes) {
             Some(rules) => rules,
             None if codes.keys.contains(&BTN_GAMEPAD) => {
                 mapping::standard(&codes, is_swapped(path, id))
@@ -128,7 +130,7 @@ impl DeviceNodes {
             None => {
                 // Devices with other codes are not gamepads.
                 if codes.keys.contains(&BTN_JOYSTICK) {
-                    let (name, digits) = (node.name(), mapping::digits_of(id));
+                    let (name, digits) = (node.name(), digits_of(id));
                     let message = format!(
                         "{name} is not used: the mapping of its buttons is unknown. Add a line for \
                          {digits} to the game's gamecontrollerdb.txt"

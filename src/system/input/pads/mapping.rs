@@ -2,9 +2,9 @@
 //! (Documentation/input/gamepad.rst), or by a line of SDL's database format
 //! (`GUID,name,a:b0,leftx:a0,…`). Pure functions: no device is accessed.
 
+use super::MappingDatabase;
 use crate::button_names::{DeviceClass, pad};
 use engine_platform::AxisRange;
-use std::collections::HashMap;
 
 /// Codes of linux/input-event-codes.h.
 pub const BTN_JOYSTICK: u16 = 0x120;
@@ -126,66 +126,14 @@ pub fn standard(codes: &DeviceCodes, swapped: bool) -> Vec<MappingRule> {
     rules
 }
 
-/// Lines of a mapping database, by the identifiers of their gamepads.
-#[derive(Default, Debug)]
-pub struct MappingDatabase {
-    /// Fields of each line, by bus, vendor, product and version from the line's GUID.
-    lines: HashMap<[u16; 4], String>,
-}
-
-impl MappingDatabase {
-    /// Reads the lines for Linux or for any system. Later lines replace earlier ones. Returns the
-    /// numbers, from 1, of malformed lines.
-    pub fn add(&mut self, text: &str) -> Vec<usize> {
-        let mut wrong = Vec::new();
-        for (at, line) in text.lines().enumerate() {
-            let line = line.trim();
-            if line.is_empty() || line.starts_with('#') {
-                continue;
-            }
-            let platform = line.split(',').find_map(|field| field.strip_prefix("platform:"));
-            let Some((id, rest)) = line.split_once(',') else {
-                wrong.push(at + 1);
-                continue;
-            };
-            match (id_of(id), rest.split_once(',')) {
-                (Some(id), Some((_, fields))) => {
-                    if platform.is_none_or(|platform| platform == "Linux") {
-                        self.lines.insert(id, fields.to_string());
-                    }
-                }
-                // SDL's names for classes of devices, which do not exist here.
-                _ if id == "xinput" || id == "hidapi" => {}
-                _ => wrong.push(at + 1),
-            }
-        }
-        wrong
-    }
-
-    /// Returns the rules for a gamepad if the database has a line for it.
-    pub fn rules(&self, id: [u16; 4], codes: &DeviceCodes) -> Option<Vec<MappingRule>> {
-        let fields = self.lines.get(&id)?;
-        Some(fields.split(',').filter_map(|field| rule(field, codes)).collect())
-    }
-}
-
-/// Parses the 32 digits of a line's GUID: little-endian pairs of bytes, each followed by a pair
-/// that does not identify the gamepad.
-fn id_of(text: &str) -> Option<[u16; 4]> {
-    if text.len() != 32 || !text.bytes().all(|byte| byte.is_ascii_hexdigit()) {
-        return None;
-    }
-    let word = |at: usize| {
-        let byte = |at: usize| u16::from_str_radix(&text[at * 2..at * 2 + 2], 16).ok();
-        Some(byte(at)? | byte(at + 1)? << 8)
-    };
-    Some([word(0)?, word(4)?, word(8)?, word(12)?])
-}
-
-/// Returns the GUID digits that identify a gamepad in the database.
-pub fn digits_of(id: [u16; 4]) -> String {
-    let word = |word: u16| format!("{:02x}{:02x}0000", word & 0xff, word >> 8);
-    id.map(word).concat()
+/// Returns the rules for a gamepad if the database has a line for it.
+pub fn rules_of(
+    database: &MappingDatabase,
+    id: [u16; 4],
+    codes: &DeviceCodes,
+) -> Option<Vec<MappingRule>> {
+    let fields = database.fields(id)?;
+    Some(fields.split(',').filter_map(|field| rule(field, codes)).collect())
 }
 
 /// Parses a field such as `a:b0`, `leftx:a0~`, `dpup:h0.1`, `+lefty:+a1`.
@@ -264,7 +212,7 @@ fn source_of(text: &str, codes: &DeviceCodes) -> Option<MappingSource> {
 }
 
 #[cfg(test)]
-mod tests {
+pub mod tests {
     use super::*;
 
     pub fn codes(keys: &[u16], axes: &[u16]) -> DeviceCodes {
@@ -272,7 +220,7 @@ mod tests {
         DeviceCodes { keys: keys.to_vec(), axes: axes.iter().map(|code| (*code, range)).collect() }
     }
 
-    const LINE: &str = "030000005e0400008e02000014010000,A Pad,a:b0,b:b1,x:b2,dpup:h0.1,\
+    pub const LINE: &str = "030000005e0400008e02000014010000,A Pad,a:b0,b:b1,x:b2,dpup:h0.1,\
                         leftx:a0,lefty:a1~,lefttrigger:a2,+rightx:b3,platform:Linux,";
 
     #[test]
@@ -280,7 +228,7 @@ mod tests {
         let mut database = MappingDatabase::default();
         assert!(database.add(LINE).is_empty());
         let codes = codes(&[1, 0x130, 0x131, 0x133, 0x134], &[0, 1, 2, 0x10, 0x11]);
-        let rules = database.rules([3, 0x045e, 0x028e, 0x0114], &codes).unwrap();
+        let rules = rules_of(&database, [3, 0x045e, 0x028e, 0x0114], &codes).unwrap();
         assert_eq!(rules.len(), 8);
         assert_eq!(rules[0], key(0x130, pad::A));
         assert_eq!(rules[3], part(0x11, 0.0, -1.0, pad::D_UP));
@@ -296,33 +244,15 @@ mod tests {
             rules[7].target,
             MappingTarget::Stick { axis: 1, part: 0, from: 0.0, to: 1.0 }
         ));
-        assert!(database.rules([3, 1, 1, 1], &codes).is_none());
-    }
-
-    #[test]
-    fn the_guid_of_a_pad_matches_the_database() {
-        for id in [[3, 0x045e, 0x028e, 0x0114], [0, 0xffff, 1, 0x8000]] {
-            assert_eq!(id_of(&digits_of(id)), Some(id));
-        }
-        assert!(LINE.starts_with(&digits_of([3, 0x045e, 0x028e, 0x0114])));
-    }
-
-    #[test]
-    fn lines_of_other_systems_are_skipped_and_bad_ones_reported() {
-        let mut database = MappingDatabase::default();
-        let text = format!(
-            "# words\n\n{}\nnonsense\n03,x,a:b0\nxinput,XInput,a:b0\n",
-            LINE.replace("Linux", "Windows")
-        );
-        assert_eq!(database.add(&text), [4, 5]);
-        assert!(database.rules([3, 0x045e, 0x028e, 0x0114], &codes(&[], &[])).is_none());
+        assert!(rules_of(&database, [3, 1, 1, 1], &codes).is_none());
     }
 
     #[test]
     fn mappings_of_missing_inputs_are_skipped() {
         let mut database = MappingDatabase::default();
         database.add(LINE);
-        let rules = database.rules([3, 0x045e, 0x028e, 0x0114], &codes(&[0x130], &[])).unwrap();
+        let rules =
+            rules_of(&database, [3, 0x045e, 0x028e, 0x0114], &codes(&[0x130], &[])).unwrap();
         // Hats are not checked against the gamepad's axes, so their rules are kept.
         assert_eq!(rules, [key(0x130, pad::A), part(0x11, 0.0, -1.0, pad::D_UP)]);
     }

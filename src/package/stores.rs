@@ -1,0 +1,265 @@
+//! Folders for the upload programs of stores: SteamPipe's depots with their script, and the
+//! channels of itch.io with a script for butler. Uploads nothing and knows no account.
+//!
+//! Source: Steamworks' "Uploading to Steam", itch.io's "Pushing builds" and "App manifests".
+
+use super::archive::{Archive, Content};
+use super::writer::PackageSources;
+use super::{linux, unpacked};
+use engine_foundation::{Error, error};
+use std::path::{Path, PathBuf};
+
+/// Maximum length of a name at itch.io in bytes.
+const ITCH_NAME_BYTES_MAX: usize = 60;
+
+/// An app of Steam, with its depots.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SteamApp {
+    app: u32,
+    /// Platforms and the numbers of their depots.
+    depots: Vec<(&'static str, u32)>,
+}
+
+impl SteamApp {
+    /// Parses `480:linux=481,windows=482`.
+    ///
+    /// # Errors
+    /// Returns a message that shows the form.
+    pub fn parse(text: &str) -> Result<SteamApp, String> {
+        let wrong = || {
+            format!(
+                "'{text}' is no app with depots: write their numbers, such as \
+                 480:linux=481,windows=482,macos=483"
+            )
+        };
+        let number =
+            |text: &str| text.parse::<u32>().ok().filter(|number| *number > 0).ok_or_else(wrong);
+        let (app, depots) = text.split_once(':').ok_or_else(wrong)?;
+        let mut found: Vec<(&'static str, u32)> = Vec::new();
+        for depot in depots.split(',') {
+            let (name, depot) = depot.split_once('=').ok_or_else(wrong)?;
+            let platform = super::PLATFORMS.iter().find(|known| **known == name);
+            let (platform, depot) = (*platform.ok_or_else(wrong)?, number(depot)?);
+            if found.iter().any(|(known, other)| *known == platform || *other == depot) {
+                return Err(format!("'{text}' names a platform or a depot twice"));
+            }
+            found.push((platform, depot));
+        }
+        Ok(SteamApp { app: number(app)?, depots: found })
+    }
+
+    fn depot(&self, platform: &str) -> Result<u32, Error> {
+        let found = self.depots.iter().find(|(known, _)| *known == platform);
+        found.map(|(_, depot)| *depot).ok_or_else(|| {
+            error!("--steam has no depot for {platform}: add {platform}= and its number")
+        })
+    }
+}
+
+/// A page of a game at itch.io.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ItchPage(String);
+
+impl ItchPage {
+    /// Parses `user/game`.
+    ///
+    /// # Errors
+    /// Returns a message that shows the form.
+    pub fn parse(text: &str) -> Result<ItchPage, String> {
+        let is_letter = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || "-_".contains(c);
+        let is_name = |name: &str| {
+            name.starts_with(|c: char| c.is_ascii_alphanumeric())
+                && name.len() <= ITCH_NAME_BYTES_MAX
+                && name.chars().all(is_letter)
+        };
+        match text.split_once('/') {
+            Some((user, game)) if is_name(user) && is_name(game) => Ok(ItchPage(text.to_string())),
+            _ => Err(format!(
+                "'{text}' is no page at itch.io: write its user and its game, such as \
+                 example/yard"
+            )),
+        }
+    }
+}
+
+/// The stores that get folders of their own.
+#[derive(Clone, Debug, Default)]
+pub struct StoreTargets {
+    /// The app of Steam.
+    pub steam: Option<SteamApp>,
+    /// The page at itch.io.
+    pub itch: Option<ItchPage>,
+}
+
+/// Name of a platform's channel. itch.io finds the platform in it.
+fn channel(platform: &str) -> &str {
+    if platform == "macos" { "mac" } else { platform }
+}
+
+/// Returns a text without characters that the formats of the scripts interpret.
+fn quotable(text: &str) -> String {
+    text.chars().map(|c| if "\"'\\`$".contains(c) || c.is_control() { ' ' } else { c }).collect()
+}
+
+impl StoreTargets {
+    /// Writes the files of a platform into the folders of the stores, instead of those of earlier
+    /// runs. `program` is the file or application that players start.
+    pub(super) fn write_content(
+        &self,
+        out: &Path,
+        platform: &str,
+        files: &Archive,
+        program: &str,
+    ) -> Result<(), Error> {
+        if self.steam.is_some() {
+            replace_files(&out.join("steam/content").join(platform), files)?;
+        }
+        if self.itch.is_some() {
+            let mut files = files.clone();
+            let actions = format!("[[actions]]\nname = \"play\"\npath = \"{program}\"\n");
+            files.add(".itch.toml", Content::bytes(actions));
+            replace_files(&out.join("itch").join(channel(platform)), &files)?;
+        }
+        Ok(())
+    }
+
+    /// Returns the paths and texts of the scripts for these platforms.
+    ///
+    /// # Errors
+    /// Returns an error if a platform has no depot.
+    pub fn scripts(
+        &self,
+        platforms: &[(&str, &PackageSources)],
+    ) -> Result<Vec<(&'static str, String)>, Error> {
+        let mut scripts = Vec::new();
+        let Some((_, PackageSources { settings, .. })) = platforms.first() else {
+            return Ok(scripts);
+        };
+        let version = settings.version_text();
+        if let Some(app) = &self.steam {
+            let mut depots = String::new();
+            for (platform, _) in platforms {
+                depots += &format!(
+                    "    \"{}\"\n    {{\n      \"FileMapping\"\n      {{\n        \"LocalPath\" \
+                     \"{platform}/*\"\n        \"DepotPath\" \".\"\n        \"Recursive\" \
+                     \"1\"\n      }}\n    }}\n",
+                    app.depot(platform)?
+                );
+            }
+            let script = format!(
+                "\"AppBuild\"\n{{\n  \"AppID\" \"{}\"\n  \"Desc\" \"{} {version}\"\n  \
+                 \"ContentRoot\" \"content\"\n  \"BuildOutput\" \"output\"\n  \"Depots\"\n  \
+                 {{\n{depots}  }}\n}}\n",
+                app.app,
+                quotable(&settings.title)
+            );
+            scripts.push(("steam/app_build.vdf", script));
+            scripts.push(("steam/notes.txt", steam_notes(platforms)));
+        }
+        if let Some(ItchPage(page)) = &self.itch {
+            let mut script = "#!/bin/sh\n# Uploads the game with itch.io's program butler, after \
+                              `butler login`.\nset -e\ncd \"$(dirname \"$0\")\"\n"
+                .to_string();
+            for (platform, _) in platforms {
+                let channel = channel(platform);
+                script +=
+                    &format!("butler push {channel} {page}:{channel} --userversion {version}\n");
+            }
+            scripts.push(("itch/push.sh", script));
+        }
+        Ok(scripts)
+    }
+
+    /// Writes the scripts, and returns their paths.
+    ///
+    /// # Errors
+    /// Returns an error that names the file that cannot be written.
+    pub fn write_scripts(
+        &self,
+        out: &Path,
+        scripts: &[(&'static str, String)],
+    ) -> Result<Vec<PathBuf>, Error> {
+        let mut files = Archive::default();
+        for (path, text) in scripts {
+            match path.ends_with(".sh") {
+                true => files.add_program(*path, Content::bytes(text.clone())),
+                false => files.add(*path, Content::bytes(text.clone())),
+            }
+        }
+        unpacked::write_files(out, &files)?;
+        Ok(scripts.iter().map(|(path, _)| out.join(path)).collect())
+    }
+}
+
+fn replace_files(folder: &Path, files: &Archive) -> Result<(), Error> {
+    match std::fs::remove_dir_all(folder) {
+        Err(reason) if reason.kind() != std::io::ErrorKind::NotFound => {
+            return Err(error!("{} cannot be replaced: {reason}", folder.display()));
+        }
+        _ => {}
+    }
+    unpacked::write_files(folder, files)
+}
+
+/// Returns the steps that Steam's pages need by hand.
+fn steam_notes(platforms: &[(&str, &PackageSources)]) -> String {
+    let mut notes = "Upload, with the path of this folder:\n\n  steamcmd +login ACCOUNT \
+                     +run_app_build FOLDER/app_build.vdf +quit\n\nLaunch options in Steamworks \
+                     (Installation, General):\n\n"
+        .to_string();
+    for (platform, PackageSources { settings, .. }) in platforms {
+        let program = match *platform {
+            "windows" => super::windows::program_name(settings),
+            "macos" => super::macos::application_folder(settings).trim_end_matches('/').to_string(),
+            _ => settings.file_name.clone(),
+        };
+        notes += &format!("  {platform}: {program}\n");
+    }
+    if platforms.iter().any(|(platform, _)| *platform == "linux") {
+        notes += linux::STEAM_NOTE;
+    }
+    notes
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::settings::tests::read;
+    use super::*;
+
+    #[test]
+    fn numbers_and_names_of_stores_are_checked() {
+        let app = SteamApp::parse("480:linux=481,windows=482").unwrap();
+        assert_eq!((app.app, app.depot("windows").unwrap()), (480, 482));
+        let message = app.depot("macos").unwrap_err().message;
+        assert_eq!(message, "--steam has no depot for macos: add macos= and its number");
+        for text in ["", "480", "480:", "x:linux=1", "480:amiga=1", "480:linux=x", "480:linux=0"] {
+            assert!(SteamApp::parse(text).unwrap_err().contains("is no app with depots"), "{text}");
+        }
+        for text in ["480:linux=1,linux=2", "480:linux=1,windows=1"] {
+            assert!(SteamApp::parse(text).unwrap_err().ends_with("twice"), "{text}");
+        }
+        assert!(ItchPage::parse("example/my-yard_2").is_ok());
+        for text in ["", "yard", "a/b/c", "../x", "a/", "A/b", "a/b;rm", "a/$(x)", "a/-b"] {
+            assert!(ItchPage::parse(text).is_err(), "{text}");
+        }
+        assert!(ItchPage::parse(&format!("a/{}", "b".repeat(61))).is_err());
+    }
+
+    #[test]
+    fn scripts_of_stores_quote_titles() {
+        let settings = read("package = { title = \"A\\\"B $(x) 'c'\", version = \"2\" }", "linux");
+        let mut sources = PackageSources::for_tests(settings.unwrap());
+        sources.settings.file_name = "yard".to_string();
+        let stores = StoreTargets {
+            steam: SteamApp::parse("480:linux=481").ok(),
+            itch: ItchPage::parse("example/yard").ok(),
+        };
+        let scripts = stores.scripts(&[("linux", &sources)]).unwrap();
+        let [(_, build), (_, notes), (_, push)] = &scripts[..] else { panic!("{scripts:?}") };
+        assert!(build.contains("  \"Desc\" \"A B  (x)  c  2\"\n"), "{build}");
+        assert!(build.contains("\"481\"") && build.contains("\"linux/*\""), "{build}");
+        assert!(notes.contains("  linux: yard\n") && notes.contains("Linux Runtime"), "{notes}");
+        assert!(push.ends_with("butler push linux example/yard:linux --userversion 2\n"), "{push}");
+        assert!(stores.scripts(&[("windows", &sources)]).is_err(), "there is no depot");
+    }
+}
