@@ -316,7 +316,7 @@ fn grammar_colors_every_source_of_the_examples() {
     let all: String = files
         .iter()
         .filter_map(|file| fs::read_to_string(file).ok())
-        .filter(|text| engine::foundation::sjson::parse_text(text).is_ok())
+        .filter(|text| engine::foundation::sjson::parse(text).is_ok())
         .map(|text| text.trim_end().to_string() + "\n")
         .collect();
     let found = parts(&all);

@@ -148,3 +148,40 @@ fn settings_of_other_editors_start_the_adapter() {
     let (code, out, err) = folder.engine(&["check", "game"]);
     assert_eq!(code, 0, "{out}{err}");
 }
+
+#[test]
+fn first_session_of_the_manual_happens_as_it_says() {
+    let page = concat!(env!("CARGO_MANIFEST_DIR"), "/docs/debugging.md");
+    let page = fs::read_to_string(page).expect("the page");
+    let session = page.split("## A first session\n").nth(1).expect("the section");
+    let session = session.split("\n## ").next().expect("its text");
+    let main = session.split("```lua\n").nth(1).and_then(|part| part.split("```").next());
+    let main = main.expect("the script");
+    let transcript = session.split("```text\n").nth(1).and_then(|part| part.split("```").next());
+    let mut editor = Editor::start("manual", main);
+    editor.launch("{\"line\": 5}");
+    let mut lines = vec![format!("stopped: {}", editor.stopped().1)];
+    for (scope, title) in [("Locals", "locals"), ("Upvalues", "upvalues")] {
+        lines.push(format!("{title}: {}", editor.variables(scope).join(", ")));
+    }
+    lines.push("> score + points".to_string());
+    lines.push(editor.evaluate("score + points"));
+    lines.push("> score = 99".to_string());
+    let reference = editor.scope("Upvalues");
+    let set =
+        format!("{{\"variablesReference\": {reference}, \"name\": \"score\", \"value\": \"99\"}}");
+    lines.push(text(&editor.ask("setVariable", &set), "value").to_string());
+    editor.ask("next", THREAD);
+    lines.push(format!("step over: {}", editor.stopped().1));
+    lines.push("> score".to_string());
+    lines.push(editor.evaluate("score"));
+    editor.ask("stepOut", THREAD);
+    lines.push(format!("step out: {}", editor.stopped().1));
+    editor.set_breakpoints("main.lua", "{\"line\": 5, \"condition\": \"before > 98\"}");
+    editor.ask("continue", THREAD);
+    lines.push(format!("stopped: {}", editor.stopped().1));
+    lines.push("> before".to_string());
+    lines.push(editor.evaluate("before"));
+    editor.end();
+    assert_eq!(transcript.expect("the transcript"), lines.join("\n") + "\n");
+}

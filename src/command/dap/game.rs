@@ -67,7 +67,10 @@ impl Launch {
         self.engine_arguments.iter().for_each(|argument| add(argument));
         match &self.tests {
             // A file whose name begins with a hyphen is no option.
-            Some(tests) => line.extend(["--".into(), folder.into(), tests.suite.clone().into()]),
+            Some(tests) => {
+                let last: [OsString; 3] = ["--".into(), folder.into(), tests.suite.clone().into()];
+                line.extend(last);
+            }
             None => {
                 line.insert(1, folder.into());
                 line.push("--".into());
