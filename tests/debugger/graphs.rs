@@ -71,6 +71,7 @@ fn a_graph_stops_before_the_node_of_a_line() {
     // A step runs one node.
     editor.ask("next", FLOW);
     let stopped = editor.event("stopped");
+    assert_eq!(text(&stopped, "reason"), "step");
     assert!(text(&stopped, "description").contains("node n3"), "{stopped:?}");
     editor.ask("continue", FLOW);
     assert_eq!(number_of(&mut editor, "hits()"), "1");

@@ -35,18 +35,17 @@ impl Adapter {
                 let (graph, node) =
                     frame.map_or(("", ""), |frame| (text(frame, "graph"), text(frame, "node")));
                 let stop = format!("before the node {node} of {graph}");
-                let mut body = vec![
-                    ("reason", json::text("breakpoint")),
+                let points = items(tree, "points");
+                let reason = if points.is_empty() { "step" } else { "breakpoint" };
+                let body = [
+                    ("reason", json::text(reason)),
                     ("description", json::text(format!("Stopped {stop}"))),
                     ("text", json::text(stop)),
                     ("threadId", SjsonTree::Number(THREAD)),
                     ("allThreadsStopped", SjsonTree::Bool(true)),
+                    ("hitBreakpointIds", SjsonTree::Array(points.to_vec())),
                 ];
-                if let Some(points) = tree.get("points") {
-                    body.push(("hitBreakpointIds", points.clone()));
-                }
-                let body = body.into_iter().map(|(key, value)| (key.to_string(), value));
-                self.event("stopped", SjsonTree::Object(body.collect()));
+                self.event("stopped", json::object(body));
             }
             "debug_flow_continued" => {
                 if !self.flow_frames.is_empty() {

@@ -71,7 +71,8 @@ fn value(name: &'static str, tree: &SjsonTree) -> Vec<(String, SjsonTree)> {
         ("type", field(tree, "kind")),
         ("variablesReference", SjsonTree::Number(number(tree, "reference"))),
     ];
-    entries.map(|(key, value)| (key.to_string(), value)).to_vec()
+    let known = entries.into_iter().filter(|(_, value)| *value != SjsonTree::Null);
+    known.map(|(key, value)| (key.to_string(), value)).collect()
 }
 
 impl Adapter {
@@ -135,13 +136,12 @@ impl Adapter {
     /// Returns a breakpoint as the editor knows it.
     fn breakpoint(&mut self, script: &str, point: &SjsonTree) -> SjsonTree {
         let mut entries = vec![
-            ("id".to_string(), field(point, "id")),
             ("verified".to_string(), field(point, "verified")),
             ("line".to_string(), field(point, "line")),
             ("source".to_string(), self.source(script)),
         ];
-        if let Some(message) = point.get("message") {
-            entries.push(("message".to_string(), message.clone()));
+        for key in ["id", "message"] {
+            entries.extend(point.get(key).map(|value| (key.to_string(), value.clone())));
         }
         SjsonTree::Object(entries)
     }
