@@ -97,6 +97,7 @@ function take(status) {
   }
   paused = status.paused;
   if (status.problem) showState("stopped by an error", "stopped");
+  else if (status.stopped) showState(`stopped at ${status.stopped}`, "paused");
   else if (paused) showState("paused", "paused");
   else showState("running", "running");
   showProblem(status.problem);

@@ -46,9 +46,13 @@ export class Tabs {
     });
     this.bar.replaceChildren(...[...this.side, ...this.entries].map((entry) => entry.tab));
     this.views.replaceChildren(...this.entries.map((entry) => entry.panel));
+    // An address can name a view: `#profile`.
+    const wanted = this.shown ? "" : location.hash.slice(1);
     const last = sessionStorage.getItem("view");
     const first = narrow.matches ? this.side[0] : this.entries[0];
-    this.show(this.visible.find((entry) => entry.name === last) ?? first, false);
+    const named = (name) => this.visible.find((entry) => entry.name === name);
+    const asked = this.visible.find((entry) => entry.name.toLowerCase() === wanted);
+    this.show(asked ?? named(last) ?? first, false);
   }
 
   viewEntry(view, at, connection) {

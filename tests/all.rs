@@ -10,6 +10,7 @@ mod check;
 mod confinement;
 mod content;
 mod debugger;
+mod editor_extension;
 mod examples;
 mod explain;
 mod flow;

@@ -1,6 +1,10 @@
 //! Tests of `engine dap`, as an editor uses it: the Debug Adapter Protocol on standard input and
 //! output, with a game in a process of its own.
 
+mod editors;
+mod graphs;
+mod suites;
+
 use crate::game_folder::GameFolder;
 use engine::foundation::json;
 use engine::foundation::sjson::SjsonTree;

@@ -5,8 +5,7 @@ the PATH, on the templates, the examples and the Lua blocks of the manual.
     python3 tests/editors.py target/debug/engine
 
 Each template, example and block is copied to a folder of its own, with the settings of a new game.
-Prints the diagnostics, and exits with 1 if there are any. lua-language-server 3.19.1 does not know
-the parameter of `x -> 2 * x` in docs/lua.md."""
+Prints the diagnostics, and exits with 1 if there are any that are not in KNOWN."""
 
 import json
 import os
@@ -18,6 +17,9 @@ import urllib.parse
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 SETTINGS = (".luarc.json", ".emmyrc.json")
+# Diagnostics that are faults of a server: its name, the page, the code and a part of the message.
+# lua-language-server 3.19.1 does not bind the parameter of `x -> 2 * x`.
+KNOWN = (("lua-language-server", "lua.md", "undefined-global", "`x`"),)
 # The porting layer is in no definitions, because other games do not have its names.
 LEFT_OUT = ("coming_from_stingray.md",)
 
@@ -99,6 +101,10 @@ def check(checker, folder, report):
         path = urllib.parse.unquote(path).removeprefix("file://")
         path = os.path.relpath(path, os.path.dirname(folder))
         for item in items:
+            page = os.path.basename(folder).rsplit("-", 1)[0]
+            if any(known[:3] == (checker, page, item["code"]) and known[3] in item["message"]
+                   for known in KNOWN):
+                continue
             line = item["range"]["start"]["line"] + 1
             lines.append(f"{checker}: {path}:{line}: {item['message']} ({item['code']})")
     return lines

@@ -7,6 +7,8 @@ mod commands;
 mod crate_diagram;
 #[path = "gate/crates.rs"]
 mod crates;
+#[path = "gate/definitions.rs"]
+mod definitions;
 #[path = "gate/documents.rs"]
 mod documents;
 #[path = "gate/file_access.rs"]

@@ -277,6 +277,7 @@ fn editor_files_are_strict_json() {
         ".emmyrc.json",
         ".luarc.json",
         ".vscode/extensions.json",
+        ".vscode/launch.json",
         ".vscode/settings.json",
         ".vscode/tasks.json",
     ];

@@ -3,6 +3,7 @@
 
 mod broker;
 mod console_and_errors;
+mod debugging;
 pub mod display;
 mod input_devices;
 mod lost_display;

@@ -223,7 +223,12 @@ local function compile(path, text)
   choose_test_meaning(text)
   keep_frames(text)
   -- Removes the first line of an executable script (`#!`).
-  return native_load(gsub(text, "^#[^\n]*", ""), "@" .. path, "t")
+  text = gsub(text, "^#[^\n]*", "")
+  if not core.reloader.instrument then return native_load(text, "@" .. path, "t") end
+  -- A tool debugs the file: its functions are those that breakpoints know.
+  local ok, chunk = pcall(core.reloader.compile, { chunk = path, text = text })
+  if ok then return chunk end
+  return nil, chunk
 end
 
 ---Registers a test file.

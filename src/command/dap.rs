@@ -3,6 +3,8 @@
 //! finds a running one, and translates between the protocol and the messages of the tool
 //! connection (docs/tools.md). It knows no Lua.
 
+#[path = "dap/flow.rs"]
+mod flow;
 #[path = "dap/framing.rs"]
 mod framing;
 #[path = "dap/game.rs"]
@@ -52,6 +54,10 @@ struct Adapter {
     pending: HashMap<u64, Pending>,
     /// The breakpoints of each script, for a game that is restarted.
     breakpoints: HashMap<String, Vec<(&'static str, SjsonTree)>>,
+    /// The breakpoints of each file with a graph.
+    flow_breakpoints: HashMap<String, Vec<(&'static str, SjsonTree)>>,
+    /// The nodes before which a graph is stopped, the innermost first; none if no graph is.
+    flow_frames: Vec<SjsonTree>,
     stops_at_errors: bool,
     /// The reason of the next stop that no breakpoint causes: "entry", "pause" or "step".
     stop_reason: &'static str,
@@ -85,6 +91,8 @@ pub fn main(_: Args) -> i32 {
         paths: None,
         pending: HashMap::new(),
         breakpoints: HashMap::new(),
+        flow_breakpoints: HashMap::new(),
+        flow_frames: Vec::new(),
         stops_at_errors: false,
         stop_reason: "step",
         sources: Vec::new(),

@@ -32,6 +32,7 @@ const SHARED: TemplateFiles = files![
     ".gitignore",
     ".luarc.json",
     ".vscode/extensions.json",
+    ".vscode/launch.json",
     ".vscode/settings.json",
     ".vscode/tasks.json",
 ];

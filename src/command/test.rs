@@ -101,6 +101,10 @@ pub struct Args {
     /// Run the tests that a saved file affects again, until stopped
     #[arg(long, conflicts_with = "list")]
     watch: bool,
+    /// Let tools connect, and wait for a debugger before the one file is loaded (engine dap)
+    #[arg(long, conflicts_with_all = ["no_sandbox", "watch", "list", "jobs", "shard", "repeat",
+          "retry", "coverage", "api_coverage"])]
+    debug: bool,
     /// Write the files of screenshots instead of comparing with them: check the files afterwards
     #[arg(long)]
     update_golden: bool,
@@ -136,6 +140,9 @@ pub struct Args {
 
 /// Largest seed that Lua's numbers represent exactly.
 const SEED_MAX: u64 = (1 << 53) - 1;
+
+/// CPU time limit of a test that is debugged, in seconds: the largest.
+const DEBUG_SECONDS: f64 = 86_400.0;
 
 /// Folders of a module search path.
 #[derive(Clone)]
@@ -316,16 +323,18 @@ pub fn main(args: Args) -> i32 {
             flat: false,
         },
         lpath: args.lpath.into_iter().flat_map(|lpath| lpath.0).collect(),
-        timeout_seconds: args.timeout,
+        // A person takes any time, and lines that are followed are slow.
+        timeout_seconds: if args.debug { DEBUG_SECONDS } else { args.timeout },
         api_coverage: args.api_coverage,
         coverage: args.coverage,
         output,
         output_files,
         slowest: args.slowest,
-        jobs: args.jobs,
+        jobs: if args.debug { Some(1) } else { args.jobs },
         threads: args.threads.number(),
         retry: args.retry,
         watch: args.watch,
+        debug: args.debug,
         update_golden: args.update_golden,
         sort: args.sort,
         repeat: args.repeat,

@@ -53,6 +53,8 @@ pub struct FrameBuilder {
     /// Report of the error that stopped the game.
     pub(super) error: Option<ErrorScreen>,
     pub(super) error_gui: Option<GuiId>,
+    /// The Gui of the banner while the debugger stops a script.
+    pub(super) pause_gui: Option<GuiId>,
     /// Messages about refused files while the game runs.
     pub(super) refusals: Vec<String>,
     pub(super) reload_overlay_gui: Option<GuiId>,

@@ -21,6 +21,7 @@ mod materials;
 mod models;
 mod navigation;
 mod particles;
+mod paused_picture;
 mod physics;
 mod recorded_world_draws;
 mod reflection_probes;
@@ -60,7 +61,7 @@ use engine_resource::save::Saves;
 use engine_resource::settings::Settings;
 use engine_resource::store::ResourceStore;
 use engine_sound::SoundSystem;
-use engine_window::{SecondaryWindows, Window, WindowOptions};
+use engine_window::{PictureMapping, SecondaryWindows, Window, WindowOptions};
 use engine_workers::Workers;
 use engine_world::WorldId;
 pub use engine_world::render_scenes::RenderScenes;
@@ -71,6 +72,7 @@ pub use frame_builder::{FrameBuilder, VIEWS_MAX};
 pub use frame_description::FrameRetention;
 pub use game::{OpenedGame, RestartOnSave};
 use level_navigation::LevelMeshes;
+pub use paused_picture::{PausedPicture, WindowSize};
 pub use recorded_world_draws::WorldDraw;
 pub use render_configs::RenderConfigs;
 pub use render_targets::TextureGuiDesc;
@@ -188,11 +190,21 @@ impl Engine {
 
     /// Writes the output of the last frame into an empty packet.
     pub fn take_packet(&mut self, mut packet: FramePacket) -> FramePacket {
+        let Window { pixels, scale, .. } = self.devices.window;
+        self.describe_windows(&mut packet, WindowSize { pixels, scale });
+        self.fill_packet(&mut packet);
+        packet
+    }
+
+    /// Sets the time, the windows and the location of the game's picture in a main window of this
+    /// size.
+    fn describe_windows(&self, packet: &mut FramePacket, size: WindowSize) {
         packet.frame = self.frame.index;
         packet.seconds = self.frame.total;
-        packet.scale = self.devices.window.scale as f32;
-        packet.picture = self.devices.window.design.map(|_| {
-            let mapping = self.devices.window.mapping();
+        packet.scale = size.scale as f32;
+        let design = self.devices.window.design;
+        packet.picture = design.map(|_| {
+            let mapping = PictureMapping::new(design, size.pixels, size.scale);
             PicturePlacement {
                 scale: mapping.scale.to_array(),
                 offset: mapping.offset.to_array(),
@@ -207,8 +219,6 @@ impl Engine {
                 scale: window.scale as f32,
             }),
         );
-        self.fill_packet(&mut packet);
-        packet
     }
 
     /// Destroys a world. `location` is the script line that messages about stale handles show.

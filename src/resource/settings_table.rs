@@ -201,6 +201,13 @@ pub const SETTINGS: &[Setting] = &[
         "The name of the key that opens and closes the console. \"\": no console.",
     ),
     setting(
+        "debugger.pauses_sound",
+        SettingType::Boolean,
+        "true",
+        "If true, sounds pause while the debugger stops a script; otherwise they continue.",
+    )
+    .live(),
+    setting(
         "restart.key",
         SettingType::Text,
         "\"f5\"",

@@ -59,7 +59,7 @@ fn console_takes_the_keyboard_of_a_real_window() {
     assert!(!game.output[released..].contains(&"typed\tw".to_string()), "{all}");
 }
 
-fn connect(game: &Path) -> RemoteClient {
+pub fn connect(game: &Path) -> RemoteClient {
     let began = Instant::now();
     loop {
         if let Ok(session) = EndpointFile::read(game) {
@@ -70,7 +70,7 @@ fn connect(game: &Path) -> RemoteClient {
     }
 }
 
-fn ask(client: &mut RemoteClient, kind: &str) -> SjsonTree {
+pub fn ask(client: &mut RemoteClient, kind: &str) -> SjsonTree {
     let answer = client.request(kind, vec![], WAIT_MAX, |_| ());
     answer.unwrap_or_else(|error| panic!("{kind}: {}", json::write(&error)))
 }

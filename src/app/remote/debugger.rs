@@ -3,8 +3,10 @@
 //! middle of a frame: the main loop does not run, and other messages wait. The requests are
 //! answered by the prelude (lua/debug/debugger.lua).
 
-use super::message_table::{check, find};
-use super::{IncomingCall, PendingReply, Refusal, RemoteTools, eval};
+use super::debugger_flow::FlowBreakpoints;
+use super::message_table::{check, description, find};
+use super::stopped_game::StoppedGame;
+use super::{IncomingCall, PendingReply, Refusal, RemoteTools, StatusFacts, eval, status_of};
 use crate::App;
 use crate::display::Display;
 use crate::frame_input::FrameInput;
@@ -17,6 +19,7 @@ use engine_script::{DebugRequest, DebuggerHost, ScriptValue};
 use engine_window::WindowChange;
 use std::cell::{Cell, RefCell};
 use std::collections::VecDeque;
+use std::path::PathBuf;
 use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Duration;
@@ -32,6 +35,8 @@ const DEFERRED_MAX: usize = 1024;
 /// The connection of tools and the display, as a stopped script and the main loop share them.
 pub struct PauseLink {
     pub server: RemoteServer,
+    /// The game's folder.
+    folder: PathBuf,
     /// Events that arrived while a script was stopped, and were not for the debugger.
     deferred: RefCell<VecDeque<ClientEvent>>,
     /// The display, while a callback runs that the debugger may stop.
@@ -40,16 +45,20 @@ pub struct PauseLink {
     input: RefCell<FrameInput>,
     /// True if a script was stopped since the last question.
     was_stopped: Cell<bool>,
+    /// The number of clients.
+    pub clients: Cell<usize>,
 }
 
 impl PauseLink {
-    pub fn new(server: RemoteServer) -> PauseLink {
+    pub fn new(server: RemoteServer, folder: PathBuf) -> PauseLink {
         PauseLink {
             server,
+            folder,
             deferred: RefCell::default(),
             display: RefCell::default(),
             input: RefCell::default(),
             was_stopped: Cell::new(false),
+            clients: Cell::new(0),
         }
     }
 
@@ -84,12 +93,13 @@ impl PauseLink {
         None
     }
 
-    /// Polls the window, so that the desktop does not take it for hung. Returns true if the player
-    /// wants to close it.
-    fn poll_window(&self, engine: &mut Engine) -> bool {
+    /// Polls the window, so that the desktop does not take it for hung, and shows the stopped game
+    /// in it. Returns true if the player wants to close it.
+    fn poll_window(&self, engine: &mut Engine, stopped: &mut StoppedGame) -> bool {
         let mut display = self.display.borrow_mut();
         let Some(display) = &mut *display else { return false };
         let arrived = display.poll(engine).during_pause(None);
+        stopped.show(display, engine, &arrived.changes);
         display.handle_events(engine);
         let closes =
             |change: &WindowChange| matches!(change, WindowChange::Close | WindowChange::Removed);
@@ -100,11 +110,12 @@ impl PauseLink {
 }
 
 /// The tool that debugs a game.
-#[derive(Clone)]
 pub struct DebuggingTool {
     pub peer: Arc<RemoteConnection>,
     /// True if the tool has set its breakpoints, so that a game that waits for it can start.
     pub is_ready: bool,
+    /// Its breakpoints in graphs.
+    pub flow: FlowBreakpoints,
 }
 
 impl DebuggingTool {
@@ -114,7 +125,7 @@ impl DebuggingTool {
     }
 }
 
-fn send_event(peer: &RemoteConnection, name: &str, fields: SjsonTree) {
+pub fn send_event(peer: &RemoteConnection, name: &str, fields: SjsonTree) {
     let mut entries = vec![("type".to_string(), json::text(name))];
     if let SjsonTree::Object(fields) = fields {
         entries.extend(fields);
@@ -128,8 +139,12 @@ struct StoppedScript {
     peer: Arc<RemoteConnection>,
     /// The request that is being answered.
     reply: Option<PendingReply>,
+    /// The number of lines of the log before it.
+    logged_before: u64,
     /// True if the script must continue, and stop no more.
     ends: bool,
+    /// What the window and other tools show of the stop.
+    stopped: StoppedGame,
 }
 
 impl StoppedScript {
@@ -155,8 +170,27 @@ impl StoppedScript {
             self.ends = true;
             return None;
         }
-        if row.name != "eval" && (!is_request || row.name == "debug_detach") {
-            self.ends |= is_own && is_request;
+        if row.name == "help" {
+            reply.answer(description());
+            return None;
+        }
+        if row.name == "status" {
+            let (state, at) = (&self.link, self.stopped.location());
+            let facts = StatusFacts {
+                folder: &state.folder,
+                paused: true,
+                problem: None,
+                stopped: Some(at),
+                clients: state.clients.get(),
+                refused: state.server.refused(),
+                dropped: reply.peer.dropped(),
+            };
+            reply.answer(status_of(engine, &facts));
+            return None;
+        }
+        let waits = row.name == "debug_detach" || row.name.starts_with("debug_flow_");
+        if row.name != "eval" && (!is_request || waits) {
+            self.ends |= is_own && row.name == "debug_detach";
             return self.defer(peer, message, bytes);
         }
         let problem = match check(row, fields) {
@@ -175,6 +209,7 @@ impl StoppedScript {
         let name = if is_request { row.name } else { "debug_evaluate" }.to_string();
         let fields = ScriptValue::from_tree(fields);
         self.reply = Some(reply);
+        (self.logged_before, _) = log::lines_after(u64::MAX);
         Some(DebugRequest { name, fields })
     }
 
@@ -200,37 +235,63 @@ const BUSY: &str = "another tool debugs the game: end its session first";
 impl DebuggerHost for StoppedScript {
     fn next(&mut self, engine: &mut Engine) -> Option<DebugRequest> {
         self.link.was_stopped.set(true);
-        loop {
-            if self.ends || platform::end_requested().is_some() || self.link.poll_window(engine) {
-                return None;
-            }
-            if let Some(event) = self.link.server.wait(WAIT)
-                && let Some(request) = self.accept(event, engine)
-            {
-                return Some(request);
-            }
+        self.stopped.begin(engine);
+        let request = self.wait(engine);
+        let continues = |request: &DebugRequest| {
+            ["debug_continue", "debug_step"].contains(&request.name.as_str())
+        };
+        if request.as_ref().is_none_or(continues) {
+            self.stopped.end(engine);
         }
+        request
     }
 
     fn answer(&mut self, answer: Result<ScriptValue, String>) {
         let Some(reply) = self.reply.take() else { return };
         match answer {
-            Ok(answer) if reply.kind == "eval" => reply.answer(as_eval(&answer)),
+            Ok(answer) if reply.kind == "eval" => {
+                let logged = eval::lines_since(self.logged_before);
+                reply.answer(as_eval(&answer, logged));
+            }
             Ok(answer) => reply.answer(to_tree(&answer)),
             Err(message) => reply.refuse(Refusal::of(message)),
         }
     }
 
     fn send(&mut self, name: &str, fields: ScriptValue) {
-        send_event(&self.peer, name, to_tree(&fields));
+        let fields = to_tree(&fields);
+        if name == "debug_stopped" {
+            self.stopped.note(&fields);
+        }
+        send_event(&self.peer, name, fields);
+    }
+}
+
+impl StoppedScript {
+    /// Waits for the next request. Returns `None` if the script has to continue.
+    fn wait(&mut self, engine: &mut Engine) -> Option<DebugRequest> {
+        loop {
+            let link = self.link.clone();
+            if self.ends
+                || platform::end_requested().is_some()
+                || link.poll_window(engine, &mut self.stopped)
+            {
+                return None;
+            }
+            if let Some(event) = link.server.wait(WAIT)
+                && let Some(request) = self.accept(event, engine)
+            {
+                return Some(request);
+            }
+        }
     }
 }
 
 /// Returns the answer to `eval` from that to `debug_evaluate`.
-fn as_eval(answer: &ScriptValue) -> SjsonTree {
+fn as_eval(answer: &ScriptValue, logged: SjsonTree) -> SjsonTree {
     let value = answer.to_tree().get("value").cloned();
     let values = SjsonTree::Array(value.into_iter().collect());
-    json::object([("values", values), ("logged", SjsonTree::Array(Vec::new()))])
+    json::object([("values", values), ("logged", logged)])
 }
 
 /// Converts an answer of the prelude. An empty Lua table becomes an empty list for keys that hold
@@ -257,8 +318,10 @@ pub fn attach(call: &mut IncomingCall) -> Result<Option<SjsonTree>, Refusal> {
         };
     }
     let peer = call.reply.peer.clone();
-    let (link, reply) = (call.state.link.clone(), None);
-    let host = StoppedScript { link, peer: peer.clone(), reply, ends: false };
+    let (link, reply, logged_before) = (call.state.link.clone(), None, 0);
+    let stopped = StoppedGame::default();
+    let host =
+        StoppedScript { link, peer: peer.clone(), reply, logged_before, ends: false, stopped };
     let vm = &mut call.app.vm;
     vm.set_debugger(Some(Box::new(host)));
     let begun = vm.call_core("debugger_begin", &[], eval::INSPECT_SECONDS);
@@ -272,12 +335,13 @@ pub fn attach(call: &mut IncomingCall) -> Result<Option<SjsonTree>, Refusal> {
         vm.set_debugger(None);
         return Err(problem);
     }
-    call.state.debugger = Some(DebuggingTool { peer, is_ready: false });
+    call.state.debugger =
+        Some(DebuggingTool { peer, is_ready: false, flow: FlowBreakpoints::default() });
     Ok(Some(json::object([])))
 }
 
 /// Returns a refusal if another tool, or none, debugs the game.
-fn check_tool(call: &IncomingCall) -> Result<(), Refusal> {
+pub fn check_tool(call: &IncomingCall) -> Result<(), Refusal> {
     match &call.state.debugger {
         Some(tool) if tool.peer.number == call.reply.peer.number => Ok(()),
         Some(_) => Err(Refusal::of(BUSY)),
@@ -296,7 +360,9 @@ pub fn ready(call: &mut IncomingCall) -> Result<Option<SjsonTree>, Refusal> {
 
 pub fn detach(call: &mut IncomingCall) -> Result<Option<SjsonTree>, Refusal> {
     check_tool(call)?;
-    call.state.debugger = None;
+    if let Some(mut tool) = call.state.debugger.take() {
+        call.state.paused &= !tool.flow.end(call.app);
+    }
     end(call.app).map_err(|report| eval::refusal(&report))?;
     Ok(Some(json::object([])))
 }
@@ -338,9 +404,10 @@ pub fn request(call: &mut IncomingCall) -> Result<Option<SjsonTree>, Refusal> {
 impl RemoteTools {
     /// Ends the debugger if this client was its tool.
     pub(super) fn end_debugger(&mut self, app: &mut App, client: u64) {
-        if self.state.debugger.take_if(|tool| tool.peer.number == client).is_some()
-            && let Err(report) = end(app)
-        {
+        let ended = self.state.debugger.take_if(|tool| tool.peer.number == client);
+        let Some(mut tool) = ended else { return };
+        self.state.paused &= !tool.flow.end(app);
+        if let Err(report) = end(app) {
             log::error(&report.to_string());
         }
     }

@@ -66,7 +66,7 @@ pub fn eval(call: &mut IncomingCall) -> Result<Option<SjsonTree>, Refusal> {
 }
 
 /// Returns the lines logged after the first `count` lines.
-fn lines_since(count: u64) -> SjsonTree {
+pub fn lines_since(count: u64) -> SjsonTree {
     let lines = log::lines_after(count).1;
     json::texts(lines.into_iter().map(|(level, text)| match level {
         log::LogLevel::Info => text,

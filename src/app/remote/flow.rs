@@ -3,6 +3,7 @@
 
 use super::message_table::{boolean, number, text};
 use super::{IncomingCall, Refusal};
+use crate::App;
 use crate::flow::GraphFile;
 use engine_flow::{
     EventKind, Flow, InstanceId, LiveKnown, MergeConflict, Pin, Problem, Severity, catalogue_tree,
@@ -210,14 +211,14 @@ pub fn apply_renames(call: &mut IncomingCall) -> Answer {
 }
 
 /// Adds the paths of the nodes of a source that use a subgraph, such as `n8/n3/`.
-fn subgraph_paths(
-    call: &mut IncomingCall,
+pub fn subgraph_paths(
+    app: &mut App,
     graph: &str,
     wanted: &str,
     start: &str,
     depth: usize,
 ) -> Vec<String> {
-    let Ok(file) = call.app.read_graph(graph) else { return Vec::new() };
+    let Ok(file) = app.read_graph(graph) else { return Vec::new() };
     let Some(SjsonTree::Object(nodes)) = file.tree.get("nodes").cloned() else { return Vec::new() };
     let mut paths = Vec::new();
     for (id, node) in nodes {
@@ -228,7 +229,7 @@ fn subgraph_paths(
             paths.push(path.clone());
         }
         if depth < SUBGRAPH_LEVELS_SHOWN && paths.len() < SUBGRAPH_PATHS_MAX {
-            paths.extend(subgraph_paths(call, &inner, wanted, &path, depth + 1));
+            paths.extend(subgraph_paths(app, &inner, wanted, &path, depth + 1));
         }
     }
     paths.truncate(SUBGRAPH_PATHS_MAX);
@@ -248,7 +249,7 @@ pub fn instances(call: &mut IncomingCall) -> Answer {
         let prefixes = match &subgraph {
             _ if found.is_empty() => continue,
             _ if program == name => vec![String::new()],
-            Some(sub) if contains(sub) => subgraph_paths(call, &program, &name, "", 0),
+            Some(sub) if contains(sub) => subgraph_paths(call.app, &program, &name, "", 0),
             _ => continue,
         };
         for id in found {
@@ -293,7 +294,7 @@ fn instance_of(call: &mut IncomingCall) -> Result<InstanceId, Refusal> {
 }
 
 /// Returns seconds since the first call, for the recording of events.
-fn now() -> f64 {
+pub fn now() -> f64 {
     use std::sync::OnceLock;
     static START: OnceLock<Instant> = OnceLock::new();
     START.get_or_init(Instant::now).elapsed().as_secs_f64()

@@ -2,9 +2,9 @@
 //! it, and every message is checked against it before it is handled.
 
 use super::{
-    IncomingCall, Refusal, animation, content_messages, data_messages, debug_messages, eval,
-    flow_messages, foreign_window, inspect, profiler, resources, screenshots, simulated_devices,
-    stats, subscriptions, units,
+    IncomingCall, Refusal, animation, content_messages, data_messages, debug_messages,
+    debugger_flow, eval, flow_messages, foreign_window, inspect, profiler, resources, screenshots,
+    simulated_devices, stats, subscriptions, units,
 };
 use engine_foundation::json;
 use engine_foundation::sjson::SjsonTree;
@@ -100,6 +100,7 @@ fn messages() -> impl Iterator<Item = &'static MessageRow> {
         data_messages::MESSAGES,
         content_messages::MESSAGES,
         debug_messages::MESSAGES,
+        debugger_flow::MESSAGES,
     ];
     MESSAGES.iter().chain(others.into_iter().flatten())
 }
@@ -118,7 +119,7 @@ static MESSAGES: &[MessageRow] = &[
         doc: "Returns which game runs, and its state.",
         fields: &[],
         answer: "game, folder, version, engine, build, deterministic, frame, seconds, paused, \
-                 problem, draws, size, scale, worlds, units, clients, refused, dropped",
+                 problem, stopped (the line at which the debugger has stopped a script), draws, size, scale, worlds, units, clients, refused, dropped",
         run: super::status,
     },
     MessageRow {
@@ -499,6 +500,11 @@ pub fn boolean(fields: &SjsonTree, name: &str) -> bool {
 }
 
 fn help(_: &mut IncomingCall) -> Result<Option<SjsonTree>, Refusal> {
+    Ok(Some(description()))
+}
+
+/// Returns the description of all messages.
+pub fn description() -> SjsonTree {
     let field = |field: &MessageField| {
         json::object([
             ("name", json::text(field.name)),
@@ -515,12 +521,12 @@ fn help(_: &mut IncomingCall) -> Result<Option<SjsonTree>, Refusal> {
             ("answer", json::text(row.answer)),
         ])
     };
-    Ok(Some(json::object([
+    json::object([
         ("version", SjsonTree::Number(f64::from(VERSION))),
         ("messages", SjsonTree::Array(messages().map(message).collect())),
         ("streams", subscriptions::describe()),
         ("message_bytes_max", json::count(MESSAGE_BYTES_MAX)),
-    ])))
+    ])
 }
 
 #[cfg(test)]

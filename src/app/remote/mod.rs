@@ -10,6 +10,7 @@ mod data;
 mod data_messages;
 mod debug_messages;
 mod debugger;
+mod debugger_flow;
 mod drawings;
 mod eval;
 mod flow;
@@ -26,6 +27,7 @@ mod resources;
 mod screenshots;
 mod simulated_devices;
 mod stats;
+mod stopped_game;
 mod subscriptions;
 mod units;
 mod versions;
@@ -219,7 +221,10 @@ impl RemoteTools {
         may_redraw: bool,
     ) -> Result<RemoteTools, Error> {
         let state = RemoteState {
-            link: Rc::new(PauseLink::new(RemoteServer::open(folder.clone(), state_folder)?)),
+            link: Rc::new(PauseLink::new(
+                RemoteServer::open(folder.clone(), state_folder)?,
+                folder.clone(),
+            )),
             debugger: None,
             folder,
             samples: StepSamples::default(),
@@ -272,6 +277,7 @@ impl RemoteTools {
                 }
                 ClientEventKind::Message(message, _) => self.handle(app, &peer, message),
             }
+            self.state.link.clients.set(self.clients.len());
             if Instant::now() >= end {
                 return;
             }
@@ -431,6 +437,7 @@ impl App {
         }
         tools.handle_events(self);
         tools.update_debugger(self);
+        tools.update_flow_debugger(self);
         tools.state.data.send(&tools.clients);
         if self.vm.engine().worlds.flow.get().stopped_node().is_some() {
             // The events of graphs wait at a breakpoint.
@@ -489,17 +496,42 @@ impl App {
 }
 
 /// Returns the reply to `status`.
+/// The part of a game's status that its engine does not know.
+struct StatusFacts<'a> {
+    /// The game's folder.
+    folder: &'a Path,
+    paused: bool,
+    problem: Option<String>,
+    /// The line at which the debugger has stopped a script.
+    stopped: Option<&'a str>,
+    clients: usize,
+    refused: u64,
+    dropped: u64,
+}
+
 fn status(call: &mut IncomingCall) -> Result<Option<SjsonTree>, Refusal> {
-    let engine = call.app.vm.engine();
+    let facts = StatusFacts {
+        folder: &call.state.folder,
+        paused: call.state.paused,
+        problem: call.state.problem.clone(),
+        stopped: None,
+        clients: call.clients,
+        refused: call.state.link.server.refused(),
+        dropped: call.dropped,
+    };
+    Ok(Some(status_of(call.app.vm.engine(), &facts)))
+}
+
+fn status_of(engine: &Engine, facts: &StatusFacts) -> SjsonTree {
     let name = match engine.game.settings.text("name") {
         "" => engine.game.project.folder_name(),
         name => name.to_string(),
     };
     let (width, height) = engine.devices.window.pixels;
-    let folder = std::path::absolute(&call.state.folder);
+    let folder = std::path::absolute(facts.folder);
     let folder = folder.map_or(String::new(), |folder| folder.to_string_lossy().into_owned());
-    let problem = call.state.problem.clone().map_or(SjsonTree::Null, SjsonTree::String);
-    let tree = json::object([
+    let problem = facts.problem.clone().map_or(SjsonTree::Null, SjsonTree::String);
+    json::object([
         ("game", json::text(name)),
         ("folder", json::text(folder)),
         ("version", SjsonTree::Number(f64::from(VERSION))),
@@ -508,18 +540,18 @@ fn status(call: &mut IncomingCall) -> Result<Option<SjsonTree>, Refusal> {
         ("deterministic", SjsonTree::Bool(engine.game.deterministic)),
         ("frame", SjsonTree::Number(engine.frame.index as f64)),
         ("seconds", SjsonTree::Number(engine.frame.total)),
-        ("paused", SjsonTree::Bool(call.state.paused)),
+        ("paused", SjsonTree::Bool(facts.paused)),
         ("problem", problem),
+        ("stopped", facts.stopped.map_or(SjsonTree::Null, json::text)),
         ("draws", SjsonTree::Bool(engine.drawing.builder.is_shown)),
         ("size", json::numbers([f64::from(width), f64::from(height)])),
         ("scale", SjsonTree::Number(engine.devices.window.scale)),
         ("worlds", json::count(engine.worlds.slots.len())),
         ("units", json::count(engine.worlds.units.slots.len())),
-        ("clients", json::count(call.clients)),
-        ("refused", SjsonTree::Number(call.state.link.server.refused() as f64)),
-        ("dropped", SjsonTree::Number(call.dropped as f64)),
-    ]);
-    Ok(Some(tree))
+        ("clients", json::count(facts.clients)),
+        ("refused", SjsonTree::Number(facts.refused as f64)),
+        ("dropped", SjsonTree::Number(facts.dropped as f64)),
+    ])
 }
 
 fn pause(call: &mut IncomingCall) -> Result<Option<SjsonTree>, Refusal> {

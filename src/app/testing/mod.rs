@@ -6,6 +6,7 @@ mod api_usage;
 mod config;
 mod coverage;
 mod cpu_clock;
+mod debugged_file;
 mod discovery;
 mod hang_watchdog;
 pub mod output;
@@ -102,6 +103,8 @@ pub struct TestOptions {
     pub retry: u32,
     /// Watch mode: run tests again after changes, until the process is asked to end.
     pub watch: bool,
+    /// Run one file in this process, which waits for a debugger before it loads the file.
+    pub debug: bool,
     /// Write the screenshots as new reference images instead of comparing them.
     pub update_golden: bool,
     /// Run tests sorted by name, not in source order.
@@ -151,6 +154,7 @@ impl TestOptions {
             threads: None,
             retry: 0,
             watch: false,
+            debug: false,
             update_golden: false,
             sort: false,
             repeat: 1,

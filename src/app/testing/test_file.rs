@@ -8,7 +8,7 @@ use super::result::{FileOutcome, TestFailure, TestResult};
 use super::screenshot::ScreenshotFolder;
 use super::software_renderer::{ScreenshotUnavailable, SoftwareRenderer};
 use super::step_event::{DriverRequest, FaultKind, StepEvent};
-use super::{RunAborted, discovery, replay_test, screenshot, simulated_input};
+use super::{RunAborted, debugged_file, discovery, replay_test, screenshot, simulated_input};
 use crate::{App, Game, GameLaunch, HEADLESS_STEP, exit};
 use engine_foundation::file_access;
 use engine_foundation::{Error, log, memory, panic};
@@ -121,6 +121,9 @@ fn run_capturing(
     let TestPlan { root, options, .. } = *plan;
     let mut outcome = FileOutcome::default();
     let mut app = open(root, options, plan.store.clone())?;
+    if options.debug {
+        debugged_file::wait_for_debugger(&mut app, root)?;
+    }
     let watchdog = plan.watchdog;
     let screenshots = ScreenshotFolder { root, suite: path, update: options.update_golden };
     let mut driver = TestFileDriver {
@@ -149,6 +152,7 @@ fn run_capturing(
     if let Some(message) = message {
         on_test(TestResult::failed(file_failure(path, message)));
     }
+    app.end_tools();
     let failed = |report: Box<ErrorReport>| Error::new(report.to_string());
     if options.api_coverage.is_some() {
         outcome.usage.add(app.vm()).map_err(failed)?;
@@ -232,6 +236,9 @@ impl TestFileDriver<'_> {
         self.began = self.cpu_clock.seconds();
         loop {
             let event = self.step(std::mem::replace(&mut answer, ScriptValue::Nil))?;
+            if self.options.debug {
+                self.app.answer_tools(false);
+            }
             if !matches!(event, StepEvent::Request(_)) {
                 self.began = self.cpu_clock.seconds();
             }

@@ -8,7 +8,8 @@ use super::result::{FileOutcome, TestCounts, TestResult, TestStatus};
 use super::retry::with_retries;
 use super::test_file::{self, TestPlan};
 use super::{
-    RunAborted, TestOptions, api_usage, config, coverage, discovery, run_confinement, watch_mode,
+    RunAborted, TestOptions, api_usage, config, coverage, debugged_file, discovery,
+    run_confinement, watch_mode,
 };
 use crate::resource_kinds::KINDS;
 use crate::{App, confinement, exit, resource_reload};
@@ -93,6 +94,9 @@ impl TestRun {
         if found.files.is_empty() {
             log::error(&format!("no tests found: looked in {}", found.searched));
             return Ok(exit::NO_TESTS);
+        }
+        if options.debug {
+            debugged_file::choose(&mut found.files, &options)?;
         }
         if options.sort {
             found.files.sort();

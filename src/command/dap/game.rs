@@ -5,6 +5,7 @@ use engine_foundation::panic;
 use engine_foundation::sjson::SjsonTree;
 use engine_remote::client::RemoteClient;
 use engine_remote::endpoint_file::EndpointFile;
+use std::ffi::OsString;
 use std::io::{BufRead, BufReader, Read};
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
@@ -35,6 +36,49 @@ pub struct Launch {
     pub engine_arguments: Vec<String>,
     /// Arguments of the game.
     pub arguments: Vec<String>,
+    /// Run a file of tests in place of the game.
+    pub tests: Option<DebuggedTests>,
+}
+
+/// Tests that are debugged.
+pub struct DebuggedTests {
+    /// The path of the file.
+    pub suite: String,
+    /// The full name of the only test that runs; empty for all.
+    pub name: String,
+}
+
+impl Launch {
+    /// Returns the arguments of the engine that starts the game or its tests.
+    fn command_line(&self, folder: &Path) -> Vec<OsString> {
+        let mut line: Vec<OsString> = Vec::new();
+        let mut add = |argument: &str| line.push(argument.into());
+        if let Some(tests) = &self.tests {
+            ["test", "--debug", "--output=spec"].into_iter().for_each(&mut add);
+            if !tests.name.is_empty() {
+                add(&format!("--name={}", tests.name));
+            }
+        } else {
+            ["run", "--debug"].into_iter().for_each(&mut add);
+            if self.headless {
+                ["--headless", "--realtime"].into_iter().for_each(&mut add);
+            }
+        }
+        self.engine_arguments.iter().for_each(|argument| add(argument));
+        match &self.tests {
+            // A file whose name begins with a hyphen is no option.
+            Some(tests) => {
+                let last: [OsString; 3] = ["--".into(), folder.into(), tests.suite.clone().into()];
+                line.extend(last);
+            }
+            None => {
+                line.insert(1, folder.into());
+                line.push("--".into());
+                line.extend(self.arguments.iter().map(OsString::from));
+            }
+        }
+        line
+    }
 }
 
 impl DebuggedGame {
@@ -44,16 +88,12 @@ impl DebuggedGame {
     /// Returns a message if the game does not start.
     pub fn launch(
         folder: &Path,
-        launch: Launch,
+        launch: &Launch,
         sender: &Sender<Arrival>,
     ) -> Result<DebuggedGame, String> {
         let own = std::env::current_exe().map_err(|reason| reason.to_string())?;
         let mut command = Command::new(own);
-        command.arg("run").arg(folder).arg("--debug");
-        if launch.headless {
-            command.args(["--headless", "--realtime"]);
-        }
-        command.args(&launch.engine_arguments).arg("--").args(&launch.arguments);
+        command.args(launch.command_line(folder));
         command.current_dir(folder).env("NO_COLOR", "1");
         command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut child =
@@ -173,4 +213,31 @@ fn forward(
     };
     let spawned = panic::spawn("dap-output", read);
     spawned.map(drop).map_err(|reason| format!("no thread is left: {reason}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn line(launch: &Launch) -> Vec<String> {
+        let line = launch.command_line(Path::new("/game"));
+        line.into_iter().map(|it| it.into_string().expect("text")).collect()
+    }
+
+    #[test]
+    fn games_and_tests_have_their_own_commands() {
+        let texts = |texts: &[&str]| texts.iter().map(|text| text.to_string()).collect();
+        let mut launch = Launch {
+            headless: true,
+            engine_arguments: texts(&["--seed", "7"]),
+            arguments: texts(&["--level", "2"]),
+            tests: None,
+        };
+        let game = ["run", "/game", "--debug", "--headless", "--realtime", "--seed", "7", "--"];
+        assert_eq!(line(&launch), [&game[..], &["--level", "2"]].concat());
+        let (suite, name) = ("-x_test.lua".to_string(), "--help".to_string());
+        launch.tests = Some(DebuggedTests { suite, name });
+        let tests = ["test", "--debug", "--output=spec", "--name=--help", "--seed", "7", "--"];
+        assert_eq!(line(&launch), [&tests[..], &["/game", "-x_test.lua"]].concat());
+    }
 }

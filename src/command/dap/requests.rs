@@ -1,7 +1,8 @@
 //! The requests of the editor.
 
 use super::Adapter;
-use super::game::{DebuggedGame, Launch};
+use super::flow;
+use super::game::{DebuggedGame, DebuggedTests, Launch};
 use super::paths::GamePaths;
 use super::responses::{Context, Pending, items, number, text};
 use engine_foundation::json;
@@ -71,7 +72,8 @@ impl Adapter {
             "threads" => {
                 let main =
                     json::object([("id", SjsonTree::Number(1.0)), ("name", json::text("main"))]);
-                let threads = SjsonTree::Array(vec![main]);
+                let threads = [main].into_iter().chain(self.flow_thread()).collect();
+                let threads = SjsonTree::Array(threads);
                 self.respond(&pending, json::object([("threads", threads)]));
             }
             "disconnect" => self.disconnect(&pending, arguments),
@@ -84,6 +86,7 @@ impl Adapter {
 
     /// Handles the requests about a stopped script.
     fn handle_request_to_script(&mut self, pending: Pending, arguments: &SjsonTree) {
+        let Some(pending) = self.handle_flow_request(pending, arguments) else { return };
         let frame = |id: f64| limited(id - 1.0, 2e9);
         let mode = |mode: &'static str| vec![("mode", json::text(mode))];
         match pending.command.as_str() {
@@ -123,6 +126,11 @@ impl Adapter {
                 self.ask_game(pending, "debug_set", fields, Context::Value("value"));
             }
             "evaluate" => self.evaluate(pending, arguments),
+            "engineSampling" => self.sample(pending, arguments),
+            "engineFlowNodes" => {
+                self.ask_game(pending, "debug_flow_nodes", vec![], Context::Whole);
+            }
+            "engineFlowBreakpoints" => self.set_flow_nodes(pending, arguments),
             "exceptionInfo" => self.ask_game(pending, "debug_error", vec![], Context::Error),
             "source" => {
                 let at = arguments.get("source").map_or(0.0, |it| number(it, "sourceReference"));
@@ -175,8 +183,9 @@ impl Adapter {
                         headless: boolean(arguments, "headless"),
                         engine_arguments: texts(arguments, "engineArguments"),
                         arguments: texts(arguments, "arguments"),
+                        tests: tests_of(&paths, arguments)?,
                     };
-                    DebuggedGame::launch(paths.folder(), launch, &self.sender)
+                    DebuggedGame::launch(paths.folder(), &launch, &self.sender)
                 }
                 _ => DebuggedGame::attach(paths.folder()),
             };
@@ -211,6 +220,10 @@ impl Adapter {
         for fields in self.breakpoints.values() {
             done = done.and_then(|_| game.client.send("debug_breakpoints", fields.clone()));
         }
+        self.flow_frames.clear();
+        for fields in self.flow_breakpoints.values() {
+            done = done.and_then(|_| game.client.send("debug_flow_breakpoints", fields.clone()));
+        }
         let on = vec![("on", SjsonTree::Bool(self.stops_at_errors))];
         done = done.and_then(|_| game.client.send("debug_errors", on));
         done = done.and_then(|_| game.client.send("debug_ready", Vec::new()));
@@ -242,6 +255,9 @@ impl Adapter {
             SjsonTree::Array(points.iter().map(|point| json::text(text(point, key))).collect())
         };
         let lines = json::numbers(points.iter().map(|point| number(point, "line")));
+        if flow::is_graph(&script) {
+            return self.set_flow_breakpoints(pending, script, lines);
+        }
         let fields = vec![
             ("file", json::text(&script)),
             ("lines", lines),
@@ -312,6 +328,19 @@ impl Adapter {
         }
         self.respond(pending, json::object([]));
     }
+}
+
+/// Returns the tests that are to be run in place of the game, if there are any.
+fn tests_of(paths: &GamePaths, arguments: &SjsonTree) -> Result<Option<DebuggedTests>, String> {
+    let name = text(arguments, "test").to_string();
+    let suite = match text(arguments, "suite") {
+        "" if name.is_empty() => return Ok(None),
+        "" => return Err("'test' needs 'suite', the file that the test is in".to_string()),
+        suite => suite,
+    };
+    let inside = paths.script_of(&paths.folder().join(suite));
+    let suite = inside.ok_or_else(|| format!("the suite {suite} is not in the game's folder"))?;
+    Ok(Some(DebuggedTests { suite, name }))
 }
 
 /// Returns a number of items; none, or 0, is as many as possible.

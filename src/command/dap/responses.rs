@@ -1,6 +1,6 @@
 //! Translation of what the game sends: answers to the requests of the editor, and events.
 
-use super::Adapter;
+use super::{Adapter, flow};
 use engine_foundation::json;
 use engine_foundation::sjson::SjsonTree;
 use std::path::Path;
@@ -31,6 +31,10 @@ pub enum Context {
     Values,
     Error,
     Source,
+    /// Samples of scripts.
+    Samples,
+    /// The answer is the body.
+    Whole,
 }
 
 /// Returns the number of a field, or 0.
@@ -67,7 +71,8 @@ fn value(name: &'static str, tree: &SjsonTree) -> Vec<(String, SjsonTree)> {
         ("type", field(tree, "kind")),
         ("variablesReference", SjsonTree::Number(number(tree, "reference"))),
     ];
-    entries.map(|(key, value)| (key.to_string(), value)).to_vec()
+    let known = entries.into_iter().filter(|(_, value)| *value != SjsonTree::Null);
+    known.map(|(key, value)| (key.to_string(), value)).collect()
 }
 
 impl Adapter {
@@ -80,6 +85,9 @@ impl Adapter {
                 "error" => self.refuse(&pending, text(tree, "message")),
                 _ => self.answered(&pending, tree),
             };
+        }
+        if self.handle_flow_event(tree) {
+            return;
         }
         match text(tree, "type") {
             "debug_stopped" => self.stopped(tree),
@@ -128,19 +136,18 @@ impl Adapter {
     /// Returns a breakpoint as the editor knows it.
     fn breakpoint(&mut self, script: &str, point: &SjsonTree) -> SjsonTree {
         let mut entries = vec![
-            ("id".to_string(), field(point, "id")),
             ("verified".to_string(), field(point, "verified")),
             ("line".to_string(), field(point, "line")),
             ("source".to_string(), self.source(script)),
         ];
-        if let Some(message) = point.get("message") {
-            entries.push(("message".to_string(), message.clone()));
+        for key in ["id", "message"] {
+            entries.extend(point.get(key).map(|value| (key.to_string(), value.clone())));
         }
         SjsonTree::Object(entries)
     }
 
     /// Returns a script as the editor knows it. One without a file has a number.
-    fn source(&mut self, script: &str) -> SjsonTree {
+    pub fn source(&mut self, script: &str) -> SjsonTree {
         let name = Path::new(script).file_name().map_or(script.into(), |it| it.to_string_lossy());
         let path = self.paths.as_ref().and_then(|paths| paths.path_of(script));
         if let Some(path) = path {
@@ -227,6 +234,8 @@ impl Adapter {
                     ("details", details),
                 ])
             }
+            Context::Samples => flow::samples(tree),
+            Context::Whole => tree.clone(),
             Context::Source => json::object([
                 ("content", field(tree, "text")),
                 ("mimeType", json::text("text/x-lua")),

@@ -1,6 +1,6 @@
 //! End of a Gui frame: the drawn data is handed over as plain arrays, which return empty for reuse.
 
-use super::{DrawCounters, Gui, GuiMode, Guis, number};
+use super::{DrawCounters, Gui, GuiId, GuiMode, Guis, number};
 use engine_foundation::Handle;
 use engine_frame_packet::gui::GuiFrame;
 
@@ -45,6 +45,11 @@ impl Guis {
         }
         self.counters.objects = 0;
         self.previous_counters = counters;
+    }
+
+    /// Takes the content of one Gui that is drawn between two frames. The others keep theirs.
+    pub fn take_frame(&mut self, gui: GuiId) -> Option<GuiFrame> {
+        self.guis.get_mut(gui.0).map(|found| found.build_frame(gui.0))
     }
 
     /// Recycles the arrays of frames that were shown.

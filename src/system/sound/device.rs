@@ -41,6 +41,8 @@ pub struct DeviceShared {
     pub mixed: Arc<AtomicU64>,
     health: AtomicU32,
     quit: AtomicBool,
+    /// True if a live device gets silence, and nothing is mixed.
+    is_held: AtomicBool,
     /// Total time of mixing, in nanoseconds.
     pub busy_nanoseconds: AtomicU64,
     /// Reason why the device is missing. It is written before `health` changes, and never while
@@ -54,6 +56,7 @@ impl DeviceShared {
             mixed: Arc::new(AtomicU64::new(0)),
             health: AtomicU32::new(DeviceHealth::Opening as u32),
             quit: AtomicBool::new(false),
+            is_held: AtomicBool::new(false),
             busy_nanoseconds: AtomicU64::new(0),
             reason: std::sync::Mutex::new(String::new()),
         })
@@ -69,6 +72,11 @@ impl DeviceShared {
 
     fn set_health(&self, health: DeviceHealth) {
         self.health.store(health as u32, Ordering::Release);
+    }
+
+    /// Holds what a live device plays, or lets it continue.
+    pub fn hold(&self, is_held: bool) {
+        self.is_held.store(is_held, Ordering::Relaxed);
     }
 
     /// Returns the reason why the device is missing.
@@ -193,8 +201,33 @@ struct DeviceState {
     /// Time of the last attempt to open it.
     tried: Option<Instant>,
     failures: MixerPanics,
+    /// True if the last batch was silence, because the sound is held.
+    was_held: bool,
     /// Message of the device's last panic, which was logged.
     fault: String,
+}
+
+/// Mixes a batch, or leaves it silent while the sound is held. The batches at both ends of that
+/// are faded, so that nothing clicks.
+fn mix_or_hold(
+    was_held: &mut bool,
+    is_held: bool,
+    batch: &mut [f32],
+    mix: impl FnOnce(&mut [f32]),
+) {
+    let before = std::mem::replace(was_held, is_held);
+    if before && is_held {
+        return batch.fill(0.0);
+    }
+    mix(batch);
+    if before != is_held {
+        let frames = batch.len() / 2;
+        for (i, frame) in batch.chunks_mut(2).enumerate() {
+            let part = i as f32 / frames as f32;
+            let gain = if is_held { 1.0 - part } else { part };
+            frame.iter_mut().for_each(|sample| *sample *= gain);
+        }
+    }
 }
 
 impl AudioThread {
@@ -219,7 +252,11 @@ impl AudioThread {
         }
         let mut batch = [0.0; BATCH_FRAMES * 2];
         let began = Instant::now();
-        state.failures.mix(&mut self.renderer, &self.shared, &mut batch);
+        let is_held = self.shared.is_held.load(Ordering::Relaxed);
+        let DeviceState { was_held, failures, .. } = state;
+        mix_or_hold(was_held, is_held, &mut batch, |batch| {
+            failures.mix(&mut self.renderer, &self.shared, batch);
+        });
         let busy = began.elapsed();
         self.shared.busy_nanoseconds.fetch_add(busy.as_nanos() as u64, Ordering::Relaxed);
         let Some(open) = &mut state.sink else {
@@ -289,6 +326,25 @@ mod tests {
             assert_eq!(batch, [if is_audible { 0.5 } else { 0.0 }; 4], "turn {turn}");
         }
         assert_eq!(calls, 2 * FAILURES_MAX);
+    }
+
+    #[test]
+    fn held_sound_fades_out_rests_and_fades_in() {
+        let (mut was_held, mut mixed) = (false, 0);
+        let mut play = |is_held: bool| {
+            let mut batch = [1.0; 8];
+            mix_or_hold(&mut was_held, is_held, &mut batch, |batch| {
+                mixed += 1;
+                batch.fill(0.5);
+            });
+            (batch, mixed)
+        };
+        assert_eq!(play(false), ([0.5; 8], 1));
+        assert_eq!(play(true), ([0.5, 0.5, 0.375, 0.375, 0.25, 0.25, 0.125, 0.125], 2));
+        assert_eq!(play(true), ([0.0; 8], 2));
+        assert_eq!(play(true), ([0.0; 8], 2));
+        assert_eq!(play(false), ([0.0, 0.0, 0.125, 0.125, 0.25, 0.25, 0.375, 0.375], 3));
+        assert_eq!(play(false), ([0.5; 8], 4));
     }
 
     /// A device that panics at its first batch, and again when it is dropped.

@@ -193,6 +193,11 @@ impl MixerOutput {
         self.control.true_peak_db()
     }
 
+    /// Holds what a live device plays, or lets it continue.
+    pub fn hold(&self, is_held: bool) {
+        self.shared.hold(is_held);
+    }
+
     /// Returns the state of a live device.
     pub fn health(&self) -> DeviceHealth {
         self.shared.health()

@@ -285,6 +285,13 @@ impl SoundSystem {
         self.output.as_ref().filter(|output| !output.is_offline()).map(MixerOutput::health)
     }
 
+    /// Holds what a live device plays, while the game stands still, or lets it continue.
+    pub fn hold(&self, is_held: bool) {
+        if let Some(output) = &self.output {
+            output.hold(is_held);
+        }
+    }
+
     /// Completes the file. Call it once, when the game has ended.
     pub fn finish(&mut self) -> Result<(), Error> {
         if let Some(path) = self.broken_file.take() {

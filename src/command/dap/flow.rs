@@ -1,0 +1,192 @@
+//! Breakpoints in graphs of Flow, which editors set by the lines of the graphs' files. While one
+//! stops the events, the editor sees a thread of its own: its functions are nodes.
+
+use super::Adapter;
+use super::responses::{Context, Pending, items, number, text};
+use engine_foundation::json;
+use engine_foundation::sjson::SjsonTree;
+
+/// The number of the thread of graphs. That of the scripts is 1.
+const THREAD: f64 = 1_000_000.0;
+/// Numbers of frames and of the scope of values begin here, after those of scripts.
+const FIRST_FRAME: f64 = 1_000_000_000.0;
+/// Endings of files with graphs.
+const ENDINGS: [&str; 3] = [".flow", ".unit", ".level"];
+
+/// Returns true if a file has a graph, and no functions.
+pub fn is_graph(file: &str) -> bool {
+    ENDINGS.iter().any(|ending| file.ends_with(ending))
+}
+
+impl Adapter {
+    /// Sets the breakpoints of a graph's file.
+    pub fn set_flow_breakpoints(&mut self, pending: Pending, file: String, lines: SjsonTree) {
+        let fields = vec![("file", json::text(&file)), ("lines", lines)];
+        self.flow_breakpoints.insert(file.clone(), fields.clone());
+        self.ask_game(pending, "debug_flow_breakpoints", fields, Context::Breakpoints(file));
+    }
+
+    /// Handles the events of graphs. Returns false if it is another event.
+    pub fn handle_flow_event(&mut self, tree: &SjsonTree) -> bool {
+        match text(tree, "type") {
+            "debug_flow_stopped" => {
+                self.flow_frames = items(tree, "frames").to_vec();
+                let frame = self.flow_frames.first();
+                let (graph, node) =
+                    frame.map_or(("", ""), |frame| (text(frame, "graph"), text(frame, "node")));
+                let stop = format!("before the node {node} of {graph}");
+                let points = items(tree, "points");
+                let reason = if points.is_empty() { "step" } else { "breakpoint" };
+                let body = [
+                    ("reason", json::text(reason)),
+                    ("description", json::text(format!("Stopped {stop}"))),
+                    ("text", json::text(stop)),
+                    ("threadId", SjsonTree::Number(THREAD)),
+                    ("allThreadsStopped", SjsonTree::Bool(true)),
+                    ("hitBreakpointIds", SjsonTree::Array(points.to_vec())),
+                ];
+                self.event("stopped", json::object(body));
+            }
+            "debug_flow_continued" => {
+                if !self.flow_frames.is_empty() {
+                    self.flow_frames.clear();
+                    self.event(
+                        "continued",
+                        json::object([("threadId", SjsonTree::Number(THREAD))]),
+                    );
+                }
+            }
+            "debug_flow_verified" => {
+                let point = json::object([
+                    ("id", SjsonTree::Number(number(tree, "point"))),
+                    ("verified", SjsonTree::Bool(true)),
+                ]);
+                let body = [("reason", json::text("changed")), ("breakpoint", point)];
+                self.event("breakpoint", json::object(body));
+            }
+            _ => return false,
+        }
+        true
+    }
+
+    /// Returns the thread of the graphs while one is stopped.
+    pub fn flow_thread(&self) -> Option<SjsonTree> {
+        (!self.flow_frames.is_empty()).then(|| {
+            json::object([("id", SjsonTree::Number(THREAD)), ("name", json::text("flow"))])
+        })
+    }
+
+    /// Handles a request about the stopped graph. Gives it back if it is about something else.
+    pub fn handle_flow_request(
+        &mut self,
+        pending: Pending,
+        arguments: &SjsonTree,
+    ) -> Option<Pending> {
+        let is_own = number(arguments, "threadId") == THREAD
+            || number(arguments, "frameId") >= FIRST_FRAME
+            || number(arguments, "variablesReference") >= FIRST_FRAME;
+        if !is_own {
+            return Some(pending);
+        }
+        match pending.command.as_str() {
+            "continue" => {
+                self.flow_frames.clear();
+                self.ask_game(pending, "flow_resume", vec![], Context::Continued);
+            }
+            "next" | "stepIn" | "stepOut" => {
+                self.ask_game(pending, "flow_step", vec![], Context::Nothing);
+            }
+            "pause" => self.refuse(&pending, "set a breakpoint at a node to stop a graph"),
+            "stackTrace" => {
+                let frames = self.flow_frames.clone();
+                let frames: Vec<SjsonTree> =
+                    frames.iter().enumerate().map(|(i, frame)| self.flow_frame(i, frame)).collect();
+                let count = json::count(frames.len());
+                let body = [("stackFrames", SjsonTree::Array(frames)), ("totalFrames", count)];
+                self.respond(&pending, json::object(body));
+            }
+            "scopes" => {
+                let values = json::object([
+                    ("name", json::text("Values")),
+                    ("presentationHint", json::text("locals")),
+                    ("variablesReference", SjsonTree::Number(FIRST_FRAME)),
+                    ("expensive", SjsonTree::Bool(false)),
+                ]);
+                let scopes = SjsonTree::Array(vec![values]);
+                self.respond(&pending, json::object([("scopes", scopes)]));
+            }
+            "variables" => {
+                self.ask_game(pending, "debug_flow_values", vec![], Context::Variables);
+            }
+            _ => self.refuse(&pending, "a graph has no Lua: choose a function of a script"),
+        }
+        None
+    }
+
+    fn flow_frame(&mut self, index: usize, frame: &SjsonTree) -> SjsonTree {
+        let name = match text(frame, "title") {
+            "" => format!("{}: {}", text(frame, "graph"), text(frame, "node")),
+            title => format!("{}: {title} ({})", text(frame, "graph"), text(frame, "node")),
+        };
+        json::object([
+            ("id", SjsonTree::Number(FIRST_FRAME + index as f64)),
+            ("name", json::text(name)),
+            ("line", SjsonTree::Number(number(frame, "line"))),
+            ("column", SjsonTree::Number(1.0)),
+            ("source", self.source(text(frame, "file"))),
+        ])
+    }
+
+    /// Sets breakpoints at nodes: `{"nodes": [{"graph": …, "node": …}]}`.
+    pub fn set_flow_nodes(&mut self, pending: Pending, arguments: &SjsonTree) {
+        let list = |key: &str| {
+            json::texts(items(arguments, "nodes").iter().map(|node| text(node, key).to_string()))
+        };
+        let fields = vec![("graphs", list("graph")), ("nodes", list("node"))];
+        self.ask_game(pending, "debug_flow_set_nodes", fields, Context::Nothing);
+    }
+
+    /// Starts or stops the sampling of scripts: `{"on": true}`.
+    pub fn sample(&mut self, pending: Pending, arguments: &SjsonTree) {
+        let fields = match arguments.get("on") {
+            Some(SjsonTree::Bool(on)) => vec![("on", SjsonTree::Bool(*on))],
+            _ => vec![],
+        };
+        self.ask_game(pending, "sampling", fields, Context::Samples);
+    }
+}
+
+/// Returns the answer to `sampling`, with a report as Markdown.
+pub fn samples(tree: &SjsonTree) -> SjsonTree {
+    let total = number(tree, "samples");
+    let mut report = format!("# Samples of scripts\n\n{total} samples.\n");
+    for (title, key) in [("Scripts", "scripts"), ("Functions", "functions"), ("Lines", "lines")] {
+        report += &format!("\n## {title}\n\n| Samples | Part | Allocated bytes | Name |\n");
+        report += "|---:|---:|---:|---|\n";
+        for row in items(tree, key) {
+            let count = number(row, "samples");
+            let part = if total > 0.0 { 100.0 * count / total } else { 0.0 };
+            let bytes = number(row, "allocated_bytes");
+            // A name with these characters would end its cell.
+            let name = text(row, "name").replace(['|', '`', '\n'], " ");
+            report += &format!("| {count} | {part:.1} % | {bytes} | `{name}` |\n");
+        }
+    }
+    let on = tree.get("on").cloned().unwrap_or(SjsonTree::Bool(false));
+    json::object([("on", on), ("samples", SjsonTree::Number(total)), ("text", json::text(report))])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn samples_are_reported_as_tables() {
+        let answer = r#"{"on": false, "samples": 4, "scripts": [], "lines": [],
+            "functions": [{"name": "a|`b`", "samples": 3, "allocated_bytes": 16}]}"#;
+        let answer = samples(&json::read(answer).expect("JSON"));
+        assert!(text(&answer, "text").contains("| 3 | 75.0 % | 16 | `a  b ` |\n"), "{answer:?}");
+        let none = samples(&json::object([]));
+        assert!(text(&none, "text").contains("0 samples"), "{none:?}");
+    }
+}

@@ -1,0 +1,187 @@
+//! Tests of the settings for editors in docs/debugging.md: each block is read, its command starts
+//! the adapter, and its request starts a game.
+
+use super::*;
+use std::fs;
+
+/// Returns the blocks of the page with their languages.
+fn blocks() -> Vec<(String, String)> {
+    let page = concat!(env!("CARGO_MANIFEST_DIR"), "/docs/debugging.md");
+    let page = fs::read_to_string(page).expect("the page");
+    let (mut found, mut open) = (Vec::new(), None);
+    for line in page.lines() {
+        match (&mut open, line.strip_prefix("```")) {
+            (None, Some(language)) => open = Some((language.to_string(), String::new())),
+            (Some(_), Some(_)) => found.extend(open.take()),
+            (Some((_, text)), None) => *text += &format!("{line}\n"),
+            (None, None) => {}
+        }
+    }
+    assert_eq!(open, None, "a block is not closed");
+    found
+}
+
+/// Returns the only block of a language with a text in it.
+fn block(language: &str, contains: &str) -> String {
+    let mut found: Vec<String> = blocks()
+        .into_iter()
+        .filter(|(of, text)| of == language && text.contains(contains))
+        .map(|(_, text)| text)
+        .collect();
+    assert_eq!(found.len(), 1, "blocks of {language} with {contains}");
+    found.remove(0)
+}
+
+/// Starts a game with the fields of a configuration, whose folder is the game's.
+fn check_request(name: &str, configuration: &SjsonTree) {
+    let mut editor = Editor::start(name, MAIN);
+    assert_eq!(text(configuration, "type"), "engine");
+    assert!(text(configuration, "folder").starts_with("${workspaceFolder}"), "{configuration:?}");
+    let folder = json::text(editor.path("").to_string_lossy());
+    let SjsonTree::Object(mut entries) = configuration.clone() else { panic!("an object") };
+    for (key, value) in &mut entries {
+        if key == "folder" {
+            *value = folder.clone();
+        }
+    }
+    entries.push(("headless".to_string(), SjsonTree::Bool(true)));
+    let arguments = json::write(&SjsonTree::Object(entries));
+    editor.ask(text(configuration, "request"), &arguments);
+    editor.event("initialized");
+    editor.set_breakpoints("main.lua", "{\"line\": 7}");
+    editor.ask("configurationDone", "{}");
+    assert_eq!(editor.stopped().1, "main.lua:7");
+    editor.end();
+}
+
+#[test]
+fn configuration_for_jetbrains_starts_a_game() {
+    let text = block("json", "\"request\"");
+    check_request("jetbrains", &json::read(&text).expect("JSON"));
+}
+
+#[test]
+fn new_games_have_a_launch_file_that_starts_them() {
+    let file = concat!(env!("CARGO_MANIFEST_DIR"), "/game_template/.vscode/launch.json");
+    let file = json::read(&fs::read_to_string(file).expect("a file")).expect("JSON");
+    let configurations = items(&file, "configurations");
+    let requests: Vec<&str> = configurations.iter().map(|it| text(it, "request")).collect();
+    assert_eq!(requests, ["launch", "attach", "launch"]);
+    check_request("launch-json", &configurations[0]);
+    assert_eq!(text(&configurations[2], "suite"), "${relativeFile}");
+}
+
+#[test]
+fn tasks_for_zed_are_commands_of_the_engine() {
+    let tasks = json::read(&block("json", "ZED_WORKTREE_ROOT")).expect("JSON");
+    let SjsonTree::Array(tasks) = &tasks else { panic!("a list") };
+    let folder = GameFolder::new("dap", "zed");
+    folder.write("game/main.lua", "function update() Application.quit() end");
+    folder.write("game/a_test.lua", "it('walks', function() end)");
+    let game = folder.join("game").to_string_lossy().into_owned();
+    for task in tasks {
+        assert_eq!(text(task, "command"), "engine");
+        let mut arguments: Vec<String> = items(task, "args")
+            .iter()
+            .map(|it| match it {
+                SjsonTree::String(text) => text.replace("$ZED_WORKTREE_ROOT", &game),
+                other => panic!("{other:?}"),
+            })
+            .collect();
+        if arguments[0] == "run" {
+            arguments.push("--headless".to_string());
+        }
+        let (code, out, err) = folder.engine(&arguments);
+        assert_eq!(code, 0, "{arguments:?}: {out}{err}");
+    }
+}
+
+#[test]
+fn settings_of_other_editors_start_the_adapter() {
+    // Each names the program, its argument, the request and the folder.
+    let neovim = block("lua fragment", "dap.adapters");
+    let emacs = block("elisp", "dape-configs");
+    let helix = block("toml", "language.debugger");
+    let rows: [(&str, &[&str]); 3] = [
+        (
+            &neovim,
+            &[
+                "command = \"engine\", args = { \"dap\" }",
+                "type = \"engine\", request = \"launch\"",
+                "type = \"engine\", request = \"attach\"",
+                "folder = \"${workspaceFolder}\"",
+            ],
+        ),
+        (
+            &emacs,
+            &[
+                "command \"engine\"",
+                "command-args (\"dap\")",
+                ":type \"engine\"",
+                ":request \"launch\"",
+                ":folder dape-cwd",
+            ],
+        ),
+        (
+            &helix,
+            &[
+                "command = \"engine\"\nargs = [\"dap\"]",
+                "transport = \"stdio\"",
+                "request = \"launch\"",
+                "args = { folder = \"{0}\" }",
+            ],
+        ),
+    ];
+    for (text, wanted) in rows {
+        for part in wanted {
+            assert!(text.contains(part), "{part} is not in:\n{text}");
+        }
+        let pairs = [("(", ")"), ("{", "}"), ("[", "]")];
+        for (open, close) in pairs {
+            assert_eq!(text.matches(open).count(), text.matches(close).count(), "{open}: {text}");
+        }
+    }
+    // The Lua is a script.
+    let folder = GameFolder::new("dap", "neovim");
+    folder.write("game/main.lua", "");
+    folder.write("game/init_file.lua", neovim);
+    let (code, out, err) = folder.engine(&["check", "game"]);
+    assert_eq!(code, 0, "{out}{err}");
+}
+
+#[test]
+fn first_session_of_the_manual_happens_as_it_says() {
+    let page = concat!(env!("CARGO_MANIFEST_DIR"), "/docs/debugging.md");
+    let page = fs::read_to_string(page).expect("the page");
+    let session = page.split("## A first session\n").nth(1).expect("the section");
+    let session = session.split("\n## ").next().expect("its text");
+    let main = session.split("```lua\n").nth(1).and_then(|part| part.split("```").next());
+    let main = main.expect("the script");
+    let transcript = session.split("```text\n").nth(1).and_then(|part| part.split("```").next());
+    let mut editor = Editor::start("manual", main);
+    editor.launch("{\"line\": 5}");
+    let mut lines = vec![format!("stopped: {}", editor.stopped().1)];
+    for (scope, title) in [("Locals", "locals"), ("Upvalues", "upvalues")] {
+        lines.push(format!("{title}: {}", editor.variables(scope).join(", ")));
+    }
+    lines.push("> score + points".to_string());
+    lines.push(editor.evaluate("score + points"));
+    lines.push("> score = 99".to_string());
+    let reference = editor.scope("Upvalues");
+    let set =
+        format!("{{\"variablesReference\": {reference}, \"name\": \"score\", \"value\": \"99\"}}");
+    lines.push(text(&editor.ask("setVariable", &set), "value").to_string());
+    editor.ask("next", THREAD);
+    lines.push(format!("step over: {}", editor.stopped().1));
+    lines.push("> score".to_string());
+    lines.push(editor.evaluate("score"));
+    editor.ask("stepOut", THREAD);
+    lines.push(format!("step out: {}", editor.stopped().1));
+    editor.set_breakpoints("main.lua", "{\"line\": 5, \"condition\": \"before > 98\"}");
+    editor.ask("continue", THREAD);
+    lines.push(format!("stopped: {}", editor.stopped().1));
+    lines.push("> before".to_string());
+    lines.push(editor.evaluate("before"));
+    editor.end();
+    assert_eq!(transcript.expect("the transcript"), lines.join("\n") + "\n");
+}

@@ -1,0 +1,122 @@
+//! Tests of a game that the debugger stops, in a real window: it shows the last frame with a banner,
+//! also after a change of size, answers tools, and can be closed.
+
+use super::console_and_errors::{ask, connect};
+use super::x11_client::X11Client;
+use super::{Display, GameProcess, scratch};
+use engine::foundation::json;
+use engine::foundation::sjson::SjsonTree;
+use engine::system::remote::client::RemoteClient;
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+const WAIT_MAX: Duration = Duration::from_secs(60);
+
+/// Fills the window with green, and stops at line 10.
+const GAME: &str = r#"
+local gui
+function init()
+  gui = World.create_screen_gui(Application.main_world(), "immediate")
+end
+steps, longest = 0, 0
+function update(dt)
+  steps = steps + 1
+  longest = math.max(longest, dt)
+  secret = steps * 2
+end
+function render()
+  local width, height = Window.resolution()
+  Gui.rect(gui, Vector2(0, 0), Vector2(width, height), Color(0, 200, 0))
+  Application.render_world(Application.main_world())
+end
+function shutdown() print("shutdown", longest < 0.2) end
+"#;
+
+fn request(client: &mut RemoteClient, kind: &str, fields: Vec<(&str, SjsonTree)>) -> SjsonTree {
+    let answer = client.request(kind, fields, WAIT_MAX, |_| ());
+    answer.unwrap_or_else(|error| panic!("{kind}: {}", json::write(&error)))
+}
+
+/// Lets the tool stop the game at line 10. Returns the connection.
+fn stop(game: &Path) -> RemoteClient {
+    let mut client = connect(game);
+    request(&mut client, "debug_attach", vec![]);
+    let lines = json::numbers([10.0]);
+    let fields = vec![("file", json::text("main.lua")), ("lines", lines)];
+    request(&mut client, "debug_breakpoints", fields);
+    let began = Instant::now();
+    loop {
+        let status = ask(&mut client, "status");
+        if status.get("stopped") == Some(&json::text("main.lua:10")) {
+            return client;
+        }
+        assert!(began.elapsed() < WAIT_MAX, "{status:?}");
+        std::thread::sleep(Duration::from_millis(20));
+    }
+}
+
+/// Waits until points of the window have these colors: of the banner, or of the game.
+fn wait_for_colors(display: &Display, window: &str, points: &[(i16, i16)], wanted: &[bool]) {
+    let window = window.parse().expect("xdotool prints a number");
+    let client = X11Client::on(display);
+    let began = Instant::now();
+    loop {
+        let found: Vec<[u8; 3]> =
+            points.iter().map(|(x, y)| client.pixel(window, *x, *y)).collect();
+        let is_banner = |[red, green, blue]: &[u8; 3]| blue > green && *red < 60;
+        let is_game = |[red, green, blue]: &[u8; 3]| *green > 150 && *red < 60 && *blue < 60;
+        let fits = |(color, banner): (&[u8; 3], &bool)| match banner {
+            true => is_banner(color),
+            false => is_game(color),
+        };
+        if found.iter().zip(wanted).all(fits) {
+            return;
+        }
+        assert!(began.elapsed() < WAIT_MAX, "{found:?}");
+        std::thread::sleep(Duration::from_millis(50));
+    }
+}
+
+#[test]
+fn a_stopped_game_shows_its_last_frame_with_a_banner() {
+    let Some(display) = Display::start() else { return };
+    let folder = scratch("stopped");
+    let mut game = GameProcess::start(&display, &folder, GAME, &["--renderer", "software"]);
+    let mut client = stop(&folder.join("game"));
+    game.take_focus(&display, "Yard");
+    wait_for_colors(&display, &game.window, &[(395, 8), (200, 250)], &[true, false]);
+    display.tool(&["windowsize", "--sync", &game.window, "600", "500"]);
+    wait_for_colors(&display, &game.window, &[(595, 8), (300, 450)], &[true, false]);
+    // Another tool evaluates in the stopped function, and sees what the line prints.
+    let mut other = connect(&folder.join("game"));
+    let line = vec![("text", json::text("print('seen') return steps + 1"))];
+    let answer = request(&mut other, "eval", line);
+    assert_eq!(answer.get("logged"), Some(&json::texts(["seen"])), "{answer:?}");
+    request(&mut other, "help", vec![]);
+    // The time of the stop is no time of the game.
+    std::thread::sleep(Duration::from_millis(600));
+    let no_lines = SjsonTree::Array(vec![]);
+    let fields = vec![("file", json::text("main.lua")), ("lines", no_lines)];
+    request(&mut client, "debug_breakpoints", fields);
+    request(&mut client, "debug_continue", vec![]);
+    let began = Instant::now();
+    while ask(&mut other, "status").get("stopped") != Some(&SjsonTree::Null) {
+        assert!(began.elapsed() < WAIT_MAX, "it continues");
+    }
+    wait_for_colors(&display, &game.window, &[(595, 8), (300, 450)], &[false, false]);
+    game.interrupt();
+    assert_eq!(game.wait_for_exit(), Some(0), "{}", game.output.join("\n"));
+    assert!(game.output.iter().any(|line| line == "shutdown\ttrue"), "{:?}", game.output);
+}
+
+#[test]
+fn a_stopped_game_can_be_closed() {
+    let Some(display) = Display::start() else { return };
+    let folder = scratch("stopped-closed");
+    let mut game = GameProcess::start(&display, &folder, GAME, &["--renderer", "null"]);
+    let client = stop(&folder.join("game"));
+    game.take_focus(&display, "Yard");
+    display.tool(&["windowclose", &game.window]);
+    assert_eq!(game.wait_for_exit(), Some(0), "{}", game.output.join("\n"));
+    drop(client);
+}
