@@ -227,8 +227,9 @@ local function compile(path, text)
   if not core.reloader.instrument then return native_load(text, "@" .. path, "t") end
   -- A tool debugs the file: its functions are those that breakpoints know.
   local ok, chunk = pcall(core.reloader.compile, { chunk = path, text = text })
-  if ok then return chunk end
-  return nil, chunk
+  if not ok then return nil, chunk end
+  core.reloader.unrecorded[chunk] = true
+  return chunk
 end
 
 ---Registers a test file.

@@ -2,6 +2,8 @@
 //! command line asks for. Games know only `Engine::window`; the packet holds the content of a
 //! frame.
 
+mod paused;
+
 use super::frame_input::FrameInput;
 use super::input_translation;
 use super::render_options::{QualityLevel, quality_of, reduction_note, vsync_of};
@@ -15,7 +17,7 @@ use engine_platform::seconds_since_start;
 use engine_render::{self as render, RenderQuality, Renderer, RendererEvent, SurfaceTarget};
 use engine_resource::resource_kind::kind_names;
 use engine_resource::resource_name::ResourceName;
-use engine_runtime::{Assets, BuildMode, Engine, PausedPicture, WindowSize};
+use engine_runtime::{Assets, BuildMode, Engine};
 use engine_textures::TextureCaps;
 use engine_window::{
     Clipboard, Desktop, DesktopError, ForeignWindow, ForeignWindowStatus, Vsync, Window,
@@ -26,6 +28,7 @@ use std::time::Duration;
 
 pub use super::run_pictures::{FILM_FRAMES, FilmRequest, ScreenshotRequest};
 pub use engine_render::AdapterChoice;
+pub use paused::PausedDisplay;
 
 /// Options of the display of a run.
 #[derive(Clone, Debug)]
@@ -62,33 +65,6 @@ impl DisplayPolicy {
     pub fn picture_files(&self) -> impl Iterator<Item = &PathBuf> {
         let screenshot = self.screenshot.as_ref().map(|wanted| &wanted.file);
         screenshot.into_iter().chain(self.film.as_ref().map(|wanted| &wanted.file))
-    }
-}
-
-/// What a display shows while the debugger stops a script.
-pub struct PausedDisplay {
-    picture: PausedPicture,
-    /// The text over the picture.
-    banner: String,
-    size: WindowSize,
-    /// False if the window does not show this yet.
-    is_shown: bool,
-}
-
-impl PausedDisplay {
-    /// Notes changes of the window that make another drawing necessary.
-    fn note(&mut self, changes: &[WindowChange]) {
-        for change in changes {
-            match change {
-                WindowChange::Resized { width, height } => self.size.pixels = (*width, *height),
-                WindowChange::Scale(scale) => self.size.scale = *scale,
-                WindowChange::Opened
-                | WindowChange::Hidden(false)
-                | WindowChange::Minimized(false) => {}
-                _ => continue,
-            }
-            self.is_shown = false;
-        }
     }
 }
 
@@ -400,37 +376,6 @@ impl Display {
         self.statistics = renderer.statistics();
         engine.devices.window.latency =
             (self.statistics.latency_frames, self.statistics.latency_seconds);
-        self.handle_events(engine);
-    }
-
-    /// Begins to show the last complete frame with a banner, because the debugger stops a script.
-    pub fn begin_pause(&self, engine: &Engine, banner: String) -> PausedDisplay {
-        let Window { pixels, scale, .. } = engine.devices.window;
-        let picture = engine.paused_picture(&self.packet);
-        PausedDisplay { picture, banner, size: WindowSize { pixels, scale }, is_shown: false }
-    }
-
-    /// Shows the frame of a stopped script again, if the window has lost or never shown it.
-    pub fn show_paused(
-        &mut self,
-        engine: &mut Engine,
-        paused: &mut PausedDisplay,
-        changes: &[WindowChange],
-    ) {
-        paused.note(changes);
-        let is_shown = paused.is_shown && !self.take_exposed();
-        let Some(renderer) = self.renderer.as_mut().filter(|_| !is_shown) else { return };
-        if self.desktop.as_ref().is_some_and(Desktop::is_lost) {
-            return;
-        }
-        paused.is_shown = true;
-        if self.pixels != paused.size.pixels {
-            self.pixels = paused.size.pixels;
-            renderer.resize(self.pixels.0, self.pixels.1);
-        }
-        let mut packet = std::mem::take(&mut self.packet);
-        engine.fill_paused_packet(&mut packet, &paused.picture, &paused.banner, paused.size);
-        self.packet = renderer.submit(packet);
         self.handle_events(engine);
     }
 

@@ -150,7 +150,7 @@ fn settings_of_other_editors_start_the_adapter() {
 }
 
 #[test]
-fn first_session_of_the_manual_happens_as_it_says() {
+fn first_session_of_the_manual_happens_as_written() {
     let page = concat!(env!("CARGO_MANIFEST_DIR"), "/docs/debugging.md");
     let page = fs::read_to_string(page).expect("the page");
     let session = page.split("## A first session\n").nth(1).expect("the section");

@@ -60,17 +60,10 @@ fn a_suite_stops_in_itself_its_scripts_and_frames() {
     editor.set_breakpoints("orc.lua", "{\"line\": 5}");
     editor.set_breakpoints("main.lua", "{\"line\": 16, \"condition\": \"frames == 1\"}");
     editor.ask("configurationDone", "{}");
-    let mut stop = |wanted: &str| {
-        assert_eq!(editor.stopped(), ("breakpoint".to_string(), wanted.to_string()));
-        editor.locations()
-    };
-    stop("orc_test.lua:1");
+    assert_eq!(editor.stopped(), ("breakpoint".to_string(), "orc_test.lua:1".to_string()));
     editor.ask("continue", THREAD);
-    let mut stop = |wanted: &str| {
-        assert_eq!(editor.stopped(), ("breakpoint".to_string(), wanted.to_string()));
-        editor.locations()
-    };
-    assert_eq!(stop("orc.lua:5")[1], "orc_test.lua:6");
+    assert_eq!(editor.stopped().1, "orc.lua:5");
+    assert_eq!(editor.locations()[1], "orc_test.lua:6");
     assert_eq!(editor.variables("Locals"), ["by = 2", "x = 2"]);
     editor.ask("next", THREAD);
     editor.stopped();

@@ -1,5 +1,5 @@
-// Runs the extension for Visual Studio Code without the editor: a module that stands in for the
-// editor's notes what the extension registers, and calls it as the editor would.
+// Runs the extension for Visual Studio Code without the editor: a module in place of the editor's
+// notes all that the extension registers, and calls it as the editor would.
 //
 //   node stub.js EXTENSION_FOLDER ENGINE GAME_FOLDER
 //

@@ -1,5 +1,5 @@
-//! Tests of a game that the debugger stops, in a real window: it shows the last frame with a banner,
-//! also after a change of size, answers tools, and can be closed.
+//! Tests of a game that the debugger stops, in a real window: it shows the last frame with a
+//! banner, also after a change of size, answers tools, and can be closed.
 
 use super::console_and_errors::{ask, connect};
 use super::x11_client::X11Client;
@@ -89,9 +89,9 @@ fn a_stopped_game_shows_its_last_frame_with_a_banner() {
     wait_for_colors(&display, &game.window, &[(595, 8), (300, 450)], &[true, false]);
     // Another tool evaluates in the stopped function, and sees what the line prints.
     let mut other = connect(&folder.join("game"));
-    let line = vec![("text", json::text("print('seen') return steps + 1"))];
+    let line = vec![("text", json::text("print('asked') return steps + 1"))];
     let answer = request(&mut other, "eval", line);
-    assert_eq!(answer.get("logged"), Some(&json::texts(["seen"])), "{answer:?}");
+    assert_eq!(answer.get("logged"), Some(&json::texts(["asked"])), "{answer:?}");
     request(&mut other, "help", vec![]);
     // The time of the stop is no time of the game.
     std::thread::sleep(Duration::from_millis(600));

@@ -11,7 +11,7 @@ use crate::App;
 use crate::display::Display;
 use crate::frame_input::FrameInput;
 use engine_foundation::sjson::SjsonTree;
-use engine_foundation::{json, log};
+use engine_foundation::{json, log, panic};
 use engine_platform as platform;
 use engine_remote::{ClientEvent, ClientEventKind, RemoteConnection, RemoteServer};
 use engine_runtime::Engine;
@@ -143,7 +143,7 @@ struct StoppedScript {
     logged_before: u64,
     /// True if the script must continue, and stop no more.
     ends: bool,
-    /// What the window and other tools show of the stop.
+    /// The stop as the window and other tools show it.
     stopped: StoppedGame,
 }
 
@@ -236,7 +236,14 @@ impl DebuggerHost for StoppedScript {
     fn next(&mut self, engine: &mut Engine) -> Option<DebugRequest> {
         self.link.was_stopped.set(true);
         self.stopped.begin(engine);
-        let request = self.wait(engine);
+        // A panic must not unwind through Lua. If it was one of the window, the main loop reports it
+        // as it does without a debugger.
+        let waited = panic::contain(|| self.wait(engine));
+        let request = waited.unwrap_or_else(|error| {
+            log::error(&format!("the debugger lets the script continue: {error}"));
+            self.ends = true;
+            None
+        });
         let continues = |request: &DebugRequest| {
             ["debug_continue", "debug_step"].contains(&request.name.as_str())
         };

@@ -119,7 +119,8 @@ static MESSAGES: &[MessageRow] = &[
         doc: "Returns which game runs, and its state.",
         fields: &[],
         answer: "game, folder, version, engine, build, deterministic, frame, seconds, paused, \
-                 problem, stopped (the line at which the debugger has stopped a script), draws, size, scale, worlds, units, clients, refused, dropped",
+                 problem, stopped (the line at which the debugger has stopped a script), \
+                 draws, size, scale, worlds, units, clients, refused, dropped",
         run: super::status,
     },
     MessageRow {

@@ -1,5 +1,5 @@
-//! What others see of a game that the debugger has stopped: the window shows its last frame with a
-//! banner, sounds pause if the settings say so, and tools are told the line.
+//! The appearance of a game that the debugger has stopped: the window shows its last frame with a
+//! banner, sounds pause if the settings say so, and tools see the line.
 
 use crate::display::{Display, PausedDisplay};
 use engine_foundation::sjson::SjsonTree;

@@ -1,4 +1,4 @@
-//! A test file that is debugged (`engine test --debug`): which one it is, and the wait for the tool.
+//! A test file that is debugged (`engine test --debug`): its choice, and the wait for the tool.
 
 use super::{RunAborted, TestOptions};
 use crate::{App, exit};

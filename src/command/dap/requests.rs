@@ -7,7 +7,7 @@ use super::paths::GamePaths;
 use super::responses::{Context, Pending, items, number, text};
 use engine_foundation::json;
 use engine_foundation::sjson::SjsonTree;
-use std::path::Path;
+use std::path::{Component, Path};
 
 /// Maximum number of breakpoints of one file, that of the message `debug_breakpoints`.
 const BREAKPOINTS_MAX: usize = 1000;
@@ -338,7 +338,8 @@ fn tests_of(paths: &GamePaths, arguments: &SjsonTree) -> Result<Option<DebuggedT
         "" => return Err("'test' needs 'suite', the file that the test is in".to_string()),
         suite => suite,
     };
-    let inside = paths.script_of(&paths.folder().join(suite));
+    let leaves = Path::new(suite).components().any(|part| part == Component::ParentDir);
+    let inside = paths.script_of(&paths.folder().join(suite)).filter(|_| !leaves);
     let suite = inside.ok_or_else(|| format!("the suite {suite} is not in the game's folder"))?;
     Ok(Some(DebuggedTests { suite, name }))
 }
