@@ -13,6 +13,8 @@ mod paths;
 mod requests;
 #[path = "dap/responses.rs"]
 mod responses;
+#[path = "dap/values.rs"]
+mod values;
 
 use engine_app::exit;
 use engine_foundation::sjson::SjsonTree;
@@ -52,7 +54,11 @@ struct Adapter {
     pending: HashMap<u64, Pending>,
     /// The breakpoints of each script, for a game that is restarted.
     breakpoints: HashMap<String, Vec<(&'static str, SjsonTree)>>,
-    stops_at_errors: bool,
+    /// The breakpoints of functions, and the errors that stop, for the same.
+    functions: Vec<(&'static str, SjsonTree)>,
+    errors: Vec<(&'static str, SjsonTree)>,
+    /// True while a script is stopped.
+    is_stopped: bool,
     /// The reason of the next stop that no breakpoint causes: "entry", "pause" or "step".
     stop_reason: &'static str,
     /// Scripts without a file, by the number by which the editor asks for them, less 1.
@@ -85,7 +91,9 @@ pub fn main(_: Args) -> i32 {
         paths: None,
         pending: HashMap::new(),
         breakpoints: HashMap::new(),
-        stops_at_errors: false,
+        functions: Vec::new(),
+        errors: vec![("on", SjsonTree::Bool(false))],
+        is_stopped: false,
         stop_reason: "step",
         sources: Vec::new(),
         last_frame: 0.0,

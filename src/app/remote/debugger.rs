@@ -40,6 +40,19 @@ pub struct PauseLink {
     input: RefCell<FrameInput>,
     /// True if a script was stopped since the last question.
     was_stopped: Cell<bool>,
+    /// What a stop asks for, after the callback has ended.
+    replay: Cell<FrameReplay>,
+}
+
+/// If a frame is played again after the debugger has stopped it.
+#[derive(Clone, Copy, Default, PartialEq, Debug)]
+pub enum FrameReplay {
+    #[default]
+    Never,
+    /// If a file was saved, because an error has stopped the frame.
+    AfterFix,
+    /// The tool asks for it.
+    Asked,
 }
 
 impl PauseLink {
@@ -50,7 +63,13 @@ impl PauseLink {
             display: RefCell::default(),
             input: RefCell::default(),
             was_stopped: Cell::new(false),
+            replay: Cell::default(),
         }
+    }
+
+    /// Returns what the stops of the last frame ask for.
+    pub fn take_replay(&self) -> FrameReplay {
+        self.replay.take()
     }
 
     /// Returns the next event of a client, if there is one.
@@ -173,7 +192,10 @@ impl StoppedScript {
             return None;
         }
         let name = if is_request { row.name } else { "debug_evaluate" }.to_string();
-        let fields = ScriptValue::from_tree(fields);
+        let mut fields = ScriptValue::from_tree(fields);
+        if !is_request && let ScriptValue::Table(entries) = &mut fields {
+            entries.push(("command".to_string(), ScriptValue::Boolean(true)));
+        }
         self.reply = Some(reply);
         Some(DebugRequest { name, fields })
     }
@@ -222,7 +244,21 @@ impl DebuggerHost for StoppedScript {
     }
 
     fn send(&mut self, name: &str, fields: ScriptValue) {
-        send_event(&self.peer, name, to_tree(&fields));
+        let fields = to_tree(&fields);
+        let is = |key: &str, text: &str| match fields.get(key) {
+            Some(SjsonTree::String(value)) => value == text,
+            _ => false,
+        };
+        if name == "debug_stopped" {
+            let is_error = is("reason", "error") && is("kind", "uncaught");
+            self.link.replay.set(match is_error {
+                true => FrameReplay::AfterFix,
+                false => FrameReplay::Never,
+            });
+        } else if fields.get("restarts").is_some() {
+            self.link.replay.set(FrameReplay::Asked);
+        }
+        send_event(&self.peer, name, fields);
     }
 }
 
@@ -236,7 +272,8 @@ fn as_eval(answer: &ScriptValue) -> SjsonTree {
 /// Converts an answer of the prelude. An empty Lua table becomes an empty list for keys that hold
 /// lists.
 fn to_tree(answer: &ScriptValue) -> SjsonTree {
-    const LISTS: [&str; 5] = ["breakpoints", "frames", "lines", "scopes", "variables"];
+    const LISTS: [&str; 8] =
+        ["breakpoints", "coroutines", "files", "frames", "lines", "scopes", "variables", "words"];
     let mut tree = answer.to_tree();
     if let SjsonTree::Object(entries) = &mut tree {
         for (key, value) in entries {

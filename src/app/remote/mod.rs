@@ -9,7 +9,7 @@ mod content_worker;
 mod data;
 mod data_messages;
 mod debug_messages;
-mod debugger;
+pub(crate) mod debugger;
 mod drawings;
 mod eval;
 mod flow;
