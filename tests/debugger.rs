@@ -245,9 +245,13 @@ impl Editor {
     /// Waits until a number that the game counts is greater, so that it plays on.
     #[track_caller]
     fn plays_on(&mut self, counter: &str) {
-        let mut value = |editor: &mut Editor| -> f64 {
+        let value = |editor: &mut Editor| -> f64 {
             let arguments = format!("{{\"expression\": \"{counter}\"}}");
-            text(&editor.ask("evaluate", &arguments), "result").parse().expect("a number")
+            let shown = editor.ask("evaluate", &arguments);
+            match text(&shown, "result") {
+                "nil" => 0.0,
+                number => number.parse().expect("a number"),
+            }
         };
         let before = value(self);
         let end = std::time::Instant::now() + WAIT_MAX;

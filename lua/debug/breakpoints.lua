@@ -141,16 +141,22 @@ local function insertions_of(points, places)
   return list
 end
 
+-- Names that mean functions of Lua's library, if they are globals.
+local LIBRARY = { math = true, bit = true, type = true, rawget = true, rawequal = true,
+  tonumber = true, select = true }
+
 -- Sets the variables that a call passes, from the kinds of the names in its condition.
 local function set_names(insertion, names, kinds)
   local passed, hidden = {}, nil
+  local has_calls = names[1] == true
   for i = 2, #names do
     local kind = sub(kinds, i - 1, i - 1)
     if kind == "l" or kind == "u" then passed[#passed + 1] = names[i] end
+    has_calls = has_calls or names[1] and kind ~= "g" and LIBRARY[names[i]] or false
     if kind == "h" then hidden = names[i] end
   end
   insertion.names = #passed <= calls.ARGUMENTS_MAX and concat(passed, ",") or nil
-  insertion.has_calls = names[1]
+  insertion.has_calls = has_calls
   if hidden then
     insertion.points[1].note = "the condition takes '" .. hidden .. "' for a global: the function "
       .. "does not use the variable of this name, and has no access to it"
@@ -172,7 +178,7 @@ local function resolve_conditions(text, insertions)
       lines[#lines + 1] = insertion.byte .. " " .. concat(names, " ", 2)
       waiting[#waiting + 1] = { insertion, names }
     elseif names then
-      insertion.has_calls = names[1]
+      insertion.has_calls = names[1] == true
     end
   end
   local kinds = #lines > 0 and core.name_kinds(text, concat(lines, "\n"))
@@ -319,10 +325,15 @@ local function results(points)
   return list
 end
 
-local function new_point(wanted)
+-- Returns the number of a new breakpoint.
+function breakpoints.new_id()
   last_point = last_point + 1
+  return last_point
+end
+
+local function new_point(wanted)
   return {
-    id = last_point, wanted = wanted.line or wanted.name, condition = wanted.condition,
+    id = breakpoints.new_id(), wanted = wanted.line or wanted.name, condition = wanted.condition,
     log = wanted.log, hit_condition = wanted.hits, hits = 0,
   }
 end

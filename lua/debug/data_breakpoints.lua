@@ -27,7 +27,7 @@ function data.info(reference, name)
   if #watches >= WATCHES_MAX then
     return nil, "so many values cannot be followed (WATCHES_MAX)"
   end
-  watches[#watches + 1] = { read = read, is_exact = is_exact, name = name }
+  watches[#watches + 1] = { read = read, is_exact = is_exact, name = name, wanted = name }
   return { data = "value " .. #watches, text = is_exact and name or name .. ": " .. SLOW,
     exact = is_exact }
 end
@@ -57,12 +57,12 @@ function data.set(list, compare)
   for i = 1, #list do
     local watch = watches[tonumber(match(list[i].data, "^value (%d+)$"))]
     if watch then
-      watch.last, watch.id = watch.read(), i
+      watch.last, watch.id = watch.read(), breakpoints.new_id()
       watch.condition, watch.hit_condition, watch.hits = list[i].condition, list[i].hits, 0
       has_exact, has_slow = has_exact or watch.is_exact, has_slow or not watch.is_exact
       followed[#followed + 1] = watch
     end
-    results[i] = { id = i, verified = watch ~= nil,
+    results[i] = { id = watch and watch.id or breakpoints.new_id(), verified = watch ~= nil,
       message = not watch and "this value is not known" or not watch.is_exact and SLOW or nil }
   end
   core.row_breakpoints.follow("Unit.set_data", has_exact and compare or nil)

@@ -224,7 +224,7 @@ local function stop(event, skipped)
   is_stopped, is_stepping = true, false
   calls.set_stopped(true)
   local before = values.enter(skipped)
-  if event.dead then values.show_dead(event.dead) end
+  if event.dead then values.show_dead(event.dead, event.message) end
   event.dead = nil
   event.frames = values.frames(0, 1)
   core.debug_send("debug_stopped", event)
@@ -355,7 +355,7 @@ local function data_event(chunk, skipped)
       ids[#ids + 1], text = watch.id, text or changed[i].text
     end
   end
-  return ids and { reason = "data", data = ids, message = text }
+  return ids and { reason = "data", breakpoints = ids, message = text }
 end
 
 -- Called after `Unit.set_data` while data of units is followed.

@@ -6,7 +6,7 @@ local core = ...
 -- Compiled code does not keep the variables of the functions that it was compiled from.
 core.jit.off(true, true)
 
-local type, next, rawget = type, next, rawget
+local type, next, rawget, tonumber = type, next, rawget, tonumber
 local rawset, setmetatable = rawset, setmetatable
 local sub, match = string.sub, string.match
 local sort = table.sort
@@ -39,6 +39,8 @@ local main, main_depth = nil, 0
 -- Other coroutines that a tool has asked for, and the one that died of the error at which the
 -- script is stopped.
 local coroutines, dead = {}, nil
+-- The line of the error in that coroutine, which has no current line any more.
+local dead_line = 0
 -- The scopes and tables that a tool can open, by reference.
 local references = {}
 -- True if a tool has changed a variable or run a line.
@@ -386,6 +388,7 @@ local function frame_at(index)
   local frame = { frame = index, name = clean(name) }
   if sub(info.source, 1, 1) == "@" then
     frame.file, frame.line = clean(sub(info.source, 2)), info.currentline
+    if frame.line < 0 then frame.line = dead_line end
   else
     frame.engine = true
     if sub(info.source, 1, #ENGINE_CHUNK) == ENGINE_CHUNK and info.currentline > 0 then
@@ -421,9 +424,9 @@ function values.frames(first, most, coroutine)
 end
 
 -- Shows the stack of a coroutine that has died of the error at which the script is stopped.
-function values.show_dead(thread)
+function values.show_dead(thread, message)
   coroutines[#coroutines + 1] = thread
-  dead = #coroutines
+  dead, dead_line = #coroutines, tonumber(match(message, "^[^\n]-:(%d+): ")) or 0
 end
 
 -- Lists the coroutines: the stopped one, and all that wait.

@@ -5,7 +5,7 @@ use super::{GameRun, PAUSED_SLEEP};
 use crate::App;
 use crate::display::Display;
 use crate::frame_input::FrameInput;
-use crate::remote::debugger::FrameReplay;
+use crate::remote::FrameReplay;
 use engine_foundation::log;
 use engine_platform as platform;
 use engine_script::ErrorReport;

@@ -63,7 +63,7 @@ impl Adapter {
         let before: String = before.take(count as usize).collect();
         let id = number(arguments, "frameId");
         let context = Context::Completions;
-        if id < 1.0 {
+        if id < 1.0 && !self.is_stopped {
             return self.ask_game(pending, "complete", vec![("text", json::text(before))], context);
         }
         let fields = vec![("text", json::text(before)), ("frame", limited(id - 1.0, 2e9))];

@@ -5,7 +5,7 @@ use crate::api_row::{ModuleRows, func, more};
 use crate::argument::TextArgument;
 use crate::describe_value::ENGINE_CHUNK;
 use crate::lint;
-use crate::lint::debug_names::NameKind;
+use crate::lint::debug_names::{ConditionCalls, NameKind};
 use crate::prelude::{self, PreludeFile};
 use crate::value::ScriptValue;
 use engine_runtime::Engine;
@@ -34,8 +34,8 @@ pub static CORE: ModuleRows = more(
             "condition_names",
             condition_names,
             &[("text", "")],
-            "Returns the names that an expression reads, after true if it calls functions; nil if \
-             it is no expression.",
+            "Returns the names that an expression reads, after true if it calls functions, or \
+             'library' if these are of Lua's library and return; nil if it is no expression.",
         )
         .pure(),
         func(
@@ -96,7 +96,11 @@ fn condition_names(_: &mut Engine, expression: TextArgument) -> ScriptValue {
     match lint::debug_names::condition_names(expression.as_str()) {
         Some(condition) => {
             let names = condition.names.into_iter().map(ScriptValue::Text);
-            let calls = ScriptValue::Boolean(condition.has_calls);
+            let calls = match condition.calls {
+                ConditionCalls::None => ScriptValue::Boolean(false),
+                ConditionCalls::Library => ScriptValue::Text("library".to_string()),
+                ConditionCalls::Any => ScriptValue::Boolean(true),
+            };
             ScriptValue::List(std::iter::once(calls).chain(names).collect())
         }
         None => ScriptValue::Nil,

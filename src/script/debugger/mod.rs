@@ -40,6 +40,10 @@ use std::collections::{HashMap, HashSet};
 use std::ffi::{CStr, c_int};
 use stepping::{LineEvent, Step, StepMode};
 
+/// Factor of a callback's budget of CPU time during a step: without the JIT compiler and with the
+/// line hook, code takes about a hundred times as long.
+const STEP_BUDGETS: u64 = 20;
+
 /// A request of a tool to a stopped script.
 pub struct DebugRequest {
     /// The name of the request, as the prelude knows it.
@@ -206,7 +210,10 @@ unsafe extern "C-unwind" fn end_pause(l: *mut lua_State) -> c_int {
         if let Some(debugger) = &mut cx.debugger
             && let Some(suspended) = debugger.suspended.take()
         {
-            interrupt.resume(suspended);
+            interrupt.resume(match mode {
+                Some(_) => suspended.extended(STEP_BUDGETS),
+                None => suspended,
+            });
             let turn = interrupt.turn();
             debugger.resumed = Some((l.addr(), line));
             debugger.step =

@@ -12,6 +12,13 @@ pub struct SuspendedBudget {
     budget_micros: u64,
 }
 
+impl SuspendedBudget {
+    /// Returns the same with `factor` times the whole budget.
+    pub fn extended(self, factor: u64) -> SuspendedBudget {
+        SuspendedBudget { budget_micros: self.budget_micros.saturating_mul(factor), ..self }
+    }
+}
+
 impl Interrupt {
     /// Sets if the debugger follows executed lines (debugger/). As for line counts, the JIT
     /// compiler must be off meanwhile.

@@ -1,7 +1,7 @@
 //! What the debugger asks the parser: the functions of a script by name, the names in the condition
 //! of a breakpoint, and what these names mean where the breakpoint is.
 
-use super::parser::{ParsedScript, VisibleNames, parse, parse_with};
+use super::parser::{ParsedScript, UseEnding, VisibleNames, parse, parse_with};
 use std::collections::HashMap;
 
 /// A function of a script that has a name.
@@ -29,8 +29,29 @@ pub fn named_functions(text: &str) -> Option<Vec<NamedFunction>> {
 pub struct ConditionNames {
     /// The variables that it reads, in the order of their first use.
     pub names: Vec<String>,
-    /// True if it calls a function, which may never return, or yield.
-    pub has_calls: bool,
+    pub calls: ConditionCalls,
+}
+
+/// The functions that a condition calls.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum ConditionCalls {
+    None,
+    /// Functions of Lua's library that return soon.
+    Library,
+    /// Functions that may never return, or yield.
+    Any,
+}
+
+/// Functions of Lua's library that return soon: modules, and globals.
+const LIBRARY_MODULES: [&str; 2] = ["math", "bit"];
+const LIBRARY_FUNCTIONS: [&str; 5] = ["type", "rawget", "rawequal", "tonumber", "select"];
+
+fn is_library(path: &[&str]) -> bool {
+    match path {
+        [name] => LIBRARY_FUNCTIONS.contains(name),
+        [module, _] => LIBRARY_MODULES.contains(module),
+        _ => false,
+    }
 }
 
 /// Returns the names in an expression; `None` if the text is no single expression, or has
@@ -47,7 +68,15 @@ pub fn condition_names(expression: &str) -> Option<ConditionNames> {
             names.push((*name).to_string());
         }
     }
-    Some(ConditionNames { names, has_calls: script.has_calls })
+    let known = script.uses.iter().filter(|it| {
+        matches!(it.ending, UseEnding::Called(_)) && it.local.is_none() && is_library(&it.path)
+    });
+    let calls = match (script.calls, known.count()) {
+        (0, _) => ConditionCalls::None,
+        (calls, known) if calls == known => ConditionCalls::Library,
+        _ => ConditionCalls::Any,
+    };
+    Some(ConditionNames { names, calls })
 }
 
 /// The meaning of a name at a position.
@@ -112,14 +141,18 @@ mod tests {
 
     #[test]
     fn conditions_are_single_expressions_with_names() {
-        let names = |text| condition_names(text).map(|it| (it.names.join(" "), it.has_calls));
-        assert_eq!(names("unit == boss and hp.x < 10"), Some(("unit boss hp".into(), false)));
-        assert_eq!(names("i % 2 == 0 or i > i"), Some(("i".into(), false)));
-        assert_eq!(names("is_dead(unit)"), Some(("is_dead unit".into(), true)));
-        assert_eq!(names("name:find 'x'"), Some(("name".into(), true)));
-        assert_eq!(names("true"), Some((String::new(), false)));
+        let names = |text| condition_names(text).map(|it| (it.names.join(" "), it.calls));
+        use ConditionCalls::{Any, Library, None as NoCalls};
+        assert_eq!(names("unit == boss and hp.x < 10"), Some(("unit boss hp".into(), NoCalls)));
+        assert_eq!(names("i % 2 == 0 or i > i"), Some(("i".into(), NoCalls)));
+        assert_eq!(names("math.floor(x) == 1"), Some(("math x".into(), Library)));
+        assert_eq!(names("type(f(x)) == 'nil'"), Some(("type f x".into(), Any)));
+        assert_eq!(names("math.floor(x)()"), Some(("math x".into(), Any)));
+        assert_eq!(names("is_dead(unit)"), Some(("is_dead unit".into(), Any)));
+        assert_eq!(names("name:find 'x'"), Some(("name".into(), Any)));
+        assert_eq!(names("true"), Some((String::new(), NoCalls)));
         for text in ["x = 1", "1 end if", "x return y", "(function() end)()", "x -- y"] {
-            let expected = text.starts_with("x --").then(|| ("x".to_string(), false));
+            let expected = text.starts_with("x --").then(|| ("x".to_string(), NoCalls));
             assert_eq!(names(text), expected, "{text}");
         }
     }

@@ -329,7 +329,7 @@ impl<'a> Parser<'a> {
     }
 
     fn arguments(&mut self) -> Option<Vec<CallArgument<'a>>> {
-        self.script.has_calls = true;
+        self.script.calls += 1;
         if self.take("(") {
             let mut values = Vec::new();
             if self.take(")") {

@@ -31,8 +31,8 @@ pub struct ParsedScript<'a> {
     pub functions: Vec<FunctionRange>,
     /// The function that declares each local: its index in `functions` plus one, or 0 at the top.
     pub owners: Vec<usize>,
-    /// True if a function is called anywhere.
-    pub has_calls: bool,
+    /// Number of calls.
+    pub calls: usize,
     /// The names that [`parse_with`] was asked for, at each of its positions.
     pub visible: Vec<VisibleNames>,
 }
