@@ -24,6 +24,7 @@ core.breakpoints = breakpoints
 -- these and those of functions, `text` the text for which their lines hold, `groups` the compiled
 -- versions of each text, `running` the functions without inserted calls.
 local files = {}
+reload.debugged = files
 -- The breakpoints of functions, by name.
 local functions = {}
 local last_point = 0

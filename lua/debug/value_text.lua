@@ -10,6 +10,7 @@ local getinfo, getmetatable = core.debug.getinfo, core.debug.getmetatable
 local valid = core.module("Utf8").valid
 
 local PREVIEW_BYTES_MAX = 1000 -- bytes of a value in one line
+local TEXT_BYTES_MAX = 500 -- bytes of a text in it, without its size
 local ITEMS_SHOWN = 5 -- entries of a table in one line
 
 -- Returns a text as UTF-8 of limited length.
@@ -24,8 +25,8 @@ local function clean(text)
 end
 
 local function quoted(text)
-  local cut = #text > PREVIEW_BYTES_MAX
-  local shown = cut and core.utf8_cut(text, PREVIEW_BYTES_MAX) or text
+  local cut = #text > TEXT_BYTES_MAX
+  local shown = cut and core.utf8_cut(text, TEXT_BYTES_MAX) or text
   shown = gsub(format("%q", shown), "\\\n", "\\n")
   return cut and format("%s… (%d bytes)", shown, #text) or shown
 end

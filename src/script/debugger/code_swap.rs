@@ -274,6 +274,10 @@ unsafe fn running_functions(l: *mut lua_State) -> HashSet<*const RawFunction> {
                 return;
             }
             let thread = object.cast::<lua_State>().cast_mut();
+            // What has died of an error is kept for its report, and never runs again.
+            if lua_status(thread) > LUA_YIELD {
+                return;
+            }
             for level in 0..LEVELS_MAX {
                 let mut ar = MaybeUninit::<lua_Debug>::zeroed();
                 if lua_getstack(thread, level, ar.as_mut_ptr()) == 0 {
