@@ -95,29 +95,29 @@ end
 
 -- Returns where each breakpoint is in a text: `{ line, byte }`, or false. Returns nil if the text
 -- is not understood.
-local function places_of(points, text)
+local function locations_of(points, text)
   local starts = core.statement_starts(text)
   if not starts then return nil end
-  local places = {}
+  local locations = {}
   for i = 1, #points do
     local point = points[i]
     if point.byte then
-      places[i] = { line = point.wanted, byte = point.byte }
+      locations[i] = { line = point.wanted, byte = point.byte }
     else
       local at = first_start(starts, point.wanted)
-      places[i] = at and { line = starts[at], byte = starts[at + 1] } or false
+      locations[i] = at and { line = starts[at], byte = starts[at + 1] } or false
     end
   end
-  return places
+  return locations
 end
 
 -- Sets the lines of breakpoints.
 local function set_lines(points, text)
-  local places = places_of(points, text)
+  local locations = locations_of(points, text)
   for i = 1, #points do
     local point = points[i]
-    point.line, point.message = places and places[i] and places[i].line or nil, nil
-    if not places then
+    point.line, point.message = locations and locations[i] and locations[i].line or nil, nil
+    if not locations then
       point.message = "the file has a syntax error"
     elseif not point.line then
       point.message = "there is no statement on this line or after it"
@@ -127,14 +127,14 @@ end
 
 -- Returns the calls to insert, in the order of the text: `{ byte, line, points, names,
 -- has_calls }`.
-local function insertions_of(points, places)
+local function insertions_of(points, locations)
   local at, list = {}, {}
   for i = 1, #points do
-    local place = places[i]
-    local insertion = place and at[place.byte]
-    if place and not insertion then
-      insertion = { byte = place.byte, line = place.line, points = {}, names = "" }
-      at[place.byte], list[#list + 1] = insertion, insertion
+    local location = locations[i]
+    local insertion = location and at[location.byte]
+    if location and not insertion then
+      insertion = { byte = location.byte, line = location.line, points = {}, names = "" }
+      at[location.byte], list[#list + 1] = insertion, insertion
     end
     if insertion then insertion.points[#insertion.points + 1] = points[i] end
   end
@@ -195,8 +195,8 @@ end
 -- Returns a text with the calls of its breakpoints, or nil if it has none. `is_slow` leaves all
 -- conditions to debugger.lua.
 local function with_calls(chunk, text, points, is_slow)
-  local places = places_of(points, text)
-  local insertions = places and insertions_of(points, places) or {}
+  local locations = locations_of(points, text)
+  local insertions = locations and insertions_of(points, locations) or {}
   if #insertions == 0 then return nil end
   resolve_conditions(text, insertions)
   local parts, from = {}, 1

@@ -20,23 +20,23 @@ function core.try_debug_command(index, text)
 end
 
 core.command("break", "break [file:line [condition]]",
-  "Sets a breakpoint, or removes it; lists all breakpoints.", function(place, ...)
+  "Sets a breakpoint, or removes it; lists all breakpoints.", function(location, ...)
     if not core.debug_is_possible() then
       return "no tool debugs the game: connect an editor, or send debug_attach"
-    elseif not place then
+    elseif not location then
       for _, point in ipairs(breakpoints.list()) do
         local condition = point.condition and " if " .. point.condition or ""
         log("info", point.file .. ":" .. point.line .. condition)
       end
       return nil
     end
-    local file, line = match(place, "^(.+):(%d+)$")
-    if not file then return "'" .. place .. "' is no file and line, such as main.lua:5" end
-    local words = { ... }
-    local condition = #words > 0 and core.table.concat(words, " ") or nil
+    local file, line = match(location, "^(.+):(%d+)$")
+    if not file then return "'" .. location .. "' is no file and line, such as main.lua:5" end
+    local parts = { ... }
+    local condition = #parts > 0 and core.table.concat(parts, " ") or nil
     local result = breakpoints.toggle(file, tonumber(line), condition)
     if not result then
-      log("info", "removed the breakpoint at " .. place)
+      log("info", "removed the breakpoint at " .. location)
     else
       local note = result.message and " (" .. result.message .. ")" or ""
       log("info", "breakpoint at " .. file .. ":" .. result.line .. note)
@@ -46,8 +46,8 @@ core.command("break", "break [file:line [condition]]",
 core.command("stack", "stack", "Lists the functions of the stopped script.", function()
   if not values.is_stopped() then return NOT_STOPPED end
   for _, frame in ipairs((values.frames(0, LINES_MAX))) do
-    local place = frame.file and "  " .. frame.file .. ":" .. frame.line or ""
-    log("info", format("%3d %s%s", frame.frame, frame.name, place))
+    local location = frame.file and "  " .. frame.file .. ":" .. frame.line or ""
+    log("info", format("%3d %s%s", frame.frame, frame.name, location))
   end
 end)
 

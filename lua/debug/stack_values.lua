@@ -245,8 +245,8 @@ local function append_sorted(list, keys, compare)
   for i = 1, #keys do list[#list + 1] = keys[i] end
 end
 
--- Returns the keys of a table that are not in its list, sorted, and true if there are more:
--- numbers, texts, and all others.
+-- Returns the keys of a table that are not in its list: numbers, texts, all others, each sorted.
+-- Of a table with too many, returns some as they are, and true.
 local function named_keys(value, count)
   local numbers, texts, others, total = {}, {}, {}, 0
   local is_cut = false
@@ -262,13 +262,19 @@ local function named_keys(value, count)
     end
   end
   local keys = {}
+  if is_cut then
+    for _, list in next, { numbers, texts, others } do
+      for i = 1, #list do keys[#keys + 1] = list[i] end
+    end
+    return keys, true
+  end
   append_sorted(keys, numbers)
   append_sorted(keys, texts)
   -- A `__tostring` of the game may have another result each time.
   local text_of = {}
   for i = 1, #others do text_of[others[i]] = preview(others[i], true) end
   append_sorted(keys, others, function(a, b) return text_of[a] < text_of[b] end)
-  return keys, is_cut
+  return keys, false
 end
 
 local function table_entries(value, first, most)

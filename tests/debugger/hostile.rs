@@ -189,8 +189,8 @@ fn a_unit_can_be_destroyed_while_it_is_shown() {
     let unit = number(&items(&found, "variables")[0], "variablesReference");
     assert!(editor.fields(unit).iter().any(|it| it.starts_with("nodes")));
     editor.evaluate("World.destroy_unit(Application.main_world(), box)");
-    let gone = format!("{{\"variablesReference\": {unit}}}");
-    assert!(editor.refused("variables", &gone).contains("destroyed"));
+    let removed = format!("{{\"variablesReference\": {unit}}}");
+    assert!(editor.refused("variables", &removed).contains("destroyed"));
     editor.variables("Engine");
     editor.variables("Upvalues");
     editor.ask("continue", THREAD);
@@ -199,7 +199,7 @@ fn a_unit_can_be_destroyed_while_it_is_shown() {
 }
 
 /// A game whose functions are called in different ways.
-const PLACES: &str = r#"frames = 0
+const CALLS: &str = r#"frames = 0
 local point = setmetatable({}, { __add = function(a, b)
   local in_metamethod = b
   return in_metamethod
@@ -234,21 +234,21 @@ end
 
 #[test]
 fn scripts_stop_in_every_kind_of_call() {
-    let mut editor = Editor::start("places", PLACES);
+    let mut editor = Editor::start("places", CALLS);
     editor.launch("{\"line\": 8}");
     assert_eq!(editor.stopped().1, "main.lua:8");
     editor.set_breakpoints("main.lua", "");
     editor.ask("continue", THREAD);
-    for place in ["in_metamethod = b", "in_timer = 2", "in_coroutine = 3", "in_render = 4"] {
-        editor.stop_at(place);
+    for location in ["in_metamethod = b", "in_timer = 2", "in_coroutine = 3", "in_render = 4"] {
+        editor.stop_at(location);
         editor.ask("next", THREAD);
-        assert_eq!(editor.stopped().0, "step", "{place}");
+        assert_eq!(editor.stopped().0, "step", "{location}");
         editor.ask("continue", THREAD);
         editor.plays_on("frames");
     }
-    let line = PLACES.lines().position(|it| it.contains("in_reload")).unwrap() + 1;
+    let line = CALLS.lines().position(|it| it.contains("in_reload")).unwrap() + 1;
     editor.set_breakpoints("main.lua", &format!("{{\"line\": {line}}}"));
-    editor.folder.write("game/main.lua", PLACES.replace("in_render = 4", "in_render = 5"));
+    editor.folder.write("game/main.lua", CALLS.replace("in_render = 4", "in_render = 5"));
     assert_eq!(editor.stopped().1, format!("main.lua:{line}"));
     editor.set_breakpoints("main.lua", "");
     editor.ask("continue", THREAD);

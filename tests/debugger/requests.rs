@@ -194,6 +194,43 @@ fn expressions_are_set_completed_and_copied() {
 }
 
 #[test]
+fn console_commands_debug_from_the_editor() {
+    let mut editor = Editor::start("commands", MAIN);
+    editor.launch("");
+    editor.stop_at("count = count + amount");
+    let command = |editor: &mut Editor, line: &str| {
+        let line = json::quoted(line);
+        let arguments =
+            format!("{{\"expression\": {line}, \"frameId\": 1, \"context\": \"repl\"}}");
+        editor.ask("evaluate", &arguments)
+    };
+    let logged = |editor: &mut Editor, wanted: &str| loop {
+        if text(&editor.event("output"), "output").contains(wanted) {
+            break;
+        }
+    };
+    command(&mut editor, "stack");
+    logged(&mut editor, "add  main.lua:7");
+    command(&mut editor, "locals");
+    logged(&mut editor, "local amount = 2");
+    command(&mut editor, "break main.lua:8 amount == 2");
+    logged(&mut editor, "breakpoint at main.lua:8");
+    command(&mut editor, "break");
+    logged(&mut editor, "main.lua:8 if amount == 2");
+    // A variable of this name is not a command.
+    assert_eq!(text(&command(&mut editor, "count"), "result"), editor.evaluate("count"));
+    command(&mut editor, "continue");
+    editor.event("stopped");
+    command(&mut editor, "break main.lua:8");
+    logged(&mut editor, "removed the breakpoint");
+    command(&mut editor, "step");
+    editor.event("stopped");
+    editor.ask("continue", THREAD);
+    editor.plays_on("frames");
+    editor.end();
+}
+
+#[test]
 fn sources_of_scripts_and_the_engine_are_listed() {
     let mut editor = start("sources");
     editor.launch("");

@@ -40,7 +40,7 @@ pub struct PauseLink {
     input: RefCell<FrameInput>,
     /// True if a script was stopped since the last question.
     was_stopped: Cell<bool>,
-    /// What a stop asks for, after the callback has ended.
+    /// Set by a stop, for the time after the callback has ended.
     replay: Cell<FrameReplay>,
 }
 
@@ -67,7 +67,7 @@ impl PauseLink {
         }
     }
 
-    /// Returns what the stops of the last frame ask for.
+    /// Returns if the stops of the last frame ask for another try.
     pub fn take_replay(&self) -> FrameReplay {
         self.replay.take()
     }

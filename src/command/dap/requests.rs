@@ -170,14 +170,7 @@ impl Adapter {
                 ];
                 self.ask_game(pending, "debug_set", fields, Context::Value("value"));
             }
-            "setExpression" => {
-                let fields = vec![
-                    ("expression", json::text(text(arguments, "expression"))),
-                    ("text", json::text(text(arguments, "value"))),
-                    ("frame", frame(number(arguments, "frameId"))),
-                ];
-                self.ask_game(pending, "debug_set_expression", fields, Context::Value("value"));
-            }
+            "setExpression" => self.set_expression(pending, arguments),
             "completions" => self.complete(pending, arguments),
             "evaluate" => self.evaluate(pending, arguments),
             "exceptionInfo" => self.ask_game(pending, "debug_error", vec![], Context::Error),

@@ -262,18 +262,12 @@ impl Adapter {
                     ("details", details),
                 ])
             }
-            Context::Sources | Context::Threads | Context::Completions | Context::Data => {
-                self.listed(&pending.context, tree)
-            }
-            Context::Source => json::object([
-                ("content", field(tree, "text")),
-                ("mimeType", json::text("text/x-lua")),
-            ]),
+            context => self.listed(context, tree),
         };
         self.respond(pending, body);
     }
 
-    /// Translates answers that list names or sources.
+    /// Translates answers that have sources or names.
     fn listed(&mut self, context: &Context, tree: &SjsonTree) -> SjsonTree {
         match context {
             Context::Sources => {
@@ -299,6 +293,10 @@ impl Adapter {
                 let targets = items(tree, "words").iter().map(target).collect();
                 json::object([("targets", SjsonTree::Array(targets))])
             }
+            Context::Source => json::object([
+                ("content", field(tree, "text")),
+                ("mimeType", json::text("text/x-lua")),
+            ]),
             _ => {
                 let accesses = SjsonTree::Array(vec![json::text("write")]);
                 json::object([

@@ -57,6 +57,15 @@ impl Adapter {
         self.ask_game(pending, "debug_data_info", fields, Context::Data);
     }
 
+    pub fn set_expression(&mut self, pending: Pending, arguments: &SjsonTree) {
+        let fields = vec![
+            ("expression", json::text(text(arguments, "expression"))),
+            ("text", json::text(text(arguments, "value"))),
+            ("frame", limited(number(arguments, "frameId") - 1.0, 2e9)),
+        ];
+        self.ask_game(pending, "debug_set_expression", fields, Context::Value("value"));
+    }
+
     pub fn complete(&mut self, pending: Pending, arguments: &SjsonTree) {
         let before = text(arguments, "text").chars();
         let count = (number(arguments, "column") - 1.0).clamp(0.0, COMPLETED_CHARS_MAX as f64);

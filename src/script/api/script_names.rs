@@ -110,10 +110,10 @@ fn condition_names(_: &mut Engine, expression: TextArgument) -> ScriptValue {
 fn name_kinds(_: &mut Engine, script: TextArgument, wanted: TextArgument) -> ScriptValue {
     let (mut positions, mut lines) = (HashMap::new(), Vec::new());
     for line in wanted.as_str().lines() {
-        let mut words = line.split(' ').map(str::to_string);
-        let at = words.next().and_then(|at| at.parse::<usize>().ok()).unwrap_or(usize::MAX);
+        let mut parts = line.split(' ').map(str::to_string);
+        let at = parts.next().and_then(|at| at.parse::<usize>().ok()).unwrap_or(usize::MAX);
         lines.push(at);
-        positions.insert(at, words.collect());
+        positions.insert(at, parts.collect());
     }
     let Some(kinds) = lint::debug_names::kinds_of(script.as_str(), &positions) else {
         return ScriptValue::Nil;

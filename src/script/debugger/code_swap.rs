@@ -216,7 +216,7 @@ unsafe fn upvalue_orders(
         // SAFETY: both versions are alive.
         let order = unsafe {
             let before = from.prototype.upvalues();
-            let place = |upvalue: &u16| {
+            let position = |upvalue: &u16| {
                 let wanted = match upvalue & OF_PARENT {
                     0 => *outer.as_ref()?.get(usize::from(*upvalue))? as u16,
                     _ => *upvalue,
@@ -224,7 +224,7 @@ unsafe fn upvalue_orders(
                 before.iter().position(|known| *known == wanted)
             };
             let alike = from.parent == to.parent && from.prototype.is_alike(to.prototype);
-            alike.then(|| to.prototype.upvalues().iter().map(place).collect()).flatten()
+            alike.then(|| to.prototype.upvalues().iter().map(position).collect()).flatten()
         };
         orders.push(order);
     }
@@ -345,11 +345,11 @@ unsafe fn exchange(
             if own.chunk() != chunk {
                 return;
             }
-            let place = known
+            let found_at = known
                 .get(&own.0)
                 .copied()
                 .or_else(|| *found.entry(own.0).or_insert_with(|| same_code(own)));
-            let Some((version, i)) = place else { return };
+            let Some((version, i)) = found_at else { return };
             let new = target[i].prototype;
             let Some(order) = orders[version][i].as_ref().filter(|_| own != new) else { return };
             if running.contains(&function) {
