@@ -2,7 +2,10 @@
 //! output, with a game in a process of its own.
 
 mod editors;
+mod errors;
 mod graphs;
+mod hostile;
+mod requests;
 mod suites;
 
 use crate::game_folder::GameFolder;
@@ -228,13 +231,49 @@ impl Editor {
         items(&stack, "stackFrames").iter().map(location).collect()
     }
 
+    /// Sets a breakpoint in `main.lua` at the first line with this text, waits until it is reached,
+    /// and removes it.
+    #[track_caller]
+    fn stop_at(&mut self, text_of_line: &str) {
+        let main = std::fs::read_to_string(self.path("main.lua")).expect("it is there");
+        let line = main.lines().position(|line| line.contains(text_of_line)).expect("a line") + 1;
+        self.set_breakpoints("main.lua", &format!("{{\"line\": {line}}}"));
+        assert_eq!(self.stopped().1, format!("main.lua:{line}"));
+        self.set_breakpoints("main.lua", "");
+    }
+
+    /// Waits until a number that the game counts is greater, so that it plays on.
+    #[track_caller]
+    fn plays_on(&mut self, counter: &str) {
+        let value = |editor: &mut Editor| -> f64 {
+            let arguments = format!("{{\"expression\": \"{counter}\"}}");
+            let shown = editor.ask("evaluate", &arguments);
+            match text(&shown, "result") {
+                "nil" => 0.0,
+                number => number.parse().expect("a number"),
+            }
+        };
+        let before = value(self);
+        let end = std::time::Instant::now() + WAIT_MAX;
+        while value(self) <= before {
+            assert!(std::time::Instant::now() < end, "the game does not play on");
+            std::thread::sleep(Duration::from_millis(20));
+        }
+    }
+
+    /// Returns the variables of a reference, as `name = value`.
+    #[track_caller]
+    fn fields(&mut self, reference: f64) -> Vec<String> {
+        let found = self.ask("variables", &format!("{{\"variablesReference\": {reference}}}"));
+        let variables = items(&found, "variables").iter();
+        variables.map(|it| format!("{} = {}", text(it, "name"), text(it, "value"))).collect()
+    }
+
     /// Returns the variables of a scope of the innermost function, as `name = value`.
     #[track_caller]
     fn variables(&mut self, scope: &str) -> Vec<String> {
         let reference = self.scope(scope);
-        let found = self.ask("variables", &format!("{{\"variablesReference\": {reference}}}"));
-        let variables = items(&found, "variables").iter();
-        variables.map(|it| format!("{} = {}", text(it, "name"), text(it, "value"))).collect()
+        self.fields(reference)
     }
 
     #[track_caller]

@@ -1,42 +1,36 @@
--- Breakpoints of the debugger. A breakpoint inserts a call of `hit` before the first statement of
--- its line, and all functions of the file get the code of the changed text
--- (src/script/debugger/code_swap.rs). What happens at a breakpoint is in debugger.lua.
+-- Breakpoints of the debugger. A breakpoint inserts a call before the first statement of its line,
+-- or at the beginning of a function, and all functions of the file get the code of the changed text
+-- (src/script/debugger/code_swap.rs). The calls are in inserted_calls.lua, what happens when one
+-- stops is in debugger.lua.
 local core = ...
 
-local next, pcall, rawset, tostring = next, pcall, rawset, tostring
-local sub, format, concat = string.sub, string.format, table.concat
+local next, pcall, tostring = next, pcall, tostring
+local sub, gsub, match, format, concat = string.sub, string.gsub, string.match, string.format,
+  table.concat
 local sort = table.sort
-local reload = core.reloader
+local reload, calls = core.reloader, core.inserted_calls
 local jit = core.jit
 
 local BREAKPOINTS_MAX = 1000 -- in one file
 local VERSIONS_MAX = 64 -- compiled texts of one file that are kept for running functions
 local TEXTS_MAX = 8 -- texts of one file that are kept
 local RETRY_FRAMES = 60 -- between two attempts to give running functions their code
+local SLOW = "functions of the file that are running now are slow until they have returned"
 
 local breakpoints = {}
 core.breakpoints = breakpoints
 
--- The files with breakpoints, by chunk: `points` as the tool set them, `text` for which their lines
--- hold, `groups` with the compiled versions of each text, `running` functions without inserted
--- calls.
+-- The files with breakpoints, by chunk: `set` are the breakpoints as the tool set them, `points`
+-- these and those of functions, `text` the text for which their lines hold, `groups` the compiled
+-- versions of each text, `running` the functions without inserted calls.
 local files = {}
--- What inserted calls name, by number: the chunk, the line, and its breakpoints.
-local spots = {}
-local last_spot, last_point = 0, 0
--- True while a step needs the line hook.
-local is_stepping = false
+reload.debugged = files
+-- The breakpoints of functions, by name.
+local functions = {}
+local last_point = 0
+-- True while a step, or the comparison of values, needs the line hook.
+local is_stepping, is_comparing = false, false
 local is_jit_off = false
-
--- The call that is inserted. It has no upvalue and uses no name of the game, so the functions of
--- both versions of a file have the same upvalues.
-local HIT = 'if ("")["\\27break"](%d) then end '
-
--- Compiled code contains this function: only what it calls for a breakpoint is slow.
-local function hit(number)
-  local spot = spots[number]
-  if spot then breakpoints.reached(spot) end
-end
 
 -- Returns true if the hook has to find the breakpoints of running functions of a file.
 local function is_followed(file)
@@ -45,7 +39,7 @@ end
 
 -- The JIT compiler is off while the hook follows lines: compiled code does not report them.
 local function update_jit()
-  local off = is_stepping
+  local off = is_stepping or is_comparing
   for _, file in next, files do
     off = off or is_followed(file)
   end
@@ -61,7 +55,16 @@ end
 
 function breakpoints.set_stepping(on)
   is_stepping = on
+  calls.set_stepping(on)
   update_jit()
+end
+
+-- Sets if values are compared at each line.
+function breakpoints.set_comparing(on)
+  if is_comparing == on then return end
+  is_comparing = on
+  update_jit()
+  core.debug_compare(on)
 end
 
 -- Tells native code at which lines running functions have to be stopped.
@@ -90,65 +93,166 @@ local function first_start(starts, line)
   return above < #starts / 2 and 2 * above + 1
 end
 
--- Returns the starts of the statements of a text, and the line of each breakpoint in it, or false.
--- Returns nil if the text is not understood.
-local function lines_of(points, text)
+-- Returns where each breakpoint is in a text: `{ line, byte }`, or false. Returns nil if the text
+-- is not understood.
+local function locations_of(points, text)
   local starts = core.statement_starts(text)
   if not starts then return nil end
-  local lines = {}
-  for i = 1, #points do
-    local at = first_start(starts, points[i].wanted)
-    lines[i] = at and starts[at] or false
-  end
-  return starts, lines
-end
-
--- Sets the lines of breakpoints. Returns the same as `lines_of`.
-local function set_lines(points, text)
-  local starts, lines = lines_of(points, text)
+  local locations = {}
   for i = 1, #points do
     local point = points[i]
-    point.line, point.message = lines and lines[i] or nil, nil
-    if not starts then
+    if point.byte then
+      locations[i] = { line = point.wanted, byte = point.byte }
+    else
+      local at = first_start(starts, point.wanted)
+      locations[i] = at and { line = starts[at], byte = starts[at + 1] } or false
+    end
+  end
+  return locations
+end
+
+-- Sets the lines of breakpoints.
+local function set_lines(points, text)
+  local locations = locations_of(points, text)
+  for i = 1, #points do
+    local point = points[i]
+    point.line, point.message = locations and locations[i] and locations[i].line or nil, nil
+    if not locations then
       point.message = "the file has a syntax error"
     elseif not point.line then
       point.message = "there is no statement on this line or after it"
     end
   end
-  return starts, lines
 end
 
--- Returns a text with the calls of its breakpoints, or nil if it has none. A number is given to
--- each line with breakpoints.
-local function with_calls(chunk, text, points, starts, lines)
-  local of_line, sorted = {}, {}
+-- Returns the calls to insert, in the order of the text: `{ byte, line, points, names,
+-- has_calls }`.
+local function insertions_of(points, locations)
+  local at, list = {}, {}
   for i = 1, #points do
-    local line = lines[i]
-    if line and not of_line[line] then
-      of_line[line], sorted[#sorted + 1] = {}, line
+    local location = locations[i]
+    local insertion = location and at[location.byte]
+    if location and not insertion then
+      insertion = { byte = location.byte, line = location.line, points = {}, names = "" }
+      at[location.byte], list[#list + 1] = insertion, insertion
     end
-    if line then of_line[line][#of_line[line] + 1] = points[i] end
+    if insertion then insertion.points[#insertion.points + 1] = points[i] end
   end
-  if #sorted == 0 then return nil end
-  sort(sorted)
+  sort(list, function(a, b) return a.byte < b.byte end)
+  return list
+end
+
+-- Names that mean functions of Lua's library, if they are globals.
+local LIBRARY = { math = true, bit = true, type = true, rawget = true, rawequal = true,
+  tonumber = true, select = true }
+
+-- Sets the variables that a call passes, from the kinds of the names in its condition.
+local function set_names(insertion, names, kinds)
+  local passed, hidden = {}, nil
+  local has_calls = names[1] == true
+  for i = 2, #names do
+    local kind = sub(kinds, i - 1, i - 1)
+    if kind == "l" or kind == "u" then passed[#passed + 1] = names[i] end
+    has_calls = has_calls or names[1] and kind ~= "g" and LIBRARY[names[i]] or false
+    if kind == "h" then hidden = names[i] end
+  end
+  insertion.names = #passed <= calls.ARGUMENTS_MAX and concat(passed, ",") or nil
+  insertion.has_calls = has_calls
+  if hidden then
+    insertion.points[1].note = "the condition takes '" .. hidden .. "' for a global: the function "
+      .. "does not use the variable of this name, and has no access to it"
+  end
+end
+
+-- Finds the variables that the conditions of breakpoints name. A call without `names` leaves the
+-- condition to debugger.lua, which is slow.
+local function resolve_conditions(text, insertions)
+  local lines, waiting = {}, {}
+  for i = 1, #insertions do
+    local insertion = insertions[i]
+    local point = insertion.points[1]
+    local names = point.condition and core.condition_names(point.condition)
+    point.note = nil
+    if #insertion.points > 1 or point.condition and not names then
+      insertion.names = nil
+    elseif names and #names > 1 then
+      lines[#lines + 1] = insertion.byte .. " " .. concat(names, " ", 2)
+      waiting[#waiting + 1] = { insertion, names }
+    elseif names then
+      insertion.has_calls = names[1] == true
+    end
+  end
+  local kinds = #lines > 0 and core.name_kinds(text, concat(lines, "\n"))
+  for i = 1, #waiting do
+    if kinds then
+      set_names(waiting[i][1], waiting[i][2], kinds[i])
+    else
+      waiting[i][1].names = nil
+    end
+  end
+end
+
+-- Returns a text with the calls of its breakpoints, or nil if it has none. `is_slow` leaves all
+-- conditions to debugger.lua.
+local function with_calls(chunk, text, points, is_slow)
+  local locations = locations_of(points, text)
+  local insertions = locations and insertions_of(points, locations) or {}
+  if #insertions == 0 then return nil end
+  resolve_conditions(text, insertions)
   local parts, from = {}, 1
-  for i = 1, #sorted do
-    local line = sorted[i]
-    local byte = starts[first_start(starts, line) + 1]
-    last_spot = last_spot + 1
-    spots[last_spot] = { chunk = chunk, line = line, points = of_line[line] }
-    parts[#parts + 1] = sub(text, from, byte)
-    parts[#parts + 1] = format(HIT, last_spot)
-    from = byte + 1
+  for i = 1, #insertions do
+    local insertion = insertions[i]
+    parts[#parts + 1] = sub(text, from, insertion.byte)
+    parts[#parts + 1] = calls.add({
+      chunk = chunk, line = insertion.line, points = insertion.points,
+      names = not is_slow and insertion.names or nil, has_calls = insertion.has_calls,
+    })
+    from = insertion.byte + 1
   end
   parts[#parts + 1] = sub(text, from)
   return concat(parts)
 end
 
+-- Returns true if a breakpoint of a function means the function that is declared by this name.
+local function means(wanted, name)
+  name = gsub(name, ":", ".")
+  return name == wanted or match(name, "[^.]*$") == wanted
+end
+
+-- Returns the breakpoints at functions of a text.
+local function function_points(text)
+  local list = {}
+  local found = #functions > 0 and core.named_functions(text) or {}
+  for i = 1, #found, 3 do
+    for j = 1, #functions do
+      local at = functions[j]
+      if means(at.wanted, found[i]) then
+        list[#list + 1] = {
+          id = at.id, wanted = found[i + 1], byte = found[i + 2], condition = at.condition,
+          hit_condition = at.hit_condition, hits = 0, is_function = true,
+        }
+        at.line = at.line or found[i + 1]
+      end
+    end
+  end
+  return list
+end
+
+-- Returns all breakpoints of a file in a text.
+local function points_in(file, text)
+  local points = function_points(text)
+  for i = 1, #points do points[i].line = points[i].wanted end
+  if #points == 0 then return file.set end
+  local all = {}
+  for i = 1, #file.set do all[i] = file.set[i] end
+  for i = 1, #points do all[#all + 1] = points[i] end
+  return all
+end
+
 local function file_of(chunk)
   local file = files[chunk]
   if not file then
-    file = { points = {}, groups = {}, texts = {}, running = {}, frames = 0 }
+    file = { set = {}, points = {}, groups = {}, texts = {}, running = {}, frames = 0 }
     files[chunk] = file
   end
   return file
@@ -171,20 +275,33 @@ local function compile(chunk, text)
   return reload.compile_text({ chunk = chunk, text = text })
 end
 
+-- Compiles a text with the calls of its breakpoints; without any, returns `plain`. Returns nil and
+-- the message of a problem.
+local function compile_with_calls(chunk, text, points, plain)
+  local problem
+  for attempt = 1, 2 do
+    local changed = with_calls(chunk, text, points, attempt == 2)
+    if not changed then return plain end
+    local ok, main = pcall(compile, chunk, changed)
+    if ok and core.debug_fits(plain, main) then return main end
+    problem = ok and "no call can be inserted" or tostring(main)
+  end
+  return nil, problem
+end
+
 -- Gives all functions of a file the code of their breakpoints. Returns the message of a problem.
-local function exchange(chunk, file, text, changed)
+local function exchange(chunk, file, text)
   local group = group_of(file, text)
-  local ok, plain = true, group.plain
+  local plain = group.plain
   if not plain then
-    ok, plain = pcall(compile, chunk, text)
-    if not ok then return tostring(plain) end
-    group.plain = plain
+    local ok, main = pcall(compile, chunk, text)
+    if not ok then return tostring(main) end
+    plain, group.plain = main, main
     core.table.insert(group, 1, plain)
   end
-  local target = plain
-  if changed then
-    ok, target = pcall(compile, chunk, changed)
-    if not ok then return tostring(target) end
+  local target, problem = compile_with_calls(chunk, text, file.points, plain)
+  if not target then return problem end
+  if target ~= plain then
     group[#group + 1] = target
     if #group > VERSIONS_MAX then core.table.remove(group, 2) end
   end
@@ -197,30 +314,61 @@ end
 local function result_of(point)
   return {
     id = point.id, line = point.line or point.wanted, verified = point.line ~= nil,
-    message = point.message,
+    message = point.message or point.note,
   }
 end
 
-local function results(file)
+local function results(points)
   local list = {}
-  for i = 1, #file.points do
-    list[i] = result_of(file.points[i])
+  for i = 1, #points do
+    list[i] = result_of(points[i])
   end
   return list
 end
 
-local function forget_spots(chunk)
-  for number, spot in next, spots do
-    if spot.chunk == chunk then spots[number] = nil end
-  end
+-- Returns the number of a new breakpoint.
+function breakpoints.new_id()
+  last_point = last_point + 1
+  return last_point
 end
 
 local function new_point(wanted)
-  last_point = last_point + 1
   return {
-    id = last_point, wanted = wanted.line, condition = wanted.condition, log = wanted.log,
-    hit_condition = wanted.hits, hits = 0,
+    id = breakpoints.new_id(), wanted = wanted.line or wanted.name, condition = wanted.condition,
+    log = wanted.log, hit_condition = wanted.hits, hits = 0,
   }
+end
+
+-- Gives the functions of a loaded file the code of its breakpoints.
+local function apply(chunk, file, text)
+  file.text = text
+  set_lines(file.set, text)
+  file.points = points_in(file, text)
+  local problem = exchange(chunk, file, text)
+  if problem then calls.forget(chunk) end
+  for i = 1, #file.points do
+    local point = file.points[i]
+    if problem then
+      point.line, point.message = nil, problem
+    elseif point.line and is_followed(file) then
+      point.message = SLOW
+    end
+  end
+end
+
+-- Brings the breakpoints of a file into its functions.
+local function install(chunk, file)
+  calls.forget(chunk)
+  local text = core.source(chunk)
+  if text then
+    apply(chunk, file, text)
+  else
+    file.points = file.set
+    for i = 1, #file.points do
+      file.points[i].message = "the file is not loaded yet"
+    end
+  end
+  follow()
 end
 
 -- Sets all breakpoints of a file, in place of those before. Returns a list of `{ id, line,
@@ -231,36 +379,86 @@ function breakpoints.set(chunk, list)
   end
   if #list == 0 and not files[chunk] then return {} end
   local file = file_of(chunk)
-  forget_spots(chunk)
-  file.points = {}
+  file.set = {}
   for i = 1, #list do
-    file.points[i] = new_point(list[i])
+    file.set[i] = new_point(list[i])
   end
-  local text = core.source(chunk)
-  if text then
-    file.text = text
-    local starts, lines = set_lines(file.points, text)
-    local changed = starts and with_calls(chunk, text, file.points, starts, lines)
-    local problem = exchange(chunk, file, text, changed)
-    for i = 1, problem and #file.points or 0 do
-      file.points[i].line, file.points[i].message = nil, problem
+  install(chunk, file)
+  return results(file.set)
+end
+
+-- Sets a breakpoint at a line, or removes it. Returns its result, or nil if it was removed.
+function breakpoints.toggle(chunk, line, condition)
+  local file, kept, added = file_of(chunk), {}, nil
+  for i = 1, #file.set do
+    local point = file.set[i]
+    if point.wanted ~= line and point.line ~= line then kept[#kept + 1] = point end
+  end
+  if #kept == #file.set then
+    added = new_point({ line = line, condition = condition })
+    kept[#kept + 1] = added
+  end
+  file.set = kept
+  install(chunk, file)
+  return added and result_of(added)
+end
+
+-- Returns all breakpoints of lines, as a list of `{ file, line, condition }`.
+function breakpoints.list()
+  local list = {}
+  for chunk, file in next, files do
+    for i = 1, #file.set do
+      local point = file.set[i]
+      list[#list + 1] = { file = chunk, line = point.line or point.wanted,
+        condition = point.condition }
     end
-    if problem then forget_spots(chunk) end
-    if is_followed(file) then
-      for i = 1, #file.points do
-        if file.points[i].line then
-          file.points[i].message = "functions of the file that are running now are slow until "
-            .. "they have returned"
-        end
-      end
+  end
+  sort(list, function(a, b)
+    if a.file ~= b.file then return a.file < b.file end
+    return a.line < b.line
+  end)
+  return list
+end
+
+-- Sets all breakpoints of functions by name, in place of those before: a list of `{ name,
+-- condition, hits }`. Functions of the engine are left to row_breakpoints.lua. Returns a list as
+-- `breakpoints.set` does.
+function breakpoints.set_functions(list)
+  if #list > BREAKPOINTS_MAX then
+    return nil, format("there can be %d of them (BREAKPOINTS_MAX)", BREAKPOINTS_MAX)
+  end
+  local had_any = #functions > 0
+  local points = {}
+  functions = {}
+  for i = 1, #list do
+    points[i] = new_point(list[i])
+    local is_row, problem = core.row_breakpoints.find(list[i].name)
+    points[i].row, points[i].message = is_row, problem
+    if is_row then
+      points[i].line = 0
+    elseif not problem then
+      points[i].wanted = gsub(list[i].name, ":", ".")
+      functions[#functions + 1] = points[i]
     end
-  else
-    for i = 1, #file.points do
-      file.points[i].message = "the file is not loaded yet"
+  end
+  core.row_breakpoints.set(points)
+  for chunk in next, reload.records do
+    local text = core.source(chunk)
+    local file = files[chunk]
+    if text and (file and had_any or #function_points(text) > 0) then
+      calls.forget(chunk)
+      apply(chunk, file_of(chunk), text)
     end
   end
   follow()
-  return results(file)
+  local answers = results(points)
+  for i = 1, #answers do
+    if not answers[i].verified and not answers[i].message then
+      answers[i].message = "no loaded file has a function of this name"
+    end
+    answers[i].line = answers[i].verified and points[i].line > 0 and points[i].line or nil
+  end
+  return answers
 end
 
 -- Returns the breakpoints on a line.
@@ -286,30 +484,39 @@ end
 
 -- Tells the tool where the breakpoints of a file are now.
 local function announce(chunk, file)
-  core.debug_send("debug_breakpoints_changed", { file = chunk, breakpoints = results(file) })
+  core.debug_send("debug_breakpoints_changed",
+    { file = chunk, breakpoints = results(file.points) })
+end
+
+-- Returns the breakpoints of a file that is compiled, which may be a new file with a function of a
+-- breakpoint; none if it has none.
+local function points_of_new(chunk, text)
+  local file = files[chunk]
+  if not file and #function_points(text) > 0 then file = file_of(chunk) end
+  return file and points_in(file, text) or {}, file
 end
 
 -- Called for every text of a file that is compiled, also in the dry run of a reload. Returns the
 -- text with the calls of its breakpoints.
 local function instrument(chunk, text)
-  local file = files[chunk]
-  if not file or #file.points == 0 then return text end
+  local points = points_of_new(chunk, text)
+  if #points == 0 then return text end
   -- The breakpoints themselves move when the text is in use.
-  local starts, lines = lines_of(file.points, text)
-  return starts and with_calls(chunk, text, file.points, starts, lines) or text
+  return with_calls(chunk, text, points) or text
 end
 
--- Called with every main function that was compiled from a text with breakpoints.
+-- Called with every main function that was compiled from a text of a file.
 local function compiled(chunk, text, main)
-  local file = files[chunk]
-  if not file or #file.points == 0 then return end
+  local points, file = points_of_new(chunk, text)
+  if #points == 0 then return end
   local group = group_of(file, text)
   group[#group + 1], group.target = main, main
   if #group > VERSIONS_MAX then core.table.remove(group, 2) end
   if file.text == nil then
     -- The file is loaded for the first time.
     file.text = text
-    set_lines(file.points, text)
+    set_lines(file.set, text)
+    file.points = points
     announce(chunk, file)
     follow()
   end
@@ -320,14 +527,14 @@ core.on("scripts_reloaded", "debugger", function()
   for chunk, file in next, files do
     local text = core.source(chunk)
     if text and file.text and text ~= file.text and #file.points > 0 then
-      file.text = text
-      local starts, lines = set_lines(file.points, text)
-      local changed = starts and with_calls(chunk, text, file.points, starts, lines)
-      exchange(chunk, file, text, changed)
+      apply(chunk, file, text)
       announce(chunk, file)
     end
   end
-  if next(files) then follow() end
+  if next(files) then
+    follow()
+    core.debug_send("debug_sources_changed", {})
+  end
 end)
 
 -- In each frame, no function of the game but those of suspended coroutines is running.
@@ -348,22 +555,25 @@ function breakpoints.update()
 end
 
 function breakpoints.begin()
-  -- Functions that a reload left with an inserted call keep it, so it stays.
-  rawset(core.string, "\27break", hit)
+  calls.begin()
   reload.instrument, reload.compiled = instrument, compiled
 end
 
 -- Removes all breakpoints.
 function breakpoints.clear()
+  functions = {}
+  core.row_breakpoints.set({})
   for chunk, file in next, files do
     local had_points = #file.points > 0
-    file.points = {}
+    file.set, file.points = {}, {}
     if file.text and had_points then
-      exchange(chunk, file, core.source(chunk) or file.text, nil)
+      exchange(chunk, file, core.source(chunk) or file.text)
     end
   end
   -- The versions are kept: running functions have their code from them.
-  spots, is_stepping = {}, false
+  calls.forget()
+  breakpoints.set_comparing(false)
+  breakpoints.set_stepping(false)
   follow()
 end
 

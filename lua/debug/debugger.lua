@@ -6,9 +6,11 @@ local core = ...
 -- Levels of the stack are counted here.
 core.jit.off(true, true)
 
-local tostring, tonumber = tostring, tonumber
-local match, gsub = string.match, string.gsub
-local values, breakpoints = core.stack_values, core.breakpoints
+local tostring, rawset, next = tostring, rawset, next
+local gsub, find, lower, sort = string.gsub, string.find, string.lower, table.sort
+local values, breakpoints, calls = core.stack_values, core.breakpoints, core.inserted_calls
+local rows, data = core.row_breakpoints, core.data_breakpoints
+local clean, preview = core.value_text.clean, core.value_text.preview
 
 local EVALUATION_SECONDS = 0.5 -- CPU time of a line that a tool evaluates
 local ANSWER_SECONDS = 1 -- CPU time of a request about a stopped script, without such lines
@@ -19,24 +21,40 @@ local VARIABLES_MAX = 1000 -- variables in one answer
 local is_stopped = false
 -- True while a step was begun and no line has ended it.
 local is_stepping = false
+-- How a command lets the script continue.
+local resumes
 -- The error at which the script is stopped.
 local last_error
+-- Texts that an error must contain to stop the script, by the kind of error; false for none.
+local error_texts = { uncaught = false, caught = false, warning = false }
+-- Sets if warnings stop the script.
+local set_warnings
 
 -- Requests ----------------------------------------------------------------------------------------
 
 -- Functions that answer a request: the answer, or nil and a message.
 local requests = {}
 
-function requests.debug_breakpoints(fields)
-  local lines, list = fields.lines, {}
-  for i = 1, #lines do
-    local condition = fields.conditions and fields.conditions[i]
-    local hits, log = fields.hits and fields.hits[i], fields.logs and fields.logs[i]
-    list[i] = {
-      line = lines[i], condition = condition ~= "" and condition or nil,
-      hits = hits ~= "" and hits or nil, log = log ~= "" and log or nil,
+-- Returns a text of a list, or nil if there is none.
+local function text_of(list, i)
+  local text = list and list[i]
+  return text ~= "" and text or nil
+end
+
+-- Returns a list of `{ [key] = value, condition, hits, log }` from the lists of a message.
+local function with_conditions(fields, key, list)
+  local points = {}
+  for i = 1, #list do
+    points[i] = {
+      [key] = list[i], condition = text_of(fields.conditions, i), hits = text_of(fields.hits, i),
+      log = text_of(fields.logs, i),
     }
   end
+  return points
+end
+
+function requests.debug_breakpoints(fields)
+  local list = with_conditions(fields, "line", fields.lines)
   local results, problem = breakpoints.set(fields.file, list)
   return results and { breakpoints = results }, problem
 end
@@ -45,15 +63,39 @@ function requests.debug_locations(fields)
   return { lines = breakpoints.locations(fields.file, fields.line, fields.last or fields.line) }
 end
 
+function requests.debug_functions(fields)
+  local results, problem = breakpoints.set_functions(with_conditions(fields, "name", fields.names))
+  return results and { breakpoints = results }, problem
+end
+
 function requests.debug_errors(fields)
-  core.debug_stop_at_errors(fields.on)
+  local function text(key)
+    local wanted = fields[key]
+    return wanted and wanted ~= "" and lower(wanted) or false
+  end
+  error_texts.uncaught, error_texts.caught = text("text"), text("caught_text")
+  error_texts.warning = text("warning_text")
+  set_warnings(fields.warnings == true)
+  core.debug_stop_at_errors(fields.on, fields.caught == true)
   return {}
 end
 
 function requests.debug_source(fields)
-  local text = core.source(fields.file)
+  local text = core.source(fields.file) or core.engine_source(fields.file)
   if not text then return nil, "no script '" .. fields.file .. "' is loaded" end
   return { text = text }
+end
+
+function requests.debug_sources()
+  local list = {}
+  for chunk in next, core.reloader.records do list[#list + 1] = chunk end
+  sort(list)
+  return { files = list }
+end
+
+function requests.debug_data(fields)
+  local list = with_conditions(fields, "data", fields.data)
+  return { breakpoints = data.set(list, core.debugger_data) }
 end
 
 -- Requests that need a stopped script.
@@ -61,8 +103,27 @@ local stopped_requests = {}
 
 function stopped_requests.debug_stack(fields)
   local most = fields.max or FRAMES_MAX
-  local frames, count = values.frames(fields.first or 0, most < FRAMES_MAX and most or FRAMES_MAX)
+  local frames, count = values.frames(fields.first or 0, most < FRAMES_MAX and most or FRAMES_MAX,
+    fields.coroutine)
+  if not frames then return nil, count end
   return { frames = frames, count = count }
+end
+
+function stopped_requests.debug_coroutines()
+  return { coroutines = values.coroutines() }
+end
+
+function stopped_requests.debug_data_info(fields)
+  return data.info(fields.reference, fields.name)
+end
+
+function stopped_requests.debug_complete(fields)
+  return values.complete(fields.frame or 0, fields.text)
+end
+
+function stopped_requests.debug_set_expression(fields)
+  return values.set_expression(fields.frame or 0, fields.expression, fields.text,
+    EVALUATION_SECONDS)
 end
 
 function stopped_requests.debug_scopes(fields)
@@ -83,7 +144,13 @@ function stopped_requests.debug_set(fields)
 end
 
 function stopped_requests.debug_evaluate(fields)
-  return values.evaluate(fields.frame or 0, fields.text, fields.seconds or EVALUATION_SECONDS)
+  if fields.command then
+    local is_command, problem = core.try_debug_command(fields.frame or 0, fields.text)
+    if problem then return nil, problem end
+    if is_command then return { value = "", kind = "nil", reference = 0 } end
+  end
+  return values.evaluate(fields.frame or 0, fields.text, fields.seconds or EVALUATION_SECONDS,
+    fields.whole)
 end
 
 function stopped_requests.debug_error()
@@ -117,7 +184,9 @@ local function serve()
     if not name then
       -- The tool has left, or the game ends.
       breakpoints.clear()
-      core.debug_stop_at_errors(false)
+      data.clear()
+      set_warnings(false)
+      core.debug_stop_at_errors(false, false)
       return nil
     elseif name == "debug_continue" then
       core.debug_answer({})
@@ -125,12 +194,27 @@ local function serve()
     elseif name == "debug_step" then
       core.debug_answer({})
       return fields.mode
+    elseif name == "debug_restart_frame" then
+      core.debug_answer({})
+      return "restart"
     elseif name == "debug_pause" then
       core.debug_answer({})
     else
       core.debug_answer(answer(name, fields))
+      if resumes then
+        local mode = resumes
+        resumes = nil
+        return mode ~= "continue" and mode or nil
+      end
     end
   end
+end
+
+-- Lets the stopped script continue after the request that is being answered: "continue", or the
+-- mode of a step. Returns false if no script is stopped.
+function core.debugger_resume(mode)
+  if is_stopped then resumes = mode end
+  return is_stopped
 end
 
 -- Stops the script, without the `skipped` innermost functions of the stack, and returns when it has
@@ -138,51 +222,46 @@ end
 local function stop(event, skipped)
   if is_stopped or not core.debug_begin_pause() then return end
   is_stopped, is_stepping = true, false
+  calls.set_stopped(true)
   local before = values.enter(skipped)
+  if event.dead then values.show_dead(event.dead, event.message) end
+  event.dead = nil
   event.frames = values.frames(0, 1)
   core.debug_send("debug_stopped", event)
   local mode = serve()
   local depth, source, line = values.depth(), values.location()
   if values.leave(before) then core.jit.flush() end
+  local restarts = mode == "restart"
+  if restarts then mode = nil end
   is_stopped, is_stepping, last_error = false, mode ~= nil, nil
+  calls.set_stopped(false)
   breakpoints.set_stepping(is_stepping)
   core.debug_end_pause(mode, depth, source, line)
-  core.debug_send("debug_continued", {})
-end
-
--- Returns true if the number of times that a breakpoint was reached fits: `5`, `>= 5`, `% 5`; or
--- nil if the condition has no such form.
-local function fits(hits, condition)
-  local operator, number = match(condition, "^%s*([<>=%%]*)%s*(%d+)%s*$")
-  number = tonumber(number)
-  if not number then return nil end
-  if operator == ">" then return hits > number end
-  if operator == ">=" then return hits >= number end
-  if operator == "<" then return hits < number end
-  if operator == "<=" then return hits <= number end
-  if operator == "%" then return number > 0 and hits % number == 0 end
-  return hits == number
+  core.debug_send("debug_continued", { restarts = restarts or nil })
+  if restarts then core.debug_restart_frame() end
 end
 
 -- Writes the first problem of a breakpoint to the log.
 local function report(point, chunk, problem)
   if point.is_reported then return end
   point.is_reported = true
-  core.log("warning", chunk .. ":" .. point.line .. ": " .. problem)
+  core.log("warning", chunk .. ":" .. (point.line or point.wanted) .. ": " .. problem)
+end
+
+local function report_condition(point, chunk, problem)
+  report(point, chunk, "the condition of the breakpoint failed, and counts as true from now on: "
+    .. problem)
 end
 
 -- Evaluates the condition of a breakpoint in the innermost function.
-local function holds(point, chunk)
+local function holds_here(point, chunk)
   local line, result, problem = point.compiled, nil, nil
   if not line then
     line, problem = values.compile(point.condition)
     point.compiled = line
   end
   if line then result, problem = values.call(line, EVALUATION_SECONDS) end
-  if problem then
-    report(point, chunk, "the condition of the breakpoint failed, and counts as true from now on: "
-      .. problem)
-  end
+  if problem then report_condition(point, chunk, problem) end
   return problem ~= nil or result
 end
 
@@ -190,23 +269,27 @@ end
 local function write_log(point)
   local text = gsub(point.log, "{([^{}]*)}", function(expression)
     local result, problem = values.run(0, expression, EVALUATION_SECONDS)
-    return problem and "{" .. problem .. "}" or values.clean(values.preview(result))
+    return problem and "{" .. problem .. "}" or clean(preview(result))
   end)
   core.log("info", text)
 end
 
 -- Returns true if a breakpoint stops the script. `skipped` innermost functions are left out, as for
--- `stop`.
-local function stops_at(point, chunk, skipped)
+-- `stop`. `holds` is true or false if its condition and number of hits were tested, and nil
+-- otherwise.
+local function stops_at(point, chunk, skipped, holds)
+  if holds == false then return false end
+  if holds and not point.log then return true end
   local before = values.enter(skipped)
-  local stops = not point.condition or holds(point, chunk)
-  if stops then
+  local stops = holds or not point.condition or holds_here(point, chunk)
+  if stops and not holds then
     point.hits = point.hits + 1
-    stops = not point.hit_condition or fits(point.hits, point.hit_condition)
-    if stops == nil then
+    local test = point.hit_condition and calls.hits_test(point.hit_condition)
+    if test then
+      stops = test(point.hits)
+    elseif point.hit_condition then
       report(point, chunk, "the number of hits '" .. point.hit_condition
         .. "' must be like 5, >= 5 or % 5, and is left out")
-      stops = true
     end
   end
   if stops and point.log then
@@ -218,10 +301,10 @@ local function stops_at(point, chunk, skipped)
 end
 
 -- Returns the numbers of the breakpoints of a line that stop the script, or nil.
-local function stopping(points, chunk, skipped)
+local function stopping(points, chunk, skipped, holds)
   local ids
   for i = 1, #points do
-    if stops_at(points[i], chunk, skipped + 1) then
+    if stops_at(points[i], chunk, skipped + 1, holds) then
       ids = ids or {}
       ids[#ids + 1] = points[i].id
     end
@@ -229,46 +312,140 @@ local function stopping(points, chunk, skipped)
   return ids
 end
 
--- Called by the inserted call of a line.
-function breakpoints.reached(spot)
+-- Returns the reason of a stop at breakpoints.
+local function reason_of(points, ids)
+  for i = 1, #points do
+    if points[i].id == ids[1] and points[i].is_function then return "function" end
+  end
+  return "breakpoint"
+end
+
+-- Called by an inserted call. `holds` is as in `stops_at`, `problem` the message of a condition
+-- that failed.
+function calls.reached(spot, holds, problem)
   if is_stopped or core.reloading then return end
   local ended = is_stepping and core.debug_take_step()
+  local points = spot.points
+  if problem then report_condition(points[1], spot.chunk, clean(tostring(problem))) end
   -- Left out are this function, `hit`, and those that are called here.
-  local ids = stopping(spot.points, spot.chunk, 3)
+  local ids = stopping(points, spot.chunk, 3, holds)
   if ids then
-    stop({ reason = "breakpoint", breakpoints = ids }, 3)
+    stop({ reason = reason_of(points, ids), breakpoints = ids }, 3)
   elseif ended then
     stop({ reason = "step" }, 3)
   end
 end
 
+-- Called before a function of the engine that has breakpoints, if a function of the game calls it.
+function core.debugger_row(number)
+  local info = not is_stopped and not core.reloading and core.debug.getinfo(3, "S")
+  if not info or info.source:sub(1, 1) ~= "@" then return end
+  local ids = stopping(rows.points(number), info.source:sub(2), 3)
+  if ids then stop({ reason = "function", breakpoints = ids }, 3) end
+end
+
+-- Returns the event for values that have changed, or nil.
+local function data_event(chunk, skipped)
+  local changed = data.changed()
+  local ids, text
+  for i = 1, changed and #changed or 0 do
+    local watch = changed[i].watch
+    if stops_at(watch, chunk, skipped + 1) then
+      ids = ids or {}
+      ids[#ids + 1], text = watch.id, text or changed[i].text
+    end
+  end
+  return ids and { reason = "data", breakpoints = ids, message = text }
+end
+
+-- Called after `Unit.set_data` while data of units is followed.
+function core.debugger_data()
+  if is_stopped or core.reloading then return end
+  -- Left out are this function, and the one that called it.
+  local event = data_event("Unit.set_data", 3)
+  if event then stop(event, 3) end
+end
+
 -- Called by the hook at a line at which a step ends, or that a running function with a breakpoint
--- has reached.
+-- has reached, or at which values are compared.
 function core.debugger_line(reason, chunk, line)
   if reason == "step" then
     stop({ reason = "step" }, 2)
+    return
+  elseif reason == "data" then
+    local event = data_event(chunk, 2)
+    if event then stop(event, 2) end
     return
   end
   local ids = stopping(breakpoints.at(chunk, line), chunk, 2)
   if ids then stop({ reason = "breakpoint", breakpoints = ids }, 2) end
 end
 
--- Called by the handler of an error that the game does not catch.
-function core.debugger_error(message, report)
-  local skipped = 2
-  -- The handler, and `error` or the function of the engine that raised it.
-  local getinfo = core.debug.getinfo
+-- Returns true if a message has the text that errors of a kind must have.
+local function has_text(kind, message)
+  local wanted = error_texts[kind]
+  return not wanted or find(lower(message), wanted, 1, true) ~= nil
+end
+
+-- Returns the number of innermost functions that are not the game's, for `stop`, if the caller has
+-- called `stop` itself; nil if no function of the game runs.
+local function engine_functions()
+  local skipped, getinfo = 3, core.debug.getinfo
   while true do
     local info = getinfo(skipped, "S")
-    if not info then return end
-    if info.source:sub(1, 1) == "@" then break end
+    if not info then return nil end
+    if info.source:sub(1, 1) == "@" then return skipped - 1 end
     skipped = skipped + 1
   end
-  last_error = { message = values.clean(message), report = report }
-  stop({ reason = "error", message = values.clean(message) }, skipped)
+end
+
+-- Called by the handler of an error; the report of an error that the game catches is empty.
+function core.debugger_error(message, report)
+  local kind = report == "" and "caught" or "uncaught"
+  -- The handler, and `error` or the function of the engine that raised it.
+  local skipped = engine_functions()
+  if not skipped or not has_text(kind, message) then return end
+  last_error = { message = clean(message), report = report, kind = kind }
+  local died = core.died[coroutine.running() or "main"]
+  stop({
+    reason = "error", message = clean(message), kind = kind,
+    dead = died and died[2] == message and died[1] or nil,
+  }, skipped)
+end
+
+-- Stops the script at a warning.
+local function warned(message)
+  if is_stopped then return end
+  local skipped = engine_functions()
+  if not skipped or not has_text("warning", message) then return end
+  last_error = { message = clean(message), report = "", kind = "warning" }
+  stop({ reason = "error", message = clean(message), kind = "warning" }, skipped)
 end
 
 -- The tool ----------------------------------------------------------------------------------------
+
+-- The functions of the core table that warn of what a script does, and those that also stop it.
+local warn, warn_at, warn_of_color = core.warn, core.warn_at, core.warn_of_color
+local plain = { warn = warn, warn_at = warn_at, warn_of_color = warn_of_color }
+local stopping_forms = {
+  warn = function(message)
+    warn(message)
+    warned(message)
+  end,
+  warn_at = function(level, message)
+    -- This function has a level, too.
+    warn_at(level + 1, message)
+    warned(message)
+  end,
+  warn_of_color = function(message)
+    warn_of_color(message)
+    warned(message)
+  end,
+}
+
+function set_warnings(on)
+  for name, fn in next, on and stopping_forms or plain do rawset(core, name, fn) end
+end
 
 -- Begins the debugger. Returns the message of a problem.
 function core.debugger_begin()
@@ -278,10 +455,13 @@ function core.debugger_begin()
     return "this build of LuaJIT has another layout than the debugger expects"
   end
   breakpoints.begin()
+  rows.begin()
 end
 
 function core.debugger_finish()
   breakpoints.finish()
+  data.clear()
+  set_warnings(false)
   is_stepping = false
 end
 
@@ -295,4 +475,5 @@ end
 -- Called in each frame while a tool debugs the game.
 function core.debugger_update()
   breakpoints.update()
+  rows.update()
 end

@@ -6,24 +6,28 @@ local core = ...
 -- Compiled code does not keep the variables of the functions that it was compiled from.
 core.jit.off(true, true)
 
-local type, tostring, pcall, next, rawget = type, tostring, pcall, next, rawget
+local type, next, rawget, tonumber = type, next, rawget, tonumber
 local rawset, setmetatable = rawset, setmetatable
-local format, sub, match, gsub = string.format, string.sub, string.match, string.gsub
-local concat, sort = table.concat, table.sort
+local sub, match = string.sub, string.match
+local sort = table.sort
 local getinfo, getlocal, setlocal = core.debug.getinfo, core.debug.getlocal, core.debug.setlocal
 local getupvalue, setupvalue = core.debug.getupvalue, core.debug.setupvalue
 local getmetatable, getfenv = core.debug.getmetatable, core.debug.getfenv
 local running = coroutine.running
 local globals, load_chunk = core.globals, core.load_chunk
-local valid = core.module("Utf8").valid
+local clean, preview, key_text = core.value_text.clean, core.value_text.preview,
+  core.value_text.key_text
 
-local PREVIEW_BYTES_MAX = 1000 -- bytes of a value in one line
-local ITEMS_SHOWN = 5 -- entries of a table in one line
 local VARIABLES_MAX = 255 -- variables of one function, Lua's own limit
 local KEYS_MAX = 5000 -- named fields of one table that are sorted and listed
 local NO_REFERENCE = "there is no such reference: it is valid while the script is stopped"
 local LONG_LIST = 100000 -- items from which on the named fields are searched after the items
 local REFERENCES_MAX = 100000 -- tables that a tool has opened while the script is stopped
+
+-- Functions of other coroutines have the numbers from this one times the coroutine's number on.
+local COROUTINE_FRAMES = 1000000
+local COMPLETIONS_MAX = 200
+local ENGINE_CHUNK = "=[engine]"
 
 local values = {}
 core.stack_values = values
@@ -32,6 +36,11 @@ core.stack_values = values
 local base, stopped_in = 0, nil
 -- The main coroutine, if the script is stopped in another one, and the number of its functions.
 local main, main_depth = nil, 0
+-- Other coroutines that a tool has asked for, and the one that died of the error at which the
+-- script is stopped.
+local coroutines, dead = {}, nil
+-- The line of the error in that coroutine, which has no current line any more.
+local dead_line = 0
 -- The scopes and tables that a tool can open, by reference.
 local references = {}
 -- True if a tool has changed a variable or run a line.
@@ -60,9 +69,10 @@ end
 -- Begins to show the stack of the running coroutine, without the `skipped` innermost functions,
 -- among them the caller. Returns the state before, for `values.leave`.
 function values.enter(skipped)
-  local before = { base, stopped_in, main, main_depth, references }
+  local before = { base, stopped_in, main, main_depth, references, coroutines, dead }
   local all = depth()
   base, stopped_in, references = all - 1 - skipped, running() or "main", {}
+  coroutines, dead = {}, nil
   local thread, is_running = core.debug_main_thread()
   main, main_depth = nil, 0
   if not is_running then
@@ -74,11 +84,16 @@ end
 
 -- Ends that. Returns true if variables were changed.
 function values.leave(before)
-  base, stopped_in, main, main_depth, references =
-    before[1], before[2], before[3], before[4], before[5]
+  base, stopped_in, main, main_depth, references, coroutines, dead =
+    before[1], before[2], before[3], before[4], before[5], before[6], before[7]
   local changed = is_changed
   is_changed = false
   return changed
+end
+
+-- Returns true while a stack is shown.
+function values.is_stopped()
+  return stopped_in ~= nil
 end
 
 -- Returns the number of functions on the stopped stack.
@@ -92,24 +107,34 @@ local function level_of(index)
   return all - base + index
 end
 
+-- Returns the coroutine and the level of a function that is not in the running coroutine, or nil.
+local function elsewhere(index)
+  if index < COROUTINE_FRAMES then return main, index - base end
+  local level = index % COROUTINE_FRAMES
+  return coroutines[(index - level) / COROUTINE_FRAMES], level
+end
+
 local function info_at(index, fields)
   if index < base then
     local level = level_of(index)
     local info = getinfo(level, fields)
     return info
   end
-  return main and getinfo(main, index - base, fields)
+  local thread, level = elsewhere(index)
+  return thread and getinfo(thread, level, fields)
 end
 
 -- Calls `visit(n, name, value)` for the local variables of a function, in their order.
 local function each_local(index, visit)
   local level = index < base and level_of(index)
+  local thread, thread_level = nil, nil
+  if not level then thread, thread_level = elsewhere(index) end
   for n = 1, VARIABLES_MAX do
     local name, value
     if level then
       name, value = getlocal(level, n)
     else
-      name, value = getlocal(main, index - base, n)
+      name, value = getlocal(thread, thread_level, n)
     end
     if name == nil then return end
     -- Names in parentheses are temporaries of the VM.
@@ -123,7 +148,8 @@ local function set_local(index, n, value)
     local name = setlocal(level, n, value)
     return name
   end
-  return setlocal(main, index - base, n, value)
+  local thread, level = elsewhere(index)
+  return setlocal(thread, level, n, value)
 end
 
 -- Finds a variable by its name: "local" or "upvalue", its number, its value, and the function.
@@ -135,11 +161,16 @@ local function find(index, wanted)
   end)
   if kind then return kind, at, found end
   local info = info_at(index, "f")
-  for n = 1, VARIABLES_MAX do
+  for n = 1, info and VARIABLES_MAX or 0 do
     local name, value = getupvalue(info.func, n)
     if name == nil then return nil end
     if name == wanted then return "upvalue", n, value, info.func end
   end
+end
+
+-- Returns true if a function has a variable of this name.
+function values.has_variable(index, name)
+  return info_at(index, "f") ~= nil and find(index, name) ~= nil
 end
 
 local function assign(index, name, value)
@@ -188,76 +219,6 @@ local function compile(text, env)
   return chunk, problem
 end
 
--- Text of values ----------------------------------------------------------------------------------
-
--- Returns a text as UTF-8 of limited length.
-local function clean(text)
-  if #text > PREVIEW_BYTES_MAX then
-    text = core.utf8_cut(text, PREVIEW_BYTES_MAX) .. "…"
-  end
-  if not valid(text) then
-    text = gsub(text, "[\128-\255]", function(byte) return format("\\%d", byte:byte()) end)
-  end
-  return text
-end
-
-local function quoted(text)
-  local cut = #text > PREVIEW_BYTES_MAX
-  local shown = cut and core.utf8_cut(text, PREVIEW_BYTES_MAX) or text
-  shown = gsub(format("%q", shown), "\\\n", "\\n")
-  return cut and format("%s… (%d bytes)", shown, #text) or shown
-end
-
-local function function_text(fn)
-  local info = getinfo(fn, "S")
-  if sub(info.source, 1, 1) ~= "@" then return "engine function" end
-  return format("function: %s:%d", sub(info.source, 2), info.linedefined)
-end
-
-local preview
-
-local function key_text(key)
-  if type(key) == "string" and match(key, "^[%a_][%w_]*$") then return key end
-  return "[" .. preview(key, true) .. "]"
-end
-
-local function table_text(value, is_inner)
-  if next(value) == nil then return "{}" end
-  if is_inner then return "{ … }" end
-  local parts, count = {}, #value
-  for i = 1, count < ITEMS_SHOWN and count or ITEMS_SHOWN do
-    parts[i] = preview(rawget(value, i), true)
-  end
-  local rest = count > ITEMS_SHOWN
-  for key, item in next, value do
-    local listed = type(key) == "number" and key >= 1 and key <= count and key % 1 == 0
-    if not listed and #parts >= ITEMS_SHOWN then
-      rest = true
-      break
-    elseif not listed then
-      parts[#parts + 1] = key_text(key) .. " = " .. preview(item, true)
-    end
-  end
-  return "{ " .. concat(parts, ", ") .. (rest and ", …" or "") .. " }"
-end
-
--- Returns a value in one line. `is_inner` leaves out the entries of tables.
-function preview(value, is_inner)
-  local kind = type(value)
-  if kind == "string" then return quoted(value) end
-  if kind == "number" then return core.handle_text(value) or tostring(value) end
-  if kind == "function" then return function_text(value) end
-  if kind == "table" then
-    local real = core.protected[value] or value
-    local meta = getmetatable(real)
-    if type(meta) ~= "table" or not rawget(meta, "__tostring") then
-      return table_text(real, is_inner)
-    end
-  end
-  local ok, text = pcall(tostring, value)
-  return ok and type(text) == "string" and text or kind
-end
-
 -- Variables ---------------------------------------------------------------------------------------
 
 local function add_reference(kind, value)
@@ -268,30 +229,51 @@ end
 
 local function entry(name, value)
   local reference = 0
-  if type(value) == "table" then reference = add_reference("table", value) end
+  if type(value) == "table" then
+    reference = add_reference("table", value)
+  elseif core.handle_values.is_expandable(value) then
+    reference = add_reference("handle", value)
+  end
   return {
     name = clean(name), value = clean(preview(value)), kind = type(value), reference = reference,
   }
 end
 
-local function keys_in_order(a, b)
-  local kind_a, kind_b = type(a), type(b)
-  if kind_a ~= kind_b then return kind_a < kind_b end
-  if kind_a == "number" or kind_a == "string" then return a < b end
-  return tostring(a) < tostring(b)
+-- Appends sorted keys to a list. Without a comparison in Lua, thousands take a millisecond.
+local function append_sorted(list, keys, compare)
+  sort(keys, compare)
+  for i = 1, #keys do list[#list + 1] = keys[i] end
 end
 
--- Returns the keys of a table that are not in its list, sorted, and true if there are more.
+-- Returns the keys of a table that are not in its list: numbers, texts, all others, each sorted.
+-- Of a table with too many, returns some as they are, and true.
 local function named_keys(value, count)
-  local keys = {}
+  local numbers, texts, others, total = {}, {}, {}, 0
+  local is_cut = false
   -- LuaJIT visits the items of a list first.
   for key in next, value, count > LONG_LIST and count or nil do
-    if not (type(key) == "number" and key >= 1 and key <= count and key % 1 == 0) then
-      if #keys == KEYS_MAX then return keys, true end
-      keys[#keys + 1] = key
+    local kind = type(key)
+    if not (kind == "number" and key >= 1 and key <= count and key % 1 == 0) then
+      is_cut = total == KEYS_MAX
+      if is_cut then break end
+      total = total + 1
+      local list = kind == "number" and numbers or kind == "string" and texts or others
+      list[#list + 1] = key
     end
   end
-  sort(keys, keys_in_order)
+  local keys = {}
+  if is_cut then
+    for _, list in next, { numbers, texts, others } do
+      for i = 1, #list do keys[#keys + 1] = list[i] end
+    end
+    return keys, true
+  end
+  append_sorted(keys, numbers)
+  append_sorted(keys, texts)
+  -- A `__tostring` of the game may have another result each time.
+  local text_of = {}
+  for i = 1, #others do text_of[others[i]] = preview(others[i], true) end
+  append_sorted(keys, others, function(a, b) return text_of[a] < text_of[b] end)
   return keys, false
 end
 
@@ -331,6 +313,19 @@ local function game_globals()
   return found
 end
 
+-- Returns the values of a function's variables.
+local function variable_values(index)
+  local list = {}
+  each_local(index, function(_, _, value) list[#list + 1] = value end)
+  local info = info_at(index, "f")
+  for n = 1, VARIABLES_MAX do
+    local name, value = getupvalue(info.func, n)
+    if name == nil then break end
+    list[#list + 1] = value
+  end
+  return list
+end
+
 local function local_entries(index)
   local list, at = {}, {}
   each_local(index, function(_, name, value)
@@ -366,6 +361,14 @@ function values.variables(reference, first, most)
   if not at then return nil, NO_REFERENCE end
   if at.kind == "table" then return table_entries(at.value, first, most) end
   if at.kind == "globals" then return table_entries(game_globals(), first, most) end
+  if at.kind == "handle" then
+    local fields = core.handle_values.fields(at.value)
+    if not fields then return nil, "the object is destroyed" end
+    return table_entries(fields, first, most)
+  elseif at.kind == "engine" then
+    local scope = core.handle_values.engine_scope(variable_values(at.value))
+    return table_entries(scope, first, most)
+  end
   local all = at.kind == "locals" and local_entries(at.value) or upvalue_entries(at.value)
   local list = {}
   for i = first, #all < first + most - 1 and #all or first + most - 1 do
@@ -378,28 +381,80 @@ end
 function values.scopes(index)
   if not info_at(index, "f") then return nil, "there is no such function on the stack" end
   local scopes = {}
-  for _, kind in next, { "locals", "upvalues", "globals" } do
+  for _, kind in next, { "locals", "upvalues", "globals", "engine" } do
     scopes[#scopes + 1] = { name = kind, reference = add_reference(kind, index) }
   end
   return scopes
 end
 
--- Returns the functions of the stack: file and line, or true for one of the engine.
-function values.frames(first, most)
-  local frames, count = {}, base + main_depth
-  for index = first, count < first + most and count - 1 or first + most - 1 do
-    local info = info_at(index, "nSl")
-    local name = info.name or info.what == "main" and "main chunk" or "function"
-    if sub(info.source, 1, 1) == "@" then
-      frames[#frames + 1] = {
-        frame = index, name = clean(name), file = clean(sub(info.source, 2)),
-        line = info.currentline,
-      }
-    else
-      frames[#frames + 1] = { frame = index, name = clean(name), engine = true }
+-- Describes a function of a stack: file and line, and true for one of the engine.
+local function frame_at(index)
+  local info = info_at(index, "nSl")
+  local name = info.name or info.what == "main" and "main chunk" or "function"
+  local frame = { frame = index, name = clean(name) }
+  if sub(info.source, 1, 1) == "@" then
+    frame.file, frame.line = clean(sub(info.source, 2)), info.currentline
+    if frame.line < 0 then frame.line = dead_line end
+  else
+    frame.engine = true
+    if sub(info.source, 1, #ENGINE_CHUNK) == ENGINE_CHUNK and info.currentline > 0 then
+      frame.file, frame.line = sub(info.source, 2), info.currentline
     end
   end
+  return frame
+end
+
+local function thread_depth(thread)
+  return last_level(0, function(level) return getinfo(thread, level, "l") ~= nil end) + 1
+end
+
+-- Returns `most` functions of the stack of a coroutine, from `first` on, and their number.
+-- Coroutine 1, or nil, is the one that is stopped; its stack leads to that of the main program. The
+-- functions of a coroutine that died of the error come first.
+function values.frames(first, most, coroutine)
+  local frames, before, count = {}, 0, base + main_depth
+  local start = 0
+  if coroutine and coroutine > 1 then
+    local thread = coroutines[coroutine - 1]
+    if not thread then return nil, "there is no such coroutine" end
+    start, count = (coroutine - 1) * COROUTINE_FRAMES, thread_depth(thread)
+  elseif dead then
+    before = thread_depth(coroutines[dead])
+    count = count + before
+  end
+  for i = first, count < first + most and count - 1 or first + most - 1 do
+    local index = i < before and dead * COROUTINE_FRAMES + i or start + i - before
+    frames[#frames + 1] = frame_at(index)
+  end
   return frames, count
+end
+
+-- Shows the stack of a coroutine that has died of the error at which the script is stopped.
+function values.show_dead(thread, message)
+  coroutines[#coroutines + 1] = thread
+  dead, dead_line = #coroutines, tonumber(match(message, "^[^\n]-:(%d+): ")) or 0
+end
+
+-- Lists the coroutines: the stopped one, and all that wait.
+function values.coroutines()
+  local list = { { coroutine = 1, name = stopped_in == "main" and "main" or "coroutine" } }
+  local all = core.debug_coroutines()
+  local listed = {}
+  for i = 1, #coroutines do listed[coroutines[i]] = i end
+  for i = 1, #all do
+    local thread = all[i]
+    if thread ~= stopped_in and thread ~= main and getinfo(thread, 0, "l") then
+      if not listed[thread] then
+        coroutines[#coroutines + 1] = thread
+        listed[thread] = #coroutines
+      end
+      local number = listed[thread]
+      local frame = frame_at(number * COROUTINE_FRAMES + thread_depth(thread) - 1)
+      local place = frame.file and " " .. frame.file .. ":" .. frame.line or ""
+      list[#list + 1] = { coroutine = number + 1, name = "coroutine" .. place }
+    end
+  end
+  return list
 end
 
 -- Returns the source and the line of the innermost function.
@@ -438,12 +493,57 @@ function values.run(index, text, seconds)
   return result, problem
 end
 
--- Runs a line, and returns its value as a variable.
-function values.evaluate(index, text, seconds)
+-- Runs a line, and returns its value as a variable. `is_whole` leaves long texts uncut.
+function values.evaluate(index, text, seconds, is_whole)
   if not info_at(index, "f") then return nil, "there is no such function on the stack" end
   local result, problem = values.run(index, text, seconds)
   if problem then return nil, problem end
-  return entry("", result)
+  local answer = entry("", result)
+  if is_whole then
+    answer.value = core.display_text(result)
+  end
+  return answer
+end
+
+-- Gives what an expression names the value of another one: a variable, a field.
+function values.set_expression(index, target, text, seconds)
+  if not info_at(index, "f") then return nil, "there is no such function on the stack" end
+  local env = environment(index)
+  local chunk, problem = load_chunk(target .. " = (" .. text .. "\n)", "=eval", env)
+  if not chunk then return nil, first_line(problem) end
+  is_changed = true
+  _, problem = values.call(chunk, seconds)
+  if problem then return nil, problem end
+  return values.evaluate(index, target, seconds)
+end
+
+-- Returns the completions of the name at the end of a text, as `core.tool_complete` does, with the
+-- variables of a function.
+function values.complete(index, text)
+  local path = match(text, "[%a_][%w_%.:]*$") or ""
+  local first, rest = match(path, "^([%w_]+)[.:](.*)$")
+  local found = {}
+  if not info_at(index, "f") then return nil, "there is no such function on the stack" end
+  if first then
+    local kind, _, value = find(index, first)
+    if kind then return core.tool_complete_in(value, rest) end
+    return core.tool_complete(text)
+  end
+  local known = core.tool_complete(text)
+  for i = 1, #known.words do found[known.words[i]] = true end
+  local function add(name)
+    if sub(name, 1, #path) == path and match(name, "^[%a_]") then found[name] = true end
+  end
+  each_local(index, function(_, name) add(name) end)
+  local info = info_at(index, "f")
+  for n = 1, VARIABLES_MAX do
+    local name = getupvalue(info.func, n)
+    if name == nil then break end
+    add(name)
+  end
+  local names = core.names(found)
+  for i = #names, COMPLETIONS_MAX + 1, -1 do names[i] = nil end
+  return { start = path, words = names }
 end
 
 local function key_named(value, name)
@@ -470,5 +570,24 @@ function values.set(reference, name, index, text, seconds)
   return entry(name, result)
 end
 
-values.clean = clean
-values.preview = preview
+-- Returns a function that reads a variable of a scope or a field of a table, and true if only
+-- `Unit.set_data` changes it; or nil and a message.
+function values.reader(reference, name)
+  local at = references[reference]
+  if not at then return nil, NO_REFERENCE end
+  local tree = at.kind == "table" and at.value or at.kind == "globals" and globals or nil
+  if tree then
+    tree = core.protected[tree] or tree
+    local key = key_named(tree, name)
+    if key == nil then return nil, "there is no field " .. name end
+    return function() return rawget(tree, key) end, core.handle_values.unit_of_data(tree) ~= nil
+  elseif at.kind == "upvalues" then
+    local kind, n, _, fn = find(at.value, name)
+    if kind ~= "upvalue" then return nil, "there is no variable '" .. name .. "'" end
+    return function()
+      local _, value = getupvalue(fn, n)
+      return value
+    end, false
+  end
+  return nil, "only fields of tables, globals, upvalues and data of units can be followed"
+end

@@ -198,6 +198,20 @@ function core.tool_complete(text)
   return { start = start, words = names }
 end
 
+-- Returns completions of `path` inside of a value: fields after the last dot or colon.
+function core.tool_complete_in(value, path)
+  local before, start = match(path, "^(.*)[%.:]([%w_]*)$")
+  local found = {}
+  for name in (before or ""):gmatch("[%w_]+") do
+    value = field(value, name)
+  end
+  start = start or path
+  gather(value, start, found)
+  local names = core.names(found)
+  for i = #names, COMPLETIONS_MAX + 1, -1 do names[i] = nil end
+  return { start = start, words = names }
+end
+
 -- Returns true if a text occurs in the path of a key, or in `path = value`, of nested tables. Each
 -- table is searched once, because tables can contain each other.
 local function contains(tree, path, text, searched)

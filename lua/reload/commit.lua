@@ -45,7 +45,9 @@ end
 
 -- Saves a log of the game's heap before code runs that could change it.
 local function save(box)
-  local hidden = { box, reload, records, reload.owners, reload.successors, reload.state }
+  -- Versions of the debugger have the globals of the dry run.
+  local hidden = { box, reload, records, reload.owners, reload.successors, reload.state,
+    reload.debugged }
   for i = 1, #reload.engine do
     hidden[#hidden + 1] = reload.engine[i]
   end
@@ -301,7 +303,9 @@ end
 -- Performs the commit. It cannot be interrupted: after a dry run no hook raises until core.settle.
 local function commit(box)
   local pairs_of, old, new, sources = lists(box)
-  local hidden = { box, reload, records, reload.owners, reload.successors, reload.state }
+  -- Versions of the debugger have the globals of the dry run.
+  local hidden = { box, reload, records, reload.owners, reload.successors, reload.state,
+    reload.debugged }
   local hits, existed, kept = core.heap_scan(hidden, old, new, sources)
   local plan = reload.plan(pairs_of, existed, box.exchange)
   apply_plan(plan)

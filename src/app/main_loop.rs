@@ -388,8 +388,7 @@ impl GameRun {
             else {
                 break;
             };
-            self.app.add_input(frame_input.clone());
-            if let Err(report) = self.play_frame(measured, &mut last) {
+            if let Err(report) = self.play_frame(measured, &frame_input, &mut last) {
                 self.record_failure(Some((measured, frame_input)), &report);
                 self.enter_error_state(report, true)?;
                 continue;

@@ -15,6 +15,8 @@ mod paths;
 mod requests;
 #[path = "dap/responses.rs"]
 mod responses;
+#[path = "dap/values.rs"]
+mod values;
 
 use engine_app::exit;
 use engine_foundation::sjson::SjsonTree;
@@ -58,7 +60,11 @@ struct Adapter {
     flow_breakpoints: HashMap<String, Vec<(&'static str, SjsonTree)>>,
     /// The nodes before which a graph is stopped, the innermost first; none if no graph is.
     flow_frames: Vec<SjsonTree>,
-    stops_at_errors: bool,
+    /// The breakpoints of functions, and the errors that stop, for the same.
+    functions: Vec<(&'static str, SjsonTree)>,
+    errors: Vec<(&'static str, SjsonTree)>,
+    /// True while a script is stopped.
+    is_stopped: bool,
     /// The reason of the next stop that no breakpoint causes: "entry", "pause" or "step".
     stop_reason: &'static str,
     /// Scripts without a file, by the number by which the editor asks for them, less 1.
@@ -93,7 +99,9 @@ pub fn main(_: Args) -> i32 {
         breakpoints: HashMap::new(),
         flow_breakpoints: HashMap::new(),
         flow_frames: Vec::new(),
-        stops_at_errors: false,
+        functions: Vec::new(),
+        errors: vec![("on", SjsonTree::Bool(false))],
+        is_stopped: false,
         stop_reason: "step",
         sources: Vec::new(),
         last_frame: 0.0,

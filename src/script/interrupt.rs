@@ -397,12 +397,6 @@ impl Interrupt {
         armed && self.armed_turn.load(SeqCst) == self.turn.load(SeqCst)
     }
 
-    /// Lets the running callback continue after a part of it was stopped, with a new budget.
-    pub fn renew_budget(&self, state: *mut lua_State) {
-        self.started_micros.store(self.cpu_micros(), SeqCst);
-        self.disarm(StopReason::Time, state);
-    }
-
     fn disarm(&self, reason: StopReason, state: *mut lua_State) {
         self.reasons.fetch_and(!(reason as u32), SeqCst);
         self.unhook_when_done(state);
@@ -458,6 +452,11 @@ unsafe extern "C" fn script_interrupted(l: *mut lua_State, ar: *mut lua_Debug) -
             interrupt.disarm(StopReason::Time, l);
             interrupt.disarm(StopReason::End, l);
             return 0;
+        }
+        if interrupt.is_armed(StopReason::Time) && debugger::tests_condition(l) {
+            // Only the condition of a breakpoint ends, with an error.
+            interrupt.renew_budget(l);
+            return raise(l, cx, "it takes too long".to_string(), false);
         }
         let message = match interrupt.is_armed(StopReason::Time) {
             true => {

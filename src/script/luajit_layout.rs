@@ -177,6 +177,17 @@ pub(super) unsafe fn first_object(l: *mut lua_State) -> *const c_void {
     unsafe { (*(*l.cast::<RawState>()).global).root }
 }
 
+/// Returns true if an object with these marks waits to be swept: it must not be used again.
+///
+/// # Safety
+/// `l` is a live state.
+pub(super) unsafe fn is_dead(l: *mut lua_State, marked: u8) -> bool {
+    const WHITE: u8 = 3;
+    // SAFETY: as the caller promised.
+    let white = unsafe { (*(*l.cast::<RawState>()).global).white };
+    marked & (white ^ WHITE) & WHITE != 0
+}
+
 /// Pushes a function that is alive.
 ///
 /// # Safety

@@ -4,6 +4,7 @@
 use super::api;
 use super::api::physics_world::raycast;
 use super::context::{ErrorContexts, ScriptContext};
+use super::debugger;
 use super::load::{Fault, load};
 use super::report::with_inner_contexts;
 use super::stack_trace;
@@ -266,6 +267,7 @@ unsafe extern "C-unwind" fn keep_contexts(l: *mut lua_State) -> c_int {
             let lines = with_inner_contexts(script, known.as_ref(), &message);
             cx.error_contexts = Some(ErrorContexts { message, lines, is_caught: true });
         }
+        debugger::error_caught(l);
         1
     }
 }

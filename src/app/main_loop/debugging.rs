@@ -4,6 +4,9 @@
 use super::{GameRun, PAUSED_SLEEP};
 use crate::App;
 use crate::display::Display;
+use crate::frame_input::FrameInput;
+use crate::remote::FrameReplay;
+use engine_foundation::log;
 use engine_platform as platform;
 use engine_script::ErrorReport;
 use std::time::{Duration, Instant};
@@ -12,6 +15,9 @@ use std::time::{Duration, Instant};
 const DEBUGGER_WAIT: Duration = Duration::from_secs(60);
 /// Time that a restarted game waits for the debugger, which has to set its breakpoints again.
 pub(super) const RESTART_WAIT: Duration = Duration::from_secs(2);
+/// Time in which a file must arrive that was saved while an error had stopped the frame: it is
+/// compiled meanwhile.
+const FIX_WAIT: Duration = Duration::from_millis(500);
 
 impl GameRun {
     /// Waits for a tool that debugs the scripts, if the run's options ask for that.
@@ -22,17 +28,56 @@ impl GameRun {
     }
 
     /// Plays a frame, which the debugger may stop. `last` is the time at which the next frame is
-    /// measured from: that of a stop does not count.
+    /// measured from: that of a stop does not count. The frame is played again, from its start and
+    /// with the same input and clock, if the tool asks for that, or if a file was saved after an
+    /// error has stopped it.
     pub(super) fn play_frame(
         &mut self,
         measured: f64,
+        frame_input: &FrameInput,
         last: &mut Instant,
     ) -> Result<(), Box<ErrorReport>> {
-        let outcome = self.with_shared_display(|app| app.frame(measured));
-        if self.after_stops() {
-            *last = Instant::now();
+        loop {
+            self.app.add_input(frame_input.clone());
+            let frame = &self.app.vm().engine().frame;
+            let (index, delta, total) = (frame.index, frame.delta, frame.total);
+            let outcome = self.with_shared_display(|app| app.frame(measured));
+            if self.after_stops() {
+                *last = Instant::now();
+            }
+            if outcome.is_ok() || !self.plays_again() {
+                return outcome;
+            }
+            let frame = &mut self.app.vm().engine().frame;
+            (frame.index, frame.delta, frame.total) = (index, delta, total);
         }
-        outcome
+    }
+
+    /// Returns true if the frame that has just failed is played again.
+    fn plays_again(&mut self) -> bool {
+        let Some(link) = self.app.pause_link() else { return false };
+        match link.take_replay() {
+            FrameReplay::Never => return false,
+            FrameReplay::Asked => return true,
+            FrameReplay::AfterFix => {}
+        }
+        let end = Instant::now() + FIX_WAIT;
+        loop {
+            match self.app.swap_resources() {
+                Ok(true) if !self.app.awaits_fix => {
+                    engine_foundation::error_line!(
+                        "engine: a file was saved: the frame is played again"
+                    );
+                    return true;
+                }
+                Ok(_) if Instant::now() < end => std::thread::sleep(PAUSED_SLEEP),
+                Ok(_) => return false,
+                Err(report) => {
+                    log::error(&report.to_string());
+                    return false;
+                }
+            }
+        }
     }
 
     /// Waits until a tool has set its breakpoints, for at most `most`.

@@ -18,6 +18,15 @@ const FRAME: MessageField = optional(
 const REFERENCE: MessageField = required("reference", HANDLE, "of a scope or a table");
 const FIRST: MessageField =
     optional("first", FieldType::Integer(0, LINE_MAX), "number of the first one [0]");
+const CONDITIONS: MessageField =
+    optional("conditions", FieldType::Texts, "Lua for each one, or an empty text");
+const HITS: MessageField = optional(
+    "hits",
+    FieldType::Texts,
+    "the hits that stop, for each one: 5, >= 5, % 5, or an empty text",
+);
+const COROUTINE: MessageField =
+    optional("coroutine", FieldType::Integer(1, 1001), "as in debug_coroutines [1]");
 const MAX: MessageField = optional("max", FieldType::Integer(0, 1000), "at most this many [1000]");
 
 /// All messages of the debugger.
@@ -49,12 +58,8 @@ pub static MESSAGES: &[MessageRow] = &[
         fields: &[
             FILE,
             required("lines", FieldType::Numbers(BREAKPOINTS_MAX), "lines, from 1"),
-            optional("conditions", FieldType::Texts, "Lua for each line, or an empty text"),
-            optional(
-                "hits",
-                FieldType::Texts,
-                "the hits that stop, for each line: 5, >= 5, % 5, or an empty text",
-            ),
+            CONDITIONS,
+            HITS,
             optional(
                 "logs",
                 FieldType::Texts,
@@ -62,6 +67,31 @@ pub static MESSAGES: &[MessageRow] = &[
             ),
         ],
         answer: "breakpoints (id, line, verified, message)",
+        run: debugger::request,
+    },
+    MessageRow {
+        name: "debug_functions",
+        doc: "Sets all breakpoints of functions, in place of those before. A function of the game \
+              is named as it is declared (add, M.clamp, Orc:hit) or by its last part; one of the \
+              engine as it is called (Unit.set_data).",
+        fields: &[required("names", FieldType::Texts, "names of functions"), CONDITIONS, HITS],
+        answer: "breakpoints (id, line, verified, message)",
+        run: debugger::request,
+    },
+    MessageRow {
+        name: "debug_data",
+        doc: "Stops scripts after values have changed, in place of those before.",
+        fields: &[required("data", FieldType::Texts, "as in debug_data_info"), CONDITIONS, HITS],
+        answer: "breakpoints (id, verified, message)",
+        run: debugger::request,
+    },
+    MessageRow {
+        name: "debug_data_info",
+        doc: "Returns by what name debug_data knows a value: data of units, which is compared \
+              after Unit.set_data, or a field of a table, a global or an upvalue, which is \
+              compared at each line, so that all scripts are slow.",
+        fields: &[REFERENCE, required("name", FieldType::Text, "as in debug_variables")],
+        answer: "data, text, exact",
         run: debugger::request,
     },
     MessageRow {
@@ -77,17 +107,31 @@ pub static MESSAGES: &[MessageRow] = &[
     },
     MessageRow {
         name: "debug_errors",
-        doc: "Sets if an error that the game does not catch stops its script, before the stack is \
-              unwound.",
-        fields: &[required("on", FieldType::Boolean, "true if it does")],
+        doc: "Sets which errors stop their script, before the stack is unwound.",
+        fields: &[
+            required("on", FieldType::Boolean, "true for errors that the game does not catch"),
+            optional("caught", FieldType::Boolean, "true for errors that pcall catches [false]"),
+            optional("warnings", FieldType::Boolean, "true for warnings of the engine [false]"),
+            optional("text", FieldType::Text, "text that the message of an error must have"),
+            optional("caught_text", FieldType::Text, "the same, for errors that pcall catches"),
+            optional("warning_text", FieldType::Text, "the same, for warnings"),
+        ],
         answer: "nothing",
         run: debugger::request,
     },
     MessageRow {
         name: "debug_source",
-        doc: "Returns the text of a script as it was loaded.",
+        doc: "Returns the text of a script as it was loaded, or of a file of the engine: \
+              [engine] frame.",
         fields: &[FILE],
         answer: "text",
+        run: debugger::request,
+    },
+    MessageRow {
+        name: "debug_sources",
+        doc: "Lists the scripts that are loaded.",
+        fields: &[],
+        answer: "files",
         run: debugger::request,
     },
     MessageRow {
@@ -112,9 +156,25 @@ pub static MESSAGES: &[MessageRow] = &[
         run: debugger::request,
     },
     MessageRow {
+        name: "debug_restart_frame",
+        doc: "Ends the callback in which a script is stopped, and plays the frame again from its \
+              start. What the script has changed in this frame stays changed.",
+        fields: &[],
+        answer: "nothing",
+        run: debugger::request,
+    },
+    MessageRow {
+        name: "debug_coroutines",
+        doc: "Lists the coroutines of a stopped game: the stopped one, and all that wait.",
+        fields: &[],
+        answer: "coroutines (coroutine, name)",
+        run: debugger::request,
+    },
+    MessageRow {
         name: "debug_stack",
-        doc: "Returns functions of the stack of a stopped script, the innermost first.",
-        fields: &[FIRST, MAX],
+        doc: "Returns functions of the stack of a stopped script, the innermost first. A stopped \
+              coroutine leads to the main program.",
+        fields: &[FIRST, MAX, COROUTINE],
         answer: "frames (frame, name, file and line, or engine), count",
         run: debugger::request,
     },
@@ -146,12 +206,32 @@ pub static MESSAGES: &[MessageRow] = &[
         run: debugger::request,
     },
     MessageRow {
+        name: "debug_set_expression",
+        doc: "Gives what Lua names the value of a line of Lua.",
+        fields: &[
+            required("expression", FieldType::Text, "a name, or a field: orc.hp"),
+            required("text", FieldType::Text, "Lua"),
+            FRAME,
+        ],
+        answer: "value, kind, reference",
+        run: debugger::request,
+    },
+    MessageRow {
+        name: "debug_complete",
+        doc: "Completes the name at the end of a text, with the variables of a function.",
+        fields: &[required("text", FieldType::Text, "Lua before the cursor"), FRAME],
+        answer: "start, words",
+        run: debugger::request,
+    },
+    MessageRow {
         name: "debug_evaluate",
         doc: "Runs Lua that sees the variables of a function of the stack.",
         fields: &[
             required("text", FieldType::Text, "Lua"),
             FRAME,
             optional("seconds", FieldType::Number(0.01, 60.0), "time limit [0.5]"),
+            optional("command", FieldType::Boolean, "true if it can be a console command [false]"),
+            optional("whole", FieldType::Boolean, "true for all fields of a table [false]"),
         ],
         answer: "value, kind, reference",
         run: debugger::request,
@@ -160,7 +240,7 @@ pub static MESSAGES: &[MessageRow] = &[
         name: "debug_error",
         doc: "Returns the error at which the script is stopped.",
         fields: &[],
-        answer: "message, report",
+        answer: "message, report, kind (uncaught, caught or warning)",
         run: debugger::request,
     },
 ];

@@ -47,6 +47,19 @@ pub struct PauseLink {
     was_stopped: Cell<bool>,
     /// The number of clients.
     pub clients: Cell<usize>,
+    /// Set by a stop, for the time after the callback has ended.
+    replay: Cell<FrameReplay>,
+}
+
+/// If a frame is played again after the debugger has stopped it.
+#[derive(Clone, Copy, Default, PartialEq, Debug)]
+pub enum FrameReplay {
+    #[default]
+    Never,
+    /// If a file was saved, because an error has stopped the frame.
+    AfterFix,
+    /// The tool asks for it.
+    Asked,
 }
 
 impl PauseLink {
@@ -59,7 +72,13 @@ impl PauseLink {
             input: RefCell::default(),
             was_stopped: Cell::new(false),
             clients: Cell::new(0),
+            replay: Cell::default(),
         }
+    }
+
+    /// Returns if the stops of the last frame ask for another try.
+    pub fn take_replay(&self) -> FrameReplay {
+        self.replay.take()
     }
 
     /// Returns the next event of a client, if there is one.
@@ -207,7 +226,10 @@ impl StoppedScript {
             return None;
         }
         let name = if is_request { row.name } else { "debug_evaluate" }.to_string();
-        let fields = ScriptValue::from_tree(fields);
+        let mut fields = ScriptValue::from_tree(fields);
+        if !is_request && let ScriptValue::Table(entries) = &mut fields {
+            entries.push(("command".to_string(), ScriptValue::Boolean(true)));
+        }
         self.reply = Some(reply);
         (self.logged_before, _) = log::lines_after(u64::MAX);
         Some(DebugRequest { name, fields })
@@ -267,8 +289,19 @@ impl DebuggerHost for StoppedScript {
 
     fn send(&mut self, name: &str, fields: ScriptValue) {
         let fields = to_tree(&fields);
+        let is = |key: &str, text: &str| match fields.get(key) {
+            Some(SjsonTree::String(value)) => value == text,
+            _ => false,
+        };
         if name == "debug_stopped" {
             self.stopped.note(&fields);
+            let is_error = is("reason", "error") && is("kind", "uncaught");
+            self.link.replay.set(match is_error {
+                true => FrameReplay::AfterFix,
+                false => FrameReplay::Never,
+            });
+        } else if fields.get("restarts").is_some() {
+            self.link.replay.set(FrameReplay::Asked);
         }
         send_event(&self.peer, name, fields);
     }
@@ -304,7 +337,8 @@ fn as_eval(answer: &ScriptValue, logged: SjsonTree) -> SjsonTree {
 /// Converts an answer of the prelude. An empty Lua table becomes an empty list for keys that hold
 /// lists.
 fn to_tree(answer: &ScriptValue) -> SjsonTree {
-    const LISTS: [&str; 5] = ["breakpoints", "frames", "lines", "scopes", "variables"];
+    const LISTS: [&str; 8] =
+        ["breakpoints", "coroutines", "files", "frames", "lines", "scopes", "variables", "words"];
     let mut tree = answer.to_tree();
     if let SjsonTree::Object(entries) = &mut tree {
         for (key, value) in entries {

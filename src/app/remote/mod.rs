@@ -35,6 +35,7 @@ mod versions;
 use super::App;
 use content_worker::ContentWorker;
 use data::OpenSources;
+pub use debugger::FrameReplay;
 use debugger::{DebuggingTool, PauseLink};
 use drawings::Drawings;
 use engine_foundation::counter;

@@ -13,10 +13,22 @@ use std::path::{Component, Path};
 const BREAKPOINTS_MAX: usize = 1000;
 /// Maximum number of functions and variables in one answer.
 const ITEMS_MAX: f64 = 1000.0;
+/// Maximum number of a coroutine.
+const THREADS_MAX: f64 = 1001.0;
 
 /// Abilities of the adapter.
-const CAPABILITIES: [&str; 10] = [
+const CAPABILITIES: [&str; 20] = [
     "supportsConfigurationDoneRequest",
+    "supportsFunctionBreakpoints",
+    "supportsDataBreakpoints",
+    "supportsSetExpression",
+    "supportsCompletionsRequest",
+    "supportsLoadedSourcesRequest",
+    "supportsRestartRequest",
+    "supportsRestartFrame",
+    "supportsExceptionFilterOptions",
+    "supportsClipboardContext",
+    "supportsCancelRequest",
     "supportsConditionalBreakpoints",
     "supportsHitConditionalBreakpoints",
     "supportsLogPoints",
@@ -27,6 +39,29 @@ const CAPABILITIES: [&str; 10] = [
     "supportsTerminateRequest",
     "supportTerminateDebuggee",
 ];
+
+/// The answer to `threads` while no script is stopped.
+fn main_thread() -> SjsonTree {
+    json::object([("id", SjsonTree::Number(1.0)), ("name", json::text("main"))])
+}
+
+/// Returns the fields of `debug_errors` from the filters that the editor has chosen.
+fn error_filters(arguments: &SjsonTree) -> Vec<(&'static str, SjsonTree)> {
+    let options = items(arguments, "filterOptions");
+    let option = |name: &str| options.iter().find(|it| text(it, "filterId") == name);
+    let chosen = texts(arguments, "filters");
+    let is_on =
+        |name: &str| SjsonTree::Bool(chosen.iter().any(|it| it == name) || option(name).is_some());
+    let wanted = |name: &str| json::text(option(name).map_or("", |it| text(it, "condition")));
+    vec![
+        ("on", is_on("uncaught")),
+        ("caught", is_on("caught")),
+        ("warnings", is_on("warning")),
+        ("text", wanted("uncaught")),
+        ("caught_text", wanted("caught")),
+        ("warning_text", wanted("warning")),
+    ]
+}
 
 fn boolean(tree: &SjsonTree, key: &str) -> bool {
     tree.get(key) == Some(&SjsonTree::Bool(true))
@@ -41,7 +76,7 @@ fn texts(tree: &SjsonTree, key: &str) -> Vec<String> {
 }
 
 /// Returns a number of a request, limited to what the game accepts.
-fn limited(number: f64, most: f64) -> SjsonTree {
+pub fn limited(number: f64, most: f64) -> SjsonTree {
     SjsonTree::Number(number.clamp(0.0, most).floor())
 }
 
@@ -63,22 +98,28 @@ impl Adapter {
             "configurationDone" => self.ask_game(pending, "debug_ready", vec![], Context::Nothing),
             "setBreakpoints" => self.set_breakpoints(pending, arguments),
             "breakpointLocations" => self.breakpoint_locations(pending, arguments),
+            "setFunctionBreakpoints" => self.set_function_breakpoints(pending, arguments),
+            "setDataBreakpoints" => self.set_data_breakpoints(pending, arguments),
+            "dataBreakpointInfo" => self.data_breakpoint_info(pending, arguments),
             "setExceptionBreakpoints" => {
-                self.stops_at_errors =
-                    texts(arguments, "filters").iter().any(|it| it == "uncaught");
-                let on = vec![("on", SjsonTree::Bool(self.stops_at_errors))];
-                self.ask_game(pending, "debug_errors", on, Context::Nothing);
+                self.errors = error_filters(arguments);
+                self.ask_game(pending, "debug_errors", self.errors.clone(), Context::Nothing);
+            }
+            "threads" if self.is_stopped => {
+                self.ask_game(pending, "debug_coroutines", vec![], Context::Threads);
             }
             "threads" => {
-                let main =
-                    json::object([("id", SjsonTree::Number(1.0)), ("name", json::text("main"))]);
-                let threads = [main].into_iter().chain(self.flow_thread()).collect();
-                let threads = SjsonTree::Array(threads);
-                self.respond(&pending, json::object([("threads", threads)]));
+                let threads = [main_thread()].into_iter().chain(self.flow_thread()).collect();
+                self.respond(&pending, json::object([("threads", SjsonTree::Array(threads))]));
+            }
+            "loadedSources" => self.ask_game(pending, "debug_sources", vec![], Context::Sources),
+            "restart" => {
+                self.ask_game(pending, "restart", vec![], Context::Nothing);
+                self.continue_script();
             }
             "disconnect" => self.disconnect(&pending, arguments),
             "terminate" => self.ask_game(pending, "quit", vec![], Context::Nothing),
-            // Requests are answered in order and at once.
+            // Requests are sent to the game at once, and it answers them in order.
             "cancel" => self.respond(&pending, json::object([])),
             _ => self.handle_request_to_script(pending, arguments),
         }
@@ -100,8 +141,16 @@ impl Adapter {
             }
             "stackTrace" => {
                 let first = limited(number(arguments, "startFrame"), 2e9);
-                let fields = vec![("first", first), ("max", most(arguments, "levels"))];
+                let coroutine = number(arguments, "threadId").clamp(1.0, THREADS_MAX).floor();
+                let fields = vec![
+                    ("first", first),
+                    ("max", most(arguments, "levels")),
+                    ("coroutine", SjsonTree::Number(coroutine)),
+                ];
                 self.ask_game(pending, "debug_stack", fields, Context::Stack);
+            }
+            "restartFrame" => {
+                self.ask_game(pending, "debug_restart_frame", vec![], Context::Nothing);
             }
             "scopes" => {
                 let id = frame(number(arguments, "frameId"));
@@ -125,6 +174,8 @@ impl Adapter {
                 ];
                 self.ask_game(pending, "debug_set", fields, Context::Value("value"));
             }
+            "setExpression" => self.set_expression(pending, arguments),
+            "completions" => self.complete(pending, arguments),
             "evaluate" => self.evaluate(pending, arguments),
             "engineSampling" => self.sample(pending, arguments),
             "engineFlowNodes" => {
@@ -151,15 +202,26 @@ impl Adapter {
     }
 
     fn initialize(&mut self, pending: &Pending) {
-        let filter = json::object([
-            ("filter", json::text("uncaught")),
-            ("label", json::text("Uncaught Errors")),
-            ("description", json::text("Errors that no pcall of the game catches")),
-            ("default", SjsonTree::Bool(true)),
-        ]);
+        let filter = |name: &str, label: &str, description: &str| {
+            json::object([
+                ("filter", json::text(name)),
+                ("label", json::text(label)),
+                ("description", json::text(description)),
+                ("default", SjsonTree::Bool(name == "uncaught")),
+                ("supportsCondition", SjsonTree::Bool(true)),
+                ("conditionDescription", json::text("a text that the message must have")),
+            ])
+        };
+        let filters = vec![
+            filter("uncaught", "Uncaught Errors", "Errors that no pcall of the game catches"),
+            filter("caught", "Caught Errors", "Errors that a pcall of the game catches"),
+            filter("warning", "Warnings", "Warnings that the engine writes while a script runs"),
+        ];
         let mut capabilities: Vec<(String, SjsonTree)> =
             CAPABILITIES.map(|name| (name.to_string(), SjsonTree::Bool(true))).to_vec();
-        let filters = SjsonTree::Array(vec![filter]);
+        let triggers = SjsonTree::Array([".", ":"].map(json::text).to_vec());
+        capabilities.push(("completionTriggerCharacters".to_string(), triggers));
+        let filters = SjsonTree::Array(filters);
         capabilities.push(("exceptionBreakpointFilters".to_string(), filters));
         self.respond(pending, SjsonTree::Object(capabilities));
     }
@@ -224,8 +286,10 @@ impl Adapter {
         for fields in self.flow_breakpoints.values() {
             done = done.and_then(|_| game.client.send("debug_flow_breakpoints", fields.clone()));
         }
-        let on = vec![("on", SjsonTree::Bool(self.stops_at_errors))];
-        done = done.and_then(|_| game.client.send("debug_errors", on));
+        if !self.functions.is_empty() {
+            done = done.and_then(|_| game.client.send("debug_functions", self.functions.clone()));
+        }
+        done = done.and_then(|_| game.client.send("debug_errors", self.errors.clone()));
         done = done.and_then(|_| game.client.send("debug_ready", Vec::new()));
         if let Err(error) = done {
             self.output("stderr", &format!("engine dap: {}\n", error.message));
@@ -291,23 +355,6 @@ impl Adapter {
             ("last", limited(last, 2e9)),
         ];
         self.ask_game(pending, "debug_locations", fields, Context::Locations);
-    }
-
-    fn evaluate(&mut self, pending: Pending, arguments: &SjsonTree) {
-        let expression = text(arguments, "expression");
-        let is_path = |c: char| c.is_alphanumeric() || "_.[]\"'".contains(c);
-        if text(arguments, "context") == "hover" && !expression.chars().all(is_path) {
-            // The mouse must not call functions of the game.
-            return self.refuse(&pending, "only names and fields are shown here");
-        }
-        let line = json::text(expression);
-        let id = number(arguments, "frameId");
-        if id < 1.0 {
-            return self.ask_game(pending, "eval", vec![("text", line)], Context::Values);
-        }
-        self.last_frame = id - 1.0;
-        let fields = vec![("text", line), ("frame", limited(id - 1.0, 2e9))];
-        self.ask_game(pending, "debug_evaluate", fields, Context::Value("result"));
     }
 
     fn disconnect(&mut self, pending: &Pending, arguments: &SjsonTree) {

@@ -1,6 +1,7 @@
 //! Translation of what the game sends: answers to the requests of the editor, and events.
 
 use super::{Adapter, flow};
+use super::values::unknown_data;
 use engine_foundation::json;
 use engine_foundation::sjson::SjsonTree;
 use std::path::Path;
@@ -35,6 +36,11 @@ pub enum Context {
     Samples,
     /// The answer is the body.
     Whole,
+    Sources,
+    Threads,
+    Completions,
+    /// The name of a value for data breakpoints.
+    Data,
 }
 
 /// Returns the number of a field, or 0.
@@ -82,6 +88,9 @@ impl Adapter {
             && let Some(pending) = self.pending.remove(&(*id as u64))
         {
             return match text(tree, "type") {
+                "error" if matches!(pending.context, Context::Data) => {
+                    self.respond(&pending, unknown_data(text(tree, "message")));
+                }
                 "error" => self.refuse(&pending, text(tree, "message")),
                 _ => self.answered(&pending, tree),
             };
@@ -98,7 +107,19 @@ impl Adapter {
                     self.event("breakpoint", json::object(body));
                 }
             }
-            "debug_restarted" => self.set_up_again(),
+            "debug_continued" => self.is_stopped = false,
+            "debug_sources_changed" => {
+                let scripts: Vec<String> = self.breakpoints.keys().cloned().collect();
+                for script in scripts {
+                    let source = self.source(&script);
+                    let body = [("reason", json::text("changed")), ("source", source)];
+                    self.event("loadedSource", json::object(body));
+                }
+            }
+            "debug_restarted" => {
+                self.is_stopped = false;
+                self.set_up_again();
+            }
             "message" => {
                 let level = text(tree, "level");
                 let category = if level == "info" { "stdout" } else { "stderr" };
@@ -114,9 +135,12 @@ impl Adapter {
     fn stopped(&mut self, tree: &SjsonTree) {
         let reason = match text(tree, "reason") {
             "breakpoint" => "breakpoint",
+            "function" => "function breakpoint",
+            "data" => "data breakpoint",
             "error" => "exception",
             _ => self.stop_reason,
         };
+        self.is_stopped = true;
         self.stop_reason = "step";
         self.last_frame = 0.0;
         let mut body = vec![
@@ -124,7 +148,7 @@ impl Adapter {
             ("threadId".to_string(), SjsonTree::Number(1.0)),
             ("allThreadsStopped".to_string(), SjsonTree::Bool(true)),
         ];
-        if reason == "exception" {
+        if tree.get("message").is_some() {
             body.push(("text".to_string(), field(tree, "message")));
         }
         if let Some(ids) = tree.get("breakpoints") {
@@ -137,10 +161,11 @@ impl Adapter {
     fn breakpoint(&mut self, script: &str, point: &SjsonTree) -> SjsonTree {
         let mut entries = vec![
             ("verified".to_string(), field(point, "verified")),
-            ("line".to_string(), field(point, "line")),
-            ("source".to_string(), self.source(script)),
         ];
-        for key in ["id", "message"] {
+        if !script.is_empty() {
+            entries.push(("source".to_string(), self.source(script)));
+        }
+        for key in ["id", "line", "message"] {
             entries.extend(point.get(key).map(|value| (key.to_string(), value.clone())));
         }
         SjsonTree::Object(entries)
@@ -171,9 +196,11 @@ impl Adapter {
             ("line".to_string(), SjsonTree::Number(number(frame, "line"))),
             ("column".to_string(), SjsonTree::Number(if script.is_empty() { 0.0 } else { 1.0 })),
         ];
-        match script.as_str() {
-            "" => entries.push(("presentationHint".to_string(), json::text("subtle"))),
-            script => entries.push(("source".to_string(), self.source(script))),
+        if frame.get("engine").is_some() {
+            entries.push(("presentationHint".to_string(), json::text("subtle")));
+        }
+        if !script.is_empty() {
+            entries.push(("source".to_string(), self.source(&script)));
         }
         SjsonTree::Object(entries)
     }
@@ -227,21 +254,66 @@ impl Adapter {
                     ("message", field(tree, "message")),
                     ("stackTrace", field(tree, "report")),
                 ]);
+                let (id, mode) = match text(tree, "kind") {
+                    "caught" => ("error", "always"),
+                    "warning" => ("warning", "always"),
+                    _ => ("error", "unhandled"),
+                };
                 json::object([
-                    ("exceptionId", json::text("error")),
+                    ("exceptionId", json::text(id)),
                     ("description", field(tree, "message")),
-                    ("breakMode", json::text("unhandled")),
+                    ("breakMode", json::text(mode)),
                     ("details", details),
                 ])
             }
             Context::Samples => flow::samples(tree),
             Context::Whole => tree.clone(),
+            context => self.listed(context, tree),
+        };
+        self.respond(pending, body);
+    }
+
+    /// Translates answers that have sources or names.
+    fn listed(&mut self, context: &Context, tree: &SjsonTree) -> SjsonTree {
+        match context {
+            Context::Sources => {
+                let sources = items(tree, "files").iter().map(|file| match file {
+                    SjsonTree::String(file) => self.source(file),
+                    _ => SjsonTree::Null,
+                });
+                let sources = sources.collect();
+                json::object([("sources", SjsonTree::Array(sources))])
+            }
+            Context::Threads => {
+                let thread = |it: &SjsonTree| {
+                    json::object([("id", field(it, "coroutine")), ("name", field(it, "name"))])
+                };
+                let coroutines = items(tree, "coroutines").iter().map(thread);
+                let threads = coroutines.chain(self.flow_thread()).collect();
+                json::object([("threads", SjsonTree::Array(threads))])
+            }
+            Context::Completions => {
+                let target = |word: &SjsonTree| {
+                    let length = text(tree, "start").chars().count() as f64;
+                    json::object([("label", word.clone()), ("length", SjsonTree::Number(length))])
+                };
+                let targets = items(tree, "words").iter().map(target).collect();
+                json::object([("targets", SjsonTree::Array(targets))])
+            }
             Context::Source => json::object([
                 ("content", field(tree, "text")),
                 ("mimeType", json::text("text/x-lua")),
             ]),
-        };
-        self.respond(pending, body);
+            _ => {
+                let accesses = SjsonTree::Array(vec![json::text("write")]);
+                json::object([
+                    ("dataId", field(tree, "data")),
+                    ("description", field(tree, "text")),
+                    ("accessTypes", accesses),
+                    ("canPersist", SjsonTree::Bool(false)),
+                ])
+            }
+        }
     }
 }
 
@@ -249,12 +321,13 @@ fn scope(scope: &SjsonTree) -> SjsonTree {
     let (name, hint) = match text(scope, "name") {
         "locals" => ("Locals", "locals"),
         "upvalues" => ("Upvalues", "upvalues"),
+        "engine" => ("Engine", "engine"),
         _ => ("Globals", "globals"),
     };
     json::object([
         ("name", json::text(name)),
         ("presentationHint", json::text(hint)),
         ("variablesReference", field(scope, "reference")),
-        ("expensive", SjsonTree::Bool(name == "Globals")),
+        ("expensive", SjsonTree::Bool(["Globals", "Engine"].contains(&name))),
     ])
 }

@@ -32,6 +32,7 @@ mod render_settings;
 mod renderer;
 mod resource_package;
 mod save;
+mod script_names;
 mod shading_environment;
 mod sound;
 mod sprite;
@@ -151,6 +152,7 @@ pub const CORE_MODULES: &[&ModuleRows] = &[
     &unit::skeleton::CORE,
     &application::CORE,
     &prelude_core::CORE,
+    &script_names::CORE,
     &diagnostics::CORE,
     &flow::CORE,
     &broadphase::CORE,

@@ -7,7 +7,6 @@ use crate::bundle_chunk::BundleChunk;
 use crate::callbacks::CALLBACKS;
 use crate::context::{REFUSED_WHILE_RELOADING, ScriptContext};
 use crate::docgen::standard_library;
-use crate::lint;
 use crate::modules;
 use crate::pattern::{self, Capture, PatternError};
 use crate::return_value::{ExpectedResult, ReturnValue};
@@ -85,14 +84,6 @@ pub static CORE: ModuleRows = module(
             &[("text", "")],
             "Returns the data of a script for hot reload: its text with `capture` calls, what it \
              writes to.",
-        )
-        .pure(),
-        func(
-            "statement_starts",
-            statement_starts,
-            &[("text", "")],
-            "Returns the lines of a script on which statements begin and the byte before the first \
-             of them, in turns; nil if the script is not understood.",
         )
         .pure(),
         func(
@@ -281,21 +272,6 @@ fn script_outline(_: &mut Engine, script: TextArgument) -> ScriptValue {
     let fields =
         [("text", instrumented), ("written", written), ("calls", calls), ("dynamic", dynamic)];
     ScriptValue::Table(fields.map(|(name, value)| (name.to_string(), value)).to_vec())
-}
-
-fn statement_starts(_: &mut Engine, script: TextArgument) -> ScriptValue {
-    let Some(starts) = lint::statements(script.as_str()) else { return ScriptValue::Nil };
-    let (mut line, mut at, mut last) = (1, 0, 0);
-    let mut found = Vec::new();
-    for start in starts {
-        line += script.as_str()[at..start].bytes().filter(|byte| *byte == b'\n').count();
-        at = start;
-        if line > last {
-            found.extend([line, start].map(|number| ScriptValue::Number(number as f64)));
-            last = line;
-        }
-    }
-    ScriptValue::List(found)
 }
 
 fn scripts_can_change(engine: &mut Engine) -> bool {

@@ -3,9 +3,11 @@
 //! upvalues. Functions that are running, also in suspended coroutines, keep their code.
 //!
 //! Two versions differ only by calls that breakpoints insert (lua/debug/breakpoints.lua), so their
-//! functions form the same tree, and each has the same parameters and upvalues in both. This is
-//! compared before anything is changed. LuaJIT's version is pinned by Cargo.lock; `is_known`
-//! compares the layout with values that are known from Lua's C interface.
+//! functions form the same tree, and each has the same parameters and upvalues in both. The order
+//! of the upvalues is that of their first use, and an inserted call may use one earlier: the
+//! upvalues of a function are put in the order of its new code. This is compared before anything is
+//! changed. LuaJIT's version is pinned by Cargo.lock; `is_known` compares the layout with values
+//! that are known from Lua's C interface.
 
 use super::super::context::ScriptContext;
 use super::super::luajit_layout::{self, STRING_TEXT};
@@ -15,7 +17,7 @@ use std::ffi::{CStr, c_int};
 use std::mem::MaybeUninit;
 
 /// Type numbers of objects in the collector's list.
-const THREAD: u8 = 6;
+pub const THREAD: u8 = 6;
 const PROTOTYPE: u8 = 7;
 const FUNCTION: u8 = 8;
 /// The value that distinguishes a Lua function from a native one.
@@ -30,10 +32,10 @@ const LASTING_FLAGS: u8 = 0x07;
 
 /// The first fields of every object.
 #[repr(C)]
-struct RawObject {
+pub struct RawObject {
     next: *const RawObject,
-    marked: u8,
-    kind: u8,
+    pub marked: u8,
+    pub kind: u8,
 }
 
 /// The first fields of LuaJIT's `GCfunc`.
@@ -113,8 +115,9 @@ impl Prototype {
     }
 
     /// Appends this function and those inside of it, in the order of the text.
-    unsafe fn collect(self, depth: usize, found: &mut Vec<Prototype>) {
-        found.push(self);
+    unsafe fn collect(self, depth: usize, parent: usize, found: &mut Vec<VersionFunction>) {
+        let own = found.len();
+        found.push(VersionFunction { prototype: self, parent });
         if depth == DEPTH_MAX {
             return;
         }
@@ -122,26 +125,38 @@ impl Prototype {
         unsafe {
             for object in self.objects().iter().rev() {
                 if (**object).kind == PROTOTYPE {
-                    Prototype(object.cast()).collect(depth + 1, found);
+                    Prototype(object.cast()).collect(depth + 1, own, found);
                 }
             }
         }
     }
 
-    /// Returns true if functions of both prototypes can exchange their code: the upvalues and the
-    /// parameters are the same.
+    /// Returns where the function that creates this one finds each upvalue: with `OF_PARENT` in a
+    /// slot of its stack, without it among its own upvalues.
+    unsafe fn upvalues<'a>(self) -> &'a [u16] {
+        // SAFETY: the prototype is alive.
+        unsafe {
+            let count = (*self.0).upvalue_count as usize;
+            std::slice::from_raw_parts((*self.0).upvalues, count)
+        }
+    }
+
+    /// Returns true if functions of both prototypes can exchange their code, apart from the order
+    /// of upvalues.
+    unsafe fn is_alike(self, other: Prototype) -> bool {
+        // SAFETY: both are alive.
+        let (a, b) = unsafe { (&*self.0, &*other.0) };
+        a.upvalue_count == b.upvalue_count
+            && a.parameters == b.parameters
+            && (a.first_line, a.line_count) == (b.first_line, b.line_count)
+            && (a.flags ^ b.flags) & 0x02 == 0
+    }
+
+    /// Returns true if both prototypes have the same upvalues in the same order, and the same
+    /// parameters.
     unsafe fn is_exchangeable(self, other: Prototype) -> bool {
         // SAFETY: both are alive.
-        unsafe {
-            let (a, b) = (&*self.0, &*other.0);
-            let same_upvalues = a.upvalue_count == b.upvalue_count
-                && (0..a.upvalue_count as usize)
-                    .all(|n| a.upvalues.add(n).read() == b.upvalues.add(n).read());
-            same_upvalues
-                && a.parameters == b.parameters
-                && (a.first_line, a.line_count) == (b.first_line, b.line_count)
-                && (a.flags ^ b.flags) & 0x02 == 0
-        }
+        unsafe { self.is_alike(other) && self.upvalues() == other.upvalues() }
     }
 
     /// Returns true if the two have the same code. Opcodes are not compared, because LuaJIT
@@ -177,6 +192,57 @@ impl Prototype {
 
 /// Type number of a string. Strings with the same text are the same object.
 const STRING: u8 = 4;
+/// The bit of an upvalue that is a local of the function that creates the closure.
+const OF_PARENT: u16 = 0x8000;
+
+/// A function of one version of a chunk.
+#[derive(Clone, Copy)]
+struct VersionFunction {
+    prototype: Prototype,
+    /// Index of the function around it. That of the main function is its own.
+    parent: usize,
+}
+
+/// Returns for each function of the version `new` the positions of its upvalues in the version
+/// `old`; `None` for functions that cannot exchange their code.
+unsafe fn upvalue_orders(
+    old: &[VersionFunction],
+    new: &[VersionFunction],
+) -> Vec<Option<Vec<usize>>> {
+    let mut orders: Vec<Option<Vec<usize>>> = Vec::with_capacity(new.len());
+    for (from, to) in old.iter().zip(new) {
+        // A function follows the one around it.
+        let outer: Option<Vec<usize>> = orders.get(to.parent).cloned().flatten();
+        // SAFETY: both versions are alive.
+        let order = unsafe {
+            let before = from.prototype.upvalues();
+            let position = |upvalue: &u16| {
+                let wanted = match upvalue & OF_PARENT {
+                    0 => *outer.as_ref()?.get(usize::from(*upvalue))? as u16,
+                    _ => *upvalue,
+                };
+                before.iter().position(|known| *known == wanted)
+            };
+            let alike = from.parent == to.parent && from.prototype.is_alike(to.prototype);
+            alike.then(|| to.prototype.upvalues().iter().map(position).collect()).flatten()
+        };
+        orders.push(order);
+    }
+    orders
+}
+
+/// Gives a function the code of a prototype, and puts its upvalues in the order of that code.
+unsafe fn give_code(function: *const RawFunction, code: *const u32, order: &[usize]) {
+    // SAFETY: the caller has checked that the function has these upvalues, which follow its fields.
+    unsafe {
+        let upvalues = function.add(1).cast_mut().cast::<u64>();
+        let before: Vec<u64> = (0..order.len()).map(|n| upvalues.add(n).read()).collect();
+        for (n, from) in order.iter().enumerate() {
+            upvalues.add(n).write(before[*from]);
+        }
+        (*function.cast_mut()).code = code;
+    }
+}
 
 /// The result of an exchange.
 #[derive(Default)]
@@ -188,12 +254,12 @@ struct Exchange {
 
 /// The functions of one version of a chunk, in the order of the text, from its main function at
 /// `i`.
-unsafe fn functions_of(l: *mut lua_State, i: c_int) -> Vec<Prototype> {
+unsafe fn functions_of(l: *mut lua_State, i: c_int) -> Vec<VersionFunction> {
     let mut found = Vec::new();
     // SAFETY: the prelude passes a main function.
     unsafe {
         let function = lua_topointer(l, i).cast::<RawFunction>();
-        Prototype::of_function(function).collect(0, &mut found);
+        Prototype::of_function(function).collect(0, 0, &mut found);
     }
     found
 }
@@ -208,6 +274,10 @@ unsafe fn running_functions(l: *mut lua_State) -> HashSet<*const RawFunction> {
                 return;
             }
             let thread = object.cast::<lua_State>().cast_mut();
+            // What has died of an error is kept for its report, and never runs again.
+            if lua_status(thread) > LUA_YIELD {
+                return;
+            }
             for level in 0..LEVELS_MAX {
                 let mut ar = MaybeUninit::<lua_Debug>::zeroed();
                 if lua_getstack(thread, level, ar.as_mut_ptr()) == 0 {
@@ -222,7 +292,11 @@ unsafe fn running_functions(l: *mut lua_State) -> HashSet<*const RawFunction> {
     running
 }
 
-unsafe fn each_object(l: *mut lua_State, mut each: impl FnMut(*const RawObject)) {
+/// Calls `each` for every object of the collector.
+///
+/// # Safety
+/// `l` is a live state; `each` creates no object, and leaves those alone that wait to be swept.
+pub unsafe fn each_object(l: *mut lua_State, mut each: impl FnMut(*const RawObject)) {
     // SAFETY: as the caller promised: the list is not changed meanwhile.
     unsafe {
         let mut object = luajit_layout::first_object(l).cast::<RawObject>();
@@ -237,20 +311,30 @@ unsafe fn each_object(l: *mut lua_State, mut each: impl FnMut(*const RawObject))
 unsafe fn exchange(
     l: *mut lua_State,
     chunk: &CStr,
-    versions: &[Vec<Prototype>],
-    target: &[Prototype],
+    versions: &[Vec<VersionFunction>],
+    target: &[VersionFunction],
 ) -> Exchange {
     let mut result = Exchange::default();
+    let versions: Vec<&Vec<VersionFunction>> =
+        versions.iter().filter(|version| version.len() == target.len()).collect();
+    // The version and the position of each prototype.
     let mut known = HashMap::new();
-    for version in versions.iter().filter(|version| version.len() == target.len()) {
-        for (i, prototype) in version.iter().enumerate() {
-            known.insert(prototype.0, i);
-        }
+    for (number, version) in versions.iter().enumerate() {
+        known.extend(version.iter().enumerate().map(|(i, it)| (it.prototype.0, (number, i))));
     }
-    // Prototypes of the text as it was loaded, before the debugger compiled it again.
-    let mut found: HashMap<*const RawPrototype, Option<usize>> = HashMap::new();
     // SAFETY: no object is created or freed meanwhile, and running functions are left alone.
     unsafe {
+        let orders: Vec<_> =
+            versions.iter().map(|version| upvalue_orders(version, target)).collect();
+        // Prototypes of the text as it was loaded, before the debugger compiled it again.
+        let mut found: HashMap<*const RawPrototype, Option<(usize, usize)>> = HashMap::new();
+        let same_code = |own: Prototype| {
+            versions.iter().enumerate().find_map(|(number, version)| {
+                let is_same = |i: &usize| version[*i].prototype.is_same_code(own);
+                let mut same = (0..version.len()).filter(is_same);
+                same.next().filter(|_| same.next().is_none()).map(|i| (number, i))
+            })
+        };
         let running = running_functions(l);
         each_object(l, |object| {
             let function = object.cast::<RawFunction>();
@@ -261,28 +345,65 @@ unsafe fn exchange(
             if own.chunk() != chunk {
                 return;
             }
-            let index = known.get(&own.0).copied().or_else(|| {
-                *found.entry(own.0).or_insert_with(|| {
-                    versions.iter().find_map(|version| {
-                        let mut same = (0..version.len()).filter(|i| version[*i].is_same_code(own));
-                        same.next().filter(|_| same.next().is_none())
-                    })
-                })
-            });
-            let new = index.and_then(|index| target.get(index)).copied();
-            let Some(new) = new.filter(|new| own != *new && own.is_exchangeable(*new)) else {
-                return;
-            };
+            let found_at = known
+                .get(&own.0)
+                .copied()
+                .or_else(|| *found.entry(own.0).or_insert_with(|| same_code(own)));
+            let Some((version, i)) = found_at else { return };
+            let new = target[i].prototype;
+            let Some(order) = orders[version][i].as_ref().filter(|_| own != new) else { return };
             if running.contains(&function) {
                 result.running.push(function);
-            } else if index != Some(0) {
+            } else if i != 0 {
                 // Main functions stay: those of `versions` say which code belongs together.
-                (*function.cast_mut()).code = new.code();
+                give_code(function, new.code(), order);
                 result.exchanged += 1;
             }
         });
     }
     result
+}
+
+/// Returns true if the functions of two versions, whose main functions are at `a` and `b`, can
+/// exchange their code.
+unsafe fn can_exchange(l: *mut lua_State, a: c_int, b: c_int) -> bool {
+    // SAFETY: the prelude passes main functions.
+    unsafe {
+        let (a, b) = (functions_of(l, a), functions_of(l, b));
+        a.len() == b.len() && upvalue_orders(&a, &b).iter().all(Option::is_some)
+    }
+}
+
+/// `debug_fits(plain, changed)`: returns true if the functions of both versions can exchange their
+/// code.
+pub unsafe extern "C-unwind" fn debug_fits(l: *mut lua_State) -> c_int {
+    // SAFETY: the prelude passes two main functions.
+    unsafe {
+        let fits = can_exchange(l, 1, 2);
+        lua_pushboolean(l, c_int::from(fits));
+    }
+    1
+}
+
+/// `debug_replace(function, other)`: gives a Lua function the code of another one, which has at
+/// most as many upvalues and uses them in the same order. Compiled code must have been discarded
+/// before. Returns false if the function runs, and keeps its code.
+pub unsafe extern "C-unwind" fn debug_replace(l: *mut lua_State) -> c_int {
+    // SAFETY: the prelude passes two Lua functions. The collector has ended a cycle, as in
+    // `debug_exchange`.
+    unsafe {
+        let cx = ScriptContext::of(l);
+        cx.collect_now(l);
+        lua_checkstack(l, 20);
+        let function = lua_topointer(l, 1).cast::<RawFunction>();
+        let other = lua_topointer(l, 2).cast::<RawFunction>();
+        let is_free = !running_functions(l).contains(&function);
+        if is_free {
+            (*function.cast_mut()).code = (*other).code;
+        }
+        lua_pushboolean(l, c_int::from(is_free));
+    }
+    1
 }
 
 /// Adds the addresses of the code of all functions of a version, whose main function is at `i`.
@@ -292,7 +413,7 @@ unsafe fn exchange(
 pub unsafe fn collect_code(l: *mut lua_State, i: c_int, found: &mut HashSet<usize>) {
     // SAFETY: as the caller promised.
     let functions = unsafe { functions_of(l, i) };
-    found.extend(functions.iter().map(|function| function.code().addr()));
+    found.extend(functions.iter().map(|function| function.prototype.code().addr()));
 }
 
 /// Returns the address of the code of the Lua function at `i`.
@@ -362,12 +483,13 @@ pub unsafe fn is_known(l: *mut lua_State) -> bool {
         let own = Prototype::of_function(lua_topointer(l, -1).cast());
         let raw = &*own.0;
         let right = tree.len() == 3
-            && tree[1] == own
+            && tree[1].prototype == own
             && (raw.kind, raw.parameters, raw.upvalue_count) == (PROTOTYPE, 3, 2)
             && (raw.first_line, raw.line_count) == (2, 2)
             && own.chunk() == c"=probe"
             && own.is_same_code(own)
-            && !own.is_exchangeable(tree[2]);
+            && !own.is_exchangeable(tree[2].prototype)
+            && (tree[1].parent, tree[2].parent) == (0, 0);
         lua_settop(l, top);
         right
     }

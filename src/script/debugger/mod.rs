@@ -24,6 +24,8 @@
 //! `core.debug_protect`, which has a budget of its own.
 
 mod code_swap;
+mod coroutines;
+mod native_rows;
 mod stepping;
 
 use super::context::ScriptContext;
@@ -37,6 +39,10 @@ use mlua::ffi::*;
 use std::collections::{HashMap, HashSet};
 use std::ffi::{CStr, c_int};
 use stepping::{LineEvent, Step, StepMode};
+
+/// Factor of a callback's budget of CPU time during a step: without the JIT compiler and with the
+/// line hook, code takes about a hundred times as long.
+const STEP_BUDGETS: u64 = 20;
 
 /// A request of a tool to a stopped script.
 pub struct DebugRequest {
@@ -75,6 +81,12 @@ pub struct DebuggerState {
     step_ended: bool,
     /// True if errors that the game does not catch stop the script.
     stops_at_errors: bool,
+    /// True if errors that the game catches stop the script.
+    stops_at_caught_errors: bool,
+    /// True if values are compared at each line (data breakpoints).
+    compares: bool,
+    /// The code of the engine's functions that have a breakpoint.
+    rows: native_rows::NativeRows,
 }
 
 impl DebuggerState {
@@ -89,7 +101,15 @@ impl DebuggerState {
             resumed: None,
             step_ended: false,
             stops_at_errors: false,
+            stops_at_caught_errors: false,
+            compares: false,
+            rows: native_rows::NativeRows::default(),
         }
+    }
+
+    /// Returns true if the line hook is needed.
+    fn follows_lines(&self) -> bool {
+        self.step.is_some() || self.has_old_code || self.compares
     }
 
     fn is_paused(&self) -> bool {
@@ -112,6 +132,12 @@ impl Vm {
 /// Name and function, for the core table.
 pub const NATIVES: &[(&CStr, lua_CFunction)] = &[
     (c"debug_exchange", code_swap::debug_exchange),
+    (c"debug_fits", code_swap::debug_fits),
+    (c"debug_replace", code_swap::debug_replace),
+    (c"debug_row", native_rows::debug_row),
+    (c"debug_coroutines", coroutines::debug_coroutines),
+    (c"debug_compare", compare),
+    (c"debug_restart_frame", restart_frame),
     (c"debug_is_possible", is_possible),
     (c"debug_begin_pause", begin_pause),
     (c"debug_end_pause", end_pause),
@@ -184,12 +210,15 @@ unsafe extern "C-unwind" fn end_pause(l: *mut lua_State) -> c_int {
         if let Some(debugger) = &mut cx.debugger
             && let Some(suspended) = debugger.suspended.take()
         {
-            interrupt.resume(suspended);
+            interrupt.resume(match mode {
+                Some(_) => suspended.extended(STEP_BUDGETS),
+                None => suspended,
+            });
             let turn = interrupt.turn();
             debugger.resumed = Some((l.addr(), line));
             debugger.step =
                 mode.map(|mode| Step::new(l, mode, depth, (source.into_bytes(), line), turn));
-            let follows = debugger.step.is_some() || debugger.has_old_code;
+            let follows = debugger.follows_lines();
             interrupt.debug_lines(l, follows);
         }
     }
@@ -340,7 +369,7 @@ unsafe extern "C-unwind" fn follow(l: *mut lua_State) -> c_int {
         if let Some(debugger) = &mut cx.debugger {
             (debugger.lines, debugger.current) = (lines, current);
             debugger.has_old_code = lua_toboolean(l, 3) != 0;
-            let follows = debugger.step.is_some() || debugger.has_old_code;
+            let follows = debugger.follows_lines();
             if !debugger.is_paused() {
                 interrupt.debug_lines(l, follows);
             }
@@ -351,13 +380,40 @@ unsafe extern "C-unwind" fn follow(l: *mut lua_State) -> c_int {
     0
 }
 
-/// `debug_stop_at_errors(on)`: sets if an error that the game does not catch stops the script
-/// before the stack is unwound.
-unsafe extern "C-unwind" fn stop_at_errors(l: *mut lua_State) -> c_int {
+/// `debug_compare(on)`: sets if `debugger_line` is called at each line, to compare values.
+unsafe extern "C-unwind" fn compare(l: *mut lua_State) -> c_int {
     // SAFETY: the prelude passes a boolean.
+    unsafe {
+        let cx = ScriptContext::of(l);
+        let interrupt = cx.interrupt.clone();
+        if let Some(debugger) = &mut cx.debugger {
+            debugger.compares = lua_toboolean(l, 1) != 0;
+            if !debugger.is_paused() {
+                interrupt.debug_lines(l, debugger.follows_lines());
+            }
+        }
+    }
+    0
+}
+
+/// `debug_restart_frame()`: ends the running callback, after the script continues, with an error
+/// that the game cannot catch. The frame is played again.
+unsafe extern "C-unwind" fn restart_frame(l: *mut lua_State) -> c_int {
+    // SAFETY: called by the prelude, after the pause has ended.
+    unsafe {
+        ScriptContext::of(l).interrupt.clone().stop_callback();
+    }
+    0
+}
+
+/// `debug_stop_at_errors(uncaught, caught)`: sets if errors that the game does not catch, and those
+/// that it catches, stop the script before the stack is unwound.
+unsafe extern "C-unwind" fn stop_at_errors(l: *mut lua_State) -> c_int {
+    // SAFETY: the prelude passes booleans.
     unsafe {
         if let Some(debugger) = &mut ScriptContext::of(l).debugger {
             debugger.stops_at_errors = lua_toboolean(l, 1) != 0;
+            debugger.stops_at_caught_errors = lua_toboolean(l, 2) != 0;
         }
     }
     0
@@ -399,6 +455,25 @@ unsafe fn call_core(l: *mut lua_State, name: &CStr, arguments: &[ScriptValue]) {
     }
 }
 
+/// Returns true while an inserted call tests the condition of its breakpoint without a budget of
+/// its own.
+///
+/// # Safety
+/// `l` is a live state.
+pub unsafe fn tests_condition(l: *mut lua_State) -> bool {
+    // SAFETY: as the caller promised; the core table is in the registry.
+    unsafe {
+        if ScriptContext::of(l).debugger.is_none() || lua_checkstack(l, 4) == 0 {
+            return false;
+        }
+        lua_getfield(l, LUA_REGISTRYINDEX, c"engine.core".as_ptr());
+        lua_getfield(l, -1, c"tests_condition".as_ptr());
+        let tests = lua_toboolean(l, -1) != 0;
+        lua_settop(l, -3);
+        tests
+    }
+}
+
 /// Handles an executed line, in the hook. Returns after the script was stopped and continued, if
 /// it stops here.
 ///
@@ -420,6 +495,7 @@ pub unsafe fn line_reached(l: *mut lua_State, ar: *mut lua_Debug) {
             LineEvent::Passes => return,
             LineEvent::Stops => "step",
             LineEvent::HasBreakpoint => "breakpoint",
+            LineEvent::Compares => "data",
         };
         let source = CStr::from_ptr((*ar).source).to_string_lossy();
         let chunk = source.trim_start_matches('@').to_string();
@@ -450,7 +526,31 @@ pub unsafe fn error_raised(l: *mut lua_State, message: &str) {
         // Without room on the stack, no function can be called.
         if stops && !stopped && !cx.reloading && !message.contains("stack overflow") {
             let report = cx.report.as_ref().map_or_else(String::new, |report| report.to_string());
-            let texts = [ScriptValue::Text(message.to_string()), ScriptValue::Text(report)];
+            let texts = [message.to_string(), report].map(ScriptValue::Text);
+            call_core(l, c"debugger_error", &texts);
+        }
+    }
+}
+
+/// Stops the script at an error that the game catches, before the stack is unwound, if a tool asks
+/// for that.
+///
+/// # Safety
+/// `l` is a live state in the handler of `pcall`, with the error's value at 1. Nothing of the
+/// context is borrowed.
+pub unsafe fn error_caught(l: *mut lua_State) {
+    // SAFETY: as the caller promised.
+    unsafe {
+        let cx = ScriptContext::of(l);
+        let stops = cx.debugger.as_ref().is_some_and(|it| {
+            it.stops_at_caught_errors && !it.is_paused() && !cx.interrupt.is_stopping()
+        });
+        if !stops || cx.reloading {
+            return;
+        }
+        let message = report::error_text(l, 1, cx);
+        if !message.contains("stack overflow") {
+            let texts = [message, String::new()].map(ScriptValue::Text);
             call_core(l, c"debugger_error", &texts);
         }
     }

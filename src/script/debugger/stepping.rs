@@ -114,6 +114,8 @@ pub enum LineEvent {
     Stops,
     /// A function that does not have the inserted call of this line has reached it.
     HasBreakpoint,
+    /// Values are compared here (data breakpoints).
+    Compares,
 }
 
 /// Classifies the line that the hook has reached.
@@ -153,9 +155,10 @@ pub unsafe fn classify(
         };
         // The inserted call of a line stops the script itself, as it knows the breakpoint.
         debugger.step_ended = ends && listed;
-        match ends && !listed {
-            true => LineEvent::Stops,
-            false => LineEvent::Passes,
+        match (ends && !listed, debugger.compares) {
+            (true, _) => LineEvent::Stops,
+            (false, true) => LineEvent::Compares,
+            (false, false) => LineEvent::Passes,
         }
     }
 }

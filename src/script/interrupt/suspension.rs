@@ -1,7 +1,7 @@
 //! The part of the debugger in the interrupt: the hook for executed lines, and callbacks that are
 //! stopped for a while.
 
-use super::{Interrupt, UNSEEN};
+use super::{Interrupt, StopReason, UNSEEN};
 use mlua::ffi::lua_State;
 use std::sync::atomic::Ordering::SeqCst;
 
@@ -10,6 +10,13 @@ use std::sync::atomic::Ordering::SeqCst;
 pub struct SuspendedBudget {
     used_micros: u64,
     budget_micros: u64,
+}
+
+impl SuspendedBudget {
+    /// Returns the same with `factor` times the whole budget.
+    pub fn extended(self, factor: u64) -> SuspendedBudget {
+        SuspendedBudget { budget_micros: self.budget_micros.saturating_mul(factor), ..self }
+    }
 }
 
 impl Interrupt {
@@ -46,6 +53,19 @@ impl Interrupt {
         self.started_micros.store(started, SeqCst);
         self.budget_micros.store(suspended.budget_micros, SeqCst);
         self.turn.fetch_add(1, SeqCst);
+    }
+
+    /// Lets the running callback continue after a part of it was stopped, with a new budget.
+    pub fn renew_budget(&self, state: *mut lua_State) {
+        self.started_micros.store(self.cpu_micros(), SeqCst);
+        self.disarm(StopReason::Time, state);
+    }
+
+    /// Stops the running callback at its next instruction, as if the end of the process was
+    /// requested. Must be called on the thread that runs it.
+    pub fn stop_callback(&self) {
+        self.armed_turn.store(self.turn(), SeqCst);
+        self.arm(StopReason::End);
     }
 
     /// Returns a number that differs from callback to callback, and before and after a suspension.

@@ -1,7 +1,8 @@
 //! Expressions of the lint's parser: operators, operands, tables, functions and variables.
 
 use super::parser::{
-    CallArgument, InitialValue, Operand, Parser, UseContext, UseEnding, VariableUse, unquoted,
+    CallArgument, FunctionRange, InitialValue, Operand, Parser, UseContext, UseEnding, VariableUse,
+    unquoted,
 };
 use crate::source_scanner::SourceTokenKind;
 
@@ -192,6 +193,11 @@ impl<'a> Parser<'a> {
     /// Parses a function from its parameters on. `this` is the value of `self` in a method.
     pub fn function_body(&mut self, this: Option<InitialValue<'a>>) -> Option<()> {
         self.functions += 1;
+        let outer = self.function;
+        let name = self.function_name();
+        self.script.functions.push(FunctionRange { name, ..FunctionRange::default() });
+        self.function = self.script.functions.len();
+        let own = self.function - 1;
         let done = self.scope(|parser| {
             let first = match this {
                 Some(this) => {
@@ -202,10 +208,18 @@ impl<'a> Parser<'a> {
             };
             parser.expect("(")?;
             parser.parameters(")", first)?;
+            let body = match parser.is_block_end() {
+                true => parser.tokens.get(parser.at - 1)?.start + 1,
+                false => parser.tokens.get(parser.at)?.start,
+            };
+            parser.script.functions[own].body = body;
+            parser.look_up(body);
             parser.block()?;
+            parser.script.functions[own].end = parser.tokens.get(parser.at)?.start;
             parser.expect("end")
         });
         self.functions -= 1;
+        self.function = outer;
         done
     }
 
@@ -226,6 +240,11 @@ impl<'a> Parser<'a> {
     /// Parses `x -> value`, `|x, y| -> value` or `|| -> do … end`.
     fn short_function(&mut self) -> Option<()> {
         self.functions += 1;
+        let outer = self.function;
+        let (body, name) = (self.tokens.get(self.at)?.start, String::new());
+        self.script.functions.push(FunctionRange { name, body, end: body });
+        self.function = self.script.functions.len();
+        let own = self.function - 1;
         let done = self.scope(|parser| {
             if parser.take("|") {
                 parser.parameters("|", InitialValue::FirstParameter)?;
@@ -241,6 +260,8 @@ impl<'a> Parser<'a> {
             parser.expression(UseContext::Stored).map(drop)
         });
         self.functions -= 1;
+        self.function = outer;
+        self.script.functions[own].end = self.tokens.get(self.at - 1)?.start + 1;
         done
     }
 
@@ -308,6 +329,7 @@ impl<'a> Parser<'a> {
     }
 
     fn arguments(&mut self) -> Option<Vec<CallArgument<'a>>> {
+        self.script.calls += 1;
         if self.take("(") {
             let mut values = Vec::new();
             if self.take(")") {

@@ -3,6 +3,7 @@
 //! on is left alone.
 
 mod aliases;
+pub mod debug_names;
 mod expressions;
 mod own_modules;
 mod parser;

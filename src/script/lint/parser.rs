@@ -4,6 +4,7 @@
 
 use crate::source_scanner::{KEYWORDS, SourceToken, SourceTokenKind, tokens};
 use std::collections::HashMap;
+use std::sync::LazyLock;
 
 /// Maximum depth of nested expressions and blocks, that of LuaJIT.
 const DEPTH_MAX: usize = 200;
@@ -26,6 +27,34 @@ pub struct ParsedScript<'a> {
     pub returns_early: bool,
     /// Byte offsets of the statements, in the order of the text. Labels are left out.
     pub statements: Vec<usize>,
+    /// The functions with a body of statements, in the order of the text.
+    pub functions: Vec<FunctionRange>,
+    /// The function that declares each local: its index in `functions` plus one, or 0 at the top.
+    pub owners: Vec<usize>,
+    /// Number of calls.
+    pub calls: usize,
+    /// The names that [`parse_with`] was asked for, at each of its positions.
+    pub visible: Vec<VisibleNames>,
+}
+
+/// A function in a script.
+#[derive(Debug, Default)]
+pub struct FunctionRange {
+    /// As it is declared or assigned: `add`, `M.clamp`, `Orc:hit`; empty without a name.
+    pub name: String,
+    /// Byte offset of the first statement, or after the list of parameters if there is none.
+    pub body: usize,
+    /// Byte offset of its `end`.
+    pub end: usize,
+}
+
+/// The locals that names mean at one position.
+#[derive(Debug)]
+pub struct VisibleNames {
+    pub at: usize,
+    /// The innermost function, as in [`ParsedScript::owners`].
+    pub function: usize,
+    pub locals: Vec<Option<LocalIndex>>,
 }
 
 /// The value that a local is declared with.
@@ -130,10 +159,23 @@ pub struct Parser<'a> {
     declared: Vec<&'a str>,
     /// Number of functions around the current position.
     pub functions: usize,
+    /// The innermost function, as in [`ParsedScript::owners`].
+    pub function: usize,
+    /// Names that are looked up at positions.
+    wanted: &'a HashMap<usize, Vec<String>>,
 }
 
 /// Parses a script. Returns `None` for what it does not understand.
 pub fn parse(text: &str) -> Option<ParsedScript<'_>> {
+    static NONE: LazyLock<HashMap<usize, Vec<String>>> = LazyLock::new(HashMap::new);
+    parse_with(text, &NONE)
+}
+
+/// Parses a script, and looks names up at the beginnings of statements and of functions' bodies.
+pub fn parse_with<'a>(
+    text: &'a str,
+    wanted: &'a HashMap<usize, Vec<String>>,
+) -> Option<ParsedScript<'a>> {
     let mut parser = Parser {
         tokens: tokens(text)?,
         at: 0,
@@ -142,6 +184,8 @@ pub fn parse(text: &str) -> Option<ParsedScript<'_>> {
         scopes: HashMap::new(),
         declared: Vec::new(),
         functions: 0,
+        function: 0,
+        wanted,
     };
     parser.block()?;
     (parser.at == parser.tokens.len()).then_some(parser.script)
@@ -205,6 +249,7 @@ impl<'a> Parser<'a> {
     pub fn declare(&mut self, name: &'a str, value: InitialValue<'a>) -> LocalIndex {
         let index = self.script.locals.len();
         self.script.locals.push(value);
+        self.script.owners.push(self.function);
         self.scopes.entry(name).or_default().push(index);
         self.declared.push(name);
         index
@@ -223,7 +268,7 @@ impl<'a> Parser<'a> {
         result
     }
 
-    fn is_block_end(&self) -> bool {
+    pub fn is_block_end(&self) -> bool {
         self.at >= self.tokens.len() || ["else", "elseif", "end", "until"].contains(&self.text(0))
     }
 
@@ -242,7 +287,9 @@ impl<'a> Parser<'a> {
 
     fn statement(&mut self) -> Option<()> {
         if !self.is("::") {
-            self.script.statements.push(self.tokens.get(self.at)?.start);
+            let start = self.tokens.get(self.at)?.start;
+            self.script.statements.push(start);
+            self.look_up(start);
         }
         let is_statement = match self.text(0) {
             "continue" => {
@@ -295,6 +342,41 @@ impl<'a> Parser<'a> {
             }
             _ => self.assignment(),
         }
+    }
+
+    /// Notes the locals that names mean here, if they are wanted.
+    pub fn look_up(&mut self, at: usize) {
+        let Some(names) = self.wanted.get(&at) else { return };
+        let locals = names.iter().map(|name| self.find(name)).collect();
+        self.script.visible.push(VisibleNames { at, function: self.function, locals });
+    }
+
+    /// Returns the name of the function whose parameters are ahead: that of its declaration, or of
+    /// the assignment before it.
+    pub fn function_name(&self) -> String {
+        let before = |at: usize| self.tokens.get(at).map_or("", |token| token.text);
+        let mut last = self.at;
+        if last >= 2 && before(last - 1) == "function" && before(last - 2) == "=" {
+            last -= 2;
+        }
+        let mut first = last;
+        while first >= 1
+            && (self.is_name_at(first - 1)
+                || (first < last && [".", ":"].contains(&before(first - 1))))
+        {
+            let joins = first == last || [".", ":"].contains(&before(first));
+            if !joins && self.is_name_at(first - 1) {
+                break;
+            }
+            first -= 1;
+        }
+        self.tokens[first..last].iter().map(|token| token.text).collect()
+    }
+
+    fn is_name_at(&self, at: usize) -> bool {
+        self.tokens.get(at).is_some_and(|token| {
+            token.kind == SourceTokenKind::Word && !KEYWORDS.contains(&token.text)
+        })
     }
 
     fn if_statement(&mut self) -> Option<()> {

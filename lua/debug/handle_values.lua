@@ -1,0 +1,58 @@
+-- What the debugger shows inside of a handle: the fields of a unit, and what the engine does.
+local core = ...
+
+core.jit.off(true, true)
+
+local type, next, pcall, rawget, sub = type, next, pcall, rawget, string.sub
+local Unit, Application = core.module("Unit"), core.module("Application")
+local Script = core.module("Script")
+
+local handles = {}
+core.handle_values = handles
+
+-- Returns the handle of a unit that exists, or nil.
+local function unit_of(value)
+  if type(value) ~= "number" then return nil end
+  local text = core.described_handle(value)
+  return text and sub(text, 1, 5) == "unit " and Unit.alive(value) and value or nil
+end
+
+-- Returns true if a value is a handle with something inside.
+function handles.is_expandable(value)
+  return unit_of(value) ~= nil
+end
+
+-- Returns the fields of a handle as a table, or nil. `data` is the live table of the unit's data.
+function handles.fields(value)
+  local unit = unit_of(value)
+  if not unit then return nil end
+  local fields = Unit.inspect_table(unit)
+  fields.unit = nil
+  fields.data = core.unit_data[unit] or {}
+  fields.position = Unit.world_position(unit, 1)
+  return fields
+end
+
+-- Returns the unit whose data a table is, or nil.
+function handles.unit_of_data(tree)
+  for unit, data in next, core.unit_data do
+    if data == tree then return unit end
+  end
+end
+
+-- Returns what the engine knows about a stopped function: the unit that its variables name first,
+-- the worlds, and the contexts. `variables` is a list of values.
+function handles.engine_scope(variables)
+  local scope = {}
+  for i = 1, #variables do
+    local value = variables[i]
+    local inner = type(value) == "table" and rawget(core.protected[value] or value, "unit")
+    scope.unit = scope.unit or unit_of(value) or inner and unit_of(inner)
+  end
+  if core.has_main_world() then scope.main_world = Application.main_world() end
+  scope.world = scope.unit and Unit.world(scope.unit) or nil
+  scope.contexts = Script.contexts()
+  local ok, time = pcall(Application.time_since_launch)
+  scope.time_since_launch = ok and time or nil
+  return scope
+end

@@ -1,0 +1,84 @@
+-- Values in one line of text, for the debugger: UTF-8 of limited length.
+local core = ...
+
+core.jit.off(true, true)
+
+local type, tostring, pcall, next, rawget = type, tostring, pcall, next, rawget
+local format, sub, match, gsub = string.format, string.sub, string.match, string.gsub
+local concat = table.concat
+local getinfo, getmetatable = core.debug.getinfo, core.debug.getmetatable
+local valid = core.module("Utf8").valid
+
+local PREVIEW_BYTES_MAX = 1000 -- bytes of a value in one line
+local TEXT_BYTES_MAX = 500 -- bytes of a text in it, without its size
+local ITEMS_SHOWN = 5 -- entries of a table in one line
+
+-- Returns a text as UTF-8 of limited length.
+local function clean(text)
+  if #text > PREVIEW_BYTES_MAX then
+    text = core.utf8_cut(text, PREVIEW_BYTES_MAX) .. "…"
+  end
+  if not valid(text) then
+    text = gsub(text, "[\128-\255]", function(byte) return format("\\%d", byte:byte()) end)
+  end
+  return text
+end
+
+local function quoted(text)
+  local cut = #text > TEXT_BYTES_MAX
+  local shown = cut and core.utf8_cut(text, TEXT_BYTES_MAX) or text
+  shown = gsub(format("%q", shown), "\\\n", "\\n")
+  return cut and format("%s… (%d bytes)", shown, #text) or shown
+end
+
+local function function_text(fn)
+  local info = getinfo(fn, "S")
+  if sub(info.source, 1, 1) ~= "@" then return "engine function" end
+  return format("function: %s:%d", sub(info.source, 2), info.linedefined)
+end
+
+local preview
+
+local function key_text(key)
+  if type(key) == "string" and match(key, "^[%a_][%w_]*$") then return key end
+  return "[" .. preview(key, true) .. "]"
+end
+
+local function table_text(value, is_inner)
+  if next(value) == nil then return "{}" end
+  if is_inner then return "{ … }" end
+  local parts, count = {}, #value
+  for i = 1, count < ITEMS_SHOWN and count or ITEMS_SHOWN do
+    parts[i] = preview(rawget(value, i), true)
+  end
+  local rest = count > ITEMS_SHOWN
+  for key, item in next, value do
+    local listed = type(key) == "number" and key >= 1 and key <= count and key % 1 == 0
+    if not listed and #parts >= ITEMS_SHOWN then
+      rest = true
+      break
+    elseif not listed then
+      parts[#parts + 1] = key_text(key) .. " = " .. preview(item, true)
+    end
+  end
+  return "{ " .. concat(parts, ", ") .. (rest and ", …" or "") .. " }"
+end
+
+-- Returns a value in one line. `is_inner` leaves out the entries of tables.
+function preview(value, is_inner)
+  local kind = type(value)
+  if kind == "string" then return quoted(value) end
+  if kind == "number" then return core.handle_text(value) or tostring(value) end
+  if kind == "function" then return function_text(value) end
+  if kind == "table" then
+    local real = core.protected[value] or value
+    local meta = getmetatable(real)
+    if type(meta) ~= "table" or not rawget(meta, "__tostring") then
+      return table_text(real, is_inner)
+    end
+  end
+  local ok, text = pcall(tostring, value)
+  return ok and type(text) == "string" and text or kind
+end
+
+core.value_text = { clean = clean, preview = preview, key_text = key_text }

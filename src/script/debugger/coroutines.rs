@@ -1,0 +1,45 @@
+//! The coroutines of a stopped game.
+
+use super::super::context::ScriptContext;
+use super::super::luajit_layout;
+use super::code_swap::{THREAD, each_object};
+use mlua::ffi::*;
+use std::ffi::c_int;
+
+/// Maximum number of coroutines that are listed.
+const COROUTINES_MAX: usize = 1000;
+/// The upper bits of a slot with a coroutine.
+const SLOT: u64 = !6 & 0x1_ffff;
+
+/// `debug_coroutines()`: returns a list of all coroutines with functions on their stacks, without
+/// the main one.
+pub unsafe extern "C-unwind" fn debug_coroutines(l: *mut lua_State) -> c_int {
+    // SAFETY: objects that wait to be swept are left out, and the collector is stopped while
+    // scripts run.
+    unsafe {
+        let cx = ScriptContext::of(l);
+        cx.memory.begin_lenient();
+        lua_checkstack(l, 10);
+        let main = cx.main.cast_const();
+        let mut found = Vec::new();
+        each_object(l, |object| {
+            let thread = object.cast::<lua_State>();
+            let is_thread =
+                (*object).kind == THREAD && !luajit_layout::is_dead(l, (*object).marked);
+            if is_thread && thread != main && found.len() < COROUTINES_MAX {
+                found.push(thread);
+            }
+        });
+        found.retain(|thread| {
+            let mut ar = std::mem::MaybeUninit::<lua_Debug>::zeroed();
+            lua_getstack(thread.cast_mut(), 0, ar.as_mut_ptr()) != 0
+        });
+        lua_createtable(l, found.len() as c_int, 0);
+        for (i, thread) in found.iter().enumerate() {
+            luajit_layout::push_slot(l, SLOT << 47 | thread.expose_provenance() as u64);
+            lua_rawseti(l, -2, i as lua_Integer + 1);
+        }
+        cx.memory.end_lenient();
+        1
+    }
+}

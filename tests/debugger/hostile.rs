@@ -1,0 +1,316 @@
+//! Tests of everything that an editor or a game can do wrong: the game plays on, and the session
+//! continues.
+
+use super::{Editor, MAIN, THREAD, items, number, text};
+use engine::foundation::json;
+use engine::foundation::sjson::SjsonTree;
+use std::time::{Duration, Instant};
+
+fn breakpoint(line: usize, condition: &str) -> String {
+    format!("{{\"line\": {line}, \"condition\": {}}}", json::quoted(condition))
+}
+
+#[test]
+fn conditions_that_fail_or_never_end_count_as_true() {
+    let main = "frames = 0\nlocal strange = setmetatable({}, { __index = function()\n  \
+        while true do end\nend })\nlocal function forever() while true do end end\n\
+        local function test(i)\n  return i, strange, forever\nend\n\
+        function update()\n  frames = frames + 1\n  for i = 1, 3 do test(i) end\nend\n";
+    let mut editor = Editor::start("conditions", main);
+    editor.folder.write("game/settings.sjson", "limits = { update_seconds = 1 }\n");
+    editor.launch("");
+    editor.plays_on("frames");
+    for condition in ["nothing.here", "forever()", "strange.x", "i < {}", "coroutine.yield()"] {
+        editor.set_breakpoints("main.lua", &breakpoint(7, condition));
+        for _ in 0..2 {
+            let stopped = editor.stopped();
+            assert_eq!(
+                stopped,
+                ("breakpoint".to_string(), "main.lua:7".to_string()),
+                "{condition}"
+            );
+            editor.ask("continue", THREAD);
+        }
+        editor.set_breakpoints("main.lua", "");
+        editor.try_ask("continue", THREAD);
+        editor.events.retain(|event| text(event, "event") == "output");
+        // It is logged once, with the reason.
+        let logged = loop {
+            let event = editor.event("output");
+            if text(&event, "output").contains("condition of the breakpoint failed") {
+                break text(&event, "output").to_string();
+            }
+        };
+        assert!(logged.contains("main.lua:7"), "{logged}");
+        editor.plays_on("frames");
+    }
+    editor.end();
+}
+
+#[test]
+fn conditions_see_locals_upvalues_and_globals() {
+    let main = "frames, limit = 0, 3\nlocal late, early = 5, 6\nlocal hidden = 1\n\
+        local function test(i, ...)\n  local double = 2 * i\n  local first = early\n  \
+        return double + first + late\nend\nfunction update()\n  frames = frames + 1\n  \
+        for i = 1, 6 do total = test(i, \"x\") end\nend\n";
+    let mut editor = Editor::start("names", main);
+    editor.launch("");
+    editor.plays_on("frames");
+    // Upvalues are in another order than without the condition.
+    for (line, condition, expected) in [
+        (7, "double == 8 and late == 5 and limit == 3", "4"),
+        (5, "late == 5 and i == 2", "2"),
+        (6, "i > limit + 2", "6"),
+        (7, "math.floor(double) == 10", "5"),
+        (7, "({ double })[1] == 4", "2"),
+    ] {
+        editor.set_breakpoints("main.lua", &breakpoint(line, condition));
+        for _ in 0..2 {
+            editor.stopped();
+            assert_eq!(editor.evaluate("i"), expected, "{condition}");
+            editor.ask("continue", THREAD);
+        }
+        editor.set_breakpoints("main.lua", "");
+        editor.try_ask("continue", THREAD);
+        editor.events.clear();
+        editor.plays_on("frames");
+        // All variables of the function still are what they were.
+        let total = editor.ask("evaluate", "{\"expression\": \"total\"}");
+        assert_eq!(text(&total, "result"), "23");
+    }
+    let set = editor.set_breakpoints("main.lua", &breakpoint(7, "hidden == 1"));
+    let message = text(&items(&set, "breakpoints")[0], "message").to_string();
+    assert!(message.contains("'hidden' for a global"), "{message}");
+    let hits = "{\"line\": 7, \"condition\": \"i < 5\", \"hitCondition\": \"% 4\"}";
+    editor.set_breakpoints("main.lua", hits);
+    for _ in 0..2 {
+        editor.stopped();
+        assert_eq!(editor.evaluate("i"), "4");
+        editor.ask("continue", THREAD);
+    }
+    editor.end();
+}
+
+#[test]
+fn ten_thousand_breakpoints_are_set_or_refused() {
+    let mut editor = Editor::start("many", MAIN);
+    editor.launch("");
+    editor.plays_on("frames");
+    let points = |count: usize| {
+        let points: Vec<String> = (1..=count).map(|line| format!("{{\"line\": {line}}}")).collect();
+        points.join(",")
+    };
+    let path = json::quoted(&editor.path("main.lua").to_string_lossy());
+    let arguments =
+        format!("{{\"source\": {{\"path\": {path}}}, \"breakpoints\": [{}]}}", points(10_000));
+    assert!(editor.refused("setBreakpoints", &arguments).contains("BREAKPOINTS_MAX"));
+    let began = Instant::now();
+    for file in 0..10 {
+        editor.set_breakpoints(&format!("none{file}.lua"), &points(1000));
+    }
+    assert!(began.elapsed() < Duration::from_secs(20), "{:?}", began.elapsed());
+    editor.plays_on("frames");
+    editor.end();
+}
+
+#[test]
+fn a_flood_of_requests_is_answered_in_order() {
+    let mut editor = Editor::start("flood", MAIN);
+    editor.launch("{\"line\": 16}");
+    editor.stopped();
+    let asked: Vec<u64> = (0..2000)
+        .map(|i| match i % 3 {
+            0 => editor.send("threads", "{}"),
+            1 => editor.send("evaluate", "{\"expression\": \"1 + 1\", \"frameId\": 1}"),
+            _ => editor.send("stackTrace", "{\"threadId\": \"x\", \"levels\": -5}"),
+        })
+        .collect();
+    editor.write(b"\xff\xfe\0garbage\r\n\r\n");
+    let mut answered = Vec::new();
+    while answered.len() < asked.len() {
+        let message = editor.receive();
+        if text(&message, "type") == "response" {
+            answered.push(number(&message, "request_seq") as u64);
+        }
+    }
+    assert_eq!(answered, asked);
+    editor.set_breakpoints("main.lua", "");
+    editor.ask("continue", THREAD);
+    editor.plays_on("frames");
+    editor.end();
+}
+
+#[test]
+fn huge_and_hostile_values_are_shown_in_parts() {
+    let main = "frames = 0\nlocal many, list, strange = {}, {}, setmetatable({ 1 }, {\n  \
+        __index = function() error(\"no index\") end,\n  \
+        __tostring = function() error(\"no text\") end,\n})\n\
+        function init()\n  for i = 1, 1000000 do many[\"key\" .. i] = i; list[i] = i end\nend\n\
+        function update()\n  frames = frames + 1\n  local text = (\"x\"):rep(10000000)\n  \
+        local used = { many, list, strange }\nend\n";
+    let mut editor = Editor::start("huge", main);
+    editor.launch("");
+    editor.stop_at("local used");
+    let upvalues = editor.scope("Upvalues");
+    let found = editor.ask("variables", &format!("{{\"variablesReference\": {upvalues}}}"));
+    let began = Instant::now();
+    for variable in items(&found, "variables") {
+        let reference = number(variable, "variablesReference");
+        let arguments = format!("{{\"variablesReference\": {reference}, \"count\": 100}}");
+        let inner = editor.ask("variables", &arguments);
+        assert!(items(&inner, "variables").len() <= 100);
+    }
+    assert!(began.elapsed() < Duration::from_secs(10), "{:?}", began.elapsed());
+    let locals = editor.variables("Locals");
+    assert!(locals[0].len() < 2000 && locals[0].contains("10000000 bytes"), "{}", locals[0]);
+    let printed = editor.evaluate("print(text)");
+    assert_eq!(printed, "nil");
+    assert!(editor.evaluate("text").len() < 2000);
+    editor.evaluate("strange");
+    let yields = "{\"expression\": \"coroutine.yield(1)\", \"frameId\": 1}";
+    assert!(editor.refused("evaluate", yields).contains("yield"));
+    let fails = "{\"expression\": \"strange.x\", \"frameId\": 1}";
+    assert!(editor.refused("evaluate", fails).contains("no index"));
+    editor.ask("continue", THREAD);
+    editor.plays_on("frames");
+    editor.end();
+}
+
+#[test]
+fn a_unit_can_be_destroyed_while_it_is_shown() {
+    let main = "frames = 0\nlocal box\nfunction init()\n  \
+        box = World.spawn_unit(Application.main_world(), \"core/units/empty\")\nend\n\
+        function update()\n  frames = frames + 1\n  local unit = box\nend\n";
+    let mut editor = Editor::start("destroyed", main);
+    editor.launch("");
+    editor.stop_at("local unit");
+    let upvalues = editor.scope("Upvalues");
+    let found = editor.ask("variables", &format!("{{\"variablesReference\": {upvalues}}}"));
+    let unit = number(&items(&found, "variables")[0], "variablesReference");
+    assert!(editor.fields(unit).iter().any(|it| it.starts_with("nodes")));
+    editor.evaluate("World.destroy_unit(Application.main_world(), box)");
+    let removed = format!("{{\"variablesReference\": {unit}}}");
+    assert!(editor.refused("variables", &removed).contains("destroyed"));
+    editor.variables("Engine");
+    editor.variables("Upvalues");
+    editor.ask("continue", THREAD);
+    editor.plays_on("frames");
+    editor.end();
+}
+
+/// A game whose functions are called in different ways.
+const CALLS: &str = r#"frames = 0
+local point = setmetatable({}, { __add = function(a, b)
+  local in_metamethod = b
+  return in_metamethod
+end })
+
+function init()
+  local in_init = 1
+  Timer.every(0.01, function()
+    local in_timer = 2
+  end)
+end
+
+function on_reload(names)
+  local in_reload = names
+end
+
+function update()
+  frames = frames + 1
+  local sum = point + 1
+  pcall(function()
+    coroutine.wrap(function()
+      local in_coroutine = 3
+      error("caught")
+    end)()
+  end)
+end
+
+function render()
+  local in_render = 4
+end
+"#;
+
+#[test]
+fn scripts_stop_in_every_kind_of_call() {
+    let mut editor = Editor::start("places", CALLS);
+    editor.launch("{\"line\": 8}");
+    assert_eq!(editor.stopped().1, "main.lua:8");
+    editor.set_breakpoints("main.lua", "");
+    editor.ask("continue", THREAD);
+    for location in ["in_metamethod = b", "in_timer = 2", "in_coroutine = 3", "in_render = 4"] {
+        editor.stop_at(location);
+        editor.ask("next", THREAD);
+        assert_eq!(editor.stopped().0, "step", "{location}");
+        editor.ask("continue", THREAD);
+        editor.plays_on("frames");
+    }
+    let line = CALLS.lines().position(|it| it.contains("in_reload")).unwrap() + 1;
+    editor.set_breakpoints("main.lua", &format!("{{\"line\": {line}}}"));
+    editor.folder.write("game/main.lua", CALLS.replace("in_render = 4", "in_render = 5"));
+    assert_eq!(editor.stopped().1, format!("main.lua:{line}"));
+    editor.set_breakpoints("main.lua", "");
+    editor.ask("continue", THREAD);
+    editor.plays_on("frames");
+    editor.end();
+}
+
+#[test]
+fn a_script_stops_in_a_component() {
+    let main = "frames = 0\nfunction init()\n  \
+        World.spawn_unit(Application.main_world(), \"units/lamp\")\nend\n\
+        function update(dt)\n  frames = frames + 1\n  \
+        World.update(Application.main_world(), dt)\nend\n";
+    let mut editor = Editor::start("component", main);
+    editor.folder.write("game/units/lamp.unit", "components = { glow = { level = 3 } }\n");
+    let component = "local Glow = {}\nfunction Glow.update(units, dt)\n  local count = #units\n\
+        end\nreturn Glow\n";
+    editor.folder.write("game/components/glow.lua", component);
+    editor.launch("");
+    editor.plays_on("frames");
+    editor.set_breakpoints("components/glow.lua", "{\"line\": 3}");
+    assert_eq!(editor.stopped().1, "glow.lua:3");
+    assert_eq!(editor.evaluate("Unit.get_data(units[1], \"glow\", \"level\")"), "3");
+    assert!(editor.locations().contains(&"main.lua:7".to_string()));
+    editor.set_breakpoints("components/glow.lua", "");
+    editor.ask("continue", THREAD);
+    editor.plays_on("frames");
+    editor.end();
+}
+
+#[test]
+fn a_killed_editor_lets_a_stopped_game_play_on() {
+    let mut first = Editor::start("killed", MAIN);
+    first.launch("{\"line\": 16}");
+    first.stopped();
+    first.adapter.kill().expect("it runs");
+    let folder = json::quoted(&first.path("").to_string_lossy());
+    let mut second = Editor::start("killed-2", MAIN);
+    let attach = format!("{{\"folder\": {folder}}}");
+    let end = Instant::now() + super::WAIT_MAX;
+    loop {
+        let answer = second.try_ask("attach", &attach);
+        if answer.get("success") == Some(&SjsonTree::Bool(true)) {
+            break;
+        }
+        assert!(Instant::now() < end, "{answer:?}");
+        std::thread::sleep(Duration::from_millis(50));
+    }
+    second.event("initialized");
+    second.ask("configurationDone", "{}");
+    second.plays_on("frames");
+    second.ask("disconnect", "{\"terminateDebuggee\": true}");
+}
+
+#[test]
+fn a_stopped_game_can_be_ended() {
+    let mut editor = Editor::start("ended", MAIN);
+    editor.launch("{\"line\": 16}");
+    editor.stopped();
+    editor.ask("terminate", "{}");
+    assert_eq!(number(&editor.event("exited"), "exitCode"), 0.0);
+    editor.event("terminated");
+    assert!(editor.refused("stackTrace", THREAD).contains("no game is debugged"));
+    editor.end();
+}

@@ -1,0 +1,314 @@
+//! Tests of single requests of the protocol, and of breakpoints that have no line.
+
+use super::{Editor, MAIN, THREAD, items, number, text};
+use engine::foundation::json;
+use engine::foundation::sjson::SjsonTree;
+
+/// A game with a unit, functions of the engine in locals, and a coroutine that waits.
+const WORLD: &str = r##"local time, context = Application.time_since_launch, Script.context
+local state = { score = 0 }
+frames = 0
+local box
+
+local function wait(first)
+  local second = coroutine.yield(first)
+  return second
+end
+
+local waiting = coroutine.create(wait)
+
+function init()
+  box = World.spawn_unit(Application.main_world(), "core/units/empty")
+  Unit.set_data(box, "hp", 100)
+  coroutine.resume(waiting, 7)
+end
+
+local function play(...)
+  local args = select("#", ...)
+  state.score = state.score + 1
+  Unit.set_data(box, "hp", 100 - state.score)
+  return args
+end
+
+function update(dt)
+  frames = frames + 1
+  local now = time()
+  context("When playing:", "once", play, now, "text", nil)
+end
+"##;
+
+fn start(name: &str) -> Editor {
+    Editor::start(name, WORLD)
+}
+
+fn message(tree: &SjsonTree) -> Vec<String> {
+    items(tree, "breakpoints").iter().map(|it| text(it, "message").to_string()).collect()
+}
+
+#[test]
+fn functions_of_the_game_and_the_engine_stop() {
+    let mut editor = start("functions");
+    editor.launch("");
+    let names = ["play", "Application.time_since_launch", "Script.context", "math.floor", "nobody"];
+    let points: Vec<String> =
+        names.iter().map(|name| format!("{{\"name\": \"{name}\"}}")).collect();
+    let points = format!("{{\"breakpoints\": [{}]}}", points.join(", "));
+    editor.plays_on("frames");
+    let set = editor.ask("setFunctionBreakpoints", &points);
+    let verified: Vec<bool> = items(&set, "breakpoints")
+        .iter()
+        .map(|it| it.get("verified") == Some(&SjsonTree::Bool(true)))
+        .collect();
+    assert_eq!(verified, [true, true, true, false, false], "{set:?}");
+    assert!(message(&set)[3].contains("Lua's library"), "{set:?}");
+    // Both functions of the engine are in locals of the script.
+    let mut found = Vec::new();
+    for _ in 0..6 {
+        let (reason, at) = editor.stopped();
+        assert_eq!(reason, "function breakpoint");
+        found.push(at);
+        editor.ask("continue", THREAD);
+    }
+    for line in ["main.lua:20", "main.lua:28", "main.lua:29"] {
+        assert_eq!(found.iter().filter(|at| *at == line).count(), 2, "{found:?}");
+    }
+    editor.ask(
+        "setFunctionBreakpoints",
+        "{\"breakpoints\": [{\"name\": \"play\", \
+        \"condition\": \"state.score >= 10\"}]}",
+    );
+    loop {
+        editor.stopped();
+        let score: f64 = editor.evaluate("frames").parse().unwrap();
+        if score > 8.0 {
+            break;
+        }
+        editor.ask("continue", THREAD);
+    }
+    editor.ask("setFunctionBreakpoints", "{\"breakpoints\": []}");
+    editor.ask("continue", THREAD);
+    editor.plays_on("frames");
+    editor.end();
+}
+
+#[test]
+fn values_stop_scripts_when_they_change() {
+    let mut editor = start("data");
+    editor.launch("");
+    editor.stop_at("state.score = state.score + 1");
+    let engine = editor.scope("Engine");
+    let fields = editor.ask("variables", &format!("{{\"variablesReference\": {engine}}}"));
+    let reference = |tree: &SjsonTree, name: &str| {
+        let found = items(tree, "variables").iter().find(|it| text(it, "name") == name);
+        number(found.unwrap_or_else(|| panic!("{name} in {tree:?}")), "variablesReference")
+    };
+    let unit = reference(&fields, "unit");
+    let unit = editor.ask("variables", &format!("{{\"variablesReference\": {unit}}}"));
+    let data = reference(&unit, "data");
+    let info = format!("{{\"variablesReference\": {data}, \"name\": \"hp\"}}");
+    let exact = editor.ask("dataBreakpointInfo", &info);
+    assert_eq!(text(&exact, "description"), "hp");
+    let upvalues = editor.scope("Upvalues");
+    let upvalues = editor.ask("variables", &format!("{{\"variablesReference\": {upvalues}}}"));
+    let state = reference(&upvalues, "state");
+    let info = format!("{{\"variablesReference\": {state}, \"name\": \"score\"}}");
+    let slow = editor.ask("dataBreakpointInfo", &info);
+    assert!(text(&slow, "description").contains("slow"), "{slow:?}");
+    let locals = editor.scope("Locals");
+    let info = format!("{{\"variablesReference\": {locals}, \"name\": \"args\"}}");
+    let none = editor.ask("dataBreakpointInfo", &info);
+    assert_eq!(none.get("dataId"), Some(&SjsonTree::Null), "{none:?}");
+    let set = |editor: &mut Editor, data: &SjsonTree| {
+        let id = json::quoted(text(data, "dataId"));
+        let set = editor
+            .ask("setDataBreakpoints", &format!("{{\"breakpoints\": [{{\"dataId\": {id}}}]}}"));
+        let point = items(&set, "breakpoints")[0].clone();
+        assert_eq!(point.get("verified"), Some(&SjsonTree::Bool(true)), "{set:?}");
+        point
+    };
+    set(&mut editor, &exact);
+    editor.ask("continue", THREAD);
+    assert_eq!(editor.stopped(), ("data breakpoint".to_string(), "main.lua:22".to_string()));
+    let point = set(&mut editor, &slow);
+    assert!(text(&point, "message").contains("slow"), "{point:?}");
+    editor.ask("continue", THREAD);
+    // The line after the one that changes it.
+    assert_eq!(editor.stopped(), ("data breakpoint".to_string(), "main.lua:22".to_string()));
+    editor.ask("setDataBreakpoints", "{\"breakpoints\": []}");
+    editor.ask("continue", THREAD);
+    editor.plays_on("frames");
+    editor.end();
+}
+
+#[test]
+fn coroutines_are_threads_with_stacks_and_variables() {
+    let mut editor = start("threads");
+    editor.launch("");
+    editor.stop_at("local args");
+    let threads = editor.ask("threads", "{}");
+    let names: Vec<&str> = items(&threads, "threads").iter().map(|it| text(it, "name")).collect();
+    assert_eq!(names, ["main", "coroutine main.lua:7"]);
+    let id = number(&items(&threads, "threads")[1], "id");
+    let stack = editor.ask("stackTrace", &format!("{{\"threadId\": {id}}}"));
+    let frame = items(&stack, "stackFrames")
+        .iter()
+        .find(|it| text(it, "name") != "yield" && number(it, "line") == 7.0)
+        .expect("the waiting function")
+        .clone();
+    let frame = number(&frame, "id");
+    let scopes = editor.ask("scopes", &format!("{{\"frameId\": {frame}}}"));
+    let locals = number(&items(&scopes, "scopes")[0], "variablesReference");
+    assert_eq!(editor.fields(locals), ["first = 7"]);
+    assert!(editor.refused("stackTrace", "{\"threadId\": 900}").contains("no such coroutine"));
+    // Values that `...` has are variables, too.
+    let locals = editor.variables("Locals");
+    assert!(locals.iter().any(|it| it.starts_with("(vararg 2) = \"text\"")), "{locals:?}");
+    editor.ask("continue", THREAD);
+    editor.end();
+}
+
+#[test]
+fn expressions_are_set_completed_and_copied() {
+    let mut editor = Editor::start("expressions", MAIN);
+    editor.launch("");
+    editor.stop_at("count = count + amount");
+    let set = "{\"expression\": \"player.hp\", \"value\": \"before + 40\", \"frameId\": 1}";
+    assert_eq!(text(&editor.ask("setExpression", set), "value"), editor.evaluate("before + 40"));
+    let set = "{\"expression\": \"amount\", \"value\": \"3\", \"frameId\": 1}";
+    editor.ask("setExpression", set);
+    assert_eq!(editor.evaluate("amount"), "3");
+    let wrong = "{\"expression\": \"1\", \"value\": \"3\", \"frameId\": 1}";
+    editor.refused("setExpression", wrong);
+    let complete = |editor: &mut Editor, typed: &str| -> Vec<String> {
+        let column = typed.len() + 1;
+        let arguments = format!("{{\"text\": \"{typed}\", \"column\": {column}, \"frameId\": 1}}");
+        let found = editor.ask("completions", &arguments);
+        items(&found, "targets").iter().map(|it| text(it, "label").to_string()).collect()
+    };
+    assert_eq!(complete(&mut editor, "print(amo"), ["amount"]);
+    assert!(complete(&mut editor, "cou").contains(&"count".to_string()));
+    assert_eq!(complete(&mut editor, "player.na"), ["name"]);
+    let copy = "{\"expression\": \"player\", \"frameId\": 1, \"context\": \"clipboard\"}";
+    assert!(text(&editor.ask("evaluate", copy), "result").contains("name = \"Ada\""));
+    editor.end();
+}
+
+#[test]
+fn console_commands_debug_from_the_editor() {
+    let mut editor = Editor::start("commands", MAIN);
+    editor.launch("");
+    editor.stop_at("count = count + amount");
+    let command = |editor: &mut Editor, line: &str| {
+        let line = json::quoted(line);
+        let arguments =
+            format!("{{\"expression\": {line}, \"frameId\": 1, \"context\": \"repl\"}}");
+        editor.ask("evaluate", &arguments)
+    };
+    let logged = |editor: &mut Editor, wanted: &str| loop {
+        if text(&editor.event("output"), "output").contains(wanted) {
+            break;
+        }
+    };
+    command(&mut editor, "stack");
+    logged(&mut editor, "add  main.lua:7");
+    command(&mut editor, "locals");
+    logged(&mut editor, "local amount = 2");
+    command(&mut editor, "break main.lua:8 amount == 2");
+    logged(&mut editor, "breakpoint at main.lua:8");
+    command(&mut editor, "break");
+    logged(&mut editor, "main.lua:8 if amount == 2");
+    // A variable of this name is not a command.
+    assert_eq!(text(&command(&mut editor, "count"), "result"), editor.evaluate("count"));
+    command(&mut editor, "continue");
+    editor.event("stopped");
+    command(&mut editor, "break main.lua:8");
+    logged(&mut editor, "removed the breakpoint");
+    command(&mut editor, "step");
+    editor.event("stopped");
+    editor.ask("continue", THREAD);
+    editor.plays_on("frames");
+    editor.end();
+}
+
+#[test]
+fn sources_of_scripts_and_the_engine_are_listed() {
+    let mut editor = start("sources");
+    editor.launch("");
+    editor.stop_at("local args");
+    let sources = editor.ask("loadedSources", "{}");
+    let names: Vec<&str> = items(&sources, "sources").iter().map(|it| text(it, "name")).collect();
+    assert_eq!(names, ["main.lua"]);
+    let stack = editor.ask("stackTrace", THREAD);
+    let engine = items(&stack, "stackFrames")
+        .iter()
+        .find(|it| text(it, "presentationHint") == "subtle" && it.get("source").is_some())
+        .expect("a function of the engine")
+        .clone();
+    let source = engine.get("source").unwrap().clone();
+    let reference = number(&source, "sourceReference");
+    let content = editor.ask("source", &format!("{{\"sourceReference\": {reference}}}"));
+    let line = number(&engine, "line") as usize;
+    let content = text(&content, "content");
+    assert!(content.lines().nth(line - 1).is_some_and(|it| it.contains('(')), "{engine:?}");
+    editor.end();
+}
+
+#[test]
+fn a_frame_and_the_game_start_again() {
+    let mut editor = Editor::start("again", MAIN);
+    editor.launch("");
+    editor.stop_at("player.hp =");
+    let frames: f64 = editor.evaluate("frames").parse().unwrap();
+    editor.set_breakpoints("main.lua", "{\"line\": 16}");
+    editor.ask("restartFrame", "{\"frameId\": 1}");
+    assert_eq!(editor.stopped(), ("breakpoint".to_string(), "main.lua:16".to_string()));
+    // What the script has changed stays changed.
+    assert_eq!(editor.evaluate("frames"), format!("{frames}"));
+    editor.ask("restart", "{}");
+    loop {
+        let (_, at) = editor.stopped();
+        assert_eq!(at, "main.lua:16");
+        if editor.evaluate("frames") == "nil" {
+            break;
+        }
+        editor.ask("continue", THREAD);
+    }
+    editor.end();
+}
+
+#[test]
+fn capabilities_are_those_that_exist() {
+    let mut editor = Editor::start("capabilities", MAIN);
+    let capabilities = editor.ask("initialize", "{\"adapterID\": \"engine\"}");
+    let SjsonTree::Object(entries) = &capabilities else { panic!("{capabilities:?}") };
+    let on: Vec<&str> = entries
+        .iter()
+        .filter(|(_, value)| *value == SjsonTree::Bool(true))
+        .map(|(name, _)| name.as_str())
+        .collect();
+    editor.launch("{\"line\": 16}");
+    editor.stopped();
+    // Requests of abilities are known, with whatever arguments.
+    let requests = [
+        ("supportsFunctionBreakpoints", "setFunctionBreakpoints"),
+        ("supportsDataBreakpoints", "dataBreakpointInfo"),
+        ("supportsSetExpression", "setExpression"),
+        ("supportsCompletionsRequest", "completions"),
+        ("supportsLoadedSourcesRequest", "loadedSources"),
+        ("supportsBreakpointLocationsRequest", "breakpointLocations"),
+        ("supportsSetVariable", "setVariable"),
+        ("supportsCancelRequest", "cancel"),
+    ];
+    for (ability, request) in requests {
+        assert!(on.contains(&ability), "{ability}");
+        let answer = editor.try_ask(request, "{}");
+        assert!(!text(&answer, "message").contains("does not know"), "{answer:?}");
+    }
+    for (ability, request) in
+        [("supportsGotoTargetsRequest", "gotoTargets"), ("supportsStepBack", "stepBack")]
+    {
+        assert!(!on.contains(&ability));
+        assert!(editor.refused(request, "{}").contains("does not know"));
+    }
+    editor.end();
+}
