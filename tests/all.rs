@@ -25,6 +25,7 @@ mod lua_suites;
 mod manual;
 mod manual_search;
 mod navigation;
+mod navigation_compile;
 mod new;
 mod package;
 mod particles;

@@ -183,6 +183,7 @@ fn explain_shows_the_navigation_of_a_level() {
     for part in [
         "navigation of level \"yard\"",
         "agents 'walker'",
+        "compiled with the level",
         "polygons",
         "bytes",
         "1 island",

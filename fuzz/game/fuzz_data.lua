@@ -182,6 +182,8 @@ function use.navigation(name)
   try(World.destroy_level, world, level)
 end
 
+use.navigation_mesh = use.level
+
 function use.tilemap(name)
   local gui = Application.main_gui()
   for _, level in ipairs(try(Tilemap.level_names, name) or {}) do

@@ -21,6 +21,7 @@ use engine::system::sound::resource::read_sound;
 use engine::system::text::resource::FontData;
 use engine::system::textures::{self, sheet_resource};
 use engine::system::tilemaps::MapFile;
+use engine::world::level_navigation::CompiledMeshes;
 use engine::world::navigation_file::NavigationFile;
 use engine::world::physics::PhysicsProperties;
 use std::borrow::Cow;
@@ -111,6 +112,7 @@ pub fn read(kind: &str, bytes: &[u8]) {
             _ = read_tree(bytes)
         }
         "navigation" => _ = NavigationFile::read_data(bytes),
+        "navigation_mesh" => _ = CompiledMeshes::read_data(bytes),
         _ => {}
     }
 }

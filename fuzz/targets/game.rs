@@ -38,6 +38,7 @@ const USED: &[(&str, &str)] = &[
     ("mixer", "main"),
     ("model", "models/chest"),
     ("navigation", "levels/navigation/grounds"),
+    ("navigation_mesh", "levels/navigation/inline"),
     ("package", "data/set"),
     ("particles", "particles/torch"),
     ("physics_properties", "global"),

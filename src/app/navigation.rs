@@ -87,6 +87,10 @@ fn describe_mesh(class: &ClassMesh, mesh: &NavigationMesh, areas: &[String], tex
         mesh.bytes(),
         left_out.count(),
     );
+    text.push_str(match class.is_compiled {
+        true => "    compiled with the level\n",
+        false => "    baked when the level was spawned: nothing was compiled for its actors\n",
+    });
     describe_areas(mesh, areas, text);
     let plural = if islands.len() == 1 { "" } else { "s" };
     let _ = writeln!(text, "    {} island{plural}", islands.len());

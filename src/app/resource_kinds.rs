@@ -17,6 +17,7 @@ use engine_textures::resource::TEXTURE;
 use engine_textures::sheet_resource::{self, SHEET};
 use engine_tilemaps::resource::TILEMAP;
 use engine_world::animation::{ANIMATION_FILE, STATE_MACHINE};
+use engine_world::level_navigation::NAVIGATION_MESH;
 use engine_world::physics::PHYSICS_PROPERTIES;
 use engine_world::shading::SHADING_ENVIRONMENT;
 use engine_world::{level_resource, model_resource, navigation_file, unit_resource};
@@ -42,6 +43,7 @@ static ALL: &[&ResourceKind] = &[
     &unit_resource::UNIT,
     &level_resource::LEVEL,
     &navigation_file::NAVIGATION,
+    &NAVIGATION_MESH,
     &FLOW,
     &TILEMAP,
     &PHYSICS_PROPERTIES,
@@ -151,12 +153,15 @@ mod color_tests;
 #[cfg(test)]
 mod tests {
     use super::*;
+    use engine_resource::resource_kind::derived_kind;
 
     #[test]
     fn no_two_kinds_share_an_extension() {
         let mut visited = std::collections::HashSet::new();
         for kind in ALL {
-            assert!(kind.extensions.iter().any(|(extension, _)| *extension == kind.name));
+            let is_derived = ALL.iter().any(|from| derived_kind(from.name) == Some(kind.name));
+            let has_own = kind.extensions.iter().any(|(extension, _)| *extension == kind.name);
+            assert!(has_own != is_derived && kind.extensions.is_empty() == is_derived);
             for (extension, _) in kind.extensions {
                 assert!(visited.insert(extension), "{extension}");
                 assert_eq!(*extension, extension.to_lowercase());

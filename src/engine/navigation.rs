@@ -7,7 +7,7 @@ use super::{BuildMode, Engine, Worlds};
 use engine_foundation::hash::StateHash;
 use engine_foundation::{Error, Handle, HandleKind, Slots, Vec3, counter, error, scope};
 use engine_navigation::agents::{AgentState, Agents};
-use engine_navigation::bake::{BakeSettings, BakeSource, SOURCE_TRIANGLES_MAX};
+use engine_navigation::bake::{BakeSettings, BakeSource};
 use engine_navigation::grid::NavigationGrid;
 use engine_navigation::jump_links::JumpRules;
 use engine_navigation::jumps::JumpSettings;
@@ -19,9 +19,6 @@ use engine_navigation::{GRIDS_MAX, MESHES_MAX, NavigationMeshId};
 use engine_world::WorldId;
 use engine_world::debug_lines::{DebugLine, LINES_MAX};
 use engine_world::level::LevelId;
-use engine_world::physics::unit_number;
-use std::collections::HashSet;
-use std::ops::ControlFlow;
 
 /// Colours of areas in turn, from area 1.
 const AREA_COLORS: [[u8; 4]; 6] = [
@@ -129,52 +126,19 @@ impl Navigation {
 }
 
 impl Worlds {
-    /// Returns the triangles of the static actors of a world, or of those of some units, by the
-    /// bits of their handles' numbers.
-    pub(super) fn static_triangles(
-        &self,
-        world: WorldId,
-        units: Option<&HashSet<u64>>,
-    ) -> Result<BakeSource, Error> {
-        let (mut points, mut triangles, mut solids) = (Vec::new(), Vec::new(), Vec::new());
-        if let Some(physics) = self.physics.of_world(world) {
-            let simulation = &self.physics.world(physics).simulation;
-            let is_wanted = |owner: u128| {
-                units.is_none_or(|units| units.contains(&unit_number(owner).to_bits()))
-            };
-            let collected = simulation.static_triangles(is_wanted, |corners, solid| {
-                if triangles.len() >= SOURCE_TRIANGLES_MAX {
-                    return ControlFlow::Break(());
-                }
-                let first = points.len() as u32;
-                points.extend_from_slice(&corners);
-                triangles.push([first, first + 1, first + 2]);
-                solids.push(solid);
-                ControlFlow::Continue(())
-            });
-            if collected.is_break() {
-                return Err(error!(
-                    "the static actors of the world have more than {SOURCE_TRIANGLES_MAX} \
-                     triangles (SOURCE_TRIANGLES_MAX): give them simpler shapes, or bake parts of \
-                     the level with NavigationMesh.create_from_triangles"
-                ));
-            }
-        }
-        if triangles.is_empty() && units.is_some() {
-            return Err(error!(
-                "the level has no static actors to bake a navigation mesh from: give its ground a \
-                 static actor, or bake all actors of the world with source = \"world\""
-            ));
-        }
-        if triangles.is_empty() {
-            return Err(error!(
+    /// Returns the triangles of the static actors of a world.
+    ///
+    /// # Errors
+    /// Returns an error if there are none, or too many.
+    pub(super) fn world_triangles(&self, world: WorldId) -> Result<BakeSource, Error> {
+        let source = self.physics.triangles_of_world(world)?;
+        match source.is_empty() {
+            false => Ok(source),
+            true => Err(error!(
                 "the world has no static actors to bake a navigation mesh from: spawn the level \
                  first, and give its ground a static actor"
-            ));
+            )),
         }
-        let mut source = BakeSource::new(points, triangles).map_err(Error::new)?;
-        source.set_solids(solids);
-        Ok(source)
     }
 }
 
@@ -188,7 +152,7 @@ impl Engine {
         world: WorldId,
         settings: BakeSettings,
     ) -> Result<NavigationMeshId, Error> {
-        let source = self.worlds.static_triangles(world, None)?;
+        let source = self.worlds.world_triangles(world)?;
         let mesh = self.bake_mesh(source, settings)?;
         let Navigation { meshes, of_worlds, .. } = &mut self.worlds.navigation;
         of_worlds.retain(|(_, known)| meshes.get(known.0).is_some());

@@ -10,6 +10,7 @@
 //! the change, is read again by the next compile, as git does ("racy git"). On systems that keep no
 //! status change time, every file is read.
 
+use super::derived;
 use super::folder_data;
 use super::folder_scan::{self, FolderScan, ScannedVariant};
 use super::glob::Glob;
@@ -20,6 +21,7 @@ use super::resource_name::{ResourceName, is_inside};
 use super::settings::Settings;
 use super::slow_compile_warning::{SlowCompileMonitor, picture_size};
 use super::source_reader::{JobSources, Sources};
+use super::store::ResourceStore;
 use engine_foundation::atomic_file::{disk, write_whole};
 use engine_foundation::doing;
 use engine_foundation::error;
@@ -35,6 +37,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::thread::Builder;
 use std::time::Duration;
+
+pub use super::compile_result::CompileResult;
 
 /// Inputs, output folder and options of a compile.
 pub struct CompileTarget<'a> {
@@ -52,41 +56,28 @@ pub struct CompileTarget<'a> {
     pub threads: usize,
 }
 
-/// Result of a compile: the index, the changed resources and the errors.
-#[derive(Debug, Default)]
-pub struct CompileResult {
-    pub index: ResourceIndex,
-    /// Resources with new data, then (in `removed`) resources that no longer exist.
-    pub changed: Vec<ResourceName>,
-    pub removed: Vec<ResourceName>,
-    /// All error messages, each with file and line.
-    pub problems: Vec<String>,
-    /// Paths of the game's folders that were reached through a link.
-    pub linked: Vec<String>,
-    /// True if the game's settings were saved. Set by the watcher.
-    pub settings: bool,
-}
-
 /// Progress callback of a compile: the number of finished jobs and the total number of jobs.
 pub type OnCompileProgress<'a> = &'a (dyn Fn(usize, usize) + Sync);
 
 /// One variant to check, and to compile if it changed.
-struct CompileJob<'a> {
-    kind: &'static ResourceKind,
-    resource: &'a ResourceName,
-    variant: &'a ScannedVariant,
-    last: Option<&'a IndexEntry>,
+pub(super) struct CompileJob<'a> {
+    pub kind: &'static ResourceKind,
+    pub resource: &'a ResourceName,
+    pub variant: &'a ScannedVariant,
+    pub last: Option<&'a IndexEntry>,
     /// The failure of this variant in the last compile, if any.
-    last_failure: Option<&'a FailedVariant>,
+    pub last_failure: Option<&'a FailedVariant>,
+    /// The compiled resources, if this one is derived from them.
+    pub store: Option<&'a ResourceStore>,
 }
 
 /// Outcome of a [`CompileJob`].
 #[derive(Default)]
-struct JobResult {
-    entry: Option<IndexEntry>,
-    new: bool,
-    problem: Option<(ResourceName, String)>,
-    failed_variant: Option<FailedVariant>,
+pub(super) struct JobResult {
+    pub entry: Option<IndexEntry>,
+    pub new: bool,
+    pub problem: Option<(ResourceName, String)>,
+    pub failed_variant: Option<FailedVariant>,
 }
 
 /// Reason why a variant has no new data.
@@ -158,19 +149,10 @@ pub fn compile_without_index(
     compiled.problems.extend(scanned.problems.iter().cloned());
     compiled.problems.extend(unknown);
     let mut changed = HashSet::new();
-    for done in done {
-        compiled.index.broken.extend(done.failed_variant);
-        if let Some((resource, message)) = done.problem {
-            compiled.problems.push(message.clone());
-            compiled.index.failed.push((resource, message));
-        }
-        if let Some(entry) = done.entry {
-            if done.new && changed.insert(entry.resource.clone()) {
-                compiled.changed.push(entry.resource.clone());
-            }
-            compiled.index.entries.push(entry);
-        }
-    }
+    compiled.add(done, &mut changed);
+    compiled.index.sort();
+    let done = derived::compile(target, &scanned, (&last, &present), &compiled.index, progress);
+    compiled.add(done, &mut changed);
     compiled.index.sort();
     compiled.index.failed.extend(scanned.failed.iter().cloned());
     compiled.index.failed.sort();
@@ -194,45 +176,6 @@ pub fn refuse_links(root: &Path, data: &Path) -> Result<(), Error> {
         }
     }
     Ok(())
-}
-
-impl CompileResult {
-    /// Adds the changes caused by variants and resources that an earlier index has and the new
-    /// index lacks.
-    fn record_removed(&mut self, before: &ResourceIndex) {
-        let known: HashSet<ResourceName> = self.changed.iter().cloned().collect();
-        for entry in &before.entries {
-            let kept = self.index.variants(&entry.resource);
-            if kept.is_empty() {
-                self.removed.push(entry.resource.clone());
-            } else if !kept.iter().any(|now| now.properties == entry.properties)
-                && !known.contains(&entry.resource)
-            {
-                // A variant was removed, so another variant may now be used.
-                self.changed.push(entry.resource.clone());
-            }
-        }
-        for names in [&mut self.changed, &mut self.removed] {
-            names.sort();
-            names.dedup();
-        }
-    }
-
-    /// Recomputes the changes relative to an earlier index that the caller holds. Another engine on
-    /// the same folder may have compiled some resources, so this compile did not count them as new.
-    pub fn since(mut self, before: &ResourceIndex) -> CompileResult {
-        self.changed.clear();
-        self.removed.clear();
-        for entry in &self.index.entries {
-            let mut old = before.variants(&entry.resource).iter();
-            let old = old.find(|old| old.properties == entry.properties);
-            if old.is_none_or(|old| old.data_content != entry.data_content) {
-                self.changed.push(entry.resource.clone());
-            }
-        }
-        self.record_removed(before);
-        self
-    }
 }
 
 /// Returns the index of the last compile. If it is missing or damaged, the index is empty and
@@ -277,7 +220,8 @@ fn plan_jobs<'a>(
             let is_present = |entry: &&IndexEntry| present.contains(&entry.data);
             let last = known.iter().find(|entry| entry.properties == properties).filter(is_present);
             let last_failure = failures.get(&(resource, &properties)).copied();
-            jobs.push(CompileJob { kind, resource, variant, last, last_failure });
+            let store = None;
+            jobs.push(CompileJob { kind, resource, variant, last, last_failure, store });
         }
     }
     (jobs, problems)
@@ -287,7 +231,7 @@ fn plan_jobs<'a>(
 const SLOW: Duration = Duration::from_secs(5);
 
 /// Runs all jobs on the target's number of threads.
-fn run_jobs(
+pub(super) fn run_jobs(
     target: &CompileTarget,
     jobs: &[CompileJob],
     progress: OnCompileProgress,
@@ -450,11 +394,13 @@ fn build(
     let (name, form) = (job.resource.clone(), job.variant.form);
     let mut context = CompileContext::new(name, path.clone(), form, bytes, target.release, &read);
     context.kinds = target.kinds;
+    context.store = job.store.cloned().unwrap_or_default();
     if let Some(raw) = &job.variant.raw {
         context.files.push(raw.path.clone());
     }
     let result = compile_and_validate(job.kind, &mut context);
-    let CompileContext { files: paths, references, .. } = context;
+    let CompileContext { files: mut paths, references, store, .. } = context;
+    derived::add_files(&store, path, &mut paths, &mut stamps.borrow_mut());
     let data = match result {
         Ok(data) => data,
         Err(error) if error.is_engine_fault => return Err(panic_failure(job, error)),

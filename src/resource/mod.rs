@@ -5,7 +5,9 @@ pub mod bundle;
 pub mod bundle_end;
 pub mod bundle_writer;
 pub mod compile;
+mod compile_result;
 pub mod data_resources;
+mod derived;
 #[cfg(all(test, debug_assertions))]
 mod disk_failure_tests;
 pub mod engine_stamp;

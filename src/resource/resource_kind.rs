@@ -4,6 +4,7 @@
 
 use super::reload_steps::ReloadStep;
 use super::resource_name::ResourceName;
+use super::store::ResourceStore;
 use engine_foundation::Error;
 use std::collections::HashSet;
 
@@ -23,7 +24,8 @@ pub struct ResourceKind {
     pub name: &'static str,
     /// Description of the kind in one sentence.
     pub doc: &'static str,
-    /// File extensions in lower case, without the dot.
+    /// File extensions in lower case, without the dot; none for kinds that are derived from another
+    /// one ([`derived_kind`]).
     pub extensions: &'static [(&'static str, SourceForm)],
     /// Version of the compiled format. If it changes, all resources of this kind are compiled
     /// again.
@@ -80,6 +82,7 @@ pub mod kind_names {
     pub const FLOW: &str = "flow";
     pub const SHADING_ENVIRONMENT: &str = "shading_environment";
     pub const NAVIGATION: &str = "navigation";
+    pub const NAVIGATION_MESH: &str = "navigation_mesh";
     pub const TILEMAP: &str = "tilemap";
     pub const PHYSICS_PROPERTIES: &str = "physics_properties";
     pub const RENDER_CONFIG: &str = "render_config";
@@ -89,6 +92,13 @@ pub mod kind_names {
 /// that consists of the model alone.
 pub fn substitute_kind(kind: &str) -> Option<&'static str> {
     (kind == kind_names::UNIT).then_some(kind_names::MODEL)
+}
+
+/// Returns the kind of the resources that are compiled from resources of another kind, after all of
+/// those: the navigation meshes of levels. Such a resource has the name of the other one, which
+/// refers to it.
+pub fn derived_kind(kind: &str) -> Option<&'static str> {
+    (kind == kind_names::LEVEL).then_some(kind_names::NAVIGATION_MESH)
 }
 
 /// All kinds, found by name or extension.
@@ -150,6 +160,9 @@ pub struct CompileContext<'a> {
     pub release: bool,
     /// All resource kinds, if they are known.
     pub kinds: ResourceKinds,
+    /// The compiled resources of the game, if the resource is derived from one of them. Resources
+    /// that are read from it count as read for this one.
+    pub store: ResourceStore,
     read: &'a ReadSource<'a>,
     /// Files that were read in addition to the source.
     pub files: Vec<String>,
@@ -179,6 +192,7 @@ impl<'a> CompileContext<'a> {
             bytes,
             release,
             kinds,
+            store: ResourceStore::default(),
             read,
             files,
             references,

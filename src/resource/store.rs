@@ -106,7 +106,7 @@ pub struct ResourceStore {
     /// Data that has been read, with its location.
     read: IdMap<(DataLocation, SharedBytes)>,
     /// Resources that the game itself requested.
-    requested: IdMap<ResourceName>,
+    pub(super) requested: IdMap<ResourceName>,
     /// Paths under which scripts were last handed out.
     script_path: HashMap<ResourceName, String>,
     /// Version counter. Increases with every event that can change the active variant of a resource

@@ -296,6 +296,13 @@ impl Levels {
         all
     }
 
+    /// Iterates over the spawned units of a level and all its nested levels, in the order in which
+    /// they are spawned. Units may have been destroyed since.
+    pub fn units(&self, level: LevelId) -> impl Iterator<Item = UnitId> {
+        let levels = self.with_nested(level).into_iter();
+        levels.flat_map(move |level| self.of(level).units.iter().flatten().copied())
+    }
+
     /// Returns the next unit to spawn of a top-level level and its nested levels. Until all are
     /// spawned, each level is visited once.
     pub fn next_waiting(&mut self, level: LevelId) -> Option<(LevelId, u32)> {

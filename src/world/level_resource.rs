@@ -25,7 +25,7 @@ pub static LEVEL: ResourceKind = ResourceKind {
     name: kind_names::LEVEL,
     doc: "Placed units, with volumes, splines and nested levels",
     extensions: &[("level", SourceForm::Own)],
-    version: 4,
+    version: 5,
     framed: false,
     reload: &[ReloadStep::Levels],
     compile,
@@ -279,6 +279,10 @@ fn compile(compiling: &mut CompileContext) -> Result<Vec<u8>, Error> {
     drop(document);
     for (kind, name) in named {
         compiling.refer(kind, &name);
+    }
+    if tree.get("navigation").is_some() {
+        let name = compiling.name.name.clone();
+        compiling.refer(kind_names::NAVIGATION_MESH, &name);
     }
     Ok(write_tree(&compile_flow(compiling, tree)))
 }

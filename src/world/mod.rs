@@ -12,6 +12,7 @@ pub mod debug_lines;
 pub mod environment;
 pub mod instance_table;
 pub mod level;
+pub mod level_navigation;
 pub mod level_resource;
 pub mod level_update;
 pub mod light;

@@ -247,6 +247,14 @@ impl UnresolvedUnit {
         UnresolvedUnit { unit: UnitResource { template, ..unit }, references, read_result }
     }
 
+    /// Returns the unit without resolved resources, for its nodes and physics alone.
+    ///
+    /// # Errors
+    /// Returns the first error of the components.
+    pub fn without_references(self) -> Result<UnitResource, Error> {
+        self.read_result.map(|()| self.unit)
+    }
+
     /// Stores the resolved resources in the template, and returns the unit. They are in the order
     /// of the references.
     ///

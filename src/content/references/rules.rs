@@ -197,6 +197,7 @@ const TABLE: &[KindRules] = &[
             name(&["flow", "nodes", "*", "graph"], &["flow"]),
         ],
     },
+    KindRules { kind: NAVIGATION_MESH, format: SourceFormat::Opaque, rules: &[] },
     KindRules { kind: TILEMAP, format: PLAIN, rules: &[relative(&["map"])] },
     KindRules {
         kind: SHADING_ENVIRONMENT,

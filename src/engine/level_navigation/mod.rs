@@ -1,34 +1,26 @@
 //! Navigation meshes of levels: baked from the static actors of a level when it has been spawned,
-//! and again when its file or its navigation file changes. What is changed by hand is in edits.rs.
-//! A failed bake leaves the old mesh.
-
-mod edits;
-mod shapes;
-
-pub use edits::EditReport;
+//! and again when its file or its navigation file changes. What was baked when the level was
+//! compiled is loaded in place of a bake if it is of the same actors. A failed bake leaves the old
+//! mesh.
 
 use super::navigation::Navigation;
 use super::{Engine, Worlds};
-use edits::{LevelPart, apply_edits};
 use engine_foundation::{Error, error, log};
-use engine_navigation::bake::{AREAS_MAX, BakeSource};
+use engine_navigation::bake::BakeSource;
 use engine_navigation::mesh::NavigationMesh;
 use engine_navigation::volumes::Renumbering;
 use engine_navigation::{MESHES_MAX, NavigationMeshId};
 use engine_resource::reload_steps::{ChangedResources, ReloadStep};
-use engine_resource::store::ResourceStore;
 use engine_world::WorldId;
 use engine_world::level::{LevelId, Levels};
-use engine_world::navigation_file::{
-    AgentClass, FIRST_NAMED_AREA, LevelNavigation, NAMED_AREAS_MAX, NavigationFile,
+pub use engine_world::level_navigation::EditReport;
+use engine_world::level_navigation::{
+    AreaCosts, ClassBake, CompiledMeshes, LevelBake, LevelPart, file_of, merged_areas,
 };
-use std::collections::HashSet;
+use engine_world::navigation_file::{AgentClass, FIRST_NAMED_AREA, LevelNavigation};
 
 /// Updates of a world after which the actors of a saved level are where it says.
 const UPDATES_BEFORE_BAKE: u8 = 1;
-
-/// Costs of all areas.
-type Costs = [f32; AREAS_MAX];
 
 /// Mesh of a level for a class of characters.
 pub struct ClassMesh {
@@ -36,8 +28,10 @@ pub struct ClassMesh {
     pub mesh: NavigationMeshId,
     /// Edits of the files, and their effects.
     pub edits: Vec<EditReport>,
+    /// True if it was baked when the level was compiled.
+    pub is_compiled: bool,
     /// Costs as the files say.
-    costs: Costs,
+    costs: AreaCosts,
 }
 
 /// Meshes of a level.
@@ -69,7 +63,8 @@ struct Baked {
     class: String,
     mesh: NavigationMesh,
     edits: Vec<EditReport>,
-    costs: Costs,
+    is_compiled: bool,
+    costs: AreaCosts,
 }
 
 impl Navigation {
@@ -118,7 +113,7 @@ impl Navigation {
         let (mut old_meshes, old_areas) =
             old.map_or_else(Default::default, |old| (old.meshes, old.areas));
         let (mut of, mut result) = (of, Ok(()));
-        for Baked { class, mesh, edits, costs } in baked {
+        for Baked { class, mesh, edits, is_compiled, costs } in baked {
             let same = old_meshes.iter().position(|old| old.class == class);
             let id = match same.map(|at| old_meshes.remove(at).mesh) {
                 Some(id) => {
@@ -141,7 +136,7 @@ impl Navigation {
                     }
                 },
             };
-            of.meshes.push(ClassMesh { class, mesh: id, edits, costs });
+            of.meshes.push(ClassMesh { class, mesh: id, edits, is_compiled, costs });
         }
         for old in old_meshes {
             self.remove_mesh(old.mesh, frame, "a change of the level's navigation");
@@ -158,47 +153,6 @@ fn warn(location: &str, message: &str) {
         true => log::data_warning(location, message),
         false => log::warning(&format!("{location} {message}")),
     }
-}
-
-/// Returns the navigation file of a level, if it has one.
-fn file_of(
-    store: &mut ResourceStore,
-    navigation: Option<&LevelNavigation>,
-) -> Result<Option<NavigationFile>, Error> {
-    match navigation {
-        None => Ok(None),
-        Some(LevelNavigation::Inline(file)) => Ok(Some((**file).clone())),
-        Some(LevelNavigation::File(name)) => NavigationFile::read(store, name).map(Some),
-    }
-}
-
-/// Returns the areas of a level and of those inside of it, with their costs.
-fn merged_areas(parts: &[LevelPart]) -> Result<Vec<(String, f32)>, Error> {
-    let mut areas: Vec<(String, f32)> = Vec::new();
-    for (name, cost) in parts.iter().flat_map(|part| &part.file.areas) {
-        if !areas.iter().any(|(known, _)| known == name) {
-            areas.push((name.clone(), *cost));
-        }
-    }
-    if areas.len() > NAMED_AREAS_MAX {
-        return Err(error!(
-            "the level and those inside of it have {} areas, and {NAMED_AREAS_MAX} are the most \
-             (NAMED_AREAS_MAX)",
-            areas.len()
-        ));
-    }
-    Ok(areas)
-}
-
-/// Returns the costs of areas for a class.
-fn costs_of(areas: &[(String, f32)], class: &AgentClass) -> Costs {
-    let mut costs = [1.0; AREAS_MAX];
-    costs[0] = 0.0;
-    for ((name, cost), number) in areas.iter().zip(usize::from(FIRST_NAMED_AREA)..) {
-        let own = class.costs.iter().find(|(known, _)| known == name);
-        costs[number] = own.map_or(*cost, |(_, cost)| *cost);
-    }
-    costs
 }
 
 /// Returns the number that an area has now, by the names of areas before and now; `None` if it does
@@ -221,7 +175,7 @@ fn keep_costs(
     mesh: &mut NavigationMesh,
     before: &NavigationMesh,
     (areas, old_areas): (&[String], &[String]),
-    file_costs: &Costs,
+    file_costs: &AreaCosts,
 ) {
     for (number, file_cost) in (0..).zip(file_costs).skip(1) {
         let cost = before.area_cost(number);
@@ -254,14 +208,17 @@ impl Worlds {
 
     /// Returns the triangles of the static actors of a level, or of its world.
     fn level_triangles(&self, level: LevelId, is_of_world: bool) -> Result<BakeSource, Error> {
-        let world = self.levels.of(level).world;
         if is_of_world {
-            return self.static_triangles(world, None);
+            return self.world_triangles(self.levels.of(level).world);
         }
-        let levels = self.levels.with_nested(level);
-        let units = levels.iter().flat_map(|level| self.levels.of(*level).units.iter().flatten());
-        let units: HashSet<u64> = units.map(|unit| unit.0.to_number().to_bits()).collect();
-        self.static_triangles(world, Some(&units))
+        let source = self.physics.triangles_of_units(self.levels.units(level))?;
+        match source.is_empty() {
+            false => Ok(source),
+            true => Err(error!(
+                "the level has no static actors to bake a navigation mesh from: give its ground a \
+                 static actor, or bake all actors of the world with source = \"world\""
+            )),
+        }
     }
 }
 
@@ -354,9 +311,11 @@ impl Engine {
         let file = &parts[0].file;
         let areas = merged_areas(&parts)?;
         let source = self.worlds.level_triangles(level, file.is_of_world)?;
+        let bake = LevelBake { parts: &parts, areas: &areas, source: &source };
+        let mut compiled = self.compiled_meshes(&parts[0].resource.name);
         let mut baked = Vec::new();
         for class in &file.classes {
-            let mesh = self.bake_class(level, class, &source, &areas, &parts);
+            let mesh = self.bake_class(level, class, &bake, &mut compiled);
             baked.push(mesh.map_err(|error| Error {
                 message: format!("agents '{}': {}", class.name, error.message),
                 ..error
@@ -370,45 +329,50 @@ impl Engine {
         result
     }
 
+    /// Returns the meshes that were baked when a level was compiled. Without usable ones, they are
+    /// baked now.
+    fn compiled_meshes(&mut self, level: &str) -> CompiledMeshes {
+        CompiledMeshes::of_level(&mut self.assets.store, level).unwrap_or_else(|error| {
+            log::warning(&format!(
+                "the navigation of level \"{level}\" is baked again: {}",
+                error.message
+            ));
+            CompiledMeshes::default()
+        })
+    }
+
     fn bake_class(
         &self,
         level: LevelId,
         class: &AgentClass,
-        source: &BakeSource,
-        areas: &[(String, f32)],
-        parts: &[LevelPart],
+        bake: &LevelBake,
+        compiled: &mut CompiledMeshes,
     ) -> Result<Baked, Error> {
-        let pool = &self.devices.tasks;
-        let mut mesh = NavigationMesh::bake(source.clone(), class.settings, pool)?;
-        let costs = costs_of(areas, class);
-        for (number, cost) in costs.iter().enumerate().skip(1) {
-            mesh.set_area_cost(number as u8, *cost);
-        }
-        let mut plan = apply_edits(&mut mesh, class, areas, parts);
-        mesh.reserve_file_numbers();
-        let navigation = &self.worlds.navigation;
-        let old = navigation.levels.iter().find(|known| known.level == level);
-        if let Some(old) = old
-            && let Some(known) = old.meshes.iter().find(|known| known.class == class.name)
-            && let Some(before) = navigation.meshes.get(known.mesh.0)
-        {
-            mesh.adopt(before);
-            let names: Vec<String> = areas.iter().map(|(name, _)| name.clone()).collect();
-            keep_costs(&mut mesh, before, (&names, &old.areas), &known.costs);
-        }
-        // Links that were added need one call even if no tile waits.
-        loop {
-            let failure = mesh.rebuild(pool)?.and_then(|renumbering| renumbering.failure);
-            if let Some(failure) = failure {
-                return Err(failure);
+        let (pool, navigation) = (&self.devices.tasks, &self.worlds.navigation);
+        let old = navigation.levels.iter().find(|known| known.level == level).and_then(|old| {
+            let known = old.meshes.iter().find(|known| known.class == class.name)?;
+            Some((&old.areas, &known.costs, navigation.meshes.get(known.mesh.0)?))
+        });
+        let adopt = |mesh: &mut NavigationMesh| {
+            if let Some((old_areas, old_costs, before)) = old {
+                mesh.adopt(before);
+                let names: Vec<String> = bake.areas.iter().map(|(name, _)| name.clone()).collect();
+                keep_costs(mesh, before, (&names, old_areas), old_costs);
             }
-            if mesh.waiting_tiles() == 0 {
-                break;
-            }
-        }
-        plan.add_jumps(&mut mesh, class, parts, pool)?;
-        plan.finish(&mut mesh);
-        Ok(Baked { class: class.name.clone(), mesh, edits: plan.reports, costs })
+        };
+        // What the game has changed is part of a new bake: tiles with its obstacles, and no links
+        // over them.
+        let is_changed = old.is_some_and(|(_, _, before)| before.has_game_changes());
+        let known = match is_changed {
+            true => None,
+            false => compiled.take(&class.name, bake.inputs(class)),
+        };
+        let is_compiled = known.is_some();
+        let ClassBake { mesh, edits, costs, .. } = match known {
+            Some(known) => bake.load(class, known, adopt, pool)?,
+            None => bake.bake(class, adopt, pool)?,
+        };
+        Ok(Baked { class: class.name.clone(), mesh, edits, is_compiled, costs })
     }
 
     /// Returns a level and those inside of it that have navigation, with their files.

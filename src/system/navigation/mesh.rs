@@ -2,7 +2,8 @@
 //! Finds polygons by position, and heights. Searches are in search.rs.
 
 use super::bake::{
-    AREAS_MAX, BakeSettings, BakeSource, HeightGrid, TileLayout, TileMesh, bake_tile, fan_height,
+    AREAS_MAX, BakeSettings, BakeSource, HeightGrid, TILE_SIDE, TileLayout, TileMesh, bake_tile,
+    fan_height,
 };
 use super::hierarchy::Hierarchy;
 use super::jumps::{Jumps, NO_JUMP};
@@ -17,9 +18,6 @@ use std::sync::Arc;
 pub const MESH_POLYGONS_MAX: usize = 1 << 24;
 /// Maximum number of heights of uneven ground of a mesh.
 pub const HEIGHTS_MAX: usize = 1 << 26;
-
-/// Neighbours of an edge in the mesh of a tile, see `TilePolygon`.
-const TILE_SIDE: u16 = 0xfff0;
 
 /// Convex polygon. Its corners are counter-clockwise, from above.
 #[derive(Clone, Copy, Debug)]
@@ -96,6 +94,19 @@ pub struct NavigationMesh {
     pub(super) requests: PathRequests,
 }
 
+/// Returns the tiles of triangles, which are sorted by them.
+pub(super) fn layout_of(
+    source: &mut BakeSource,
+    settings: BakeSettings,
+) -> Result<TileLayout, Error> {
+    let Some((low, high)) = source.bounds() else {
+        return Err(error!("there are no triangles to bake a navigation mesh from"));
+    };
+    let layout = TileLayout::new(settings, low, high).map_err(Error::new)?;
+    source.sort(&layout).map_err(Error::new)?;
+    Ok(layout)
+}
+
 /// Edge at the side of a tile.
 struct SideEdge {
     polygon: u32,
@@ -118,26 +129,32 @@ impl NavigationMesh {
         settings: BakeSettings,
         pool: &TaskPool,
     ) -> Result<NavigationMesh, Error> {
-        let Some((low, high)) = source.bounds() else {
-            return Err(error!("there are no triangles to bake a navigation mesh from"));
-        };
-        let layout = TileLayout::new(settings, low, high).map_err(Error::new)?;
-        source.sort(&layout).map_err(Error::new)?;
+        let layout = layout_of(&mut source, settings)?;
         let mut tiles: Vec<TileMesh> = vec![TileMesh::default(); layout.count()];
-        let (source_of, layout_of) = (&source, &layout);
+        let (source_of, tiles_of) = (&source, &layout);
         pool.tasks(source_of.len())?.each_slice(
             pool.task("navigation"),
             &mut tiles,
             |first, piece| {
                 for (tile, mesh) in (first..).zip(piece) {
                     if !source_of.triangles_of(tile).is_empty() {
-                        let baked = bake_tile(source_of, layout_of, tile, &[]);
-                        *mesh = baked.map_err(|message| located(layout_of, tile, &message))?.mesh;
+                        let baked = bake_tile(source_of, tiles_of, tile, &[]);
+                        *mesh = baked.map_err(|message| located(tiles_of, tile, &message))?.mesh;
                     }
                 }
                 Ok(())
             },
         )?;
+        NavigationMesh::of_tiles(layout, source, tiles, pool)
+    }
+
+    /// Puts a mesh together from its tiles.
+    pub(super) fn of_tiles(
+        layout: TileLayout,
+        source: BakeSource,
+        tile_meshes: Vec<TileMesh>,
+        pool: &TaskPool,
+    ) -> Result<NavigationMesh, Error> {
         let mut mesh = NavigationMesh {
             layout,
             tiles: Vec::new(),
@@ -150,7 +167,7 @@ impl NavigationMesh {
             vertices: 0,
             version: 0,
             source: Arc::new(source),
-            tile_meshes: tiles,
+            tile_meshes,
             volumes: Volumes::default(),
             jumps: Jumps::default(),
             seeds: Vec::new(),

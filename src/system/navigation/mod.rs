@@ -4,6 +4,7 @@
 mod agent;
 pub mod agents;
 pub mod bake;
+pub mod baked_tiles;
 mod cluster_table;
 mod clusters;
 mod cone;
@@ -42,6 +43,8 @@ pub mod volumes;
 
 #[cfg(test)]
 mod agent_tests;
+#[cfg(test)]
+mod baked_tiles_tests;
 #[cfg(test)]
 mod crowd_scenes;
 #[cfg(test)]

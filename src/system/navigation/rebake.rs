@@ -34,6 +34,11 @@ impl NavigationMesh {
         (volumes, self.jumps.links.range(of_game).count())
     }
 
+    /// Returns true if the game has added volumes or links, or closed polygons.
+    pub fn has_game_changes(&self) -> bool {
+        self.num_game_edits() != (0, 0) || self.polygons.iter().any(|at| at.is_obstructed)
+    }
+
     /// Takes over what the game has changed in an old mesh of the same level: its volumes and
     /// links, which keep their numbers, and closed polygons, whose ground is closed again.
     pub fn adopt(&mut self, old: &NavigationMesh) {
@@ -55,7 +60,7 @@ impl NavigationMesh {
 
     /// Closes the polygons whose middle is on a closed polygon of an old mesh.
     fn close_ground_of(&mut self, old: &NavigationMesh) {
-        if !(0..old.num_polygons() as u32).any(|polygon| old.is_obstructed(polygon)) {
+        if !old.polygons.iter().any(|polygon| polygon.is_obstructed) {
             return;
         }
         let (side, up) = (self.settings().cell_size * 0.01, self.settings().step);

@@ -1,6 +1,6 @@
 //! Triangles of static bodies, for baking.
 
-use super::Simulation;
+use super::{BodyId, Simulation};
 use engine_foundation::Vec3;
 use rapier3d::prelude as rapier;
 use rapier3d::prelude::Pose;
@@ -12,28 +12,45 @@ const PARTS: u32 = 16;
 impl Simulation {
     /// Calls `each` with the triangles of all static bodies that block others. They face outwards.
     /// The second argument is the number of the convex solid that they bound, from 1, and 0 for
-    /// triangles of a mesh. Planes have no end, and are left out, as bodies are whose owner
-    /// `is_wanted` refuses. Ends when `each` breaks.
+    /// triangles of a mesh. Planes have no end, and are left out. Ends when `each` breaks.
     pub fn static_triangles(
         &self,
-        is_wanted: impl Fn(u128) -> bool,
         mut each: impl FnMut([Vec3; 3], u32) -> ControlFlow<()>,
     ) -> ControlFlow<()> {
         let mut solids = 0;
         for (_, body) in self.world.bodies.iter() {
-            let is_static = body.body_type() == rapier::RigidBodyType::Fixed;
-            if !is_static || !is_wanted(body.user_data) {
+            self.body_triangles(body, &mut solids, &mut each)?;
+        }
+        ControlFlow::Continue(())
+    }
+
+    /// Calls `each` with the triangles of one body, as [`Simulation::static_triangles`] does; none
+    /// if it is not static. `solids` is the number of the solids so far.
+    pub fn triangles_of(
+        &self,
+        body: BodyId,
+        solids: &mut u32,
+        mut each: impl FnMut([Vec3; 3], u32) -> ControlFlow<()>,
+    ) -> ControlFlow<()> {
+        self.body_triangles(self.body(body), solids, &mut each)
+    }
+
+    fn body_triangles(
+        &self,
+        body: &rapier::RigidBody,
+        solids: &mut u32,
+        each: &mut dyn FnMut([Vec3; 3], u32) -> ControlFlow<()>,
+    ) -> ControlFlow<()> {
+        if body.body_type() != rapier::RigidBodyType::Fixed {
+            return ControlFlow::Continue(());
+        }
+        for handle in body.colliders() {
+            let Some(collider) = self.collider(*handle) else { continue };
+            if collider.is_sensor() || !collider.is_enabled() {
                 continue;
             }
-            for handle in body.colliders() {
-                let Some(collider) = self.collider(*handle) else { continue };
-                if collider.is_sensor() || !collider.is_enabled() {
-                    continue;
-                }
-                let pose = *body.position()
-                    * collider.position_wrt_parent().copied().unwrap_or(Pose::IDENTITY);
-                shape(collider.shape(), &pose, &mut solids, &mut each)?;
-            }
+            let local = collider.position_wrt_parent().copied().unwrap_or(Pose::IDENTITY);
+            shape(collider.shape(), &(*body.position() * local), solids, each)?;
         }
         ControlFlow::Continue(())
     }

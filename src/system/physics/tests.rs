@@ -389,16 +389,13 @@ fn static_triangles_end_when_the_caller_has_enough() {
     }
     for (most, expected) in [(100, 24), (5, 5)] {
         let mut count = 0;
-        let ended = physics.static_triangles(
-            |_| true,
-            |_, _| {
-                if count >= most {
-                    return std::ops::ControlFlow::Break(());
-                }
-                count += 1;
-                std::ops::ControlFlow::Continue(())
-            },
-        );
+        let ended = physics.static_triangles(|_, _| {
+            if count >= most {
+                return std::ops::ControlFlow::Break(());
+            }
+            count += 1;
+            std::ops::ControlFlow::Continue(())
+        });
         assert_eq!((count, ended.is_break()), (expected, most == 5));
     }
 }

@@ -62,6 +62,12 @@ impl PhysicsTables {
         self.properties.clone().unwrap_or_default()
     }
 
+    /// Iterates over the actors of a unit, in their order; none if the unit does not exist.
+    pub(crate) fn actors_of(&self, unit: UnitId) -> impl Iterator<Item = ActorId> {
+        let parts = self.parts(unit).filter(|parts| parts.unit == unit);
+        parts.into_iter().flat_map(|parts| parts.actors.iter().flatten().copied())
+    }
+
     /// Creates an actor of a unit; it gets the next index.
     ///
     /// # Errors

@@ -164,6 +164,17 @@ function starts.navigation()
   if agent then try(Agent.set_destination, agent, Vector3(-5, -5, 0.5)) end
 end
 
+function starts.navigation_mesh()
+  local level = try(World.spawn_level, world, name)
+  kept.level = level
+  local mesh = level and try(Level.navigation_mesh, level)
+  if not mesh then return end
+  try(Level.navigation_edits, level)
+  local from, to = try(NavigationMesh.random_point, mesh), try(NavigationMesh.random_point, mesh)
+  local agent = from and try(Agent.create, mesh, from)
+  if agent and to then try(Agent.set_destination, agent, to) end
+end
+
 function starts.tilemap()
   local map = try(Tilemap.new, name)
   kept.map = map

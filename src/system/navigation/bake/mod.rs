@@ -20,7 +20,10 @@ mod triangulation;
 mod tests;
 
 pub use compact::CompactField;
-pub use polygons::{HeightGrid, TILE_HEIGHTS_MAX, TileMesh, TilePolygon, fan_height};
+pub use polygons::{
+    HeightGrid, NO_NEIGHBOR, TILE_HEIGHTS_MAX, TILE_POLYGONS_MAX, TILE_SIDE, TileMesh, TilePolygon,
+    fan_height,
+};
 pub use settings::{
     BORDERED_CELLS_MAX, BakeSettings, CELLS_MAX, TILE_CELLS_MAX, TILE_CELLS_MIN, TILES_MAX,
     TileLayout,

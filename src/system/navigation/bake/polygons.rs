@@ -54,6 +54,13 @@ pub struct TileMesh {
 }
 
 impl TilePolygon {
+    /// Returns a polygon whose corners and neighbours are not known yet.
+    pub fn without_edges(count: u8, area: u8, heights: Option<u16>) -> TilePolygon {
+        let corners = [0; CORNERS_OF_POLYGON_MAX];
+        let neighbors = [NO_NEIGHBOR; CORNERS_OF_POLYGON_MAX];
+        TilePolygon { corners, neighbors, count, area, heights }
+    }
+
     /// Returns the indices of its vertices.
     pub fn corners(&self) -> &[u16] {
         &self.corners[..usize::from(self.count)]
@@ -169,10 +176,7 @@ pub(super) fn build(
     };
     mesh.polygons.extend(polygons.iter().map(|(polygon, area, _)| TilePolygon {
         corners: polygon.corners,
-        neighbors: [NO_NEIGHBOR; CORNERS_OF_POLYGON_MAX],
-        count: polygon.count as u8,
-        area: *area,
-        heights: None,
+        ..TilePolygon::without_edges(polygon.count as u8, *area, None)
     }));
     mesh.connect(inner);
     let mut heights = HeightSampler { field, regions, cells, mesh: &mut mesh };

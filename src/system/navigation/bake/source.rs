@@ -1,6 +1,7 @@
 //! Triangles to bake, sorted by the tiles that they touch.
 
 use super::{DEFAULT_AREA, NULL_AREA, TileLayout, Vec3};
+use engine_foundation::hash::StateHash;
 
 /// Maximum number of triangles of a bake.
 pub const SOURCE_TRIANGLES_MAX: usize = 1 << 24;
@@ -66,6 +67,20 @@ impl BakeSource {
     pub fn set_solids(&mut self, solids: Vec<u32>) {
         assert_eq!(solids.len(), self.triangles.len(), "a number for each triangle");
         self.solids = solids;
+    }
+
+    /// Hashes the triangles, in their order. Equal hashes mean equal bakes with equal settings.
+    pub fn hash(&self, hash: &mut StateHash) {
+        hash.write_u64(self.vertices.len() as u64);
+        for number in self.vertices.iter().flat_map(|vertex| vertex.to_array()) {
+            hash.write_u64(u64::from(number.to_bits()));
+        }
+        hash.write_u64(self.triangles.len() as u64);
+        for [a, b, c] in &self.triangles {
+            hash.write_u64(u64::from(*a) << 32 | u64::from(*b));
+            hash.write_u64(u64::from(*c));
+        }
+        self.solids.iter().for_each(|solid| hash.write_u64(u64::from(*solid)));
     }
 
     /// Returns the number of the solid of a triangle; 0 if it belongs to none.

@@ -1,32 +1,22 @@
 //! Changes by hand in the navigation of a level: areas, blockers, links and seed points. Each says
 //! what it did, or why it did nothing.
 
+use super::LevelPart;
 use super::shapes::upright_shape;
+use crate::navigation_file::{
+    AgentClass, EditShape, FIRST_NAMED_AREA, JumpEdit, LinkEdit, LinkEnds, VolumeEdit,
+};
 use engine_foundation::tasks::TaskPool;
 use engine_foundation::{Error, Vec3, suggest};
 use engine_navigation::bake::{AreaShape, NULL_AREA};
 use engine_navigation::jumps::{JumpSettings, LINKS_MAX};
 use engine_navigation::mesh::NavigationMesh;
 use engine_navigation::volumes::VOLUMES_MAX;
-use engine_world::level::LevelTransform;
-use engine_world::level_resource::LevelResource;
-use engine_world::navigation_file::{
-    AgentClass, EditShape, FIRST_NAMED_AREA, JumpEdit, LinkEdit, LinkEnds, NavigationFile,
-    VolumeEdit,
-};
-use std::sync::Arc;
 
 /// Distance within which ground is searched for messages, in metres.
 const NEAR_MAX: f32 = 50.0;
 /// Largest coordinate of a volume in metres.
 const COORDINATE_MAX: f32 = 1e6;
-
-/// A level that contributes to a mesh, with its navigation file.
-pub struct LevelPart {
-    pub resource: Arc<LevelResource>,
-    pub transform: LevelTransform,
-    pub file: NavigationFile,
-}
 
 /// Report of an edit by hand: its effect, or why it has none.
 #[derive(Clone, PartialEq, Debug)]
@@ -57,6 +47,8 @@ pub struct EditPlan {
     /// Ends of links, by report.
     links: Vec<(usize, [Vec3; 2])>,
     seeds: Vec<(usize, Vec3)>,
+    /// Links that were found and added.
+    pub found_links: Vec<JumpSettings>,
 }
 
 /// Adds the volumes, links and seeds of levels to a mesh.
@@ -168,8 +160,12 @@ fn add_volume(
     (message, Some(id))
 }
 
-/// Adds links that were found. Returns what came of it.
-fn add_found(mesh: &mut NavigationMesh, links: Vec<JumpSettings>) -> Result<String, String> {
+/// Adds links that were found, also to a list. Returns what came of it.
+fn add_found(
+    mesh: &mut NavigationMesh,
+    links: Vec<JumpSettings>,
+    list: &mut Vec<JumpSettings>,
+) -> Result<String, String> {
     let count = links.len();
     if count == 0 {
         return Err("does nothing: no edge has other ground within its distance and heights, \
@@ -177,7 +173,12 @@ fn add_found(mesh: &mut NavigationMesh, links: Vec<JumpSettings>) -> Result<Stri
             .to_string());
     }
     let two_way = links.iter().filter(|link| link.is_two_way).count();
-    let added = links.into_iter().map_while(|link| mesh.add_found_link(link)).count();
+    let before = list.len();
+    list.extend(links.into_iter().map_while(|link| {
+        mesh.add_found_link(link.clone())?;
+        Some(link)
+    }));
+    let added = list.len() - before;
     let of_limit = match added < count {
         true => format!(", of {count}: the mesh has {LINKS_MAX} links (LINKS_MAX)"),
         false => String::new(),
@@ -265,7 +266,7 @@ impl EditPlan {
             for edit in part.file.jumps.iter().filter(applies) {
                 mesh.update_hierarchy(pool)?;
                 let message = match mesh.find_jumps(&edit.rules, pool) {
-                    Ok(links) => add_found(mesh, links),
+                    Ok(links) => add_found(mesh, links, &mut self.found_links),
                     Err(error) => Err(format!("does nothing: {}", error.message)),
                 };
                 self.note("jumps", &edit.name, part, message, None);

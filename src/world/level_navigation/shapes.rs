@@ -1,10 +1,10 @@
 //! Volumes of levels as the upright shapes that navigation meshes know.
 
+use crate::level::LevelTransform;
+use crate::volume::{Volume, VolumeShape};
 use engine_foundation::deterministic_math::sin_cos;
 use engine_foundation::{Vec2, Vec3};
 use engine_navigation::bake::AreaShape;
-use engine_world::level::LevelTransform;
-use engine_world::volume::{Volume, VolumeShape};
 
 /// Cosine of the tilt up to which a volume counts as upright.
 const UPRIGHT: f32 = 0.9999;

@@ -1,0 +1,270 @@
+//! Tests of navigation meshes that are baked when levels are compiled: they are those that a game
+//! would bake, they follow every file that they are baked from, and other actors are baked when the
+//! level is spawned.
+
+use super::game_folder::GameFolder;
+use super::start::start;
+use engine::app::resource_kinds::KINDS;
+use engine::app::{self, App, GameLaunch};
+use engine::engine::level_navigation::ClassMesh;
+use engine::foundation::Vec3;
+use engine::resource::compile::{CompileResult, CompileTarget, compile, read_data};
+use engine::resource::index::ResourceIndex;
+use engine::resource::resource_name::ResourceName;
+use engine::system::navigation::mesh::NavigationMesh;
+use engine::world::level_navigation::CompiledMeshes;
+use std::time::{Duration, Instant};
+
+/// The level is spawned in the second frame, so that a test can change what is known before.
+const MAIN: &str = r#"
+local world, level
+function init() world = Application.new_world() end
+function update(dt)
+  World.update(world, dt)
+  level = level or World.spawn_level(world, "yard")
+end
+"#;
+
+const LEVEL: &str = "units = {\n\
+                     floor = { unit = \"floor\" }\n\
+                     crate = { unit = \"crate\" position = [3, 2, 0] rotation = [0, 0, 30] }\n\
+                     far = { unit = \"crate\" position = [-6, -5, 0] scale = [2, 1, 1] }\n}\n\
+                     levels = { shed = { level = \"shed\" position = [0, 14, 0.25] } }\n\
+                     navigation = {\n\
+                     agents = { small = { radius = 0.4 } large = { radius = 1 costs = { mud = 8 } } }\n\
+                     areas = { mud = { cost = 4 } }\n\
+                     volumes = { pond = { area = \"mud\" shape = \"box\" size = [4, 4, 1] } }\n\
+                     blockers = { rock = { shape = \"cylinder\" radius = 1 height = 2 \
+                     position = [-6, 6, 0] } }\n\
+                     links = { hop = { from = [0, 0, 0] to = [0, 8, 0] } }\n\
+                     jumps = { gap = { distance = 6 up = 1 down = 1 } }\n\
+                     seeds = [[0, 0, 0]]\n}\n";
+const FLOOR: &str = "components = { physics = { actors = { floor = { type = \"static\" \
+                     shape = \"mesh\" mesh = \"floor\" } } } }";
+const CRATE: &str = "components = { physics = { actors = { body = { type = \"static\" \
+                     shape = \"box\" size = [2, 2, 2] position = [0, 0, 1] } \
+                     ball = { type = \"dynamic\" shape = \"box\" size = [1, 1, 1] } } } }";
+const SHED: &str = "units = { floor = { unit = \"slab\" } }";
+const SLAB: &str = "components = { physics = { actors = { slab = { type = \"static\" \
+                    shape = \"box\" size = [6, 4, 0.5] position = [0, 0, -0.25] } } } }";
+
+/// A square of ground as a glTF file, whose corners are in another file.
+const GLTF: &str = r#"{ "asset": { "version": "2.0" }, "scene": 0, "scenes": [{ "nodes": [0] }],
+  "nodes": [{ "name": "ground", "mesh": 0 }],
+  "meshes": [{ "name": "ground", "primitives": [{ "attributes": { "POSITION": 0 },
+    "indices": 1 }] }],
+  "buffers": [{ "uri": "floor.bin", "byteLength": 60 }],
+  "bufferViews": [{ "buffer": 0, "byteOffset": 0, "byteLength": 48 },
+    { "buffer": 0, "byteOffset": 48, "byteLength": 12 }],
+  "accessors": [{ "bufferView": 0, "componentType": 5126, "count": 4, "type": "VEC3",
+    "min": [-99, 0, -99], "max": [99, 0, 99] },
+    { "bufferView": 1, "componentType": 5123, "count": 6, "type": "SCALAR" }] }"#;
+
+/// Returns the corners of the ground, which reaches this far to each side, and its triangles.
+fn corners(half: f32) -> Vec<u8> {
+    let points = [[-half, 0.0, half], [half, 0.0, half], [half, 0.0, -half], [-half, 0.0, -half]];
+    let points = points.as_flattened().iter().flat_map(|number| number.to_le_bytes());
+    let indices = [0u16, 1, 2, 0, 2, 3];
+    points.chain(indices.iter().flat_map(|index| index.to_le_bytes())).collect()
+}
+
+fn folder(name: &str) -> GameFolder {
+    let folder = GameFolder::new("navigation-compile", name);
+    folder.write("main.lua", MAIN);
+    folder.write("yard.level", LEVEL);
+    folder.write("shed.level", SHED);
+    folder.write("floor.unit", FLOOR);
+    folder.write("crate.unit", CRATE);
+    folder.write("slab.unit", SLAB);
+    folder.write("floor.gltf", GLTF);
+    std::fs::write(folder.join("floor.bin"), corners(10.0)).unwrap();
+    folder
+}
+
+fn compiled(folder: &GameFolder) -> CompileResult {
+    let target = CompileTarget {
+        root: folder,
+        data: folder.join(".data"),
+        kinds: KINDS,
+        source_platform: "linux",
+        release: false,
+        exclude: &[],
+        threads: 2,
+    };
+    compile(&target, &|_, _| {}).unwrap()
+}
+
+fn mesh_name() -> ResourceName {
+    ResourceName::new("navigation_mesh", "yard")
+}
+
+/// Returns the data of the meshes of the level.
+fn data(folder: &GameFolder, index: &ResourceIndex) -> Vec<u8> {
+    let entry = &index.variants(&mesh_name())[0];
+    read_data(&folder.join(".data"), &entry.data).unwrap()
+}
+
+struct Game {
+    folder: GameFolder,
+    app: App,
+}
+
+impl Game {
+    fn start(folder: GameFolder) -> Game {
+        let launch = GameLaunch::headless(app::Game::Folder(folder.to_path_buf()));
+        let app = start(GameLaunch { watch: true, ..launch });
+        Game { folder, app }
+    }
+
+    fn frame(&mut self) {
+        self.app.frame(1.0 / 60.0).unwrap_or_else(|report| panic!("{report}"));
+    }
+
+    fn wait_until(&mut self, condition: &str, mut holds: impl FnMut(&mut Game) -> bool) {
+        let start = Instant::now();
+        while !holds(self) {
+            assert!(start.elapsed() < Duration::from_secs(30), "{condition}");
+            std::thread::sleep(Duration::from_millis(5));
+            self.frame();
+        }
+    }
+
+    /// Returns the meshes of the level's classes.
+    fn meshes(&mut self) -> Vec<(&ClassMesh, &NavigationMesh)> {
+        let navigation = &self.app.vm().engine().worlds.navigation;
+        let meshes = navigation.levels.iter().flat_map(|level| &level.meshes);
+        meshes.map(|class| (class, navigation.meshes.get(class.mesh.0).unwrap())).collect()
+    }
+
+    fn are_compiled(&mut self) -> Vec<bool> {
+        self.meshes().iter().map(|(class, _)| class.is_compiled).collect()
+    }
+
+    fn has_ground(&mut self, x: f32, y: f32) -> bool {
+        let (_, mesh) = self.meshes()[0];
+        mesh.nearest(Vec3::new(x, y, 0.0), 0.2, 1.0).is_some()
+    }
+}
+
+/// Everything that a mesh is.
+fn state(mesh: &NavigationMesh) -> (Vec<u64>, Vec<(Vec<Vec3>, Vec<u32>, u8)>) {
+    let mut numbers = Vec::new();
+    mesh.write_state(&mut |number| numbers.push(number));
+    let polygon = |at: u32| {
+        (mesh.corners(at).to_vec(), mesh.neighbors(at).collect::<Vec<u32>>(), mesh.area(at))
+    };
+    (numbers, (0..mesh.num_polygons() as u32).map(polygon).collect())
+}
+
+#[test]
+fn compiled_meshes_are_those_that_a_spawned_level_bakes() {
+    let mut loaded = Game::start(folder("loaded"));
+    loaded.frame();
+    assert_eq!(loaded.are_compiled(), [true, true]);
+    let mut baked = Game::start(folder("baked"));
+    let store = &mut baked.app.vm().engine().assets.store;
+    let mut index = store.index().clone();
+    index.entries.retain(|entry| entry.resource != mesh_name());
+    store.replace(index, &[]);
+    baked.frame();
+    assert_eq!(baked.are_compiled(), [false, false]);
+    for ((a, one), (b, other)) in loaded.meshes().into_iter().zip(baked.meshes()) {
+        assert!(one.baked_tiles() == other.baked_tiles() && one.num_polygons() > 10);
+        assert_eq!(state(one), state(other));
+        assert_eq!((&a.class, &a.edits), (&b.class, &b.edits));
+    }
+    let [(small, _), ..] = loaded.meshes()[..] else { panic!("two classes") };
+    assert!(small.edits.iter().any(|edit| edit.kind == "jumps" && edit.has_effect));
+}
+
+#[test]
+fn compiled_meshes_follow_the_files_that_they_are_baked_from() {
+    let folder = folder("follow");
+    let first = compiled(&folder);
+    assert_eq!(first.problems, [""; 0]);
+    let meshes = CompiledMeshes::read_data(&data(&folder, &first.index)).unwrap();
+    assert_eq!(
+        meshes.classes.iter().map(|class| &class.name[..]).collect::<Vec<_>>(),
+        ["small", "large"]
+    );
+    let entry = &first.index.variants(&mesh_name())[0];
+    let files: Vec<&str> = entry.files.iter().map(|stamp| &stamp.path[..]).collect();
+    for file in ["yard.level", "shed.level", "floor.unit", "slab.unit", "floor.gltf", "floor.bin"] {
+        assert!(files.contains(&file), "{file}: {files:?}");
+    }
+    let has_changed = |wanted: bool| {
+        let compiled = compiled(&folder);
+        assert_eq!(compiled.problems, [""; 0]);
+        assert_eq!(compiled.changed.contains(&mesh_name()), wanted, "{:?}", compiled.changed);
+        compiled
+    };
+    has_changed(false);
+    let before = data(&folder, &first.index);
+    // The corners of the model, a unit, a level inside, and the settings of a class.
+    std::fs::write(folder.join("floor.bin"), corners(12.0)).unwrap();
+    has_changed(true);
+    folder.write("crate.unit", CRATE.replace("[2, 2, 2]", "[2, 3, 2]"));
+    has_changed(true);
+    folder.write("shed.level", SHED.replace("\"slab\"", "\"slab\" position = [1, 0, 0]"));
+    has_changed(true);
+    folder.write("yard.level", LEVEL.replace("radius = 0.4", "radius = 0.5"));
+    has_changed(true);
+    // A dynamic actor is no ground, and the same files are the same mesh.
+    folder.write("crate.unit", CRATE.replace("size = [1, 1, 1]", "size = [2, 1, 1]"));
+    folder.write("shed.level", SHED);
+    folder.write("yard.level", LEVEL);
+    std::fs::write(folder.join("floor.bin"), corners(10.0)).unwrap();
+    let last = has_changed(true);
+    assert!(data(&folder, &last.index) == before, "the same level has the same bytes");
+}
+
+#[test]
+fn a_compile_whose_bake_fails_names_the_class_and_keeps_the_old_mesh() {
+    let folder = folder("fails");
+    let first = compiled(&folder);
+    let before = data(&folder, &first.index);
+    let fine = "radius = 1 costs = { mud = 8 }";
+    folder.write("yard.level", LEVEL.replace(fine, "cell_size = 0.01 cell_height = 0.01"));
+    std::fs::write(folder.join("floor.bin"), corners(60.0)).unwrap();
+    let failed = compiled(&folder);
+    let [problem] = &failed.problems[..] else { panic!("{:?}", failed.problems) };
+    assert!(problem.starts_with("yard.level: navigation: agents 'large': "), "{problem}");
+    assert!(problem.contains("CELLS_MAX"), "{problem}");
+    assert!(data(&folder, &failed.index) == before);
+    // The failure is known, and the next compile says it again without a bake.
+    assert_eq!(compiled(&folder).problems, failed.problems);
+    folder.write("yard.level", LEVEL);
+    assert_eq!(compiled(&folder).problems, [""; 0]);
+}
+
+#[test]
+fn a_saved_level_is_part_of_the_next_compiled_mesh() {
+    let mut game = Game::start(folder("saved"));
+    game.frame();
+    assert!(game.has_ground(0.0, 14.0) && !game.has_ground(9.0, 14.0));
+    let moved = SHED.replace("unit = \"slab\"", "unit = \"slab\" position = [9, 0, 0]");
+    game.folder.write("shed.level", moved);
+    game.wait_until("the saved level", |game| game.has_ground(9.0, 14.0));
+    assert_eq!(game.are_compiled(), [true, true]);
+}
+
+#[test]
+fn other_actors_than_those_of_files_are_baked_at_the_spawn() {
+    let moved = folder("moved");
+    moved.write("main.lua", MAIN.replace("\"yard\")", "\"yard\", Vector3(1, 0, 0))"));
+    let mut game = Game::start(moved);
+    game.frame();
+    assert_eq!(game.are_compiled(), [false, false], "it is at another position");
+    assert!(game.has_ground(10.3, 0.0));
+    let scripts = folder("scripts");
+    scripts.write(
+        "components/adds.lua",
+        "local Adds = {}\nfunction Adds.spawned(units)\n  Unit.create_actor(units[1], \"more\", \
+         { type = \"static\", shape = \"box\", size = { 40, 2, 1 } })\nend\nreturn Adds\n",
+    );
+    scripts.write("slab.unit", SLAB.replace("physics =", "adds = {} physics ="));
+    let mut game = Game::start(scripts);
+    game.frame();
+    assert_eq!(game.are_compiled(), [false, false], "a script has added ground");
+    assert!(game.has_ground(18.0, 14.0));
+}
