@@ -14,7 +14,7 @@ film() { # film SCENE FIRST LAST
   ENGINE_SAVE_DIR="$scratch/saves" "$engine" run "$here" --boot films --headless --frames "$3" \
     --renderer software --audio null --no-tools --quiet \
     --film "$scratch/$1.png@$2-$3" -- "$1"
-  python3 "$here/../make_picture.py" "$scratch/$1.png" "$here/films/$1.png" 960
+  python3 "$here/../make_picture.py" "$scratch/$1.png" "$here/films/$1.png" 800
 }
 
 film run 60 130

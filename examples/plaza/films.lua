@@ -7,7 +7,7 @@ local Figure = require "figure"
 
 local WALK, RUN, AIMING, JUMP = 1.6, 4.4, 1.4, 5.2
 local PUSH = Vector3(2.6, -0.4, 1) -- of somebody who falls: metres a second
-local START = Vector3(-9, -9.5, 0) -- all figures move to the right, along x
+local START = Vector3(-9, -9.5, 0) -- figures move along x
 
 local world, figure, scene ---@type World, Figure, table
 local camera ---@type Camera
@@ -32,6 +32,7 @@ SCENES.jump = {
 
 -- Walks sideways, and looks at a point that moves up and to the other side.
 SCENES.aim = {
+  start = Vector3(-9, -12.2, 0),
   eye = Vector3(-0.9, 3.4, 1.4), at = Vector3(0, 0, 1),
   play = function(dt)
     local part = Math.clamp((frame - 40) / 120, 0, 1)
@@ -58,9 +59,9 @@ function init()
     ground = Color(128, 112, 92), shown = true })
   local level = World.spawn_level(world, "levels/square")
   figure = Figure.new(Level.unit(level, "hero"))
-  Mover.set_position(figure.mover, START)
   local name = Application.argv() or "run"
   scene = assert(SCENES[name], "there is no scene '" .. name .. "': run, jump, aim, fall")
+  Mover.set_position(figure.mover, scene.start or START)
   Camera.set_vertical_fov(camera, math.rad(40))
 end
 

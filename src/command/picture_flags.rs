@@ -23,9 +23,9 @@ pub fn film(text: &str) -> Result<FilmRequest, String> {
     let Some((file, frames)) = text.rsplit_once('@') else {
         return Err(format!("the frames of the film are missing: {shape}"));
     };
-    let ends = frames.split_once('-').and_then(|(first, last)| {
-        Some((frame_number(first)?, frame_number(last)?))
-    });
+    let ends = frames
+        .split_once('-')
+        .and_then(|(first, last)| Some((frame_number(first)?, frame_number(last)?)));
     let Some((first, last)) = ends else {
         return Err(format!("the frames after @ must be two numbers from 1: {shape}"));
     };
@@ -66,7 +66,8 @@ mod tests {
 
     #[test]
     fn screenshot_is_a_file_and_a_frame() {
-        let good = |text: &str| screenshot(text).map(|it| (it.file.display().to_string(), it.frame));
+        let good =
+            |text: &str| screenshot(text).map(|it| (it.file.display().to_string(), it.frame));
         assert_eq!(good("a.png"), Ok(("a.png".to_string(), None)));
         assert_eq!(good("me@home.jpg@12"), Ok(("me@home.jpg".to_string(), Some(12))));
         assert_eq!(good("me@home.png"), Ok(("me@home.png".to_string(), None)));

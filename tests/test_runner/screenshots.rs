@@ -186,34 +186,59 @@ fn module_can_take_screenshots() {
     assert!(out.contains("the earlier frames were not kept"), "{out}");
 }
 
-#[test]
-fn replay_can_screenshot_its_last_frame() {
-    let scratch = game("replayed-picture", "it('x', function() end)");
-    let run = |arguments: &[&str]| {
-        let run = std::process::Command::new(env!("CARGO_BIN_EXE_engine"))
-            .args(["run", ".", "--headless"])
-            .args(arguments)
-            .current_dir(&scratch.0)
-            .env("ENGINE_QUIET", "1")
-            .env("ENGINE_SAVE_DIR", scratch.0.join("saves"))
-            .output()
-            .unwrap();
-        (run.status.code(), String::from_utf8_lossy(&run.stderr).into_owned())
-    };
-    let (code, err) = run(&["--frames", "5", "--record", "a.recording"]);
-    assert_eq!(code, Some(0), "{err}");
-    let last = ["--replay", "a.recording", "--renderer", "software", "--screenshot", "a.png"];
-    let (code, err) = run(&last);
+/// Runs a game without a window. Returns exit code and standard error, or `None` if there is no
+/// software adapter.
+fn run_drawn(scratch: &Scratch, arguments: &[&str]) -> Option<(Option<i32>, String)> {
+    let run = std::process::Command::new(env!("CARGO_BIN_EXE_engine"))
+        .args(["run", ".", "--headless"])
+        .args(arguments)
+        .current_dir(&scratch.0)
+        .env("ENGINE_QUIET", "1")
+        .env("ENGINE_SAVE_DIR", scratch.0.join("saves"))
+        .output()
+        .unwrap();
+    let err = String::from_utf8_lossy(&run.stderr).into_owned();
     if err.contains("no software adapter was found") {
         let required = std::env::var("ENGINE_TEST_REQUIRE_ALL").is_ok_and(|value| value == "1");
         assert!(!required, "{err}");
         writeln!(std::io::stderr(), "SKIPPED: {err}").expect("stderr can be written to");
-        return;
+        return None;
     }
+    Some((run.status.code(), err))
+}
+
+#[test]
+fn replay_can_screenshot_its_last_frame() {
+    let scratch = game("replayed-picture", "it('x', function() end)");
+    let recorded = run_drawn(&scratch, &["--frames", "5", "--record", "a.recording"]);
+    let (code, err) = recorded.expect("nothing is drawn");
+    assert_eq!(code, Some(0), "{err}");
+    let last = ["--replay", "a.recording", "--renderer", "software", "--screenshot", "a.png"];
+    let Some((code, err)) = run_drawn(&scratch, &last) else { return };
     assert_eq!(code, Some(0), "{err}");
     assert!(err.contains("replayed 5 frames, each as it was recorded"), "{err}");
     let image = image::open(scratch.0.join("a.png")).unwrap().into_rgba8();
     assert_eq!(image.dimensions(), (200, 120));
+}
+
+#[test]
+fn film_strip_has_eight_frames_of_a_run() {
+    let scratch = game("film", "it('x', function() end)");
+    let film = |frames: &str| {
+        let arguments = ["--renderer", "software", "--frames", "9", "--film", frames];
+        run_drawn(&scratch, &arguments)
+    };
+    let Some((code, err)) = film("strip.png@2-9") else { return };
+    assert_eq!(code, Some(0), "{err}");
+    let image = image::open(scratch.0.join("strip.png")).unwrap().into_rgba8();
+    assert_eq!(image.dimensions(), (4 * 200 + 3 * 4, 2 * 120 + 4));
+    let (code, err) = film("late.png@2-90").expect("there is an adapter");
+    assert_eq!(code, Some(1), "{err}");
+    let message = "there is no film strip: the game ended after frame 9 before frame 15";
+    assert!(err.contains(message) && !scratch.0.join("late.png").exists(), "{err}");
+    let (code, err) = film("short.png@2-5").expect("nothing is drawn");
+    assert_eq!(code, Some(2), "{err}");
+    assert!(err.contains("a film has 8 frames, and 2-5 has fewer"), "{err}");
 }
 
 #[test]
