@@ -40,7 +40,7 @@ const CAPABILITIES: [&str; 20] = [
     "supportTerminateDebuggee",
 ];
 
-/// The answer to `threads` while no script is stopped.
+/// Returns the thread of scripts outside of coroutines.
 fn main_thread() -> SjsonTree {
     json::object([("id", SjsonTree::Number(1.0)), ("name", json::text("main"))])
 }
