@@ -31,7 +31,8 @@ const LEVEL: &str = "units = {\n\
                      far = { unit = \"crate\" position = [-6, -5, 0] scale = [2, 1, 1] }\n}\n\
                      levels = { shed = { level = \"shed\" position = [0, 14, 0.25] } }\n\
                      navigation = {\n\
-                     agents = { small = { radius = 0.4 } large = { radius = 1 costs = { mud = 8 } } }\n\
+                     agents = { small = { radius = 0.4 } \
+                     large = { radius = 1 costs = { mud = 8 } } }\n\
                      areas = { mud = { cost = 4 } }\n\
                      volumes = { pond = { area = \"mud\" shape = \"box\" size = [4, 4, 1] } }\n\
                      blockers = { rock = { shape = \"cylinder\" radius = 1 height = 2 \
@@ -219,7 +220,7 @@ fn compiled_meshes_follow_the_files_that_they_are_baked_from() {
 }
 
 #[test]
-fn a_compile_whose_bake_fails_names_the_class_and_keeps_the_old_mesh() {
+fn a_bake_that_fails_in_a_compile_keeps_the_old_mesh() {
     let folder = folder("fails");
     let first = compiled(&folder);
     let before = data(&folder, &first.index);

@@ -16,7 +16,7 @@ use super::folder_scan::{self, FolderScan, ScannedVariant};
 use super::glob::Glob;
 use super::index::{self, FailedVariant, FileStamp, IndexEntry, ResourceIndex};
 use super::panic_report;
-use super::resource_kind::{CompileContext, ResourceKind, ResourceKinds};
+use super::resource_kind::{CompileContext, ReadSource, ResourceKind, ResourceKinds};
 use super::resource_name::{ResourceName, is_inside};
 use super::settings::Settings;
 use super::slow_compile_warning::{SlowCompileMonitor, picture_size};
@@ -391,13 +391,7 @@ fn build(
         sources.count(path, bytes.len())?;
         Ok(bytes)
     };
-    let (name, form) = (job.resource.clone(), job.variant.form);
-    let mut context = CompileContext::new(name, path.clone(), form, bytes, target.release, &read);
-    context.kinds = target.kinds;
-    context.store = job.store.cloned().unwrap_or_default();
-    if let Some(raw) = &job.variant.raw {
-        context.files.push(raw.path.clone());
-    }
+    let mut context = context_of(target, job, bytes, &read);
     let result = compile_and_validate(job.kind, &mut context);
     let CompileContext { files: mut paths, references, store, .. } = context;
     derived::add_files(&store, path, &mut paths, &mut stamps.borrow_mut());
@@ -431,7 +425,7 @@ fn build(
     let entry = IndexEntry {
         resource: job.resource.clone(),
         properties,
-        form,
+        form: job.variant.form,
         kind_version: job.kind.version,
         data: file,
         data_content,
@@ -439,6 +433,21 @@ fn build(
         references,
     };
     Ok((entry, !same))
+}
+
+/// Returns the context of a variant's compile.
+fn context_of<'a>(
+    target: &CompileTarget,
+    job: &CompileJob,
+    bytes: Vec<u8>,
+    read: &'a ReadSource<'a>,
+) -> CompileContext<'a> {
+    let (name, form, path) = (job.resource.clone(), job.variant.form, &job.variant.file.path);
+    let mut context = CompileContext::new(name, path.clone(), form, bytes, target.release, read);
+    context.kinds = target.kinds;
+    context.store = job.store.cloned().unwrap_or_default();
+    context.files.extend(job.variant.raw.iter().map(|raw| raw.path.clone()));
+    context
 }
 
 /// Compiles a source and validates the data as the engine does when it opens the data. Data that a

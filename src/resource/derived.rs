@@ -1,5 +1,5 @@
-//! Resources that are compiled from compiled resources, after all of those: the navigation mesh of a
-//! level needs the level's units, their models and more. Such a resource depends on the files of
+//! Resources that are compiled from compiled resources, after all of those: the navigation mesh of
+//! a level needs the level's units, their models and more. Such a resource depends on the files of
 //! every resource that its compile has read.
 
 use super::compile::{CompileJob, CompileTarget, JobResult, OnCompileProgress, run_jobs};
