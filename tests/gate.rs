@@ -44,7 +44,10 @@ const HOMES: &[(&str, &[&str])] = &[
     ("jpeg_decoder", &["src/resource/image/"]),
     ("jpeg_encoder", &["src/resource/image/"]),
     ("kira", &["src/system/sound/"]),
+    ("cpal", &["src/system/sound/"]),
+    ("gilrs", &["src/system/input/"]),
     ("landlock", &["src/platform/"]),
+    ("windows_sys", &["src/platform/"]),
     ("libc", &["src/platform/"]),
     ("libloading", &["src/system/sound/", "src/system/window/"]),
     ("libm", &["src/foundation/"]),
@@ -93,6 +96,7 @@ const LUA_MENTIONS_ALLOWED: &[(&str, &str)] = &[
 /// Crates that bind C code or an operating system's interface, with the reason why they need no
 /// system package.
 const NATIVE_CRATES: &[(&str, &str)] = &[
+    ("alsa-sys", "a dependency of cpal for Linux, where cpal is not used"),
     ("core-foundation-sys", "binds what every macOS has, used there only"),
     ("fsevent-sys", "declarations alone, used on macOS only"),
     ("inotify-sys", "declarations alone, of the kernel's own calls"),
@@ -100,6 +104,7 @@ const NATIVE_CRATES: &[(&str, &str)] = &[
     ("js-sys", "declarations alone, used in browsers only"),
     ("kqueue-sys", "declarations alone, used on the BSDs only"),
     ("libmimalloc-sys", "compiles its own C source"),
+    ("libudev-sys", "a dependency of gilrs for Linux, where gilrs is not used"),
     ("linux-raw-sys", "numbers and structures alone"),
     ("mlua-sys", "compiles LuaJIT (feature vendored), and does not ask pkg-config"),
     ("ndk-sys", "declarations alone, used on Android only"),

@@ -13,7 +13,7 @@ const DEBIAN_RECOMMENDS: &str = "libasound2t64 | libasound2, libvulkan1, mesa-vu
                                  libgl1, libxkbcommon0, libxkbcommon-x11-0, libwayland-client0, \
                                  libx11-xcb1, libxcursor1, libxi6";
 
-/// What the Linux depot needs on Steam.
+/// Note about the runtime of the Linux depot on Steam.
 pub const STEAM_NOTE: &str = "\nLinux: choose Steam Linux Runtime 4.0 as the runtime of the app: \
                               older ones can lack the glibc\nthat the engine needs (`engine \
                               package` prints its version). The Steam Deck shows 1280 x 800\n\

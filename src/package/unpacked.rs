@@ -18,9 +18,9 @@ pub fn write_files(root: &Path, files: &Archive) -> Result<(), Error> {
             .map_err(|reason| error!("{} cannot be made: {reason}", path.display()))?;
     }
     for (path, entry) in files.files() {
-        write_file(&root.join(path), &entry.content)?;
-        if entry.executable {
-            make_executable(&root.join(path))?;
+        match entry.executable {
+            true => write_program(&root.join(path), &entry.content)?,
+            false => write_file(&root.join(path), &entry.content)?,
         }
     }
     Ok(())
@@ -35,16 +35,19 @@ pub fn write_file(path: &Path, content: &Content) -> Result<(), Error> {
         .map_err(|reason| error!("{} cannot be written: {reason}", path.display()))
 }
 
-#[cfg(unix)]
-fn make_executable(path: &Path) -> Result<(), Error> {
-    use std::os::unix::fs::PermissionsExt;
-    let permissions = std::fs::Permissions::from_mode(0o755);
-    std::fs::set_permissions(path, permissions)
-        .map_err(|reason| error!("{} cannot be made executable: {reason}", path.display()))
-}
-
-#[cfg(not(unix))]
-fn make_executable(_path: &Path) -> Result<(), Error> {
-    // Windows has no such permission. The archive has it.
-    Ok(())
+/// Writes a file that can be started. It is made with that permission, because a confined process
+/// cannot change permissions.
+fn write_program(path: &Path, content: &Content) -> Result<(), Error> {
+    let write = || -> std::io::Result<()> {
+        match std::fs::remove_file(path) {
+            Err(reason) if reason.kind() != std::io::ErrorKind::NotFound => return Err(reason),
+            _ => {}
+        }
+        let mut options = std::fs::File::options();
+        options.write(true).create_new(true);
+        #[cfg(unix)]
+        std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o755);
+        content.write_to(&mut options.open(path)?)
+    };
+    write().map_err(|reason| error!("{} cannot be written: {reason}", path.display()))
 }

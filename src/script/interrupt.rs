@@ -110,13 +110,8 @@ fn first() -> *mut Interrupt {
     FIRST.with(|first| first.load(SeqCst))
 }
 
-fn set_first(interrupt: *const Interrupt) {
-    FIRST.with(|first| first.store(interrupt.cast_mut(), SeqCst));
-}
-
-/// Runs when the watchdog interrupts a thread that runs Lua. LuaJIT's hook may be set between any
-/// two instructions of that thread, and not at the same time as they run. `first` is the thread's
-/// list.
+/// Runs when the watchdog interrupts a thread that runs Lua: LuaJIT's hook may be set between any two
+/// of its instructions, not while they run. `first` is the thread's list.
 fn on_thread_interrupt(first: *const ()) {
     // SAFETY: the list lives as long as its thread, which is interrupted now.
     let mut at = unsafe { &*first.cast::<AtomicPtr<Interrupt>>() }.load(SeqCst).cast_const();
@@ -170,7 +165,7 @@ impl Interrupt {
         let clock = ThreadClock::of_this_thread();
         *panic::lock(&self.watched) = Some(WatchedScript { clock, thread_interrupt });
         self.next.store(first(), SeqCst);
-        set_first(Arc::as_ptr(self));
+        FIRST.with(|first| first.store(Arc::as_ptr(self).cast_mut(), SeqCst));
         let shared = self.clone();
         let watch = move || {
             while !shared.closing.load(SeqCst) {
@@ -224,7 +219,7 @@ impl Interrupt {
     fn unlink(&self) {
         let next = self.next.load(SeqCst);
         if std::ptr::eq(first(), self) {
-            set_first(next);
+            FIRST.with(|first| first.store(next, SeqCst));
             return;
         }
         let mut at = first();
@@ -354,12 +349,11 @@ impl Interrupt {
         self.interrupt_thread(watched.as_ref());
     }
 
-    /// Interrupts the thread that runs the state, which then sets the hook. A thread that cannot be
-    /// interrupted now is interrupted at the watchdog's next check.
+    /// Interrupts the thread that runs the state, and so sets the hook; if not now, at the next check.
     fn interrupt_thread(&self, watched: Option<&WatchedScript>) {
         if let Some(watched) = watched {
-            // SAFETY: the thread has not called `close` yet, because `close` takes the lock. It is
-            // not this one: only the watchdog and the sampler come here.
+            // SAFETY: the thread has not called `close` yet, because `close` takes the lock. The
+            // callers are other threads: the watchdog and the sampler.
             unsafe { watched.thread_interrupt.send() };
         }
     }
@@ -588,8 +582,7 @@ mod tests {
         let listed = || {
             let all = std::iter::successors(Some(first().cast_const()), |at| {
                 // SAFETY: they are all alive.
-                let next = unsafe { at.as_ref() }?.next.load(SeqCst);
-                Some(next.cast_const())
+                Some(unsafe { at.as_ref() }?.next.load(SeqCst).cast_const())
             });
             all.take_while(|at| !at.is_null()).collect::<Vec<_>>()
         };

@@ -320,7 +320,7 @@ const ALLOWED: &[Allowed] = &[
     ),
     (
         "src/package/unpacked.rs",
-        &["create_dir_all", "set_permissions("],
+        &["create_dir_all", "File::options(", "fs::remove_file("],
         "writes files into folders of their own, for signing tools and stores",
     ),
     ("src/package/signing.rs", &["fs::symlink_metadata("], "whether a signing tool wrote its file"),

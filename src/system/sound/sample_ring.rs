@@ -71,7 +71,7 @@ mod tests {
 
     #[test]
     fn two_threads_exchange_all_samples_once() {
-        const COUNT: usize = 100_000;
+        const COUNT: usize = 4_000;
         let ring = SampleRing::new(64);
         std::thread::scope(|scope| {
             scope.spawn(|| {
