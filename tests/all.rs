@@ -13,6 +13,7 @@ mod debugger;
 mod examples;
 mod explain;
 mod flow;
+mod flow_loops;
 mod flow_merge;
 mod flow_problems;
 mod game_folder;
