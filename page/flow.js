@@ -342,7 +342,10 @@ class FlowView {
     this.isWide = isWide;
     sessionStorage.setItem(WIDE, String(isWide));
     this.wide.setAttribute("aria-pressed", String(isWide));
-    if (this.editor.entered) document.body.toggleAttribute("data-wide", isWide);
+    if (!this.editor.entered) return;
+    document.body.toggleAttribute("data-wide", isWide);
+    // The drawing has its new size in the frame after the next one.
+    requestAnimationFrame(() => this.canvas.fitAgain());
   }
 
   took(what, detail) {

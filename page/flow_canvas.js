@@ -418,6 +418,12 @@ export class FlowCanvas {
     this.frame();
   }
 
+  // Shows the whole graph with the next drawing.
+  fitAgain() {
+    this.fitted = false;
+    this.soon();
+  }
+
   // Shows all of some nodes, or the whole graph.
   fit(ids) {
     const boxes = [...this.editor.layout().nodes.values()];

@@ -5,6 +5,15 @@ const POLL_MILLISECONDS = 100;
 const LIST_MILLISECONDS = 1500;
 const HISTORY_MAX = 1000;
 
+// Names an instance for people.
+export function instanceName(one) {
+  const path = one.prefix ? ` ${one.prefix.replace(/\/$/, "")}` : "";
+  const at = Array.isArray(one.position)
+    ? ` at ${one.position.map((part) => Number(part.toFixed(1))).join(", ")}`
+    : "";
+  return `${one.name || "(no name)"}${path}${at}`;
+}
+
 export class FlowLive {
   // `changed(what)` is called with "instances", "events", "paused", "stops".
   constructor(editor, canvas, changed) {
@@ -20,7 +29,7 @@ export class FlowLive {
   clear() {
     Object.assign(this, { instances: [], instance: null, prefix: "", history: [] });
     Object.assign(this, { after: 0, revision: 0 });
-    Object.assign(this, { paused: null, problem: null, lost: 0, isWaiting: false });
+    Object.assign(this, { paused: null, problem: null, lost: 0, isWaiting: false, ended: null });
     Object.assign(this.canvas, { values: {}, counts: {}, paused: null, stops: new Set() });
   }
 
@@ -55,7 +64,11 @@ export class FlowLive {
       if (serial !== editor.serial) return;
       const before = JSON.stringify(this.instances);
       this.instances = instances;
-      if (this.instance !== null && !this.current()) this.choose(null);
+      // The last events of an instance stay after its end, until a person chooses.
+      if (this.instance !== null && !this.current() && !this.ended && !(await this.poll())) {
+        this.choose(null);
+      }
+      if (serial !== editor.serial) return;
       // The game may not have loaded a new subgraph yet.
       const wanted = instances.find((one) => one.instance === this.wanted);
       if (wanted && this.instance === null) this.choose(wanted);
@@ -102,6 +115,7 @@ export class FlowLive {
     this.instance = one?.instance ?? null;
     this.prefix = one?.prefix ?? "";
     Object.assign(this, { after: 0, revision: 0, history: [], lost: 0, problem: null });
+    Object.assign(this, { ended: null, name: one ? instanceName(one) : "" });
     Object.assign(this.canvas, { values: {}, counts: {} });
     this.canvas.refresh();
     this.changed("instances");
@@ -109,9 +123,10 @@ export class FlowLive {
     this.look().catch((error) => this.editor.note(error.message, "error"));
   }
 
+  // Returns false if the instance is not there any more.
   async poll() {
     const { editor } = this;
-    if (!this.entered || this.instance === null || this.polling) return;
+    if (!this.entered || this.instance === null || this.polling || this.ended) return true;
     const { instance } = this;
     const { serial } = editor;
     this.polling = true;
@@ -119,8 +134,10 @@ export class FlowLive {
       const { after, revision } = this;
       const answer = await editor.ask("flow_live", { instance, after, known: revision });
       if (serial === editor.serial && instance === this.instance) this.take(answer);
+      return true;
     } catch {
-      // The instance has ended: the list of instances will tell.
+      // The list of instances finds out why.
+      return instance !== this.instance;
     } finally {
       this.polling = false;
     }
@@ -160,6 +177,11 @@ export class FlowLive {
     }
     if (counts.length || values.length) canvas.liveSoon();
     this.setPaused(answer.paused ?? null, answer.problem ?? null);
+    if (answer.ended) {
+      this.ended = this.name;
+      this.changed("instances");
+      this.changed("events");
+    }
   }
 
   // Lights up the wires of events, which are [node, pin, node, pin], and their nodes.

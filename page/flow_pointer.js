@@ -245,8 +245,8 @@ export class FlowPointer {
     this.hinted = element;
   }
 
-  // Returns the pin under a point that a wire can end at, with `pin: null` if it cannot, or null on
-  // the background. On a node, it is the first pin that fits.
+  // Returns the pin under a point that a wire can end at, with `pin: null` and a reason if it
+  // cannot, or null on the background. On a node, it is the first pin that fits.
   target(x, y, { node, pin, side }) {
     const hit = this.canvas.hit(x, y);
     if (!hit?.box) return null;
@@ -259,7 +259,17 @@ export class FlowPointer {
     };
     const found = isNamed ? list.find((one) => one.name === hit.pin.name) : list.find(fits);
     const element = isNamed ? view.pinElement(hit.side, hit.pin.name) : view.element;
-    return { element, node: hit.key, pin: found && fits(found) ? found : null };
+    if (found && fits(found)) return { element, node: hit.key, pin: found };
+    const isOutput = side === "output";
+    const needs = isOutput ? `input takes type ${pin.type}` : `output fits type ${pin.type}`;
+    const [from, to] = isOutput ? [pin, found] : [found, pin];
+    let reason = `this cannot be wired: no ${needs}`;
+    if (hit.key === node) reason = "a node cannot be wired to itself";
+    else if (found) {
+      const types = `'${from.name}' is of type ${from.type}, and '${to.name}' of type ${to.type}`;
+      reason = `this cannot be wired: ${types}`;
+    }
+    return { element, node: hit.key, pin: null, reason };
   }
 
   // Shows a text about what the mouse rests on.
@@ -376,7 +386,7 @@ export class FlowPointer {
     if (target?.pin) {
       actions.wire(end, { node: target.node, pin: target.pin }, detach);
     } else if (target) {
-      editor.note("these pins cannot be wired", "warning");
+      editor.note(target.reason, "warning");
     } else if (act.detached) {
       editor.change("remove a wire", detach);
     } else {

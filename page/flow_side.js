@@ -3,6 +3,7 @@
 
 import { make, seldom, setText, walkable } from "./dom.js";
 import { findText, rename, usesOf } from "./flow_edit.js";
+import { instanceName } from "./flow_live.js";
 import { makeValue } from "./flow_values.js";
 import { VirtualList } from "./virtual_list.js";
 
@@ -17,8 +18,9 @@ const BLOCKS = [
 
 const NO_GRAPH = "No graph is open.";
 const NOBODY =
-  "No unit and no level runs this graph now. Those that were spawned before they had a graph get " +
-  "it when they are spawned again: restart the game.";
+  "No unit and no level runs this graph now. Those in the game get it when it is saved without " +
+  "errors.";
+const ENDED = "This instance has ended. Its last events and values are shown.";
 
 // A problem of a node: its pin, and what is wrong.
 const messageOf = ({ pin, message }) => (pin ? `${pin}: ${message}` : message);
@@ -406,10 +408,11 @@ export class FlowSide {
       ...live.instances.map((one, at) => make("option", { value: at }, instanceName(one))),
     );
     const at = live.instances.indexOf(live.current());
-    select.value = at < 0 ? "" : String(at);
+    if (live.ended) select.append(make("option", { value: "ended" }, `${live.ended} (ended)`));
+    select.value = live.ended ? "ended" : at < 0 ? "" : String(at);
     select.addEventListener("change", () => {
       live.watchOnly(false);
-      live.choose(select.value === "" ? null : live.instances[Number(select.value)]);
+      live.choose(live.instances[select.value] ?? null);
     });
     this.history = new VirtualList({
       label: "Events, newest last",
@@ -435,8 +438,9 @@ export class FlowSide {
     return [
       select,
       this.problem,
-      live.instances.length ? null : make("p", { class: "note" }, NOBODY),
-      live.instance === null ? null : make("div", { class: "line" }, name, send),
+      live.ended ? make("p", { class: "note" }, ENDED) : null,
+      live.instances.length || live.ended ? null : make("p", { class: "note" }, NOBODY),
+      live.instance === null || live.ended ? null : make("div", { class: "line" }, name, send),
       make("h3", {}, "Breakpoints"),
       this.stops,
       make("h3", {}, "Events"),
@@ -557,13 +561,4 @@ export class FlowSide {
     const count = make("p", { class: "facts" }, `${nodes}${shown}`);
     this.found.replaceChildren(count, list);
   }
-}
-
-// Names an instance for people.
-export function instanceName(one) {
-  const path = one.prefix ? ` ${one.prefix.replace(/\/$/, "")}` : "";
-  const at = Array.isArray(one.position)
-    ? ` at ${one.position.map((part) => Number(part.toFixed(1))).join(", ")}`
-    : "";
-  return `${one.name || "(no name)"}${path}${at}`;
 }

@@ -14,6 +14,7 @@ mod editor_extension;
 mod examples;
 mod explain;
 mod flow;
+mod flow_loops;
 mod flow_merge;
 mod flow_problems;
 mod game_folder;

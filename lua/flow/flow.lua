@@ -95,11 +95,25 @@ local function store_all(known, ...)
   end
 end
 
+-- True after a warning that the scripts handle no events of graphs.
+local warned_of_callback = false
+
+-- Warns once of an event that no script handles.
+local function warn_of_no_callback(name)
+  if warned_of_callback then return end
+  warned_of_callback = true
+  core.log("warning", format("a graph raised the event '%s', and no script has the callback "
+    .. "on_flow_event(object, name, value)", name))
+end
+
 -- Calls the callback for an event out of a graph.
 local function call_back(in_thread)
   local event = core.flow_callback()
   local value = value_of(1)
-  if not core.has_callback("on_flow_event") then return end
+  if not core.has_callback("on_flow_event") then
+    warn_of_no_callback(event[2])
+    return
+  end
   local fn = globals.on_flow_event
   if in_thread then return call_in_thread(fn, event[1], event[2], value) end
   fn(event[1], event[2], value)

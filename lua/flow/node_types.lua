@@ -9,8 +9,8 @@ local pcall, sort, error = core.pcall, table.sort, error
 
 local Application = core.module("Application")
 
--- Nodes that are written in Lua, by name: their tables.
-local nodes, files = {}, {}
+-- Nodes of the game, by name: their tables.
+local nodes = {}
 -- True if the game has modules with nodes.
 local game_nodes = false
 -- Functions of node types by the number that `flow_step` returns: { fn =, inputs =, outputs =,
@@ -49,11 +49,11 @@ end
 
 -- Raises an error of a node in a file of the game, with its line there.
 local function refuse(file, name, message)
-  local line = file ~= "" and line_of(file, name, message)
+  local line = line_of(file, name, message)
   error(format("%s:%d: %s", file, line or 1, message), 0)
 end
 
--- Registers the nodes in a table of a file. `file` is empty for nodes of the engine.
+-- Registers the nodes in a table of a file.
 local function add_nodes(prefix, file, list)
   for _, name in ipairs(core.names(list)) do
     local node = list[name]
@@ -74,16 +74,15 @@ local function add_nodes(prefix, file, list)
     if next(fields) == nil then fields.doc = "" end
     local _, problem = core.flow_add_node(prefix .. name, file, fields)
     if problem then refuse(file, name, problem) end
-    nodes[prefix .. name], files[prefix .. name] = node, file
+    nodes[prefix .. name] = node
   end
 end
 
-local engine_nodes = {}
+-- Functions of the engine's nodes that are written in Lua, by the name of the node.
+local engine_functions = {}
 
--- Adds nodes of the engine that are written in Lua.
-function core.add_flow_nodes(prefix, list)
-  engine_nodes[#engine_nodes + 1] = { prefix = prefix, list = list }
-end
+-- Sets the functions of the engine's nodes that are written in Lua.
+function core.set_flow_functions(list) engine_functions = list end
 
 -- Returns the names of the game's modules with nodes, sorted.
 local function node_modules()
@@ -99,8 +98,10 @@ local function add_module(name)
   local list = core.require((gsub(name, "/", ".")))
   local file = name .. ".lua"
   if type(list) ~= "table" then
-    error(format("%s: it must return a table of nodes, and returned %s", file,
-      core.describe(list)), 0)
+    -- `require` remembers true for a file that returns nothing.
+    local returned = list == true and "returned nothing, or true: add 'return nodes' at its end"
+      or "returned " .. core.describe(list)
+    error(format("%s: it must return a table of nodes, and %s", file, returned), 0)
   end
   add_nodes(gsub(match(name, "^nodes/(.+)$"), "/", ".") .. ".", file, list)
 end
@@ -124,7 +125,6 @@ end
 local function get_ready()
   if core.flow_is_ready() then return end
   core.flow_add_functions()
-  for _, one in ipairs(engine_nodes) do add_nodes(one.prefix, "", one.list) end
   add_game_nodes()
 end
 
@@ -133,9 +133,7 @@ core.get_flow_ready = get_ready
 core.on("scripts_reloaded", "flow", function()
   if not core.flow_is_ready() then return end
   local had_nodes = game_nodes
-  for name, file in next, files do
-    if file ~= "" then nodes[name], files[name] = nil, nil end
-  end
+  for name in next, nodes do nodes[name] = nil end
   core.flow_remove_nodes()
   add_game_nodes()
   if had_nodes or game_nodes then core.flow_recompile() end
@@ -148,10 +146,8 @@ function core.flow_function_of(number)
   if not found then return nil end
   local name = found[1]
   local node = nodes[name]
-  local fn
-  if node then
-    fn = node.run
-  else
+  local fn = node and node.run or engine_functions[name]
+  if not fn then
     local module, key = match(name, "^([%w_]+)%.([%w_]+)$")
     fn = core.module(module)[key]
   end

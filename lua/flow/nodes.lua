@@ -1,5 +1,5 @@
--- Nodes of graphs that need Lua: they spawn and destroy units, or keep data of scripts. The other
--- nodes of units are native (src/script/api/flow/unit_nodes.rs).
+-- Functions of nodes of graphs that need Lua: they spawn and destroy units, or keep data of scripts.
+-- Their pins are in src/script/api/flow/lua_nodes.rs. The other nodes of units are native.
 local core = ...
 
 local World, Unit = core.module("World"), core.module("Unit")
@@ -8,10 +8,6 @@ local Vector3 = core.module("Vector3")
 local Material = core.module("Material")
 local format, type, error, ipairs = string.format, type, error, ipairs
 local istype = core.ffi.istype
-
-local function unit_pin(name)
-  return { name = name or "unit", type = "unit", default = "self" }
-end
 
 -- Returns the index of a node of a unit; the root without a name.
 local function node_of(unit, name)
@@ -79,68 +75,22 @@ local function replace(resource, unit)
   return spawned
 end
 
-core.add_flow_nodes("unit.", {
-  spawn = {
-    title = "Spawn unit", category = "Unit",
-    doc = "Spawns a unit at the position of another one, moved by an offset.",
-    inputs = {
-      { name = "resource", type = "resource", resource = "unit" },
-      { name = "at", type = "unit", default = "self" },
-      { name = "offset", type = "vector", default = { 0, 0, 0 } },
-      { name = "node", type = "text", default = "" },
-    },
-    outputs = { { name = "unit", type = "unit" } },
-    run = function(resource, at, offset, node)
-      local position = Unit.world_position(at, node_of(at, node)) + (offset or Vector3.zero())
-      return World.spawn_unit(Unit.world(at), resource, position)
-    end,
-  },
-  destroy = {
-    title = "Destroy unit", category = "Unit",
-    doc = "Destroys a unit. If it is the unit of the graph, the chain ends here.",
-    inputs = { unit_pin() },
-    run = function(unit)
-      if Unit.alive(unit) then World.destroy_unit(Unit.world(unit), unit) end
-    end,
-  },
-  set_material_value = {
-    title = "Set material value", category = "Unit",
-    doc = "Sets a variable of a material of one mesh, to a number, a vector or a color. Other units"
-      .. " keep theirs.",
-    inputs = {
-      unit_pin(), { name = "mesh", type = "text" }, { name = "variable", type = "text" },
-      { name = "value", type = "any" },
-      { name = "material", type = "number", default = 1, doc = "its index in the mesh" },
-    },
-    run = set_material_value,
-  },
-  replace = {
-    title = "Replace unit", category = "Unit",
-    doc = "Spawns another unit in place of a unit, such as its broken form, with its speed. The"
-      .. " unit is destroyed; if it is the unit of the graph, the chain ends here.",
-    inputs = { { name = "resource", type = "resource", resource = "unit" }, unit_pin() },
-    outputs = { { name = "unit", type = "unit" } },
-    run = replace,
-  },
-  data = {
-    title = "Data of unit", category = "Unit", query = true,
-    doc = "The data of a unit under a key, or nothing.",
-    inputs = { unit_pin(), { name = "key", type = "text" } },
-    outputs = { { name = "value", type = "any" } },
-    run = function(unit, key)
-      local value = Unit.get_data(unit, key)
-      if type(value) == "table" then
-        error(format("the data '%s' is a table, and a graph takes single values", key), 0)
-      end
-      return value
-    end,
-  },
-  set_data = {
-    title = "Set data of unit", category = "Unit",
-    doc = "Sets the data of a unit under a key.",
-    inputs = {
-      unit_pin(), { name = "key", type = "text" }, { name = "value", type = "any" },
-    },
-    run = function(unit, key, value) Unit.set_data(unit, key, value) end,
-  },
+core.set_flow_functions({
+  ["unit.spawn"] = function(resource, at, offset, node)
+    local position = Unit.world_position(at, node_of(at, node)) + (offset or Vector3.zero())
+    return World.spawn_unit(Unit.world(at), resource, position)
+  end,
+  ["unit.destroy"] = function(unit)
+    if Unit.alive(unit) then World.destroy_unit(Unit.world(unit), unit) end
+  end,
+  ["unit.set_material_value"] = set_material_value,
+  ["unit.replace"] = replace,
+  ["unit.data"] = function(unit, key)
+    local value = Unit.get_data(unit, key)
+    if type(value) == "table" then
+      error(format("the data '%s' is a table, and a graph takes single values", key), 0)
+    end
+    return value
+  end,
+  ["unit.set_data"] = function(unit, key, value) Unit.set_data(unit, key, value) end,
 })

@@ -31,8 +31,13 @@ fn choose(count: usize, one: &'static str, several: &'static str) -> &'static st
 }
 
 impl ReloadNote<'_> {
-    fn units(&self, count: usize) -> String {
+    /// `count` units are spawned, of which `old` have other components than the file.
+    fn units(&self, count: usize, old: usize) -> String {
         let ReloadNote { file, is_deleted } = self;
+        if !is_deleted && count > 0 && old == 0 {
+            return format!("reloaded {file}: its components have not changed");
+        }
+        let count = if *is_deleted { count } else { old };
         let (units, are) = (counted(count, "unit"), choose(count, "is", "are"));
         match (is_deleted, count) {
             (true, 0) => format!("{file} was deleted: none of its units is spawned"),
@@ -143,14 +148,17 @@ impl Engine {
 
     /// Returns a note for each changed unit, level, tile map, model and material. If `respawns` is
     /// set, the prelude respawns the spawned units and reports them.
-    pub fn reload_notes(&self, changed: &ChangedResources, respawns: bool) -> Vec<String> {
+    pub fn reload_notes(&mut self, changed: &ChangedResources, respawns: bool) -> Vec<String> {
         let mut notes = Vec::new();
         let is_unit = |name: &&ResourceName| name.kind == kind_names::UNIT;
         for name in changed.of(ReloadStep::UnitResources).filter(is_unit) {
             let units = self.worlds.units.slots.iter();
-            let count = units.filter(|(_, unit)| is_a(&unit.resource, &name.name)).count();
+            let of_file = units.filter(|(_, unit)| is_a(&unit.resource, &name.name));
+            let spawned: Vec<_> = of_file.map(|(_, unit)| unit.resource.clone()).collect();
+            let count = spawned.len();
             if !(respawns && count > 0 && self.assets.store.has(name)) {
-                notes.push(self.note(name, |note| note.units(count)));
+                let old = spawned.iter().filter(|before| !self.has_same_body(before)).count();
+                notes.push(self.note(name, |note| note.units(count, old)));
             }
         }
         for name in changed.of(ReloadStep::Levels) {
@@ -183,6 +191,12 @@ impl Engine {
         notes
     }
 
+    /// Returns true if the file of a unit now has the components that the unit was spawned with.
+    fn has_same_body(&mut self, before: &UnitResource) -> bool {
+        let now = self.worlds.unit_resource(&mut self.assets, &before.name);
+        now.is_ok_and(|now| now.body_hash == before.body_hash && now.bases == before.bases)
+    }
+
     fn note<T>(&self, name: &ResourceName, text: impl Fn(&ReloadNote) -> T) -> T {
         let path = self.assets.store.path(name);
         let file = path.clone().unwrap_or_else(|| name.to_string());
@@ -199,7 +213,13 @@ mod tests {
         let saved = ReloadNote { file: "a.x", is_deleted: false };
         let deleted = ReloadNote { file: "a.x", is_deleted: true };
         assert_eq!(
-            [saved.units(0), saved.units(1), saved.units(3), deleted.units(2)],
+            [
+                saved.units(0, 0),
+                saved.units(1, 1),
+                saved.units(4, 3),
+                saved.units(2, 0),
+                deleted.units(2, 0),
+            ],
             [
                 "reloaded a.x: units that are spawned from now on use it".to_string(),
                 format!(
@@ -210,6 +230,7 @@ mod tests {
                     "reloaded a.x: 3 units that are spawned keep their old components; spawn \
                      them again, {REMEDY}"
                 ),
+                "reloaded a.x: its components have not changed".to_string(),
                 "a.x was deleted: 2 units that are spawned stay".to_string(),
             ]
         );

@@ -14,7 +14,8 @@ use super::node_order::parents_first;
 use super::scene_graph::{NO_NODE, NodePose, UNIT_NODES_MAX};
 use super::unit_compiler::{compile, validate};
 use super::unit_template::UnitTemplate;
-use engine_foundation::hash::{IdString32, find_collision};
+use engine_foundation::hash::{IdString32, find_collision, murmur64a};
+use engine_foundation::json;
 use engine_foundation::sjson::SjsonTree;
 use engine_foundation::{Error, Mat4, Quat, Vec3, suggest};
 use engine_resource::reload_steps::ReloadStep;
@@ -59,12 +60,26 @@ pub struct UnitResource {
     pub data: SjsonTree,
     /// The graph, or the name of one.
     pub flow: Option<SjsonTree>,
+    /// Hash of everything but the graph.
+    pub body_hash: u64,
     /// The resources that the unit inherits from, nearest first, and its models.
     pub bases: Vec<String>,
     /// Names that more than one node of its models has. These names cannot be used as references.
     pub duplicate_names: Vec<String>,
     /// Settings of the engine's components, which every spawn copies.
     pub template: UnitTemplate,
+}
+
+/// Returns the hash of a unit's tree without its graph.
+fn body_hash(tree: &SjsonTree) -> u64 {
+    let mut hash = 0;
+    if let SjsonTree::Object(entries) = tree {
+        for (name, value) in entries.iter().filter(|(name, _)| name != "flow") {
+            hash = murmur64a(name.as_bytes(), hash);
+            hash = murmur64a(json::write(value).as_bytes(), hash);
+        }
+    }
+    hash
 }
 
 impl UnitResource {
@@ -78,6 +93,7 @@ impl UnitResource {
             parts: Vec::new(),
             data: tree.get("data").cloned().unwrap_or(SjsonTree::Object(Vec::new())),
             flow: tree.get("flow").cloned(),
+            body_hash: body_hash(tree),
             bases: Vec::new(),
             duplicate_names: Vec::new(),
             template: UnitTemplate::default(),

@@ -70,6 +70,10 @@ fn reload_reports_the_objects_that_keep_the_old_version() {
         "reloaded units/rat.unit: 3 units that are spawned keep their old components; spawn them \
          again, {remedy}"
     ));
+    // A graph starts in units that are spawned, too.
+    let graph = "flow = { nodes = { s = { type = \"event.spawned\" } } }";
+    scratch.save("units/flea.unit", graph);
+    game.wait_for_line("reloaded units/flea.unit: its components have not changed");
     scratch.save("levels/yard.level", "units = {}");
     game.wait_for_line("reloaded levels/yard.level: 1 level is up to date: 1 unit destroyed");
     scratch.save("maps/cave.tmx", MAP.replace("floor", "ground"));

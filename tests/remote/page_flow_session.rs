@@ -249,6 +249,12 @@ fn graph_is_built_run_broken_and_repaired() {
     browser.wait_for("document.querySelector('.flow-side select')?.value === '0'");
     send_hit(&mut browser);
     wait_for_value(&game, "hits()", "false");
+    // Its last events and values stay, and the panel says that it has ended.
+    browser.wait_for("document.querySelector('.flow-side select')?.value === 'ended'");
+    browser.wait_for(
+        "document.querySelector('.flow-side').innerText.includes('This instance has ended')",
+    );
+    browser.wait_for("document.querySelector('.flow-side').innerText.includes('Destroy unit')");
     assert!(!hit.is_empty());
     assert_eq!(browser.problems, Vec::<String>::new());
 }

@@ -312,12 +312,18 @@ fn stopped_tree(flow: &Flow) -> SjsonTree {
 
 /// Returns the newest events of an instance, and its values.
 pub fn live(call: &mut IncomingCall) -> Answer {
-    let id = instance_of(call)?;
+    let number_of_instance = number(call.fields, "instance").and_then(InstanceId::from_number);
+    let flow = call.app.vm().engine().worlds.flow.get_mut();
+    flow.end_old_traces(now(), TRACE_SECONDS);
+    // The last events of an instance that has ended are still there for a while.
+    let id = match number_of_instance.filter(|id| flow.is_recorded(*id)) {
+        Some(id) => id,
+        None => instance_of(call)?,
+    };
     let field = |name| number(call.fields, name).unwrap_or(0.0) as u64;
     let known = LiveKnown { event: field("after"), values: field("known") };
     let frame = call.app.vm().engine().frame.index;
     let flow = call.app.vm().engine().worlds.flow.get_mut();
-    flow.end_old_traces(now(), TRACE_SECONDS);
     let mut entries = vec![("frame".to_string(), json::count(frame as usize))];
     entries.extend(flow.live(id, known, now()).expect("it was checked"));
     entries.push(("paused".to_string(), stopped_tree(flow)));

@@ -79,15 +79,16 @@ pub static MESSAGES: &[MessageRow] = &[
     MessageRow {
         name: "flow_live",
         doc: "Returns the newest events of an instance, and its values. The first message begins \
-              the recording, which ends after two seconds without one.",
+              the recording, which ends after two seconds without one. The last events of an \
+              instance that has ended are there as long as its recording.",
         fields: &[
             INSTANCE,
             optional("after", HANDLE, "only events and counts after this event [0]"),
             optional("known", HANDLE, "revision of the last values: only later changes of them"),
         ],
         answer: "frame, sequence, lost, wires (node, pin, node, pin), events (number, frame, index \
-                 of the wire from 0), counts, revision, values, paused (node, instance, graph), \
-                 problem",
+                 of the wire from 0), counts, revision, values, ended (true after the end of the \
+                 instance), paused (node, instance, graph), problem",
         run: flow::live,
     },
     MessageRow {

@@ -19,6 +19,10 @@ const DESCRIPTION_LENGTH_MAX: usize = 160;
 /// # Errors
 /// Returns an error with a suggestion, if there is one, for a name that nothing matches.
 pub fn answer(api: &ApiModel, query: &str) -> Result<String, Error> {
+    if let Some(node) = text::node_help(query) {
+        let function = text::help(api, query).map(|help| format!("\n{help}")).unwrap_or_default();
+        return Ok(format!("{node}{function}\nSee also: engine docs flow\n"));
+    }
     let unknown = match text::help(api, query) {
         Ok(help) => return Ok(help + &see_also(query)),
         Err(unknown) => unknown,
@@ -139,6 +143,14 @@ mod tests {
         check("menu", "  menus ");
         check("pause", "See also: engine docs menus\n");
         check("--replay input file", "  testing ");
+        check(
+            "unit.set_mesh_visible",
+            "    unit: unit (this unit)\n    mesh: text, name of a mesh",
+        );
+        check("unit.push", "kilogram metres per second");
+        check("flow.branch", "Outputs:\n    true\n    false\n");
+        // A node and a function.
+        check("level.unit", "Level.unit(");
     }
 
     #[test]

@@ -14,6 +14,9 @@ What each function of the engine is in a [graph](../flow.md#nodes-of-functions).
 function says if it is an action, a query or hidden: hidden functions belong to scripts, to tools or
 to the drawing of each frame, or graphs have a node of their own for their purpose. The functions in
 the last lists have arguments or results that graphs have no values for.
+
+Nodes that are no functions, such as `flow.branch` and `unit.spawn`, are with all pins
+[in the manual](../flow.md#nodes).
 ";
 
 /// Returns the page.

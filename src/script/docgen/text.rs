@@ -2,9 +2,15 @@
 
 use super::model::{ApiModel, FunctionDoc, ModuleDoc, first_sentence};
 use super::{markdown, standard_library};
+use crate::api::flow::manual_types;
 use engine_foundation::error;
 use engine_foundation::{Error, suggest};
 use engine_resource::settings::{SETTINGS, Setting};
+
+/// Returns the documentation of a node type of graphs that is no function, by its name.
+pub fn node_help(name: &str) -> Option<String> {
+    manual_types().iter().find(|node| node.name == name).map(engine_flow::node_text)
+}
 
 /// Maximum line length in columns; longer lines are wrapped.
 const COLUMNS: usize = 88;

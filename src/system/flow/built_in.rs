@@ -43,6 +43,24 @@ const SETTINGS: &[SettingRow] = &[
     ("graph", "graph", SettingKind::Graph, "name of the graph", ""),
 ];
 
+/// Descriptions of pins whose names do not say enough: node type, pin, description.
+const PIN_DOCS: &[(&str, &str, &str)] = &[
+    ("event.update", "dt", "in seconds"),
+    ("event.collision", "minimum", "an impulse in kilogram metres per second"),
+    ("event.collision", "unit", "that of the other actor"),
+    ("event.collision", "actor", "that of this unit"),
+    ("event.collision", "other_actor", "the one that it touches"),
+    ("event.collision", "position", "in metres, in the world"),
+    ("event.collision", "normal", "with length 1"),
+    ("event.collision", "force", "the impulse in kilogram metres per second"),
+    ("event.trigger_enter", "unit", "that of the actor"),
+    ("event.trigger_enter", "actor", "the one that entered"),
+    ("event.trigger_leave", "unit", "that of the actor"),
+    ("event.trigger_leave", "actor", "the one that left"),
+    ("event.animation", "layer", "its index, from 1"),
+    ("flow.timeline", "time", "in seconds"),
+];
+
 /// Node types whose pins depend on settings or on the graph.
 const DYNAMIC: &[&str] = &[
     "flow.sequence",
@@ -75,14 +93,21 @@ pub fn types() -> Vec<NodeType> {
             kind,
             origin: NodeOrigin::BuiltIn,
             op,
-            inputs: pin_list(inputs),
-            outputs: pin_list(outputs),
+            inputs: described(name, inputs),
+            outputs: described(name, outputs),
             settings: settings(name),
             latent: LATENT.contains(&name),
             dynamic: DYNAMIC.contains(&name),
         }
     })
     .collect()
+}
+
+/// Returns the pins of a row with their descriptions.
+fn described(node: &str, pins: &str) -> Vec<Pin> {
+    let doc = |pin: &Pin| PIN_DOCS.iter().find(|row| row.0 == node && row.1 == pin.name);
+    let pins = pin_list(pins).into_iter();
+    pins.map(|pin| Pin { doc: doc(&pin).map_or("", |row| row.2).to_string(), ..pin }).collect()
 }
 
 fn category(name: &str) -> &'static str {

@@ -67,6 +67,7 @@ pub fn check(
     checker.check_borders();
     checker.check_values();
     checker.warn_of_idle_nodes();
+    checker.warn_after_end();
     Problem::limit(&mut checker.checked.problems);
     checker.checked
 }
@@ -79,6 +80,9 @@ fn renamed_hint(node: &NodeSource, old: &str, pins: &[Pin]) -> Option<String> {
     let is_used = is_only && node.input(now).is_some();
     is_used.then(|| format!(": '{old}' is '{now}' now, which has a value, too: remove one"))
 }
+
+/// Types of nodes that end the unit of their input `unit`, which is the graph's own by default.
+const ENDS_UNIT: [&str; 3] = ["unit.destroy", "unit.replace", "World.destroy_unit"];
 
 struct GraphChecker<'a> {
     graph: &'a GraphSource,
@@ -366,6 +370,38 @@ impl GraphChecker<'_> {
                 && let Err(message) = literal(pin.kind, value, None)
             {
                 self.error("", "", format!("the value of '{}' {message}", pin.name));
+            }
+        }
+    }
+
+    /// Warns of event wires that leave a node which ends the unit of the graph: what follows never
+    /// runs.
+    fn warn_after_end(&mut self) {
+        if matches!(self.owner, GraphOwner::Level(_)) {
+            return;
+        }
+        for wire in &self.graph.wires {
+            let Some(at) = self.graph.find(&wire.from) else { continue };
+            let node = &self.graph.nodes[at];
+            if self.is_full() || !ENDS_UNIT.contains(&node.kind.as_str()) {
+                continue;
+            }
+            let is_own = match node.input("unit") {
+                None => true,
+                Some(InputSource::Wire(from, _)) => {
+                    self.graph.find(from).is_some_and(|at| self.graph.nodes[at].kind == "self.unit")
+                }
+                Some(InputSource::Literal(_)) => false,
+            };
+            if is_own {
+                let message = format!(
+                    "'{}.{}' never runs: this node ends the unit of the graph, and the graph with \
+                     it. Put it before '{}'",
+                    wire.to, wire.to_pin, node.id
+                );
+                let problem =
+                    Problem { wire: wire.key(), ..Problem::warning(&node.id, "", message) };
+                self.checked.problems.push(problem);
             }
         }
     }

@@ -45,13 +45,18 @@ impl Flow {
         let count = values.len();
         array[..count].copy_from_slice(values);
         let mut taken = false;
+        let depth = self.event_depth();
         for entry in program.entries(kind).iter().filter(|entry| entry.name == name) {
             taken = true;
+            if !self.takes_event(id, kind, entry.node, depth) {
+                continue;
+            }
             self.push(WaitingEvent {
                 instance: id,
                 node: entry.node,
                 mode: RunMode::Fire,
                 output,
+                depth,
                 count: count as u8,
                 values: array,
             });
@@ -83,6 +88,7 @@ impl Flow {
             node,
             mode: RunMode::Start,
             output: 0,
+            depth: 0,
             count: 0,
             values: [Slot::NIL; EVENT_VALUES_MAX],
         });
@@ -104,6 +110,7 @@ impl Flow {
     /// timelines. Instances that wait for none of these are not visited.
     pub fn update(&mut self, world: Handle, time: f64, dt: f64) {
         self.nodes_run = 0;
+        self.chains.clear();
         if self.queue.is_empty() && self.is_idle() && self.heap.is_sweep_due() {
             self.sweep(&[]);
         }
@@ -121,6 +128,7 @@ impl Flow {
                     node: timer.node,
                     mode: RunMode::Fire,
                     output: 0,
+                    depth: 0,
                     count: 0,
                     values: [Slot::NIL; EVENT_VALUES_MAX],
                 });
@@ -153,8 +161,10 @@ impl Flow {
             if slots[direction].as_number() != 0.0 {
                 slots[direction + 1] = Slot::number(dt);
                 let values = [Slot::NIL; EVENT_VALUES_MAX];
-                let (mode, count) = (RunMode::Tick, 0);
-                self.push(WaitingEvent { instance: id, node, mode, output: 0, count, values });
+                let (mode, depth, count) = (RunMode::Tick, 0, 0);
+                let event =
+                    WaitingEvent { instance: id, node, mode, output: 0, depth, count, values };
+                self.push(event);
             }
         }
     }

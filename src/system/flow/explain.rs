@@ -17,12 +17,14 @@ use std::fmt::Write;
 /// inputs and the nodes that follow.
 pub fn explain(program: &Program) -> String {
     let size = program.size();
+    let count = program.nodes.iter().filter(|node| !node.hidden).count();
+    let of_subgraphs = match program.uses.is_empty() {
+        true => "",
+        false => " with those of its subgraphs",
+    };
     let mut text = format!(
-        "{}: {} nodes, {} bytes shared, {} bytes for each instance\n",
-        program.name,
-        program.nodes.iter().filter(|node| !node.hidden).count(),
-        size.program,
-        size.instance
+        "{}: {count} nodes{of_subgraphs}, {} bytes shared, {} bytes for each instance\n",
+        program.name, size.program, size.instance
     );
     for graph in &program.graphs {
         let _ = writeln!(text, "contains the graph {graph}");
@@ -161,13 +163,11 @@ pub fn catalogue_tree(catalogue: &Catalogue) -> [(&'static str, SjsonTree); 3] {
     ]
 }
 
-/// Returns the documentation of the node types of a catalogue that the engine executes itself, as
-/// tables in Markdown, one for each category.
-pub fn node_markdown(catalogue: &Catalogue) -> String {
+/// Returns the documentation of node types as tables in Markdown, one for each category.
+pub fn node_markdown(types: &[NodeType]) -> String {
     let mut text = String::new();
-    let built_in = || catalogue.types().iter().filter(|node| node.origin == NodeOrigin::BuiltIn);
     let mut categories: Vec<&str> = Vec::new();
-    for node in built_in() {
+    for node in types {
         if !categories.contains(&node.category.as_str()) {
             categories.push(&node.category);
         }
@@ -178,18 +178,35 @@ pub fn node_markdown(catalogue: &Catalogue) -> String {
             "\n## {category}\n\n| Node | Settings | Inputs | Outputs | Does |\n\
              |---|---|---|---|---|\n"
         );
-        for node in built_in().filter(|node| node.category == category) {
-            let _ = writeln!(
-                text,
-                "| `{}` | {} | {} | {} | {} |",
-                node.name,
+        for node in types.iter().filter(|node| node.category == category) {
+            let row = [
+                format!("`{}`", node.name),
                 settings_text(node),
                 joined(&pins_text(&node.inputs), added_inputs(&node.name)),
                 joined(&pins_text(&node.outputs), added_outputs(&node.name)),
-                node.doc.replace('|', "\\|")
-            );
+                node.doc.clone(),
+            ];
+            let _ = writeln!(text, "| {} |", row.map(|cell| cell.replace('|', "\\|")).join(" | "));
         }
     }
+    text
+}
+
+/// Returns the documentation of a node type for a terminal: its description, and a line for each
+/// setting and pin.
+pub fn node_text(node: &NodeType) -> String {
+    let mut text = format!("{}\n\n    {} ({})\n", node.name, node.doc, node.kind.name());
+    let mut list = |title: &str, rows: Vec<String>, added: &str| {
+        let added = (!added.is_empty()).then(|| added.replace('*', ""));
+        let rows: Vec<String> = rows.into_iter().chain(added).collect();
+        if !rows.is_empty() {
+            let _ = writeln!(text, "\n{title}:\n    {}", rows.join("\n    ").replace('`', ""));
+        }
+    };
+    let pins = |pins: &[Pin]| pins.iter().map(|pin| pin_text(pin).replace('*', "")).collect();
+    list("Settings", node.settings.iter().map(setting_text).collect(), "");
+    list("Inputs", pins(&node.inputs), added_inputs(&node.name));
+    list("Outputs", pins(&node.outputs), added_outputs(&node.name));
     text
 }
 
@@ -200,26 +217,42 @@ fn joined(fixed: &str, added: &str) -> String {
     }
 }
 
-fn settings_text(node: &NodeType) -> String {
-    let text = |setting: &NodeSetting| {
-        let default = match (setting.kind, &setting.default) {
-            (SettingKind::Cases, _) => " (`cases = { red = true blue = true }`)".to_string(),
-            (SettingKind::Curves, _) => " (`curves = { angle = [[0, 0], [1, 90]] }`)".to_string(),
-            (_, Some(value)) => format!(" ({})", json::write(value)),
-            (_, None) => String::new(),
-        };
-        format!("`{}`: {}{default}", setting.name, setting.doc)
+fn setting_text(setting: &NodeSetting) -> String {
+    let default = match (setting.kind, &setting.default) {
+        (SettingKind::Cases, _) => " (`cases = { red = true blue = true }`)".to_string(),
+        (SettingKind::Curves, _) => " (`curves = { angle = [[0, 0], [1, 90]] }`)".to_string(),
+        (_, Some(value)) => format!(" ({})", json::write(value)),
+        (_, None) => String::new(),
     };
-    node.settings.iter().map(text).collect::<Vec<_>>().join(", ")
+    format!("`{}`: {}{default}", setting.name, setting.doc)
+}
+
+fn settings_text(node: &NodeType) -> String {
+    node.settings.iter().map(setting_text).collect::<Vec<_>>().join(", ")
+}
+
+/// Returns a pin with its type, its default and its description; events in italics.
+fn pin_text(pin: &Pin) -> String {
+    if pin.kind == FlowType::Event {
+        return format!("*{}*", pin.name);
+    }
+    let kind = match &pin.resource {
+        Some(resource) => format!("{} {resource}", pin.kind.name()),
+        None => pin.kind.name().to_string(),
+    };
+    let default = match &pin.default {
+        PinDefault::Value(value) => format!(" ({})", json::write(value)),
+        PinDefault::Owner if pin.kind == FlowType::Handle => " (this unit or level)".to_string(),
+        PinDefault::Owner => format!(" (this {})", pin.kind.name()),
+        PinDefault::Nil => " (optional)".to_string(),
+        PinDefault::Required => String::new(),
+    };
+    let doc = if pin.doc.is_empty() { String::new() } else { format!(", {}", pin.doc) };
+    format!("`{}`: {kind}{default}{doc}", pin.name)
 }
 
 fn pins_text(pins: &[Pin]) -> String {
-    let text = |pin: &Pin| match (&pin.default, pin.kind) {
-        (_, FlowType::Event) => format!("*{}*", pin.name),
-        (PinDefault::Value(value), kind) => {
-            format!("`{}`: {} ({})", pin.name, kind.name(), json::write(value))
-        }
-        (_, kind) => format!("`{}`: {}", pin.name, kind.name()),
-    };
-    pins.iter().map(text).collect::<Vec<_>>().join(", ")
+    // Descriptions have commas.
+    let separator = if pins.iter().any(|pin| !pin.doc.is_empty()) { "; " } else { ", " };
+    pins.iter().map(pin_text).collect::<Vec<_>>().join(separator)
 }

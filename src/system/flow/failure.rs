@@ -21,12 +21,17 @@ fn with_line(line: Option<&str>, text: &str) -> String {
 }
 
 impl Flow {
-    /// Ends the current event with an error. The next run logs it, if it is the first of its node.
+    /// Ends the current event with an error.
     pub(super) fn fail_task(&mut self, id: InstanceId, node: u32, message: &str) {
         self.task.instance = None;
         self.task.stack.clear();
         self.task.current = None;
         self.requests.clear();
+        self.note_failure(id, node, message);
+    }
+
+    /// Notes the error of a node. The next run logs it, if it is the first of its node.
+    pub(super) fn note_failure(&mut self, id: InstanceId, node: u32, message: &str) {
         self.errors += 1;
         let Some(instance) = self.instances.get(id) else { return };
         let at = instance.program;

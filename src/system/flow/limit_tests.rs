@@ -6,21 +6,75 @@ use super::value::{FlowHeap, LIST_ITEMS_MAX};
 use super::*;
 
 #[test]
-fn events_that_send_themselves_wait_for_the_next_update() {
+fn events_wait_for_the_next_update_after_many_nodes() {
+    let mut game = Game::new(
+        "nodes = { e = { type = \"event.custom\" name = \"go\" } \
+         f = { type = \"flow.for\" inputs = { last = 4000 } } \
+         o = { type = \"flow.once\" } }\n\
+         events = { \"e.out > f.in\" = true \"f.body > o.in\" = true }",
+    );
+    for _ in 0..300 {
+        assert!(game.flow.raise(game.id, EventKind::Custom, "go", &[], 0));
+    }
+    game.run();
+    let ran = game.flow.nodes_run;
+    let limit = runtime::NODES_PER_UPDATE_MAX;
+    assert!((limit..limit + 10_000).contains(&ran), "{ran}");
+    assert!(!game.flow.queue.is_empty());
+    game.event("go");
+    assert_eq!(game.flow.nodes_run, ran);
+    game.update(0.1);
+    assert!(game.flow.nodes_run >= limit);
+}
+
+#[test]
+fn an_event_that_sends_itself_ends_with_an_error() {
+    let mut game = Game::new(
+        "nodes = { e = { type = \"event.custom\" name = \"go\" } l = { type = \"test.log\" } \
+         a = { type = \"event.send\" name = \"go\" } }\n\
+         events = { \"e.out > l.in\" = true \"l.out > a.in\" = true }",
+    );
+    assert!(game.event("go"));
+    assert_eq!(
+        game.flow.last_error(),
+        "graph test.flow, node e (event.custom): 1000 events came in one update because of each \
+         other (EVENT_CHAIN_MAX), and further ones are dropped: does it send itself? The last one \
+         came after the wires e.out > l.in, l.out > a.in of test.flow"
+    );
+    assert!(game.flow.queue.is_empty() && game.flow.is_idle());
+    let once = game.taken().split(' ').count();
+    assert!((1000..1010).contains(&once), "{once}");
+    // The next update counts anew.
+    game.update(0.1);
+    game.event("go");
+    assert_eq!(game.taken().split(' ').count(), once);
+}
+
+#[test]
+fn events_that_multiply_end_with_an_error() {
     let mut game = Game::new(
         "nodes = { e = { type = \"event.custom\" name = \"go\" } \
          a = { type = \"event.send\" name = \"go\" } \
          b = { type = \"event.send\" name = \"go\" } }\n\
          events = { \"e.out > a.in\" = true \"e.out > b.in\" = true }",
     );
-    assert!(game.event("go"));
-    let ran = game.flow.nodes_run;
-    assert!((runtime::NODES_PER_UPDATE_MAX..runtime::NODES_PER_UPDATE_MAX + 10).contains(&ran));
-    assert!(!game.flow.queue.is_empty());
     game.event("go");
-    assert_eq!(game.flow.nodes_run, ran);
-    game.update(0.1);
-    assert!(game.flow.nodes_run >= runtime::NODES_PER_UPDATE_MAX);
+    assert!(game.flow.last_error().contains("node e (event.custom): 1000 events came"));
+    assert!(game.flow.nodes_run < 5000 && game.flow.queue.is_empty(), "{}", game.flow.nodes_run);
+}
+
+#[test]
+fn many_events_from_outside_are_no_loop() {
+    let mut game = Game::new(
+        "nodes = { e = { type = \"event.custom\" name = \"go\" } \
+         a = { type = \"event.send\" name = \"second\" } \
+         s = { type = \"event.custom\" name = \"second\" } l = { type = \"test.log\" } }\n\
+         events = { \"e.out > a.in\" = true \"s.out > l.in\" = true }",
+    );
+    for _ in 0..5000 {
+        game.event("go");
+    }
+    assert_eq!((game.taken().split(' ').count(), game.flow.last_error()), (5000, ""));
 }
 
 #[test]

@@ -22,23 +22,33 @@ pub struct LiveKnown {
 impl Flow {
     /// Returns what happened in an instance since a tool asked: `sequence`, `lost`, `wires`,
     /// `events` (number, frame, index of the wire), `counts`, `revision`, `values`, and the last
-    /// `problem`. The first question begins the recording. `now` is in seconds.
+    /// `problem`. The first question begins the recording; after the end of the instance, `ended`
+    /// is true. `now` is in seconds.
     pub fn live(
         &mut self,
         id: InstanceId,
         known: LiveKnown,
         now: f64,
     ) -> Option<Vec<(String, SjsonTree)>> {
-        self.trace(id, now)?;
-        let instance = self.instances.get(id)?;
-        let program = &self.programs[instance.program as usize].program;
+        if !self.is_recorded(id) {
+            self.trace(id, now)?;
+        }
         let trace = self.traces.iter_mut().find(|trace| trace.instance == id)?;
+        trace.asked_at = now;
+        let ended = trace.ended.take();
+        let (program, slots) = match (&ended, self.instances.get(id)) {
+            (Some(ended), _) => (&ended.program, &ended.slots),
+            (None, instance) => {
+                let instance = instance?;
+                (&self.programs[instance.program as usize].program, &instance.slots)
+            }
+        };
         // A later event is one of a recording before this one.
         let after = if known.event > trace.sequence { 0 } else { known.event };
         let oldest = trace.events.front().map_or(trace.sequence + 1, |event| event.sequence);
         let lost = oldest.saturating_sub(after + 1);
         let (wires, events) = events_tree(program, trace, after);
-        let values = values_tree(program, trace, &instance.slots, &self.heap, known.values);
+        let values = values_tree(program, trace, slots, &self.heap, known.values);
         trace.revision += 1;
         let mut entries = vec![
             ("sequence", json::count(trace.sequence as usize)),
@@ -48,11 +58,18 @@ impl Flow {
             ("counts", counts_tree(program, trace, after)),
             ("revision", json::count(trace.revision as usize)),
             ("values", values),
+            ("ended", SjsonTree::Bool(ended.is_some())),
         ];
+        trace.ended = ended;
         if !trace.problem.is_empty() {
             entries.push(("problem", json::text(&trace.problem)));
         }
         Some(entries.into_iter().map(|(name, value)| (name.to_string(), value)).collect())
+    }
+
+    /// Returns true if an instance has ended, and its recording is still there.
+    pub fn is_recorded(&self, id: InstanceId) -> bool {
+        self.traces.iter().any(|trace| trace.instance == id && trace.ended.is_some())
     }
 }
 

@@ -48,3 +48,33 @@ fn answers_to_tools_have_only_changes() {
     assert!(text(&other, "values").contains("variable x"), "{other:?}");
     assert!(text(&other, "counts").contains("\"go\":1"), "{other:?}");
 }
+
+#[test]
+fn the_last_events_of_an_ended_instance_are_answered() {
+    let mut game = Game::new(
+        "variables = { x = { type = \"number\" } }\n\
+         nodes = { go = { type = \"event.custom\" name = \"go\" } \
+         a = { type = \"variable.add\" variable = \"x\" } }\n\
+         events = { \"go.out > a.in\" = true }",
+    );
+    let ask = |game: &mut Game, event: u64| {
+        let known = LiveKnown { event, values: 0 };
+        game.flow.live(game.id, known, 1.0).map(SjsonTree::Object)
+    };
+    let text = |tree: &SjsonTree, name: &str| json::write(tree.get(name).unwrap());
+    assert_eq!(text(&ask(&mut game, 0).unwrap(), "ended"), "false");
+    game.event("go");
+    game.flow.destroy(game.id);
+    for _ in 0..2 {
+        let last = ask(&mut game, 0).unwrap();
+        assert_eq!((text(&last, "ended"), text(&last, "sequence")), ("true".into(), "2".into()));
+        assert_eq!(text(&last, "values").matches("\"variable x\":\"1\"").count(), 1);
+        assert_eq!(text(&last, "counts"), "{\"go\":1,\"a\":1}");
+    }
+    // Nothing is kept for long, and nothing of instances that nobody watched.
+    game.flow.end_old_traces(4.0, 2.0);
+    assert!(ask(&mut game, 0).is_none());
+    let other = game.spawn();
+    game.flow.destroy(other);
+    assert!(game.flow.live(other, LiveKnown::default(), 4.0).is_none());
+}

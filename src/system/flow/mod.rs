@@ -8,6 +8,7 @@
 mod absent_events;
 mod built_in;
 mod calls;
+mod chains;
 mod check;
 mod compile;
 mod connect;
@@ -60,7 +61,7 @@ pub use absent_events::{EventSources, absent_events};
 pub use built_in::{pin_list, pin_tree};
 pub use check::{GraphOwner, check};
 pub use compile::{Compiled, PULLS_MAX, compile};
-pub use explain::{catalogue_tree, explain, node_markdown, problem_tree};
+pub use explain::{catalogue_tree, explain, node_markdown, node_text, problem_tree};
 pub use flatten::GRAPH_DEPTH_MAX;
 pub use instance::{INSTANCES_MAX, InstanceId, instance_bytes};
 pub use literal::{Literal, check_default};

@@ -2,6 +2,7 @@
 //! that is running. Functions that only scripts can call are handed out as `RunState::Call`; the
 //! caller stores the results and runs on.
 
+use super::chains::EventChains;
 use super::control::next_generation;
 use super::failure::Failure;
 use super::instance::{Instance, InstanceId, Instances};
@@ -11,7 +12,7 @@ use super::program::{EventKind, LEVEL_SLOT, Program, UNIT_SLOT, WORLD_SLOT};
 use super::queries::{FlowHost, Machine};
 use super::task::{self, Frame, NO_WIRE, Outcome, Request, RunMode, Surroundings, Task};
 use super::timers::FlowTimers;
-use super::trace::FlowTrace;
+use super::trace::{EndedInstance, FlowTrace};
 use super::value::{FlowHeap, Slot};
 use engine_foundation::{Error, Handle, error, log};
 use std::collections::{HashMap, VecDeque};
@@ -26,6 +27,11 @@ pub const NODES_PER_EVENT_MAX: u32 = 10_000;
 /// Maximum number of nodes and queries that run between two updates: an event that sends itself
 /// again and again continues in the next update.
 pub const NODES_PER_UPDATE_MAX: u64 = 1_000_000;
+/// Maximum number of events that one graph gets in an update because of events before them, from
+/// the fourth on: an event that sends itself is one after a thousand times.
+pub const EVENT_CHAIN_MAX: u32 = 1000;
+/// Number of events that may follow from each other before they are counted.
+pub(super) const EVENT_CHAIN_FREE: u32 = 4;
 /// Maximum number of events that run inside of functions of other events.
 pub const NESTED_EVENTS_MAX: usize = 16;
 /// Maximum number of dynamic blocks that a program keeps for its next instances.
@@ -83,6 +89,8 @@ pub(super) struct WaitingEvent {
     pub node: u32,
     pub mode: RunMode,
     pub output: u32,
+    /// Number of events of which it is a consequence.
+    pub depth: u32,
     pub count: u8,
     pub values: [Slot; EVENT_VALUES_MAX],
 }
@@ -122,6 +130,8 @@ pub struct Flow {
     pub nodes_max: u32,
     /// Nodes and queries that ran since the last update.
     pub(super) nodes_run: u64,
+    /// Events that followed from others.
+    pub(super) chains: EventChains,
     /// Number of the current frame.
     pub frame: u64,
     pub(super) stopped: bool,
@@ -156,6 +166,7 @@ impl Default for Flow {
             traces: Vec::new(),
             nodes_max: NODES_PER_EVENT_MAX,
             nodes_run: 0,
+            chains: EventChains::default(),
             frame: 0,
             stopped: false,
             single_step: false,
@@ -234,6 +245,10 @@ impl Flow {
     /// Destroys an instance. Its delays and its events end.
     pub fn destroy(&mut self, id: InstanceId) {
         let Some(instance) = self.instances.remove(id) else { return };
+        if let Some(trace) = self.traces.iter_mut().find(|trace| trace.instance == id) {
+            let program = self.programs[instance.program as usize].program.clone();
+            trace.ended = Some(EndedInstance { program, slots: instance.slots.clone() });
+        }
         if self.of_owner.get(&instance.owner) == Some(&id) {
             self.of_owner.remove(&instance.owner);
         }
@@ -339,7 +354,9 @@ impl Flow {
         let shared = programs.flat_map(|loaded| loaded.constants.iter().chain(&loaded.template));
         let slots = self.instances.iter().flat_map(|(_, instance)| instance.slots.iter());
         let events = self.callbacks.iter().map(|event| &event.value);
-        self.heap.sweep(shared.chain(slots).chain(events).chain(kept));
+        let ended = self.traces.iter().filter_map(|trace| trace.ended.as_ref());
+        let ended = ended.flat_map(|ended| ended.slots.iter());
+        self.heap.sweep(shared.chain(slots).chain(events).chain(ended).chain(kept));
     }
 
     /// Begins the next event that waits; false if none does.
@@ -359,6 +376,7 @@ impl Flow {
                 }
             }
             self.task.begin(event.instance);
+            self.task.depth = event.depth;
             let (node, mode, input) = (event.node, event.mode, event.output);
             self.task.stack.push(Frame { node, mode, input, wire: NO_WIRE });
             return true;

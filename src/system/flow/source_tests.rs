@@ -234,20 +234,6 @@ fn explanations_name_settings_and_subgraphs() {
 }
 
 #[test]
-fn the_manual_lists_all_nodes() {
-    const MARK: &str = "\n<!-- nodes -->\n";
-    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../../docs/flow.md");
-    let text = std::fs::read_to_string(path).unwrap();
-    let (before, listed) = text.split_once(MARK).unwrap();
-    let wanted = node_markdown(&Catalogue::built_in());
-    if std::env::var_os("ENGINE_ROWS_UPDATE").is_some() {
-        std::fs::write(path, format!("{before}{MARK}{wanted}")).unwrap();
-        return;
-    }
-    assert!(listed == wanted, "docs/flow.md: ENGINE_ROWS_UPDATE=1 cargo test -p engine_flow");
-}
-
-#[test]
 fn requests_send_raise_and_print() {
     let mut game = Game::new(
         "nodes = { go = { type = \"event.custom\" name = \"go\" } \
@@ -334,4 +320,35 @@ fn numbers_in_names_are_compared_as_numbers() {
     let mut names = ["n10", "n9", "n010", "a", "n", "n1b", "n99999999999999999999", "n0"];
     names.sort_by(|a, b| super::source::natural_order(a, b));
     assert_eq!(names, ["a", "n", "n0", "n9", "n010", "n10", "n99999999999999999999", "n1b"]);
+}
+
+#[test]
+fn wires_after_the_end_of_the_own_unit_are_warned_of() {
+    let warnings = |node: &str, owner: GraphOwner| {
+        let text = format!(
+            "nodes = {{ go = {{ type = \"event.custom\" name = \"go\" }} \
+             me = {{ type = \"self.unit\" }} \
+             n = {{ type = \"unit.destroy\" {node} }} l = {{ type = \"test.log\" }} }} \
+             events = {{ \"go.out > n.in\" = true \"n.out > l.in\" = true }}"
+        );
+        let (source, _) = GraphSource::read(&tree(&text));
+        let mut catalogue = super::tests::catalogue();
+        let unit = Pin::new("unit", FlowType::Unit).or(PinDefault::Owner);
+        let known = catalogue.find("unit.test").unwrap().clone();
+        let inputs = vec![known.inputs[0].clone(), unit];
+        catalogue.set(NodeType { name: "unit.destroy".to_string(), inputs, ..known });
+        let mut load = |_: &str| Err("there is no graph".to_string());
+        let found = check(&source, &catalogue, owner, &mut load).problems;
+        found.iter().map(Problem::text).collect::<Vec<_>>().join("\n")
+    };
+    let own = "'l.in' never runs: this node ends the unit of the graph, and the graph with it. \
+               Put it before 'n'";
+    for node in ["", "inputs = { unit = { wire = \"me.unit\" } }"] {
+        let found = warnings(node, GraphOwner::Unit);
+        assert!(found.contains(own), "{node}: {found}");
+    }
+    let other = "inputs = { unit = { wire = \"go.sender\" } }";
+    assert_eq!(warnings(other, GraphOwner::Unit), "");
+    let units = ["gate".to_string()];
+    assert_eq!(warnings("inputs = { unit = \"gate\" }", GraphOwner::Level(&units)), "");
 }

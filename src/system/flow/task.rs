@@ -117,6 +117,8 @@ pub struct Task {
     pub count: u32,
     /// Number of nodes that ran and of queries that were evaluated.
     pub work: u64,
+    /// Number of events of which this one is a consequence.
+    pub depth: u32,
     /// True if the next node runs even if it has a breakpoint.
     pub passes_breakpoint: bool,
     /// The last wires, in a ring.
@@ -148,7 +150,7 @@ impl Task {
     }
 
     /// Returns the names of the last wires.
-    fn wire_names(&self, program: &Program) -> String {
+    pub fn wire_names(&self, program: &Program) -> String {
         let mut names: Vec<String> = Vec::new();
         for at in 0..WIRES_KEPT {
             let wire = self.wires[(self.count as usize + at) % WIRES_KEPT];

@@ -2,9 +2,11 @@
 //! ran. Nothing is recorded while no tool asks.
 
 use super::instance::InstanceId;
+use super::program::Program;
 use super::task::NO_WIRE;
 use super::value::Slot;
 use std::collections::VecDeque;
+use std::sync::Arc;
 
 /// Number of events that are kept.
 pub const TRACE_EVENTS_MAX: usize = 1000;
@@ -22,6 +24,13 @@ pub struct TraceEvent {
     pub wire: u32,
     /// Event input, or the output of an entry point.
     pub input: u32,
+}
+
+/// The last state of an instance that has ended.
+#[derive(Debug)]
+pub struct EndedInstance {
+    pub program: Arc<Program>,
+    pub slots: Box<[Slot]>,
 }
 
 /// The recorded events of an instance.
@@ -42,6 +51,8 @@ pub struct FlowTrace {
     pub shown: Vec<Slot>,
     /// Number of that answer, which no earlier recording had.
     pub revision: u64,
+    /// Set when the instance has ended, so that tools still get its last events and values.
+    pub ended: Option<EndedInstance>,
 }
 
 impl FlowTrace {
@@ -57,6 +68,7 @@ impl FlowTrace {
             asked_at: now,
             shown: Vec::new(),
             revision: (now * 1e6) as u64,
+            ended: None,
         }
     }
 

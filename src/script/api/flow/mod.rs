@@ -2,6 +2,7 @@
 //! events that they get, and the functions that their nodes call. Values are passed one by one, so
 //! that a call allocates nothing.
 
+mod lua_nodes;
 mod native;
 mod nodes;
 mod step;
@@ -18,7 +19,7 @@ use engine_world::WorldId;
 use engine_world::level::LevelId;
 use engine_world::unit::UnitId;
 
-pub use nodes::{function_type, function_types};
+pub use nodes::{function_type, function_types, manual_types};
 
 const OWNER: (&str, &str) = ("owner", "a unit or a level");
 const AT: (&str, &str) = ("at", "index from 1");

@@ -1,8 +1,8 @@
 //! Node types from the rows of functions, and from tables in Lua. The flag of a row says what its
 //! function is in graphs; the values that graphs have decide here if it can be a node at all.
 
-use super::native;
 use super::unit_nodes::{NODES, NativeNode};
+use super::{lua_nodes, native};
 use crate::api_row::NodeFlag;
 use crate::argument::{Integer, TextArgument};
 use crate::docgen::ApiModel;
@@ -10,8 +10,8 @@ use crate::docgen::model::{FunctionDoc, ParamDoc, first_sentence};
 use crate::return_value::ExpectedResult;
 use crate::value::ScriptValue;
 use engine_flow::{
-    CALL_EVENTS_MAX, CALL_PINS_MAX, FlowType, NodeKind, NodeOrigin, NodeType, Op, Pin, PinDefault,
-    ambiguous_old_name, check_default, read_was,
+    CALL_EVENTS_MAX, CALL_PINS_MAX, Catalogue, FlowType, NodeKind, NodeOrigin, NodeType, Op, Pin,
+    PinDefault, ambiguous_old_name, check_default, read_was,
 };
 use engine_foundation::sjson::SjsonTree;
 use engine_foundation::{Error, HandleKind, error, suggest};
@@ -153,8 +153,20 @@ pub fn function_types() -> Vec<NodeType> {
     functions.filter_map(function_type).collect()
 }
 
+/// Returns the node types for units and levels, which are no functions of modules.
+pub fn object_types() -> Vec<NodeType> {
+    NODES.iter().map(NativeNode::node_type).chain(lua_nodes::types()).collect()
+}
+
+/// Returns the node types with tables in the manual: those that the engine executes itself, and
+/// those for units and levels.
+pub fn manual_types() -> Vec<NodeType> {
+    let built_in = Catalogue::built_in();
+    built_in.types().iter().cloned().chain(object_types()).collect()
+}
+
 pub(super) fn add_functions(engine: &mut Engine) {
-    let types = function_types().into_iter().chain(NODES.iter().map(NativeNode::node_type));
+    let types = function_types().into_iter().chain(object_types());
     let graphs = &mut engine.worlds.flow;
     graphs.natives.by_name.clear();
     graphs.natives.call = native::call;
@@ -374,10 +386,7 @@ fn add_type(
     check_names(&outputs, "outputs").map_err(at)?;
     let title = text(fields, "title").map_err(at)?;
     let default_title = name.rsplit('.').next().unwrap_or(name).replace('_', " ");
-    let origin = match file {
-        "" => NodeOrigin::Function,
-        file => NodeOrigin::Script(file.to_string()),
-    };
+    let origin = NodeOrigin::Script(file.to_string());
     let node = NodeType {
         name: name.to_string(),
         title: title.unwrap_or(default_title),
@@ -393,10 +402,7 @@ fn add_type(
         dynamic: false,
     };
     let catalogue = &mut engine.worlds.flow.get_mut().catalogue;
-    if catalogue
-        .find(name)
-        .is_some_and(|known| !matches!(known.origin, NodeOrigin::Script(_)) && !file.is_empty())
-    {
+    if catalogue.find(name).is_some_and(|known| !matches!(known.origin, NodeOrigin::Script(_))) {
         return Err(error!("the node '{name}' has the name of a node of the engine: rename it"));
     }
     catalogue.set(node);

@@ -1,6 +1,6 @@
 //! Nodes for units and levels that run in Rust: what artists need most, with inputs that fit a
 //! graph. Nodes that spawn and destroy units, or that keep data of scripts, need Lua
-//! (lua/flow/nodes.lua).
+//! (lua_nodes.rs).
 
 use crate::api::{actor, level, light, mesh, particles, sound, unit};
 use crate::api_row::{FunctionRow, NodeFlag, func};
@@ -22,8 +22,8 @@ pub(super) struct NativeNode {
 }
 
 const UNIT: (&str, &str) = ("unit", "");
-const NODE: (&str, &str) = ("node", "");
-const MESH: (&str, &str) = ("mesh", "");
+const NODE: (&str, &str) = ("node", "name of a node of the unit; empty: its root");
+const MESH: (&str, &str) = ("mesh", "name of a mesh of the unit");
 
 const fn node(
     row: FunctionRow,
@@ -63,7 +63,7 @@ pub(super) static NODES: &[NativeNode] = &[
         func(
             "unit.set_position",
             set_position,
-            &[UNIT, ("position", ""), NODE],
+            &[UNIT, ("position", "in metres, from the parent node"), NODE],
             "Sets the local position of a unit, or of one of its nodes.",
         ),
         "Set position",
@@ -74,7 +74,7 @@ pub(super) static NODES: &[NativeNode] = &[
         func(
             "unit.set_rotation",
             set_rotation,
-            &[UNIT, ("rotation", ""), NODE],
+            &[UNIT, ("rotation", "from the parent node"), NODE],
             "Sets the local rotation of a unit, or of one of its nodes.",
         ),
         "Set rotation",
@@ -85,7 +85,7 @@ pub(super) static NODES: &[NativeNode] = &[
         func(
             "unit.effect",
             effect,
-            &[("effect", ""), UNIT, NODE],
+            &[("effect", "name of a particle effect"), UNIT, NODE],
             "Plays a particle effect at a node of a unit.",
         ),
         "Play effect",
@@ -96,7 +96,7 @@ pub(super) static NODES: &[NativeNode] = &[
         func(
             "unit.sound",
             play_sound,
-            &[("sound", ""), UNIT],
+            &[("sound", "name of a sound"), UNIT],
             "Plays a sound at the position of a unit.",
         ),
         "Play sound",
@@ -107,7 +107,12 @@ pub(super) static NODES: &[NativeNode] = &[
         func(
             "unit.set_light",
             set_light,
-            &[UNIT, ("light", ""), ("on", ""), ("intensity", "")],
+            &[
+                UNIT,
+                ("light", "name of a light of the unit"),
+                ("on", "false switches it off"),
+                ("intensity", "as Light.set_intensity; without a value, it stays"),
+            ],
             "Switches a light of a unit on or off, and sets its intensity.",
         ),
         "Switch light",
@@ -115,7 +120,12 @@ pub(super) static NODES: &[NativeNode] = &[
         "",
     ),
     node(
-        func("unit.set_visible", set_visible, &[UNIT, ("visible", "")], "Shows or hides a unit."),
+        func(
+            "unit.set_visible",
+            set_visible,
+            &[UNIT, ("visible", "false hides it")],
+            "Shows or hides a unit.",
+        ),
         "Show or hide unit",
         "unit: unit = owner, visible: boolean = true",
         "",
@@ -124,7 +134,7 @@ pub(super) static NODES: &[NativeNode] = &[
         func(
             "unit.set_mesh_visible",
             set_mesh_visible,
-            &[UNIT, MESH, ("visible", "")],
+            &[UNIT, MESH, ("visible", "false hides it")],
             "Shows or hides a mesh of a unit.",
         ),
         "Show or hide mesh",
@@ -135,8 +145,12 @@ pub(super) static NODES: &[NativeNode] = &[
         func(
             "unit.push",
             push,
-            &[UNIT, ("impulse", ""), ("actor", "")],
-            "Gives an actor of a unit an impulse, in kilogram metres per second.",
+            &[
+                UNIT,
+                ("impulse", "in kilogram metres per second, in the directions of the world"),
+                ("actor", "name of an actor of the unit; empty: its first one"),
+            ],
+            "Gives an actor of a unit an impulse.",
         ),
         "Push",
         "unit: unit = owner, impulse: vector, actor: text = \"\"",
@@ -146,7 +160,7 @@ pub(super) static NODES: &[NativeNode] = &[
         func(
             "unit.set_tint",
             set_tint,
-            &[UNIT, MESH, ("color", "")],
+            &[UNIT, MESH, ("color", "four numbers from 0 to 255; white is no change")],
             "Multiplies the colors of a mesh of a unit with a color.",
         ),
         "Set tint",
@@ -157,7 +171,11 @@ pub(super) static NODES: &[NativeNode] = &[
         func(
             "unit.set_animation_variable",
             set_animation_variable,
-            &[UNIT, ("variable", ""), ("value", "")],
+            &[
+                UNIT,
+                ("variable", "name of a variable of its state machine"),
+                ("value", "its new value"),
+            ],
             "Sets a variable of the state machine of a unit.",
         ),
         "Set animation variable",
@@ -168,7 +186,7 @@ pub(super) static NODES: &[NativeNode] = &[
         func(
             "unit.animation_event",
             animation_event,
-            &[UNIT, ("event", "")],
+            &[UNIT, ("event", "name of an event of its state machine")],
             "Sends an event to the state machine of a unit.",
         ),
         "Send animation event",
@@ -179,7 +197,7 @@ pub(super) static NODES: &[NativeNode] = &[
         func(
             "level.unit",
             level::unit,
-            &[("level", ""), ("name", "")],
+            &[("level", ""), ("name", "of the unit in the file of the level")],
             "The unit with a name in the file of a level, or nothing.",
         )
         .pure(),
@@ -192,28 +210,58 @@ pub(super) static NODES: &[NativeNode] = &[
 impl NativeNode {
     /// Returns the node type.
     pub fn node_type(&self) -> NodeType {
-        let is_query = self.row.node == NodeFlag::Query;
-        let (inputs, outputs) = match is_query {
-            true => (self.inputs.to_string(), self.outputs.to_string()),
-            false => {
-                (format!("in: event, {}", self.inputs), format!("out: event, {}", self.outputs))
-            }
-        };
-        let category = if self.row.name.starts_with("level") { "Level" } else { "Unit" };
-        NodeType {
-            name: self.row.name.to_string(),
-            title: self.title.to_string(),
-            category: category.to_string(),
-            doc: self.row.doc.to_string(),
-            kind: if is_query { NodeKind::Query } else { NodeKind::Action },
-            origin: NodeOrigin::Function,
-            op: Op::Call,
-            inputs: pin_list(&inputs),
-            outputs: pin_list(outputs.trim_end_matches(", ")),
-            settings: Vec::new(),
-            latent: false,
-            dynamic: false,
+        object_type(&ObjectNode {
+            name: self.row.name,
+            title: self.title,
+            doc: self.row.doc,
+            is_query: self.row.node == NodeFlag::Query,
+            inputs: self.inputs,
+            outputs: self.outputs,
+            params: self.row.params,
+        })
+    }
+}
+
+/// A node for units or levels: the parts of its type.
+pub(super) struct ObjectNode {
+    pub name: &'static str,
+    pub title: &'static str,
+    pub doc: &'static str,
+    pub is_query: bool,
+    /// Without the event `in` of actions.
+    pub inputs: &'static str,
+    /// Without the event `out` of actions.
+    pub outputs: &'static str,
+    /// Descriptions of inputs.
+    pub params: &'static [(&'static str, &'static str)],
+}
+
+/// Returns the type of a node for units or levels.
+pub(super) fn object_type(node: &ObjectNode) -> NodeType {
+    let (inputs, outputs) = match node.is_query {
+        true => (node.inputs.to_string(), node.outputs.to_string()),
+        false => (format!("in: event, {}", node.inputs), format!("out: event, {}", node.outputs)),
+    };
+    let mut inputs = pin_list(&inputs);
+    for pin in &mut inputs {
+        if let Some((_, doc)) = node.params.iter().find(|(name, _)| *name == pin.name) {
+            pin.doc = doc.to_string();
         }
+    }
+    let category = if node.name.starts_with("level") { "Level" } else { "Unit" };
+    NodeType {
+        name: node.name.to_string(),
+        title: node.title.to_string(),
+        category: category.to_string(),
+        doc: node.doc.to_string(),
+        kind: if node.is_query { NodeKind::Query } else { NodeKind::Action },
+        origin: NodeOrigin::Function,
+        op: Op::Call,
+        inputs,
+        outputs: pin_list(outputs.trim_end_matches(", ")),
+        settings: Vec::new(),
+        latent: false,
+        dynamic: false,
     }
 }
 

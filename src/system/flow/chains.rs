@@ -1,0 +1,109 @@
+//! Events that follow from other events within one update: a graph that sends an event to itself, at
+//! once or through a script, and a unit that spawns itself, end with an error that names the loop.
+
+use super::instance::InstanceId;
+use super::program::EventKind;
+use super::runtime::{EVENT_CHAIN_FREE, EVENT_CHAIN_MAX, Flow, PendingCall};
+use std::collections::HashMap;
+
+/// Receiver of events that are counted.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+enum Receiver {
+    Instance(InstanceId),
+    /// All instances of a program: each new unit gets one event.
+    Program(u32),
+}
+
+/// Numbers of events that followed from others in the current update.
+#[derive(Default)]
+pub(super) struct EventChains {
+    frame: u64,
+    counts: HashMap<Receiver, u32>,
+}
+
+impl EventChains {
+    /// Begins to count anew.
+    pub fn clear(&mut self) {
+        self.counts.clear();
+    }
+
+    /// Counts an event; returns the number of those that the receiver got.
+    fn count(&mut self, frame: u64, receiver: Receiver) -> u32 {
+        if self.frame != frame {
+            self.frame = frame;
+            self.counts.clear();
+        }
+        let count = self.counts.entry(receiver).or_default();
+        *count = count.saturating_add(1);
+        *count
+    }
+}
+
+impl Flow {
+    /// Returns the number of events of which one is a consequence that is sent now.
+    pub(super) fn event_depth(&self) -> u32 {
+        match (self.task.instance, self.suspended.last()) {
+            (Some(_), _) => self.task.depth.saturating_add(1),
+            (None, Some((task, _))) => task.depth.saturating_add(1),
+            (None, None) => 0,
+        }
+    }
+
+    /// Returns false if an event must be dropped, because its graph got too many that followed from
+    /// each other. `node` is the offset of the node that gets it.
+    pub(super) fn takes_event(
+        &mut self,
+        id: InstanceId,
+        kind: EventKind,
+        node: u32,
+        depth: u32,
+    ) -> bool {
+        if depth < EVENT_CHAIN_FREE {
+            return true;
+        }
+        let Some(program) = self.instances.get(id).map(|instance| instance.program) else {
+            return false;
+        };
+        let receiver = match kind {
+            EventKind::Custom => Receiver::Instance(id),
+            EventKind::Spawned => Receiver::Program(program),
+            _ => return true,
+        };
+        let count = self.chains.count(self.frame, receiver);
+        if count == EVENT_CHAIN_MAX + 1 {
+            let message = self.chain_message(kind);
+            self.note_failure(id, node, &message);
+        }
+        count <= EVENT_CHAIN_MAX
+    }
+
+    #[cold]
+    fn chain_message(&self, kind: EventKind) -> String {
+        let (events, question) = match kind {
+            EventKind::Spawned => ("units with this graph were spawned", "does it spawn itself?"),
+            _ => ("events came", "does it send itself?"),
+        };
+        let task = match self.task.instance {
+            Some(_) => Some(&self.task),
+            None => self.suspended.last().map(|(task, _)| task),
+        };
+        let sender = task.and_then(|task| {
+            let instance = self.instances.get(task.instance?)?;
+            let program = &self.programs[instance.program as usize].program;
+            let by_script = match self.pending {
+                Some(PendingCall::Callback) => " from on_flow_event,",
+                _ => "",
+            };
+            let wires = task.wire_names(program);
+            Some(format!(
+                " The last one came{by_script} after the wires {wires} of {}",
+                program.name
+            ))
+        });
+        format!(
+            "{EVENT_CHAIN_MAX} {events} in one update because of each other (EVENT_CHAIN_MAX), and \
+             further ones are dropped: {question}{}",
+            sender.unwrap_or_default()
+        )
+    }
+}
