@@ -137,7 +137,7 @@ fn misspelled_component_function_is_an_error() {
         assert_eq!(output.matches(message).count(), 1, "'{message}' is not once in:\n{output}");
     }
     assert!(!output.contains("heal'") && !output.contains("upgrade"), "{output}");
-    let last = "2 scripts, 2 units, 0 models and 0 levels checked\n2 other errors\n";
+    let last = "2 scripts, 2 units, 0 models and 0 levels checked\n2 errors\n";
     assert!(output.contains(last), "{output}");
 }
 

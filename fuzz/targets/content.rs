@@ -3,7 +3,7 @@
 
 use super::{Target, split};
 use engine::app::resource_kinds::KINDS;
-use engine::content::merge::{MergeOptions, MergeSide, MergeTexts, merge};
+use engine::content::merge::{MergeOptions, MergeSide, MergeTexts, SIDE_LABELS, merge};
 use engine::content::references::{ScriptArguments, parse, patched};
 use engine::foundation::sjson;
 use engine::resource::resource_name::SourceName;
@@ -36,7 +36,8 @@ fn merge_texts(bytes: &[u8]) {
     let (left, right) = split(rest.unwrap_or_default());
     let text = |bytes| String::from_utf8_lossy(bytes).into_owned();
     let (base, left, right) = (text(base), text(left), text(right.unwrap_or_default()));
-    let options = MergeOptions { winner: &|_| MergeSide::Right, is_json: false };
+    let options =
+        MergeOptions { winner: &|_| MergeSide::Right, is_json: false, labels: SIDE_LABELS };
     let merged = merge(MergeTexts { base: &base, left: &left, right: &right }, options);
     let all_parse = [&base, &left, &right].iter().all(|text| sjson::parse(text).is_ok());
     if all_parse && merged.by_lines.is_none() {

@@ -2,17 +2,19 @@
 //! take names of resources, built-in resources, resources that scripts create, and settings.
 
 use crate::resource_kinds::KINDS;
+use engine_content::merge::lists_without_ids as lists_of;
 use engine_content::references::{
-    ContentGraph, GraphOptions, Problem, ReferenceUse, ScriptArguments, Target,
+    ContentGraph, FileNode, GraphOptions, Problem, ReferenceUse, ScriptArguments, Target,
 };
 use engine_foundation::Error;
 use engine_foundation::file_access::{self, readers};
 use engine_foundation::own_folder;
+use engine_foundation::sjson;
 use engine_platform as platform;
 use engine_resource::glob::Glob;
 use engine_resource::project::Project;
 use engine_resource::resource_kind::kind_names;
-use engine_resource::resource_name::{ResourceName, is_script};
+use engine_resource::resource_name::{ResourceName, SourceName, is_script};
 use engine_resource::settings::Settings;
 use engine_runtime::built_in_resources::is_built_in;
 use engine_script::lint::ResourceCreators;
@@ -80,6 +82,28 @@ pub fn missing_uses(graph: &ContentGraph) -> Vec<ReferenceUse> {
         !kinds.any(|(_, kind)| created.contains(&ResourceName::new(kind.name, &reference.name)))
     });
     missing
+}
+
+/// Returns a warning for each file of data whose lists have objects without ids, which a merge
+/// compares by content. The formats of the engine decide about ids themselves.
+pub fn lists_without_ids(graph: &ContentGraph) -> Vec<String> {
+    let is_data = |file: &&FileNode| {
+        let name = SourceName::of(&file.path, &KINDS).and_then(Result::ok);
+        name.is_some_and(|name| name.resource.kind == kind_names::CONFIG)
+    };
+    let mut warnings = Vec::new();
+    for FileNode { path, .. } in graph.files.iter().filter(is_data) {
+        let bytes = file_access::read(&graph.root, path, &readers::SOURCE_TEXT);
+        let document = bytes.ok().and_then(|bytes| sjson::parse_bytes(&bytes).ok());
+        let lines = document.as_ref().map(lists_of).unwrap_or_default();
+        let Some(line) = lines.first() else { continue };
+        let lists = match lines.len() {
+            1 => "this list has objects without an id of their own".to_string(),
+            count => format!("{count} lists from here have objects without an id of their own"),
+        };
+        warnings.push(format!("{path}:{line}: {lists}, and merges compare them: give each an id"));
+    }
+    warnings
 }
 
 /// Returns the name of the script that starts a game.

@@ -17,8 +17,8 @@ use engine_resource::store::ResourceStore;
 use engine_script::{ScriptValue, Vm};
 use std::path::Path;
 
-/// CPU time of the script for one resource, in seconds.
-const RESOURCE_SECONDS: f64 = 10.0;
+/// CPU time of the script for one resource, in seconds, if the command line gives none.
+pub const RESOURCE_SECONDS: f64 = 10.0;
 
 /// A source that a script has changed, or a new one.
 #[derive(Clone, Debug)]
@@ -38,6 +38,7 @@ pub fn run(
     graph: &ContentGraph,
     script_name: &str,
     script: &str,
+    seconds: f64,
 ) -> Result<Vec<ScriptedChange>, Error> {
     let launch = GameLaunch {
         boot: Some("tools.check".to_string()),
@@ -47,9 +48,10 @@ pub fn run(
     };
     let mut app = App::open(launch)?;
     let vm = app.vm();
+    vm.set_time_remedy("give engine script a larger number with --seconds");
     let arguments = [script, script_name].map(|text| ScriptValue::Text(text.to_string()));
     let loaded = vm
-        .call_core("load_content_script", &arguments, RESOURCE_SECONDS)
+        .call_core("load_content_script", &arguments, seconds)
         .map_err(|report| Error::new(report.to_string()))?;
     if let Some(SjsonTree::String(problem)) = loaded.to_tree().get("problem") {
         return Err(Error::new(problem.clone()));
@@ -63,16 +65,24 @@ pub fn run(
         if has_text_format(&resource.kind) {
             let paths = graph.files_of(target).iter().map(|at| &graph.files[*at].path[..]);
             let paths: Vec<&str> = paths.collect();
-            visit_resource(vm, &graph.root, resource, &paths, &mut changes)?;
+            let mut script = RunningScript { vm: &mut *vm, root: &graph.root, seconds };
+            visit_resource(&mut script, resource, &paths, &mut changes)?;
         }
     }
     Ok(changes)
 }
 
+/// The VM of a loaded script.
+struct RunningScript<'a> {
+    vm: &'a mut Vm,
+    root: &'a Path,
+    /// CPU time for one resource.
+    seconds: f64,
+}
+
 /// Calls the script for each source of a resource in SJSON, or once if it has none.
 fn visit_resource(
-    vm: &mut Vm,
-    root: &Path,
+    script: &mut RunningScript,
     resource: &ResourceName,
     paths: &[&str],
     changes: &mut Vec<ScriptedChange>,
@@ -84,14 +94,14 @@ fn visit_resource(
     let sources: Vec<&str> = paths.iter().filter(is_own).copied().collect();
     let picture = paths.iter().find(|path| !is_own(path));
     let size = picture.and_then(|path| {
-        let bytes = file_access::read(root, path, &readers::SOURCE).ok()?;
+        let bytes = file_access::read(script.root, path, &readers::SOURCE).ok()?;
         stated_size(&bytes)
     });
     let new_path = resource.to_string();
     match sources.is_empty() {
-        true => visit(vm, root, &ScriptedFile { resource, paths, size, path: &new_path }, changes),
+        true => visit(script, &ScriptedFile { resource, paths, size, path: &new_path }, changes),
         false => sources.iter().try_for_each(|path| {
-            visit(vm, root, &ScriptedFile { resource, paths, size, path }, changes)
+            visit(script, &ScriptedFile { resource, paths, size, path }, changes)
         }),
     }
 }
@@ -126,15 +136,14 @@ impl ScriptedFile<'_> {
 }
 
 fn visit(
-    vm: &mut Vm,
-    root: &Path,
+    script: &mut RunningScript,
     file: &ScriptedFile,
     changes: &mut Vec<ScriptedChange>,
 ) -> Result<(), Error> {
     let path = file.path;
     let old = match file.paths.contains(&path) {
         true => Some(
-            file_access::read(root, path, &readers::SOURCE_TEXT)
+            file_access::read(script.root, path, &readers::SOURCE_TEXT)
                 .map_err(|refusal| Error::new(refusal.message(path)))?,
         ),
         false => None,
@@ -151,8 +160,9 @@ fn visit(
         log::warning(&format!("left out: {path} has null in a list, which Lua cannot have"));
         return Ok(());
     }
-    let result = vm
-        .call_core("visit_content", &[file.table(&before)], RESOURCE_SECONDS)
+    let result = script
+        .vm
+        .call_core("visit_content", &[file.table(&before)], script.seconds)
         .map_err(|report| error!("{path}: {report}"))?;
     let after = match result.to_tree() {
         SjsonTree::Object(entries) => entries.into_iter().find(|(key, _)| key == "data"),

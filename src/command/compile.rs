@@ -32,7 +32,8 @@ pub struct Args {
     folder: PathBuf,
     /// Output folder of the compiled data, or with --bundle the output file (in an existing folder,
     /// the file is named after the game) [default with --bundle: this folder]
-    #[arg(long, value_name = "FOLDER|FILE", required_unless_present = "bundle")]
+    #[arg(long, value_name = "FOLDER|FILE",
+        required_unless_present_any = ["bundle", "skip_check", "reachable"])]
     out: Option<PathBuf>,
     /// Create a bundle: one file to ship, which `engine run` plays
     #[arg(long)]

@@ -6,8 +6,8 @@ use super::merge::ReportFormat;
 use engine_app::{content, exit};
 use engine_content::changes::{self, ChangeSet};
 use engine_content::operations::{
-    OperationPlan, PlannedReference, TableChange, Users, check_found_by_name, plan_copy,
-    plan_fixup, plan_move, plan_remove, plan_replace,
+    OperationPlan, PlannedReference, TableChange, Users, check_found_by_name, check_known,
+    plan_copy, plan_fixup, plan_move, plan_remove, plan_replace,
 };
 use engine_content::references::ContentGraph;
 use engine_foundation::Error;
@@ -61,6 +61,9 @@ pub struct MoveArgs {
     /// Write no old names into redirects.sjson, by which saves find renamed resources
     #[arg(long)]
     no_redirect: bool,
+    /// Move it although a file cannot be searched for names
+    #[arg(long)]
+    force: bool,
     #[command(flatten)]
     flags: ChangeFlags,
 }
@@ -93,6 +96,9 @@ pub struct ReplaceArgs {
     /// The users that change: all, or a list of resources, files and folders
     #[arg(long, value_name = "all|NAMES", value_delimiter = ',', default_value = "all")]
     users: Vec<String>,
+    /// Replace it although a file cannot be searched for names
+    #[arg(long)]
+    force: bool,
     #[command(flatten)]
     flags: ChangeFlags,
 }
@@ -135,11 +141,14 @@ fn users_of(users: &[String]) -> Users<'_> {
 }
 
 pub fn main_move(args: MoveArgs) -> i32 {
-    let MoveArgs { folder, from, to, no_redirect, flags } = args;
+    let MoveArgs { folder, from, to, no_redirect, force, flags } = args;
     let plan = |graph: &ContentGraph| {
         let mut plan = plan_move(graph, &from, &to)?;
         if no_redirect {
             plan.redirects.clear();
+        }
+        if !force {
+            check_known(graph, &plan)?;
         }
         check_found_by_name(graph, &plan, &content::boot_script(graph)?)?;
         Ok(plan)
@@ -153,8 +162,14 @@ pub fn main_copy(args: CopyArgs) -> i32 {
 }
 
 pub fn main_replace(args: ReplaceArgs) -> i32 {
-    let ReplaceArgs { folder, old, new, users, flags } = args;
-    operate(&folder, &flags, |graph| plan_replace(graph, &old, &new, users_of(&users)))
+    let ReplaceArgs { folder, old, new, users, force, flags } = args;
+    operate(&folder, &flags, |graph| {
+        let plan = plan_replace(graph, &old, &new, users_of(&users))?;
+        if !force {
+            check_known(graph, &plan)?;
+        }
+        Ok(plan)
+    })
 }
 
 pub fn main_remove(args: RemoveArgs) -> i32 {
@@ -178,6 +193,7 @@ pub fn main_remove(args: RemoveArgs) -> i32 {
             ));
         }
         if !force {
+            check_known(graph, &plan)?;
             check_found_by_name(graph, &plan, &content::boot_script(graph)?)?;
         }
         Ok(plan)
@@ -289,10 +305,16 @@ fn run(
 ) -> Result<i32, Error> {
     complete_interrupted(folder, flags.preview)?;
     let graph = content::graph(folder)?;
-    for problem in &graph.problems {
+    let planned = plan(&graph);
+    // The error of the plan can be such a problem.
+    let is_error = |text: &str| planned.as_ref().is_err_and(|error| error.to_string() == text);
+    for problem in graph.problems.iter().filter(|problem| !is_error(problem)) {
         engine_foundation::error_line!("warning: {problem}");
     }
-    let mut plan = plan(&graph)?;
+    for note in graph.search_notes() {
+        engine_foundation::error_line!("note: {note}");
+    }
+    let mut plan = planned?;
     let is_removal = !plan.removed.is_empty();
     if flags.likely == Some(Answer::No) && !is_removal {
         plan.likely.iter_mut().for_each(|reference| reference.new.clear());

@@ -104,6 +104,9 @@ fn show(args: &Args) -> Result<i32, String> {
     for problem in graph.problems.iter().chain(&graph.redirect_problems()) {
         engine_foundation::error_line!("warning: {problem}");
     }
+    for note in graph.search_notes() {
+        engine_foundation::error_line!("note: {note}");
+    }
     if args.output == GraphFormat::Dot {
         terminal::print(&graph.to_dot());
         return Ok(exit::SUCCESS);

@@ -4,7 +4,7 @@
 use super::merge;
 use engine_app::resource_kinds::KINDS;
 use engine_app::{content, exit};
-use engine_content::merge::MergeSide;
+use engine_content::merge::{MergeSide, SIDE_LABELS};
 use engine_content::references::{Problem, has_text_format};
 use engine_resource::resource_kind::SourceForm;
 use std::fs;
@@ -83,6 +83,10 @@ fn endings() -> Vec<&'static str> {
     endings
 }
 
+/// Arguments of the merge driver: the path, and the names of both sides as git shows them.
+const MERGE_ARGUMENTS: &str =
+    "merge --in-place --path=%P --left-name=%X --right-name=%Y -- %O %A %B";
+
 /// Arguments of the difference on a page. Git gives a file that both versions may be copies of.
 const PAGE_ARGUMENTS: &str = "diff --page --path=\"$MERGED\" -- \"$LOCAL\" \"$REMOTE\"";
 
@@ -98,7 +102,7 @@ pub fn install(folder: &Path) -> Result<String, String> {
     let engine = format!("'{}'", engine.replace('\'', "'\\''"));
     let settings = [
         ("merge.engine.name", "SJSON and JSON by structure".to_string()),
-        ("merge.engine.driver", format!("{engine} merge --in-place --path=%P -- %O %A %B")),
+        ("merge.engine.driver", format!("{engine} {MERGE_ARGUMENTS}")),
         ("diff.engine.textconv", format!("{engine} diff --textconv --")),
         ("difftool.engine.cmd", format!("{engine} diff -- \"$LOCAL\" \"$REMOTE\"")),
         ("difftool.engine-page.cmd", format!("{engine} {PAGE_ARGUMENTS}")),
@@ -166,10 +170,15 @@ fn read_git_file(path: &Path) -> Option<String> {
     is_plain.then(|| fs::read_to_string(path).ok()).flatten()
 }
 
+/// Returns true if a folder's attributes name the driver.
+pub fn names_driver(folder: &Path) -> bool {
+    let attributes = read_git_file(&folder.join(".gitattributes"));
+    attributes.is_some_and(|attributes| attributes.contains("merge=engine"))
+}
+
 /// Returns a warning if a folder's attributes name the driver, and git has no such driver here.
 pub fn missing_driver(folder: &Path) -> Option<String> {
-    let attributes = read_git_file(&folder.join(".gitattributes"))?;
-    if !attributes.contains("merge=engine") {
+    if !names_driver(folder) {
         return None;
     }
     let tree = work_tree(folder)?;
@@ -290,7 +299,8 @@ pub fn verify(text: &str) -> Result<i32, String> {
             false => version(base).ok_or_else(|| format!("{path} of {base} cannot be read"))?,
         };
         let texts = [of_base, of_left, of_right];
-        let merged = merge::merge_texts(texts, path, &|_| MergeSide::Right);
+        let file = merge::MergedFile { path, labels: SIDE_LABELS };
+        let merged = merge::merge_texts(texts, file, &|_| MergeSide::Right);
         count += 1;
         if version(commit).as_deref() != Some(&merged.text[..]) {
             wrong += 1;

@@ -3,7 +3,7 @@
 
 use super::{git, merge_page};
 use engine_app::exit;
-use engine_content::merge::{MergeOptions, MergeSide, Merged, Override, OverrideKind};
+use engine_content::merge::{MergeOptions, MergeSide, Merged, Override, OverrideKind, SIDE_LABELS};
 use engine_content::paths::left_out_message;
 use engine_foundation::file_access::{self, readers};
 use engine_foundation::json;
@@ -32,6 +32,12 @@ pub struct Args {
     /// The path of the merged file, for messages; its ending says whether it is JSON
     #[arg(long, value_name = "PATH")]
     path: Option<String>,
+    /// Name of the left side in the markers of conflicts, such as a branch
+    #[arg(long, value_name = "NAME", default_value = SIDE_LABELS[0])]
+    left_name: String,
+    /// Name of the right side in the markers of conflicts
+    #[arg(long, value_name = "NAME", default_value = SIDE_LABELS[1])]
+    right_name: String,
     /// The side that wins if both changed the same value
     #[arg(long, value_enum, default_value_t = Strategy::Right)]
     strategy: Strategy,
@@ -91,11 +97,16 @@ pub fn main(args: Args) -> i32 {
 fn merge_files(args: &Args, files: [&PathBuf; 3]) -> Result<i32, String> {
     let texts = [read(files[0])?, read(files[1])?, read(files[2])?];
     let path = args.path.clone().unwrap_or_else(|| files[1].display().to_string());
+    let names = [
+        label(&args.left_name, SIDE_LABELS[0], "%X"),
+        label(&args.right_name, SIDE_LABELS[1], "%Y"),
+    ];
+    let file = MergedFile { path: &path, labels: names.each_ref().map(String::as_str) };
     let merged = match args.strategy {
-        Strategy::Right => merge_texts(texts, &path, &|_| MergeSide::Right),
-        Strategy::Left => merge_texts(texts, &path, &|_| MergeSide::Left),
-        Strategy::Ask => ask_on_page(texts, &path)?,
-        Strategy::Terminal => ask_on_terminal(texts, &path)?,
+        Strategy::Right => merge_texts(texts, file, &|_| MergeSide::Right),
+        Strategy::Left => merge_texts(texts, file, &|_| MergeSide::Left),
+        Strategy::Ask => ask_on_page(texts, file)?,
+        Strategy::Terminal => ask_on_terminal(texts, file)?,
     };
     let out = if args.in_place { Some(files[1]) } else { args.out.as_ref() };
     match out {
@@ -122,18 +133,47 @@ fn read(path: &Path) -> Result<String, String> {
     })
 }
 
-/// Merges three texts of a file with a path.
-pub fn merge_texts(texts: [String; 3], path: &str, winner: &dyn Fn(&str) -> MergeSide) -> Merged {
+/// A file that is merged.
+#[derive(Clone, Copy)]
+pub struct MergedFile<'a> {
+    pub path: &'a str,
+    /// Names of the left and the right side in the markers of conflicts.
+    pub labels: [&'a str; 2],
+}
+
+/// Maximum number of characters of the name of a side.
+const LABEL_CHARACTERS_MAX: usize = 100;
+
+/// Returns the name of a side for a marker, which is one line. Before version 2.44, git passes its
+/// placeholder as it is.
+fn label(given: &str, default: &str, placeholder: &str) -> String {
+    let plain = given.chars().filter(|c| !c.is_control()).take(LABEL_CHARACTERS_MAX);
+    let plain: String = plain.collect();
+    match plain.trim() {
+        "" => default.to_string(),
+        text if text == placeholder => default.to_string(),
+        text => text.to_string(),
+    }
+}
+
+/// Merges three texts of a file.
+pub fn merge_texts(
+    texts: [String; 3],
+    file: MergedFile,
+    winner: &dyn Fn(&str) -> MergeSide,
+) -> Merged {
+    let MergedFile { path, labels } = file;
     let is_json = [".json", ".tmj", ".tsj", ".ldtk"].iter().any(|ending| path.ends_with(ending));
-    engine_content::merge::merge_texts(texts, MergeOptions { winner, is_json })
+    engine_content::merge::merge_texts(texts, MergeOptions { winner, is_json, labels })
 }
 
 /// Merges, and asks for each value that both sides changed.
-fn ask_on_terminal(texts: [String; 3], path: &str) -> Result<Merged, String> {
+fn ask_on_terminal(texts: [String; 3], file: MergedFile) -> Result<Merged, String> {
+    let path = file.path;
     if !std::io::stdin().is_terminal() {
         return Err("--strategy terminal needs one: choose ask, right or left".to_string());
     }
-    let first = merge_texts(texts.clone(), path, &|_| MergeSide::Right);
+    let first = merge_texts(texts.clone(), file, &|_| MergeSide::Right);
     check_room(&first)?;
     let mut chosen = merge_page::Choices::new();
     for change in &first.overrides {
@@ -151,17 +191,18 @@ fn ask_on_terminal(texts: [String; 3], path: &str) -> Result<Merged, String> {
             break;
         }
     }
-    Ok(merge_with(texts, path, &chosen))
+    Ok(merge_with(texts, file, &chosen))
 }
 
 /// Merges, and shows the values that both sides changed on a page.
-fn ask_on_page(texts: [String; 3], path: &str) -> Result<Merged, String> {
-    let first = merge_texts(texts.clone(), path, &|_| MergeSide::Right);
+fn ask_on_page(texts: [String; 3], file: MergedFile) -> Result<Merged, String> {
+    let first = merge_texts(texts.clone(), file, &|_| MergeSide::Right);
     check_room(&first)?;
     if first.overrides.is_empty() {
         return Ok(first);
     }
-    Ok(merge_with(texts, path, &merge_page::choose(path, &first.overrides)?))
+    let chosen = merge_page::choose(file.path, &first.overrides)?;
+    Ok(merge_with(texts, file, &chosen))
 }
 
 /// Refuses to ask if not all questions are known.
@@ -175,9 +216,9 @@ fn check_room(merged: &Merged) -> Result<(), String> {
     }
 }
 
-fn merge_with(texts: [String; 3], path: &str, chosen: &merge_page::Choices) -> Merged {
+fn merge_with(texts: [String; 3], file: MergedFile, chosen: &merge_page::Choices) -> Merged {
     let winner = |path: &str| chosen.get(path).copied().unwrap_or(MergeSide::Right);
-    merge_texts(texts, path, &winner)
+    merge_texts(texts, file, &winner)
 }
 
 fn describe(change: &Override) -> String {

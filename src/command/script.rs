@@ -38,6 +38,10 @@ pub struct Args {
     /// Show the changes, and change nothing
     #[arg(long)]
     preview: bool,
+    /// CPU time of the script for each resource, in seconds
+    #[arg(long, value_name = "NUMBER", default_value_t = content_script::RESOURCE_SECONDS,
+        value_parser = seconds)]
+    seconds: f64,
     /// Form of the output
     #[arg(long, value_enum, default_value_t = ReportFormat::Text)]
     output: ReportFormat,
@@ -46,6 +50,15 @@ pub struct Args {
     worker: Option<PathBuf>,
     #[command(flatten)]
     confine: ConfinementFlag,
+}
+
+/// Maximum time of a script for one resource, in seconds.
+const SECONDS_MAX: f64 = 86_400.0;
+
+fn seconds(text: &str) -> Result<f64, String> {
+    let number = text.parse::<f64>().ok();
+    let number = number.filter(|number| (0.001..=SECONDS_MAX).contains(number));
+    number.ok_or_else(|| format!("give a number from 0.001 to {SECONDS_MAX}"))
 }
 
 pub fn main(args: Args) -> i32 {
@@ -103,6 +116,7 @@ fn results_of_worker(args: &Args) -> Result<Option<Vec<ScriptedChange>>, Error> 
     let engine = std::env::current_exe().map_err(|reason| error!("the engine: {reason}"))?;
     let mut worker = Command::new(engine);
     worker.arg("script").arg(&args.script).arg(&args.folder).arg("--worker").arg(&results);
+    worker.arg("--seconds").arg(args.seconds.to_string());
     if !args.confine.is_enabled() {
         worker.arg("--unconfined");
     }
@@ -167,7 +181,7 @@ fn work(args: &Args, results: &Path) -> Result<i32, Error> {
         engine_foundation::error_line!("warning: {problem}");
     }
     platform::install_signal_handlers();
-    let changed = content_script::run(&graph, &shown, &script)?;
+    let changed = content_script::run(&graph, &shown, &script, args.seconds)?;
     let rows = changed.into_iter().map(|ScriptedChange { path, old, text }| {
         let hash = old.map_or(SjsonTree::Null, |old| json::text(hash_text(&old)));
         json::object([("path", json::text(path)), ("hash", hash), ("text", json::text(text))])

@@ -203,10 +203,11 @@ fn read(graph: &ContentGraph, path: &str) -> Result<Vec<u8>, Error> {
 /// in `/`, contains it afterwards.
 pub fn plan_move(graph: &ContentGraph, from: &str, to: &str) -> Result<OperationPlan, Error> {
     let mut plan = OperationPlan { title: format!("mv {from} {to}"), ..OperationPlan::default() };
-    plan.renames = renames(graph, from, to)?;
+    plan.renames = renames(graph, from, to, "moved")?;
     plan.moves = plan.renames.files.clone().into_iter().collect();
     check_destinations(graph, &plan.moves, true)?;
     check_components(graph, &plan.renames)?;
+    add_namesakes(graph, &mut plan);
     add_references(graph, &mut plan, |_| true);
     let renamed = plan.renames.resources.iter();
     let renamed = renamed.filter(|(old, _)| redirects::is_redirected_kind(&old.kind));
@@ -215,6 +216,38 @@ pub fn plan_move(graph: &ContentGraph, from: &str, to: &str) -> Result<Operation
     // A table that cannot be read is not replaced.
     graph.redirects()?;
     Ok(plan)
+}
+
+/// Adds a note for each new name that a resource of another kind has, if the old name had none of
+/// that kind: a name that can mean both then means one of them.
+fn add_namesakes(graph: &ContentGraph, plan: &mut OperationPlan) {
+    const SHOWN_MAX: usize = 20;
+    let renames = &plan.renames.resources;
+    let mut notes = Vec::new();
+    for (old, new) in renames {
+        let kinds = graph.kinds.0.iter().map(|kind| kind.name).filter(|kind| *kind != new.kind);
+        for kind in kinds {
+            let other = ResourceName::new(kind, &new.name);
+            let had = graph.has_resource(&ResourceName::new(kind, &old.name));
+            if had || renames.contains_key(&other) || !graph.has_resource(&other) {
+                continue;
+            }
+            let is_shadowed = [&new.kind[..], kind]
+                .iter()
+                .all(|kind| [kind_names::TEXTURE, kind_names::MATERIAL].contains(kind));
+            let effect = match is_shadowed {
+                true => "where both fit, such as in Gui.bitmap, the material is used",
+                false => "commands then need the type, too",
+            };
+            notes.push(format!("'{new}' will have the name of '{other}': {effect}"));
+        }
+    }
+    let more = notes.len().saturating_sub(SHOWN_MAX);
+    notes.truncate(SHOWN_MAX);
+    plan.notes.extend(notes);
+    if more > 0 {
+        plan.notes.push(format!("{more} more new names are names of other resources"));
+    }
 }
 
 /// Refuses to move a component that units use out of the folder of components: their name has no
@@ -245,10 +278,11 @@ pub fn plan_copy(
     users: Users,
 ) -> Result<OperationPlan, Error> {
     let mut plan = OperationPlan { title: format!("cp {from} {to}"), ..OperationPlan::default() };
-    let renames = renames(graph, from, to)?;
+    let renames = renames(graph, from, to, "copied")?;
     plan.copies = renames.files.clone().into_iter().collect();
     check_destinations(graph, &plan.copies, false)?;
     plan.renames = renames;
+    add_namesakes(graph, &mut plan);
     check_listed(graph, users)?;
     add_references(graph, &mut plan, |at| follows(graph, users, at));
     // A file inside of the copied folder keeps its names; only users are redirected.
@@ -333,6 +367,19 @@ pub fn plan_remove(graph: &ContentGraph, name: &str) -> Result<OperationPlan, Er
     plan.references.sort_by_key(|it| it.at);
     plan.likely.sort_by_key(|it| it.at);
     Ok(plan)
+}
+
+/// Refuses a plan while a file that stays could not even be searched for names: it may use
+/// anything.
+pub fn check_known(graph: &ContentGraph, plan: &OperationPlan) -> Result<(), Error> {
+    let unknown = graph.unknown_files().find(|path| !plan.removed.iter().any(|it| it == path));
+    match unknown {
+        None => Ok(()),
+        Some(path) => Err(error!(
+            "{path} cannot be searched for names, and may use anything\nNothing was changed: \
+             repair it, or use --force"
+        )),
+    }
 }
 
 /// Refuses to move or remove what the engine finds by its name. The script that starts the game may

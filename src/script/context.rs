@@ -27,6 +27,14 @@ use std::ptr::{null, null_mut};
 use std::rc::Rc;
 use std::sync::Arc;
 
+/// Returns the advice about a script that needs more time, in a game or in a worker.
+pub fn time_remedy(is_worker: bool) -> &'static str {
+    match is_worker {
+        true => "give Worker.start more seconds, or raise limits.worker_seconds in settings.sjson",
+        false => "raise limits.update_seconds or limits.init_seconds in settings.sjson",
+    }
+}
+
 /// State shared by the native entry points of one VM.
 pub struct ScriptContext {
     /// Lua's memory, shared with the allocator.
@@ -89,6 +97,8 @@ pub struct ScriptContext {
     pub debugger: Option<Box<DebuggerState>>,
     /// True if this VM runs a worker.
     pub worker: bool,
+    /// Advice to a person whose script needs more time.
+    pub time_remedy: &'static str,
 }
 
 /// The activities of the engine and of the game when an error was raised.

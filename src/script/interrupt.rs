@@ -455,13 +455,10 @@ unsafe extern "C" fn script_interrupted(l: *mut lua_State, ar: *mut lua_Debug) -
         let message = match interrupt.is_armed(StopReason::Time) {
             true => {
                 let seconds = interrupt.budget_micros.load(SeqCst) as f64 / 1e6;
-                let remedy = match cx.worker {
-                    true => "give Worker.start more seconds, or raise limits.worker_seconds in",
-                    false => "raise limits.update_seconds or limits.init_seconds in",
-                };
                 format!(
                     "stopped: this ran for {seconds} seconds of CPU time without an end (if it \
-                     needs more, {remedy} settings.sjson)"
+                     needs more, {})",
+                    cx.time_remedy
                 )
             }
             false => "stopped: the process was asked to end, and this did not return".to_string(),

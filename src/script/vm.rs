@@ -152,6 +152,7 @@ impl Vm {
             samples: None,
             debugger: None,
             worker: config.worker,
+            time_remedy: context::time_remedy(config.worker),
         }));
         memory.context.set(cx);
         let user = Rc::as_ptr(&memory).cast_mut().cast::<c_void>();
@@ -432,6 +433,11 @@ impl Vm {
                 Ok(arguments.len() as c_int)
             }
         })
+    }
+
+    /// Sets the advice in the error of a script that needs more time.
+    pub fn set_time_remedy(&mut self, remedy: &'static str) {
+        self.cx().time_remedy = remedy;
     }
 
     /// Runs a protected call of the function that `prepare` pushes, with the number of arguments

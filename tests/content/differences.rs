@@ -80,7 +80,10 @@ fn textures_texts_and_graphs_are_compared_by_their_form() {
     folder.write("whole.unit", "name = \"a\"\n");
     let (code, out, errors) = folder.engine(&["diff", "broken.unit", "whole.unit"]);
     assert!(code == 0 && out.starts_with("line 1\n"), "{out}");
-    assert!(errors.contains("note: compared by lines: "), "{errors}");
+    assert!(
+        errors.contains("note: compared by lines: the old version has an error: line 1"),
+        "{errors}"
+    );
 }
 
 #[test]

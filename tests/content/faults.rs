@@ -249,3 +249,63 @@ fn old_names_are_explained() {
     let (_, out, _) = game.engine(&["explain", ".", "materials/lost"]);
     assert!(out.contains("textures/nowhere.texture (missing)"), "{out}");
 }
+
+const BROKEN: &str = "surface = { base_color_texture = \"textures/only\" ";
+
+#[test]
+fn names_in_files_with_errors_count_as_likely() {
+    let game = game("broken");
+    game.write("textures/only.png", PICTURE);
+    game.write("materials/broken.material", BROKEN);
+    let (code, _, errors) = game.engine(&["rm", ".", "textures/only"]);
+    assert_eq!(code, 1, "{errors}");
+    let used = "error: 'textures/only' is used:\n  materials/broken.material:1: 'textures/only' \
+                (likely)\n";
+    assert!(errors.contains(used), "{errors}");
+    let (_, out, errors) = game.engine(&["deps", ".", "textures/only"]);
+    assert!(out.contains("materials/broken.material:1 (likely)"), "{out}");
+    assert!(errors.contains("note: 1 file has an error: texts there"), "{errors}");
+    let (code, _, errors) = game.engine(&["mv", ".", "textures/only", "textures/new"]);
+    assert!(code == 1 && errors.contains("1 reference is only likely"), "{errors}");
+    let (code, _, errors) =
+        game.engine(&["mv", ".", "textures/only", "textures/new", "--likely", "yes"]);
+    assert_eq!(code, 0, "{errors}");
+    assert_eq!(text(&game, "materials/broken.material"), BROKEN.replace("only", "new"));
+}
+
+#[test]
+fn a_merge_conflict_of_git_is_named() {
+    let game = game("conflict");
+    let text = "a = 1\n<<<<<<< HEAD\nb = 1\n=======\nb = 2\n>>>>>>> other\n";
+    game.write("units/barrel.unit", text);
+    let (code, out, errors) = game.engine(&["check", "."]);
+    assert_eq!(code, 1, "{out}");
+    let all = format!("{out}{errors}");
+    assert!(all.contains("units/barrel.unit:2:1: the file has a merge conflict of git"), "{all}");
+}
+
+#[test]
+fn a_name_of_a_resource_of_another_type_is_noted() {
+    let game = game("namesake");
+    let (code, out, errors) =
+        game.engine(&["mv", ".", "textures/wood", "materials/wood", "--preview"]);
+    assert_eq!(code, 0, "{errors}");
+    let note = "note: 'materials/wood.texture' will have the name of 'materials/wood.material': \
+                where both fit";
+    assert!(out.contains(note), "{out}");
+    let (_, out, _) = game.engine(&["mv", ".", "textures/wood", "textures/oak", "--preview"]);
+    assert!(!out.contains("note:"), "{out}");
+}
+
+#[test]
+fn folders_do_not_move_into_themselves() {
+    let game = game("itself");
+    let errors = |arguments: &[&str]| game.engine(arguments).2;
+    let copied = errors(&["cp", ".", "textures", "textures/copy"]);
+    assert_eq!(copied, "error: 'textures' cannot be copied into itself\n");
+    let same = "error: 'textures' has this name already\n";
+    assert_eq!(errors(&["mv", ".", "textures", "textures"]), same);
+    game.write("redirects.sjson", "x = {");
+    let errors = errors(&["mv", ".", "textures/wood", "textures/oak"]);
+    assert_eq!(errors.matches("redirects.sjson").count(), 1, "{errors}");
+}

@@ -327,3 +327,34 @@ fn a_file_with_a_merge_conflict_does_not_move() {
     assert_eq!(repository.git("ls-files -u"), unmerged);
     assert!(repository.0.join("game/enemy.lua").exists());
 }
+
+#[test]
+fn markers_of_merges_by_lines_name_the_branches() {
+    let Some(repository) = Repository::new("git_labels") else { return };
+    for (branch, value) in [("left", 1), ("right", 2)] {
+        repository.git(&format!("checkout -q -b {branch} main"));
+        repository.0.write(LEVEL, format!("units = {{ broken = {value}\n"));
+        repository.commit(branch);
+    }
+    let (is_done, out) = repository.try_git("merge left");
+    assert!(!is_done, "{out}");
+    let text = repository.read();
+    let is_new = text.contains("<<<<<<< HEAD\n") && text.contains(">>>>>>> left\n");
+    // Before version 2.44, git does not pass the names.
+    let is_old = text.contains("<<<<<<< left\n") && text.contains(">>>>>>> right\n");
+    assert!(is_new || is_old, "{text}");
+}
+
+#[test]
+fn a_check_asks_for_ids_in_merged_data() {
+    let Some(repository) = Repository::new("git_ids") else { return };
+    let list = "a = [1, 2]\nitems = [\n  { id = 1 }\n  { name = \"b\" }\n]\n";
+    repository.0.write("data/shop.config", list);
+    repository.0.write("data/ids.config", "items = [{ id = 1 }, { id = 2 }]\n");
+    let (_, out, errors) = repository.0.engine(&["check", "."]);
+    let all = format!("{out}{errors}");
+    let warning = "data/shop.config:2: this list has objects without an id of their own, and \
+                   merges compare them: give each an id";
+    assert_eq!(all.matches(warning).count(), 1, "{all}");
+    assert!(!all.contains("data/ids.config"), "{all}");
+}

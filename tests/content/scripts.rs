@@ -15,8 +15,8 @@ const LAMP: &str = "components = {
 ";
 const BRIGHTER: &str = "return function(resource)
   local components = resource.kind == 'unit' and resource.data.components or {}
-  for _, component in pairs(components) do
-    if component.intensity then component.intensity = component.intensity * 2.5 end
+  for name, block in pairs(components) do
+    if (block.component or name) == 'light' then block.intensity = (block.intensity or 1) * 2.5 end
   end
 end
 ";
@@ -89,4 +89,17 @@ fn a_script_with_an_error_changes_nothing() {
     assert_eq!(code, 0, "{errors}");
     assert!((out + &errors).contains("left out: units/broken.unit:1:5"), "{errors}");
     assert!(text(&game, "units/lamp.unit").contains("= 5 "));
+}
+
+#[test]
+fn a_script_without_an_end_is_stopped_with_advice() {
+    let game = game("script_endless");
+    game.write("endless.lua", "return function() while true do end end\n");
+    let (code, _, errors) = game.engine(&["script", "endless.lua", ".", "--seconds", "0.2"]);
+    assert_eq!(code, 1, "{errors}");
+    let advice = "stopped: this ran for 0.2 seconds of CPU time without an end (if it needs more, \
+                  give engine script a larger number with --seconds)";
+    assert!(errors.contains(advice), "{errors}");
+    let (code, _, errors) = game.engine(&["script", "endless.lua", ".", "--seconds", "nan"]);
+    assert!(code == 2 && errors.contains("give a number from 0.001"), "{errors}");
 }

@@ -76,9 +76,12 @@ pub fn compare(path: &str, versions: [Option<&[u8]>; 2]) -> FileDifference {
         match [old, new].map(sjson::parse) {
             [Ok(old), Ok(new)] => return compare_as_data(path, [old, new], versions),
             parsed => {
-                let errors = parsed.into_iter().filter_map(Result::err);
+                let sides = ["old", "new"].into_iter().zip(parsed);
+                let errors = sides.filter_map(|(side, parsed)| Some((side, parsed.err()?)));
                 let errors = errors.filter(|_| !ending.is_empty());
-                notes.extend(errors.map(|error| format!("compared by lines: {error}")));
+                notes.extend(errors.map(|(side, error)| {
+                    format!("compared by lines: the {side} version has an error: {error}")
+                }));
             }
         }
     }

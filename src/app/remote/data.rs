@@ -5,7 +5,7 @@
 use super::message_table::{boolean, text};
 use super::{ConnectedClient, IncomingCall, Refusal, RemoteState};
 use crate::resource_kinds::KINDS;
-use engine_content::merge::{MergeOptions, MergeSide, MergeTexts, Merged, merge};
+use engine_content::merge::{MergeOptions, MergeSide, MergeTexts, Merged, SIDE_LABELS, merge};
 use engine_content::model::{
     self, Guid, History, Model, Operation, operation_from_tree, operation_to_tree, value_to_tree,
 };
@@ -359,7 +359,11 @@ pub fn save(call: &mut IncomingCall) -> Answer {
         parse(&path, &on_disk)?;
         let winner =
             if resolve.as_deref() == Some("disk") { MergeSide::Left } else { MergeSide::Right };
-        let options = MergeOptions { winner: &|_| winner, is_json: path.ends_with(".json") };
+        let options = MergeOptions {
+            winner: &|_| winner,
+            is_json: path.ends_with(".json"),
+            labels: SIDE_LABELS,
+        };
         let texts = MergeTexts { base: &source.text, left: &on_disk, right: &mine };
         let merged = merge(texts, options);
         if let Some(reason) = merged.by_lines {

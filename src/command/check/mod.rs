@@ -69,6 +69,7 @@ pub fn main(args: Args) -> i32 {
     let preferred = (!preferred.is_base()).then_some(preferred);
     // The settings of git can be outside of what a confined process reads.
     let driver = git::missing_driver(&args.folder);
+    let is_merged = git::names_driver(&args.folder);
     if args.confine.is_enabled() {
         ConfinementPlan::to_check(&game, &platforms).begin();
         confinement::forbid_programs(false);
@@ -79,6 +80,10 @@ pub fn main(args: Args) -> i32 {
     let mut report = check_game(&args.folder, &platforms, preferred.as_ref());
     let merge = driver.map(|text| CheckFinding::warning(CheckRule::Merge, text));
     report.findings.extend(merge);
+    if is_merged && let Ok(graph) = content::graph(&args.folder) {
+        let lists = content::lists_without_ids(&graph).into_iter();
+        report.findings.extend(lists.map(|text| CheckFinding::warning(CheckRule::Merge, text)));
+    }
     log::set_silent(false);
     output::print(args.output, &args.folder, &report);
     let is_stopped = platform::end_requested().is_some();

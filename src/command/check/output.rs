@@ -81,7 +81,8 @@ fn summary(report: &CheckReport) -> String {
     let errors = report.errors();
     let counted = COUNTED.map(|(rule, noun)| (report.count(rule), noun));
     let others = errors - counted.iter().map(|(count, _)| count).sum::<usize>();
-    let parts = counted.into_iter().chain([(others, "other error")]);
+    let noun = if others == errors { "error" } else { "other error" };
+    let parts = counted.into_iter().chain([(others, noun)]);
     let parts: Vec<String> =
         parts.filter(|(count, _)| *count > 0).map(|(count, noun)| many(count, noun)).collect();
     let mut line = match &parts[..] {

@@ -5,11 +5,11 @@ use super::Merged;
 use super::matching::{LINES_MAX, match_items, number_lines};
 
 /// Merges three texts by lines.
-pub fn merge(base: &str, left: &str, right: &str, reason: String) -> Merged {
+pub fn merge(base: &str, left: &str, right: &str, reason: String, labels: [&str; 2]) -> Merged {
     let Some(numbered) = number_lines([base, left, right]) else {
         let reason = format!("{reason}; a version has more than {LINES_MAX} lines (LINES_MAX)");
         let mut merged = Merged { by_lines: Some(reason), ..Merged::default() };
-        merge_chunk(&mut merged, [&[base], &[left], &[right]]);
+        merge_chunk(&mut merged, [&[base], &[left], &[right]], labels);
         return merged;
     };
     let versions = numbered.each_ref().map(|version| &version.lines);
@@ -36,7 +36,7 @@ pub fn merge(base: &str, left: &str, right: &str, reason: String) -> Merged {
             false => versions.map(Vec::len),
         };
         let chunk = [0, 1, 2].map(|version| &versions[version][from[version]..to[version]]);
-        merge_chunk(&mut merged, chunk);
+        merge_chunk(&mut merged, chunk, labels);
         if at == of_left.len() {
             return merged;
         }
@@ -46,7 +46,7 @@ pub fn merge(base: &str, left: &str, right: &str, reason: String) -> Merged {
     }
 }
 
-fn merge_chunk(merged: &mut Merged, [base, left, right]: [&[&str]; 3]) {
+fn merge_chunk(merged: &mut Merged, [base, left, right]: [&[&str]; 3], labels: [&str; 2]) {
     let chosen = if left == right || base == right {
         left
     } else if base == left {
@@ -60,9 +60,9 @@ fn merge_chunk(merged: &mut Merged, [base, left, right]: [&[&str]; 3]) {
                 merged.text.push('\n');
             }
         };
-        push("<<<<<<< left\n", left);
+        push(&format!("<<<<<<< {}\n", labels[0]), left);
         push("=======\n", right);
-        merged.text.push_str(">>>>>>> right\n");
+        merged.text.push_str(&format!(">>>>>>> {}\n", labels[1]));
         return;
     };
     chosen.iter().for_each(|line| merged.text.push_str(line));

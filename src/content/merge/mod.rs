@@ -4,6 +4,7 @@
 
 mod container;
 mod lines;
+mod lint;
 pub mod matching;
 mod moves;
 pub mod parts;
@@ -15,6 +16,7 @@ mod tests;
 use container::Merger;
 pub(crate) use container::{Identities, ListForm, id_of};
 use engine_foundation::sjson::{self, Document};
+pub use lint::lists_without_ids;
 use moves::KnownIds;
 use parts::SourceValue;
 use std::sync::Arc;
@@ -101,7 +103,12 @@ pub struct MergeOptions<'a> {
     pub winner: &'a ChooseWinner<'a>,
     /// True if the result must be JSON: values are separated by commas.
     pub is_json: bool,
+    /// Names of the left and the right side in the markers of conflicts.
+    pub labels: [&'a str; 2],
 }
+
+/// Names of the sides if there are no better ones.
+pub const SIDE_LABELS: [&str; 2] = ["left", "right"];
 
 /// Minimum size of a text that is parsed at the same time as the others.
 const PARALLEL_BYTES_MIN: usize = 256 << 10;
@@ -132,7 +139,9 @@ pub fn merge_texts(texts: [String; 3], options: MergeOptions) -> Merged {
     let merged = parse_all(texts).and_then(|documents| merge_documents(documents, options));
     let mut merged = match merged {
         Ok(merged) => merged,
-        Err((reason, [base, left, right])) => lines::merge(&base, &left, &right, reason),
+        Err((reason, [base, left, right])) => {
+            lines::merge(&base, &left, &right, reason, options.labels)
+        }
     };
     merged.text = form.apply(merged.text);
     merged

@@ -48,7 +48,8 @@ fn normal(tree: &SjsonTree) -> SjsonTree {
 }
 
 fn merged(texts: [&str; 3]) -> Merged {
-    let options = MergeOptions { winner: &|_| MergeSide::Right, is_json: false };
+    let options =
+        MergeOptions { winner: &|_| MergeSide::Right, is_json: false, labels: SIDE_LABELS };
     merge(MergeTexts { base: texts[0], left: texts[1], right: texts[2] }, options)
 }
 

@@ -6,7 +6,7 @@ use crate::paths::PATHS_BYTES_MAX;
 const RIGHT_WINS: &ChooseWinner = &|_| MergeSide::Right;
 
 fn merged(base: &str, left: &str, right: &str) -> Merged {
-    let options = MergeOptions { winner: RIGHT_WINS, is_json: false };
+    let options = MergeOptions { winner: RIGHT_WINS, is_json: false, labels: SIDE_LABELS };
     merge(MergeTexts { base, left, right }, options)
 }
 
@@ -45,7 +45,7 @@ fn changes_of_different_keys_are_both_kept() {
 #[test]
 fn json_stays_json() {
     let merged = |base: &str, left: &str, right: &str| {
-        let options = MergeOptions { winner: RIGHT_WINS, is_json: true };
+        let options = MergeOptions { winner: RIGHT_WINS, is_json: true, labels: SIDE_LABELS };
         merge(MergeTexts { base, left, right }, options).text
     };
     assert_eq!(
@@ -70,11 +70,12 @@ fn right_wins_if_both_sides_changed_a_value() {
         "a = 4\nb = 3\n",
         &[("a", "value", "2", "4")],
     );
-    let options = MergeOptions { winner: &|_| MergeSide::Left, is_json: false };
+    let options =
+        MergeOptions { winner: &|_| MergeSide::Left, is_json: false, labels: SIDE_LABELS };
     let texts = MergeTexts { base: "a = 1", left: "a = 2", right: "a = 3" };
     assert_eq!(merge(texts, options).text, "a = 2");
     let by_path = |path: &str| if path == "u.x" { MergeSide::Left } else { MergeSide::Right };
-    let options = MergeOptions { winner: &by_path, is_json: false };
+    let options = MergeOptions { winner: &by_path, is_json: false, labels: SIDE_LABELS };
     let texts = MergeTexts {
         base: "u = { x = 1 y = 1 }",
         left: "u = { x = 2 y = 2 }",
@@ -309,7 +310,8 @@ fn a_report_leaves_out_paths_beyond_its_limit() {
         (0..60).fold(values, |inner, _| format!("{key} = {{\n{inner}}}\n"))
     };
     let [base, left, right] = [0, 1, 2].map(text);
-    let options = MergeOptions { winner: &|_| MergeSide::Left, is_json: false };
+    let options =
+        MergeOptions { winner: &|_| MergeSide::Left, is_json: false, labels: SIDE_LABELS };
     let merged = merge(MergeTexts { base: &base, left: &left, right: &right }, options);
     let bytes: usize = merged.overrides.iter().map(|change| change.path.len()).sum();
     assert!(bytes <= PATHS_BYTES_MAX && merged.left_out > 0, "{bytes} {}", merged.left_out);

@@ -9,7 +9,8 @@ use engine_resource::resource_name::{PATH_BYTES_MAX, ResourceName, SourceName, i
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Returns the new names and paths of a move or a copy.
-pub fn renames(graph: &ContentGraph, from: &str, to: &str) -> Result<Renames, Error> {
+/// `done` says in messages that it is moved or copied.
+pub fn renames(graph: &ContentGraph, from: &str, to: &str, done: &str) -> Result<Renames, Error> {
     let to = to.trim();
     if !is_inside(to) || to.is_empty() || to.split('/').any(|part| part.starts_with('.')) {
         return Err(error!("'{to}' is not a path in the game's folder"));
@@ -20,6 +21,7 @@ pub fn renames(graph: &ContentGraph, from: &str, to: &str) -> Result<Renames, Er
     };
     let target = graph.find(from).ok().filter(|_| !from.ends_with('/'));
     let into_folder = to.ends_with('/') || is_folder(to);
+    let given = to;
     let last = |text: &str| text.rsplit('/').next().unwrap_or_default().to_string();
     match target {
         None if is_folder(from) => {
@@ -28,8 +30,11 @@ pub fn renames(graph: &ContentGraph, from: &str, to: &str) -> Result<Renames, Er
                 true => format!("{}/{}", to.trim_end_matches('/'), last(from)),
                 false => to.to_string(),
             };
-            if to == from || to.starts_with(&format!("{from}/")) {
-                return Err(error!("'{from}' cannot be moved into itself"));
+            if to.trim_end_matches('/') == from || given == from {
+                return Err(error!("'{from}' has this name already"));
+            }
+            if to.starts_with(&format!("{from}/")) {
+                return Err(error!("'{from}' cannot be {done} into itself"));
             }
             Ok(of_folder(graph, from, &to))
         }

@@ -4,6 +4,7 @@
 use super::{OperationPlan, PlannedReference, TableChange};
 use crate::references::{Certainty, ContentGraph, NAME_BYTES_MAX, Renames, Target};
 use engine_foundation::Error;
+use engine_foundation::error;
 use engine_resource::redirects::Redirect;
 use engine_resource::resource_name::ResourceName;
 use std::collections::BTreeSet;
@@ -23,6 +24,9 @@ pub fn plan_fixup(graph: &ContentGraph) -> Result<OperationPlan, Error> {
         ..OperationPlan::default()
     };
     let table = graph.redirects()?;
+    if let Some(path) = graph.unknown_files().next() {
+        return Err(error!("{path} cannot be searched for old names: repair it first"));
+    }
     for (at, entry) in graph.redirected() {
         let Some(new) = new_text(graph, at, entry) else { continue };
         let reference = graph.reference(at);

@@ -165,6 +165,7 @@ fn impossible_operations_are_refused() {
     let refused = |from: &str, to: &str| plan_move(&graph, from, to).unwrap_err().message;
     assert_eq!(refused("t/wall", "t/wall"), "'t/wall.texture' has this name already");
     assert_eq!(refused("game", "game/old"), "'game' cannot be moved into itself");
+    assert_eq!(refused("game", "game"), "'game' has this name already");
     assert_eq!(refused("t/wall", "../x"), "'../x' is not a path in the game's folder");
     assert_eq!(refused("t/wall", ".hidden/x"), "'.hidden/x' is not a path in the game's folder");
     assert!(refused("t/wall", "x.unit").starts_with("'x.unit' is no name for a texture"));
@@ -370,4 +371,47 @@ fn old_names_are_found_and_hints_are_few() {
     }
     assert_eq!(graph.renamed("o/1"), None, "it leads to nothing");
     assert_eq!(graph.renamed("units/crate"), None, "it exists");
+}
+
+#[test]
+fn a_damaged_file_keeps_what_it_may_use() {
+    let game = TestGame::new(FILES);
+    fs::write(game.root.join("w.material"), "textures = { color = \"t/wall\"\n").unwrap();
+    fs::write(game.root.join("units/b.unit"), "components = { enemy = {}\n").unwrap();
+    fs::create_dir(game.root.join("components")).unwrap();
+    fs::write(game.root.join("components/enemy.lua"), "").unwrap();
+    fs::write(game.root.join("m/a.gltf"), "{\"images\": [{\"uri\": \"../t/wall.png\"}]").unwrap();
+    fs::write(game.root.join("game/enemy.lua"), b"-- \xe4\nrequire(\"game.friend\")\n").unwrap();
+    fs::write(game.root.join("game/friend.lua"), "").unwrap();
+    let graph = game.graph();
+    let users = |name: &str| -> Vec<String> {
+        let plan = plan_remove(&graph, name).unwrap();
+        let all = plan.references.iter().chain(&plan.likely);
+        all.map(|it| it.location.clone()).collect()
+    };
+    assert_eq!(users("t/wall.texture"), ["m/a.gltf:1", "main.lua:3", "w.material:1"]);
+    assert_eq!(users("components/enemy"), ["units/b.unit:1"]);
+    assert_eq!(users("game/friend"), ["game/enemy.lua:2"]);
+    assert_eq!(graph.unknown_files().count(), 0);
+    let plan = plan_move(&graph, "t/wall.texture", "t/brick").unwrap();
+    apply(&game.root, &plan.changes(&graph, true).unwrap()).unwrap();
+    let read = |path: &str| fs::read_to_string(game.root.join(path)).unwrap();
+    assert_eq!(read("w.material"), "textures = { color = \"t/brick\"\n");
+    assert!(read("m/a.gltf").contains("../t/brick.png"));
+}
+
+#[cfg(unix)]
+#[test]
+fn a_file_that_cannot_be_searched_may_use_anything() {
+    let game = TestGame::new(FILES);
+    fs::create_dir(game.root.join("x")).unwrap();
+    let file = fs::File::create(game.root.join("x/huge.config")).unwrap();
+    file.set_len(2 << 30).unwrap();
+    let graph = game.graph();
+    assert_eq!(graph.unknown_files().collect::<Vec<_>>(), ["x/huge.config"]);
+    let plan = plan_remove(&graph, "p.package").unwrap();
+    let message = check_known(&graph, &plan).unwrap_err().message;
+    assert!(message.starts_with("x/huge.config cannot be searched"), "{message}");
+    let plan = plan_remove(&graph, "x/huge.config").unwrap();
+    check_known(&graph, &plan).unwrap();
 }

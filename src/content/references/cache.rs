@@ -112,7 +112,8 @@ mod tests {
     fn the_cache_of_another_engine_is_empty() {
         let state = FileState { size: 1, modified: 2, changed: 3, inode: 4 };
         let (path, references) = ("a.unit".to_string(), Vec::new());
-        let file = FileNode { path, state, resource: None, references, problem: None };
+        let file =
+            FileNode { path, state, resource: None, references, problem: None, is_unknown: false };
         let own = ReferenceCache::to_bytes(&[&file], engine_stamp());
         assert_eq!(ReferenceCache::from_bytes(&own).unwrap().len(), 1);
         let other = ReferenceCache::to_bytes(&[&file], engine_stamp() ^ 1);

@@ -2,6 +2,7 @@
 //! files, in parallel, with a cache of parsed files. Changes no source file.
 
 use super::cache::ReferenceCache;
+use super::damaged;
 use super::lua_parser::{self, ScriptArguments};
 use super::other_parsers;
 use super::rules::{self, SourceFormat};
@@ -56,8 +57,10 @@ pub struct FileNode {
     /// The resource that the file is a part of.
     pub resource: Option<ResourceName>,
     pub references: Vec<Reference>,
-    /// The reason why its references are unknown.
+    /// The reason why it cannot be parsed. Texts in it that equal a name are likely references.
     pub problem: Option<String>,
+    /// True if not even its texts could be searched for names.
+    pub is_unknown: bool,
 }
 
 /// A resource with all its files, or a file that is no resource.
@@ -147,14 +150,18 @@ impl ContentGraph {
         let is_changed =
             parsed.iter().any(|(_, is_cached)| !is_cached) || parsed.len() != known_files;
         for ((file, name), (parsed, _)) in found.files.into_iter().zip(names).zip(parsed) {
-            let (references, problem) = match parsed {
-                Ok(references) => (references, None),
-                Err(message) => (Vec::new(), Some(format!("{}: {message}", file.path))),
+            let (references, problem, is_unknown) = match parsed {
+                Ok(references) => (references, None, false),
+                Err(Damaged { message, texts }) => {
+                    let is_unknown = texts.is_none();
+                    let problem = format!("{}: {message}", file.path);
+                    (texts.unwrap_or_default(), Some(problem), is_unknown)
+                }
             };
             problems.extend(problem.clone());
             let ScannedFile { path, state } = file;
             let resource = name.map(|name| name.resource);
-            files.push(FileNode { path, state, resource, references, problem });
+            files.push(FileNode { path, state, resource, references, problem, is_unknown });
         }
         if is_changed && let Some(path) = options.cache {
             ReferenceCache::write(path, &files);
@@ -250,7 +257,14 @@ impl ContentGraph {
     }
 }
 
-type Parsed = (Result<Vec<Reference>, String>, bool);
+/// A file that cannot be parsed.
+struct Damaged {
+    message: String,
+    /// Texts in it that can be names, or `None` if they are unknown.
+    texts: Option<Vec<Reference>>,
+}
+
+type Parsed = (Result<Vec<Reference>, Damaged>, bool);
 
 /// Parses all files, on all threads. True means that the result is from the cache.
 fn parse_all(
@@ -291,7 +305,7 @@ fn parse_file(
     path: &str,
     name: Option<&SourceName>,
     options: GraphOptions,
-) -> Result<Vec<Reference>, String> {
+) -> Result<Vec<Reference>, Damaged> {
     let ending = path.rsplit_once('.').map_or("", |(_, ending)| ending).to_ascii_lowercase();
     let is_exported = other_parsers::is_exported(&ending);
     let format = name.and_then(|name| rules::of_kind(&name.resource.kind)).map(|row| row.format);
@@ -303,8 +317,13 @@ fn parse_file(
         Some(SourceFormat::Sjson { .. }) if is_own => &readers::SOURCE_TEXT,
         _ => return Ok(Vec::new()),
     };
-    let bytes = file_access::read(root, path, reader).map_err(|refusal| refusal.to_string())?;
-    parse(path, name, &bytes, options.kinds, options.arguments)
+    let bytes = file_access::read(root, path, reader)
+        .map_err(|refusal| Damaged { message: refusal.to_string(), texts: None })?;
+    let GraphOptions { kinds, arguments, .. } = options;
+    parse(path, name, &bytes, kinds, arguments).map_err(|message| {
+        let texts = damaged::references(path, &bytes, kinds, arguments);
+        Damaged { message, texts }
+    })
 }
 
 /// Returns the references in the bytes of a file. The message says why it cannot be parsed.

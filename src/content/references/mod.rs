@@ -3,6 +3,7 @@
 //! Compiles nothing; the compiled index has the references of compiled data, without locations.
 
 mod cache;
+mod damaged;
 mod graph;
 mod lua_parser;
 mod other_parsers;

@@ -78,6 +78,11 @@ fn syntax_error_at(text: &str, byte: usize, message: String) -> SyntaxError {
     }
 }
 
+/// Starts of the lines that git writes around both sides of a merge conflict.
+const CONFLICT_MARKERS: [&str; 3] = ["<<<<<<<", "=======", ">>>>>>>"];
+const CONFLICT_MESSAGE: &str = "the file has a merge conflict of git: choose between the two sides, \
+                                and remove the lines that begin with <<<<<<<, ======= and >>>>>>>";
+
 /// Maximum number of characters of a word that a message shows.
 const WORD_CHARACTERS_MAX: usize = 60;
 
@@ -120,7 +125,12 @@ impl<'a> Parser<'a> {
     }
 
     fn syntax_error_from<T>(&self, byte: usize, message: String) -> Parsed<T> {
-        Err(syntax_error_at(self.text, byte, message))
+        let line = self.text[..byte].rfind('\n').map_or(0, |at| at + 1);
+        let is_marker = CONFLICT_MARKERS.iter().any(|it| self.text[line..].starts_with(it));
+        Err(match is_marker {
+            true => syntax_error_at(self.text, line, CONFLICT_MESSAGE.to_string()),
+            false => syntax_error_at(self.text, byte, message),
+        })
     }
 
     fn peek(&self) -> Option<u8> {

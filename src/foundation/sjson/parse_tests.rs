@@ -272,3 +272,20 @@ fn no_truncation_or_lost_byte_panics() {
         let _ = parse_bytes(&bytes);
     }
 }
+
+#[test]
+fn markers_of_a_merge_conflict_are_named() {
+    let texts = [
+        ("a = 1\n<<<<<<< HEAD\nb = 1\n=======\nb = 2\n>>>>>>> other\n", 2),
+        ("a = [\n  1\n<<<<<<< HEAD\n  2\n=======\n  3\n>>>>>>> other\n]\n", 3),
+        ("b = 1\n=======\nb = 2\n", 2),
+        ("b = 2\n>>>>>>> other\n", 2),
+    ];
+    for (text, line) in texts {
+        let error = parse(text).unwrap_err();
+        assert_eq!((error.line, error.column), (line, 1), "{text}: {error}");
+        assert!(error.message.starts_with("the file has a merge conflict of git"), "{error}");
+    }
+    let error = parse("a = <\n").unwrap_err();
+    assert!(!error.message.contains("merge conflict"), "{error}");
+}

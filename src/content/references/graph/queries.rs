@@ -34,6 +34,31 @@ impl Problem {
 }
 
 impl ContentGraph {
+    /// Returns the paths of files that could not even be searched for names.
+    pub fn unknown_files(&self) -> impl Iterator<Item = &str> {
+        self.files.iter().filter(|file| file.is_unknown).map(|file| &file.path[..])
+    }
+
+    /// Returns remarks about files whose references are not certain, because they are damaged.
+    pub fn search_notes(&self) -> Vec<String> {
+        let searched = self.files.iter().filter(|file| file.problem.is_some() && !file.is_unknown);
+        let searched = match searched.count() {
+            0 => None,
+            1 => Some("1 file has an error".to_string()),
+            count => Some(format!("{count} files have errors")),
+        };
+        let searched = searched
+            .map(|files| format!("{files}: texts there that equal a name are likely references"));
+        let unknown = self.unknown_files().next().map(|path| {
+            let more = match self.unknown_files().count() - 1 {
+                0 => String::new(),
+                count => format!(" and {count} more"),
+            };
+            format!("{path}{more}: not searched for names, and may use anything")
+        });
+        searched.into_iter().chain(unknown).collect()
+    }
+
     /// Returns all resources and other files.
     pub fn targets(&self) -> impl Iterator<Item = &Target> {
         self.nodes.iter().map(|node| &node.target)
