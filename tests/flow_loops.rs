@@ -1,4 +1,4 @@
-//! Tests of loops of events through scripts and spawned units, of events that nobody handles, and of
+//! Tests of loops of events through scripts and spawned units, of events without a handler, and of
 //! graphs that end their own unit, in games that run; and of the manual's tables of nodes.
 
 use super::game_folder::GameFolder;
@@ -90,7 +90,7 @@ fn nodes_after_the_end_of_the_own_unit_are_warned_of() {
 }
 
 #[test]
-fn a_file_of_nodes_without_a_result_says_so() {
+fn a_file_of_nodes_without_a_result_is_an_error() {
     let folder = GameFolder::new("flow_loops", "no_return");
     folder.write("main.lua", "");
     folder.write("nodes/doors.lua", "local nodes = {}\nnodes.open = { run = function() end }\n");

@@ -1,4 +1,5 @@
--- Short scenes for film strips, which show the movements of a figure from the side. film.sh plays them:
+-- Short scenes for film strips, which show the movements of a figure from the side. film.sh
+-- plays them:
 --
 --     engine run . --boot films --headless --frames 180 --film run.png@60-130 -- run
 --

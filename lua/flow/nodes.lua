@@ -1,4 +1,4 @@
--- Functions of nodes of graphs that need Lua: they spawn and destroy units, or keep data of scripts.
+-- Functions of nodes of graphs that need Lua: they spawn and destroy units, or keep scripts' data.
 -- Their pins are in src/script/api/flow/lua_nodes.rs. The other nodes of units are native.
 local core = ...
 

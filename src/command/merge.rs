@@ -146,8 +146,8 @@ const LABEL_CHARACTERS_MAX: usize = 100;
 
 /// Returns the name of a side for a marker, which is one line. Before version 2.44, git passes its
 /// placeholder as it is.
-fn label(given: &str, default: &str, placeholder: &str) -> String {
-    let plain = given.chars().filter(|c| !c.is_control()).take(LABEL_CHARACTERS_MAX);
+fn label(name: &str, default: &str, placeholder: &str) -> String {
+    let plain = name.chars().filter(|c| !c.is_control()).take(LABEL_CHARACTERS_MAX);
     let plain: String = plain.collect();
     match plain.trim() {
         "" => default.to_string(),

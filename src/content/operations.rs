@@ -228,8 +228,8 @@ fn add_namesakes(graph: &ContentGraph, plan: &mut OperationPlan) {
         let kinds = graph.kinds.0.iter().map(|kind| kind.name).filter(|kind| *kind != new.kind);
         for kind in kinds {
             let other = ResourceName::new(kind, &new.name);
-            let had = graph.has_resource(&ResourceName::new(kind, &old.name));
-            if had || renames.contains_key(&other) || !graph.has_resource(&other) {
+            let is_old = graph.has_resource(&ResourceName::new(kind, &old.name));
+            if is_old || renames.contains_key(&other) || !graph.has_resource(&other) {
                 continue;
             }
             let is_shadowed = [&new.kind[..], kind]

@@ -88,9 +88,12 @@ enum CompileFailure {
     Transient(Error),
 }
 
+/// Folder of compiled data in the folder of a game.
+pub(super) const OWN_DATA: &str = ".engine/data";
+
 /// Returns the folder of a game's compiled data, for development on a platform.
 pub fn data_folder(root: &Path, platform: &str) -> PathBuf {
-    root.join(".engine/data").join(platform)
+    root.join(OWN_DATA).join(platform)
 }
 
 /// Compiles the changed resources and writes the index.

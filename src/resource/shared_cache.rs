@@ -14,7 +14,7 @@
 mod http;
 mod sha256;
 
-use super::compile::{CompileTarget, data_files, read_data, read_index, refuse_links};
+use super::compile::{CompileTarget, OWN_DATA, data_files, read_data, read_index, refuse_links};
 use super::folder_scan::{self, ScannedVariant};
 use super::index::{self, IndexEntry, ResourceIndex};
 use super::resource_kind::ResourceKind;
@@ -280,7 +280,9 @@ impl SharedCache {
             is_same && (kind.validate)(data).is_ok()
         };
         let to = target.data.join(&entry.data);
-        if let Some(link) = self.link(&path, &to) {
+        // Other folders are for other programs, which may write into their files.
+        let is_own = target.data.starts_with(target.root.join(OWN_DATA));
+        if is_own && let Some(link) = self.link(&path, &to) {
             // The link is checked, and not its name in the cache, which others can replace.
             let data = read_data(&target.data, link.name());
             return match data.is_ok_and(|data| is_right(&data)) {

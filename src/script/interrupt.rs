@@ -349,7 +349,7 @@ impl Interrupt {
         self.interrupt_thread(watched.as_ref());
     }
 
-    /// Interrupts the thread that runs the state, and so sets the hook; if not now, at the next check.
+    /// Interrupts the thread that runs the state, and so sets the hook, now or at the next check.
     fn interrupt_thread(&self, watched: Option<&WatchedScript>) {
         if let Some(watched) = watched {
             // SAFETY: the thread has not called `close` yet, because `close` takes the lock. The

@@ -269,7 +269,7 @@ fn a_broken_file_is_merged_by_lines() {
     let (is_done, out) = repository.try_git("merge -q right");
     assert!(!is_done, "{out}");
     assert!(out.contains("merged by lines, with 1 conflict, because"), "{out}");
-    assert!(repository.read().contains("<<<<<<< \n"), "{}", repository.read());
+    assert!(repository.read().contains("<<<<<<< "), "{}", repository.read());
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! Translation of what the game sends: answers to the requests of the editor, and events.
 
-use super::{Adapter, flow};
 use super::values::unknown_data;
+use super::{Adapter, flow};
 use engine_foundation::json;
 use engine_foundation::sjson::SjsonTree;
 use std::path::Path;
@@ -159,9 +159,7 @@ impl Adapter {
 
     /// Returns a breakpoint as the editor knows it.
     fn breakpoint(&mut self, script: &str, point: &SjsonTree) -> SjsonTree {
-        let mut entries = vec![
-            ("verified".to_string(), field(point, "verified")),
-        ];
+        let mut entries = vec![("verified".to_string(), field(point, "verified"))];
         if !script.is_empty() {
             entries.push(("source".to_string(), self.source(script)));
         }

@@ -21,7 +21,7 @@ pub fn renames(graph: &ContentGraph, from: &str, to: &str, done: &str) -> Result
     };
     let target = graph.find(from).ok().filter(|_| !from.ends_with('/'));
     let into_folder = to.ends_with('/') || is_folder(to);
-    let given = to;
+    let requested = to;
     let last = |text: &str| text.rsplit('/').next().unwrap_or_default().to_string();
     match target {
         None if is_folder(from) => {
@@ -30,7 +30,7 @@ pub fn renames(graph: &ContentGraph, from: &str, to: &str, done: &str) -> Result
                 true => format!("{}/{}", to.trim_end_matches('/'), last(from)),
                 false => to.to_string(),
             };
-            if to.trim_end_matches('/') == from || given == from {
+            if to.trim_end_matches('/') == from || requested == from {
                 return Err(error!("'{from}' has this name already"));
             }
             if to.starts_with(&format!("{from}/")) {

@@ -374,7 +374,7 @@ fn old_names_are_found_and_hints_are_few() {
 }
 
 #[test]
-fn a_damaged_file_keeps_what_it_may_use() {
+fn a_damaged_file_keeps_the_files_it_may_use() {
     let game = TestGame::new(FILES);
     fs::write(game.root.join("w.material"), "textures = { color = \"t/wall\"\n").unwrap();
     fs::write(game.root.join("units/b.unit"), "components = { enemy = {}\n").unwrap();

@@ -76,18 +76,27 @@ fn texts(line: &[u8]) -> Vec<TextSpan> {
         let mut has_separator = false;
         let separators = (start..end).filter(|at| is_separator(line[*at])).chain([end]);
         for separator in separators {
-            found.push(TextSpan { start: word, end: separator });
+            if found.len() > TEXTS_MAX {
+                return found;
+            }
+            add(&mut found, TextSpan { start: word, end: separator });
             word = separator + 1;
             has_separator |= separator < end;
         }
         // A name can have separators, such as a space.
         if has_separator {
-            found.push(TextSpan { start, end });
+            add(&mut found, TextSpan { start, end });
         }
         start = end + 1;
     }
-    found.retain(|span| span.start < span.end && span.end - span.start <= NAME_BYTES_MAX);
     found
+}
+
+/// Adds a part that can be a name.
+fn add(found: &mut Vec<TextSpan>, span: TextSpan) {
+    if span.start < span.end && span.end - span.start <= NAME_BYTES_MAX {
+        found.push(span);
+    }
 }
 
 fn is_separator(byte: u8) -> bool {

@@ -80,7 +80,7 @@ fn syntax_error_at(text: &str, byte: usize, message: String) -> SyntaxError {
 
 /// Starts of the lines that git writes around both sides of a merge conflict.
 const CONFLICT_MARKERS: [&str; 3] = ["<<<<<<<", "=======", ">>>>>>>"];
-const CONFLICT_MESSAGE: &str = "the file has a merge conflict of git: choose between the two sides, \
+const CONFLICT_MESSAGE: &str = "the file has a merge conflict of git: choose between the two sides \
                                 and remove the lines that begin with <<<<<<<, ======= and >>>>>>>";
 
 /// Maximum number of characters of a word that a message shows.

@@ -197,7 +197,7 @@ fn a_poisoned_cache_is_refused() {
 
 #[cfg(unix)]
 #[test]
-fn fetched_data_is_linked_and_never_changed_in_place() {
+fn fetched_data_is_linked_and_never_changed_directly() {
     use std::os::unix::fs::MetadataExt;
     let (cache, first, second) = (Scratch::new("link"), Scratch::new("l1"), Scratch::new("l2"));
     files(&first);

@@ -461,7 +461,7 @@ unsafe fn call_core(l: *mut lua_State, name: &CStr, arguments: &[ScriptValue]) {
 /// # Safety
 /// `l` is a live state.
 pub unsafe fn tests_condition(l: *mut lua_State) -> bool {
-    // SAFETY: as the caller promised; the core table is in the registry.
+    // SAFETY: as the caller promised; the registry has the core table.
     unsafe {
         if ScriptContext::of(l).debugger.is_none() || lua_checkstack(l, 4) == 0 {
             return false;

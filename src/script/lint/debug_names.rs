@@ -1,5 +1,5 @@
-//! What the debugger asks the parser: the functions of a script by name, the names in the condition
-//! of a breakpoint, and what these names mean where the breakpoint is.
+//! Names for the debugger: the functions of a script by name, the names in the condition of a
+//! breakpoint, and the variables that these names mean at the breakpoint.
 
 use super::parser::{ParsedScript, UseEnding, VisibleNames, parse, parse_with};
 use std::collections::HashMap;

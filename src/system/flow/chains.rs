@@ -1,4 +1,4 @@
-//! Events that follow from other events within one update: a graph that sends an event to itself, at
+//! Events that follow from other events in one update: a graph that sends an event to itself, at
 //! once or through a script, and a unit that spawns itself, end with an error that names the loop.
 
 use super::instance::InstanceId;

@@ -1,5 +1,5 @@
-//! What a view can have by its quality and by its frame: the effects of its shading environment, and
-//! the size of its image. Draws nothing.
+//! Limits of views by their quality and their frame: for the effects of shading environments, and
+//! for the size of the image. Draws nothing.
 
 use super::EffectLevel;
 use super::render_passes::{OCCLUSION_PASS, POST_PASS, SCREEN_PASS};

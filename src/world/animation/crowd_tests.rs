@@ -156,6 +156,7 @@ impl Crowd {
             poses: std::iter::once(NodePose::IDENTITY).chain(poses).collect(),
             parts: Vec::new(),
             flow: None,
+            body_hash: 0,
             data: SjsonTree::Object(Vec::new()),
             bases: Vec::new(),
             duplicate_names: Vec::new(),

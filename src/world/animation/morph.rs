@@ -279,6 +279,7 @@ mod tests {
             poses: vec![NodePose::IDENTITY],
             parts: Vec::new(),
             flow: None,
+            body_hash: 0,
             data: SjsonTree::Object(Vec::new()),
             bases: Vec::new(),
             duplicate_names: Vec::new(),

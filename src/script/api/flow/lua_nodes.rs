@@ -1,4 +1,4 @@
-//! Types of the nodes for units that need Lua: they spawn and destroy units, or keep data of scripts.
+//! Types of the nodes for units that need Lua: they spawn and destroy units, or keep scripts' data.
 //! Their functions are in lua/flow/nodes.lua.
 
 use super::unit_nodes::{ObjectNode, object_type};
