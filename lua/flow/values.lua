@@ -4,7 +4,7 @@
 -- has run.
 local core = ...
 
-local type, next, format = type, next, string.format
+local type, pairs, format = type, pairs, string.format
 local istype = core.ffi.istype
 local V2, V3, Q = core.ctypes.Vector2, core.ctypes.Vector3, core.ctypes.Quaternion
 local ColorType = core.ctypes.Color
@@ -80,7 +80,9 @@ end
 function core.flow_add_result(value, kind)
   if type(value) ~= "table" then return store(value, kind) end
   local count = #value
-  if count == 0 and next(value) ~= nil then return "is a table with names, and no list" end
+  local fields = 0
+  for _ in pairs(value) do fields = fields + 1 end
+  if fields ~= count then return "is no list: it has keys other than 1, 2, 3 …" end
   for i = 1, count do
     local message = type(value[i]) == "table" and "is a list" or store(value[i])
     if message then return format("item %d of the list %s", i, message) end

@@ -171,7 +171,10 @@ pub fn merge_texts(
 fn ask_on_terminal(texts: [String; 3], file: MergedFile) -> Result<Merged, String> {
     let path = file.path;
     if !std::io::stdin().is_terminal() {
-        return Err("--strategy terminal needs one: choose ask, right or left".to_string());
+        return Err(
+            "--strategy terminal asks on a terminal, and there is none: choose ask, right or left"
+                .to_string(),
+        );
     }
     let first = merge_texts(texts.clone(), file, &|_| MergeSide::Right);
     check_room(&first)?;

@@ -305,7 +305,7 @@ impl SharedCache {
         }
         let linked = Link::begin(&folder.join(path), to);
         if let Err(reason) = &linked
-            && !matches!(reason.kind(), ErrorKind::NotFound | ErrorKind::InvalidInput)
+            && matches!(reason.kind(), ErrorKind::CrossesDevices | ErrorKind::Unsupported)
         {
             self.needs_copies.store(true, Ordering::Relaxed);
         }

@@ -113,7 +113,7 @@ describe("Flow", function()
     test.expect_error("node failing %(samples.fail%): .*the sample fails")
     local expected =
       { error = "the sample fails", wait = "yield", value = "must be of type number",
-        infinite = "'result' must be a finite number", names = "is a table with names" }
+        infinite = "'result' must be a finite number", names = "keys other than 1, 2, 3" }
     for _, mode in ipairs({ "error", "wait", "value", "infinite", "names" }) do
       _G.FLOW_FAILURE = mode
       Unit.flow_event(barrel, "fail")

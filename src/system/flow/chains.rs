@@ -22,7 +22,7 @@ pub(super) struct EventChains {
 }
 
 impl EventChains {
-    /// Begins to count anew.
+    /// Sets all counts to 0.
     pub fn clear(&mut self) {
         self.counts.clear();
     }
@@ -40,7 +40,7 @@ impl EventChains {
 }
 
 impl Flow {
-    /// Returns the number of events of which one is a consequence that is sent now.
+    /// Returns the length of the chain of events that has led to an event that is sent now.
     pub(super) fn event_depth(&self) -> u32 {
         match (self.task.instance, self.suspended.last()) {
             (Some(_), _) => self.task.depth.saturating_add(1),

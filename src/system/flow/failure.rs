@@ -57,7 +57,7 @@ impl Flow {
         self.failures.retain(|failure| failure.program != program);
     }
 
-    /// Logs the errors of nodes that failed for the first time. Only they read sources.
+    /// Logs the errors of nodes that failed for the first time, with the lines of their sources.
     pub fn report_failures(&mut self, host: &mut dyn FlowHost) {
         for failure in std::mem::take(&mut self.failures) {
             let loaded = &mut self.programs[failure.program as usize];

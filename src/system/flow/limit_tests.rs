@@ -44,7 +44,7 @@ fn an_event_that_sends_itself_ends_with_an_error() {
     assert!(game.flow.queue.is_empty() && game.flow.is_idle());
     let once = game.taken().split(' ').count();
     assert!((1000..1010).contains(&once), "{once}");
-    // The next update counts anew.
+    // The next update counts from 0.
     game.update(0.1);
     game.event("go");
     assert_eq!(game.taken().split(' ').count(), once);

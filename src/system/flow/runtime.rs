@@ -28,7 +28,7 @@ pub const NODES_PER_EVENT_MAX: u32 = 10_000;
 /// again and again continues in the next update.
 pub const NODES_PER_UPDATE_MAX: u64 = 1_000_000;
 /// Maximum number of events that one graph gets in an update because of events before them, from
-/// the fourth on: an event that sends itself is one after a thousand times.
+/// the fourth on. More are taken for a loop.
 pub const EVENT_CHAIN_MAX: u32 = 1000;
 /// Number of events that may follow from each other before they are counted.
 pub(super) const EVENT_CHAIN_FREE: u32 = 4;
