@@ -92,6 +92,32 @@ fn functions_of_the_game_and_the_engine_stop() {
 }
 
 #[test]
+fn function_breakpoints_stop_after_their_list_is_sent_again() {
+    let mut editor = start("functions-again");
+    editor.launch("");
+    editor.plays_on("frames");
+    // A native function of the engine, and one of its prelude.
+    for (name, line) in
+        [("Application.time_since_launch", "main.lua:28"), ("Script.context", "main.lua:29")]
+    {
+        let points = format!("{{\"breakpoints\": [{{\"name\": \"{name}\"}}]}}");
+        editor.ask("setFunctionBreakpoints", &points);
+        assert_eq!(editor.stopped().1, line);
+        for _ in 0..2 {
+            let set = editor.ask("setFunctionBreakpoints", &points);
+            let verified = items(&set, "breakpoints")[0].get("verified");
+            assert_eq!(verified, Some(&SjsonTree::Bool(true)), "{set:?}");
+            editor.ask("continue", THREAD);
+            assert_eq!(editor.stopped().1, line);
+        }
+        editor.ask("setFunctionBreakpoints", "{\"breakpoints\": []}");
+        editor.ask("continue", THREAD);
+        editor.plays_on("frames");
+    }
+    editor.end();
+}
+
+#[test]
 fn values_stop_scripts_when_they_change() {
     let mut editor = start("data");
     editor.launch("");

@@ -120,6 +120,10 @@ impl DebuggerState {
 impl Vm {
     /// Lets a tool debug the scripts from now on, or ends that. No script runs meanwhile.
     pub fn set_debugger(&mut self, host: Option<Box<dyn DebuggerHost>>) {
+        if let Some(mut ended) = self.cx().debugger.take() {
+            // SAFETY: this VM is open.
+            unsafe { ended.rows.restore() };
+        }
         self.cx().debugger = host.map(|host| Box::new(DebuggerState::new(host)));
     }
 
@@ -134,6 +138,7 @@ pub const NATIVES: &[(&CStr, lua_CFunction)] = &[
     (c"debug_exchange", code_swap::debug_exchange),
     (c"debug_fits", code_swap::debug_fits),
     (c"debug_replace", code_swap::debug_replace),
+    (c"debug_is_native", native_rows::debug_is_native),
     (c"debug_row", native_rows::debug_row),
     (c"debug_coroutines", coroutines::debug_coroutines),
     (c"debug_compare", compare),
