@@ -258,21 +258,18 @@ impl DebuggerHost for StoppedScript {
     fn next(&mut self, engine: &mut Engine) -> Option<DebugRequest> {
         self.link.was_stopped.set(true);
         self.stopped.begin(engine);
-        // A panic must not unwind through Lua. If it was one of the window, the main loop reports it
-        // as it does without a debugger.
+        // A panic must not unwind through Lua. If it was one of the window, the main loop reports
+        // it as it does without a debugger.
         let waited = panic::contain(|| self.wait(engine));
-        let request = waited.unwrap_or_else(|error| {
+        waited.unwrap_or_else(|error| {
             log::error(&format!("the debugger lets the script continue: {error}"));
             self.ends = true;
             None
-        });
-        let continues = |request: &DebugRequest| {
-            ["debug_continue", "debug_step"].contains(&request.name.as_str())
-        };
-        if request.as_ref().is_none_or(continues) {
-            self.stopped.end(engine);
-        }
-        request
+        })
+    }
+
+    fn continues(&mut self, engine: &mut Engine) {
+        self.stopped.end(engine);
     }
 
     fn answer(&mut self, answer: Result<ScriptValue, String>) {

@@ -56,6 +56,8 @@ pub trait DebuggerHost {
     /// Waits for the next request while a script is stopped. Returns `None` if the script has to
     /// continue: the tool has left, or the game ends.
     fn next(&mut self, engine: &mut Engine) -> Option<DebugRequest>;
+    /// Ends the stop: the script continues, for whatever reason.
+    fn continues(&mut self, engine: &mut Engine);
     /// Answers the request that [`DebuggerHost::next`] returned last, with its result or a message.
     fn answer(&mut self, answer: Result<ScriptValue, String>);
     /// Sends an event.
@@ -199,7 +201,8 @@ unsafe extern "C-unwind" fn begin_pause(l: *mut lua_State) -> c_int {
 /// or says where it stops next: "in", "over" or "out". `depth` is the number of functions on its
 /// stack, `source` and `line` are its location.
 unsafe extern "C-unwind" fn end_pause(l: *mut lua_State) -> c_int {
-    // SAFETY: the prelude passes strings and numbers, or nil.
+    // SAFETY: the prelude passes strings and numbers, or nil. No Lua code runs while the engine is
+    // borrowed.
     unsafe {
         let cx = ScriptContext::of(l);
         let mode = match report::error_text(l, 1, cx).as_str() {
@@ -212,9 +215,11 @@ unsafe extern "C-unwind" fn end_pause(l: *mut lua_State) -> c_int {
         let source = report::error_text(l, 3, cx);
         let (depth, line) = (lua_tonumber(l, 2) as c_int, lua_tonumber(l, 4) as c_int);
         let interrupt = cx.interrupt.clone();
+        let engine = &mut *cx.engine;
         if let Some(debugger) = &mut cx.debugger
             && let Some(suspended) = debugger.suspended.take()
         {
+            debugger.host.continues(engine);
             interrupt.resume(match mode {
                 Some(_) => suspended.extended(STEP_BUDGETS),
                 None => suspended,
