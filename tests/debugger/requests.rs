@@ -166,6 +166,67 @@ fn values_stop_scripts_when_they_change() {
     editor.end();
 }
 
+/// A game with a local that hides an upvalue, and a unit in a local.
+const HIDDEN: &str = r#"frames = 0
+local box, value = nil, 1
+
+function init()
+  box = World.spawn_unit(Application.main_world(), "core/units/empty")
+  Unit.set_data(box, "hp", 100)
+end
+
+local function play(unit)
+  local outer = value
+  local value = outer * 10
+  frames = frames + 1
+  return value
+end
+
+function update()
+  play(box)
+end
+"#;
+
+#[test]
+fn variables_are_set_in_the_scope_that_shows_them() {
+    let mut editor = Editor::start("set", HIDDEN);
+    editor.launch("");
+    editor.stop_at("frames = frames + 1");
+    let set = |reference: f64, name: &str, value: &str| {
+        format!(
+            "{{\"variablesReference\": {reference}, \"name\": \"{name}\", \
+             \"value\": \"{value}\"}}"
+        )
+    };
+    let upvalues = editor.scope("Upvalues");
+    editor.ask("setVariable", &set(upvalues, "value", "5"));
+    assert_eq!(editor.variables("Upvalues"), ["value = 5"]);
+    let locals = editor.variables("Locals");
+    assert!(locals.contains(&"value = 10".to_string()), "{locals:?}");
+    assert!(editor.refused("setVariable", &set(upvalues, "outer", "5")).contains("no variable"));
+    let unit = editor.evaluate("unit");
+    let engine = editor.scope("Engine");
+    let refused = editor.refused("setVariable", &set(engine, "unit", "7"));
+    assert!(refused.contains("cannot be changed here"), "{refused}");
+    let inner = |editor: &mut Editor, outer: f64, name: &str| {
+        let found = editor.ask("variables", &format!("{{\"variablesReference\": {outer}}}"));
+        let found = items(&found, "variables").iter().find(|it| text(it, "name") == name).cloned();
+        number(&found.unwrap_or_else(|| panic!("no {name}")), "variablesReference")
+    };
+    let handle = inner(&mut editor, engine, "unit");
+    let refused = editor.refused("setVariable", &set(handle, "outer", "7"));
+    assert!(refused.contains("cannot be changed here"), "{refused}");
+    assert_eq!(editor.evaluate("unit"), unit);
+    assert_eq!(editor.evaluate("outer"), "1");
+    // The data of a unit is a table.
+    let data = inner(&mut editor, handle, "data");
+    editor.ask("setVariable", &set(data, "hp", "50"));
+    assert_eq!(editor.evaluate("Unit.get_data(unit, \"hp\")"), "50");
+    editor.ask("continue", THREAD);
+    editor.plays_on("frames");
+    editor.end();
+}
+
 #[test]
 fn coroutines_are_threads_with_stacks_and_variables() {
     let mut editor = start("threads");
