@@ -343,7 +343,12 @@ fn sources_of_scripts_and_the_engine_are_listed() {
 #[test]
 fn a_frame_and_the_game_start_again() {
     let mut editor = Editor::start("again", MAIN);
-    editor.launch("");
+    editor.launch("{\"line\": 12}");
+    assert_eq!(editor.stopped().1, "main.lua:12");
+    let refused = editor.refused("restartFrame", "{\"frameId\": 1}");
+    assert!(refused.contains("no frame is played now"), "{refused}");
+    editor.set_breakpoints("main.lua", "");
+    editor.ask("continue", THREAD);
     editor.stop_at("player.hp =");
     let frames: f64 = editor.evaluate("frames").parse().unwrap();
     editor.set_breakpoints("main.lua", "{\"line\": 16}");
