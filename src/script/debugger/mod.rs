@@ -44,6 +44,10 @@ use stepping::{LineEvent, Step, StepMode};
 /// line hook, code takes about a hundred times as long.
 const STEP_BUDGETS: u64 = 20;
 
+/// Maximum number of functions that a condition may have called when it is ended by its time. With
+/// more, its callback is ended.
+const CONDITION_LEVELS_MAX: c_int = 1000;
+
 /// A request of a tool to a stopped script.
 pub struct DebugRequest {
     /// The name of the request, as the prelude knows it.
@@ -465,22 +469,41 @@ unsafe fn call_core(l: *mut lua_State, name: &CStr, arguments: &[ScriptValue]) {
     }
 }
 
-/// Returns true while an inserted call tests the condition of its breakpoint without a budget of
-/// its own.
+/// Returns true if an inserted call tests the condition of its breakpoint without a budget of its
+/// own. Returns that only once for each test, so that a condition cannot continue after errors.
 ///
 /// # Safety
 /// `l` is a live state.
-pub unsafe fn tests_condition(l: *mut lua_State) -> bool {
-    // SAFETY: as the caller promised; the core table is in the registry.
+pub unsafe fn take_condition_test(l: *mut lua_State) -> bool {
+    // SAFETY: as the caller promised; the core table is in the registry. The field exists, so
+    // setting it allocates nothing.
     unsafe {
         if ScriptContext::of(l).debugger.is_none() || lua_checkstack(l, 4) == 0 {
             return false;
         }
+        let top = lua_gettop(l);
         lua_getfield(l, LUA_REGISTRYINDEX, c"engine.core".as_ptr());
         lua_getfield(l, -1, c"tests_condition".as_ptr());
-        let tests = lua_toboolean(l, -1) != 0;
-        lua_settop(l, -3);
-        tests
+        let mut is_running = false;
+        if lua_type(l, -1) == LUA_TFUNCTION {
+            // A condition that has yielded leaves the call in the field, but not on this stack.
+            let call = lua_topointer(l, -1);
+            let mut ar = std::mem::MaybeUninit::<lua_Debug>::zeroed();
+            let mut level = 0;
+            while !is_running
+                && level < CONDITION_LEVELS_MAX
+                && lua_getstack(l, level, ar.as_mut_ptr()) != 0
+            {
+                lua_getinfo(l, c"f".as_ptr(), ar.as_mut_ptr());
+                is_running = lua_topointer(l, -1) == call;
+                lua_settop(l, -2);
+                level += 1;
+            }
+            lua_pushboolean(l, 0);
+            lua_setfield(l, top + 1, c"tests_condition".as_ptr());
+        }
+        lua_settop(l, top);
+        is_running
     }
 }
 
