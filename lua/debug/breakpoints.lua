@@ -265,7 +265,9 @@ local function group_of(file, text)
     group = {}
     file.groups[text], file.texts[#file.texts + 1] = group, text
     if #file.texts > TEXTS_MAX then
-      file.groups[core.table.remove(file.texts, 1)] = nil
+      -- The functions have the code of the text in use.
+      local oldest = file.texts[1] == file.text and 2 or 1
+      file.groups[core.table.remove(file.texts, oldest)] = nil
     end
   end
   return group

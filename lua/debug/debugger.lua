@@ -7,6 +7,7 @@ local core = ...
 core.jit.off(true, true)
 
 local tostring, rawset, next = tostring, rawset, next
+local running = coroutine.running
 local gsub, find, lower, sort = string.gsub, string.find, string.lower, table.sort
 local values, breakpoints, calls = core.stack_values, core.breakpoints, core.inserted_calls
 local rows, data = core.row_breakpoints, core.data_breakpoints
@@ -406,7 +407,7 @@ function core.debugger_error(message, report)
   local skipped = engine_functions()
   if not skipped or not has_text(kind, message) then return end
   last_error = { message = clean(message), report = report, kind = kind }
-  local died = core.died[coroutine.running() or "main"]
+  local died = core.died[running() or "main"]
   stop({
     reason = "error", message = clean(message), kind = kind,
     dead = died and died[2] == message and died[1] or nil,

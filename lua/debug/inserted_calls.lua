@@ -21,8 +21,10 @@ local spots = {}
 local last_spot = 0
 local is_stopped, is_stepping = false, false
 
--- True while a condition is tested that calls no function. It may still not end, in a metamethod;
--- the watchdog then ends only the condition (src/script/interrupt.rs).
+-- The function `hit` while it tests a condition that calls no function. The condition may still not
+-- end, in a metamethod; the watchdog then ends only the condition, and sets this to false, so that
+-- it does so once for each test (src/script/interrupt.rs). After a condition has yielded, this may
+-- be `hit` while no call of it runs.
 rawset(core, "tests_condition", false)
 
 -- Adds a spot. Returns the text of its call. The call has no upvalue of its own and uses no name of
@@ -114,7 +116,7 @@ local function hit(number, a, b, c, d, e, f, g, h)
     -- It may yield, which would suspend the function of the game.
     ok, holds = protect(EVALUATION_SECONDS, test, a, b, c, d, e, f, g, h)
   else
-    core.tests_condition = true
+    core.tests_condition = hit
     ok, holds = pcall(test, a, b, c, d, e, f, g, h)
     core.tests_condition = false
   end

@@ -35,7 +35,7 @@ end
 function rows.find(name)
   local fn = function_named(name)
   if not fn then return false end
-  local is_library = getinfo(fn, "S").what == "C" and not core.debug_row(fn)
+  local is_library = getinfo(fn, "S").what == "C" and not core.debug_is_native(fn)
   if is_library then return false, "a function of Lua's library cannot have a breakpoint" end
   return true
 end
@@ -129,5 +129,11 @@ local function row_called(number, ...)
 end
 
 function rows.begin()
+  -- The end of an earlier debugger has restored all native functions.
+  for i = 1, #by_number do
+    local row = by_number[i]
+    row.points = {}
+    if not row.original then row.is_on = false end
+  end
   rawset(core.string, "\27call", row_called)
 end

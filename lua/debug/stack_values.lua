@@ -9,23 +9,21 @@ core.jit.off(true, true)
 local type, next, rawget, tonumber = type, next, rawget, tonumber
 local rawset, setmetatable = rawset, setmetatable
 local sub, match = string.sub, string.match
-local sort = table.sort
 local getinfo, getlocal, setlocal = core.debug.getinfo, core.debug.getlocal, core.debug.setlocal
 local getupvalue, setupvalue = core.debug.getupvalue, core.debug.setupvalue
 local getmetatable, getfenv = core.debug.getmetatable, core.debug.getfenv
 local running = coroutine.running
 local globals, load_chunk = core.globals, core.load_chunk
-local clean, preview, key_text = core.value_text.clean, core.value_text.preview,
-  core.value_text.key_text
+local clean, preview, key_text, named_keys = core.value_text.clean, core.value_text.preview,
+  core.value_text.key_text, core.value_text.named_keys
 
 local VARIABLES_MAX = 255 -- variables of one function, Lua's own limit
-local KEYS_MAX = 5000 -- named fields of one table that are sorted and listed
 local NO_REFERENCE = "there is no such reference: it is valid while the script is stopped"
-local LONG_LIST = 100000 -- items from which on the named fields are searched after the items
 local REFERENCES_MAX = 100000 -- tables that a tool has opened while the script is stopped
 
 -- Functions of other coroutines have the numbers from this one times the coroutine's number on.
 local COROUTINE_FRAMES = 1000000
+local COROUTINES_MAX = 1000 -- coroutines that have such numbers; src/command/dap relies on it
 local COMPLETIONS_MAX = 200
 local ENGINE_CHUNK = "=[engine]"
 
@@ -153,13 +151,16 @@ local function set_local(index, n, value)
 end
 
 -- Finds a variable by its name: "local" or "upvalue", its number, its value, and the function.
-local function find(index, wanted)
+-- Without `wanted_kind`, a local hides an upvalue of its name.
+local function find(index, wanted, wanted_kind)
   if (running() or "main") ~= stopped_in then return nil end
   local kind, at, found
-  each_local(index, function(n, name, value)
-    if name == wanted then kind, at, found = "local", n, value end
-  end)
-  if kind then return kind, at, found end
+  if wanted_kind ~= "upvalue" then
+    each_local(index, function(n, name, value)
+      if name == wanted then kind, at, found = "local", n, value end
+    end)
+  end
+  if kind or wanted_kind == "local" then return kind, at, found end
   local info = info_at(index, "f")
   for n = 1, info and VARIABLES_MAX or 0 do
     local name, value = getupvalue(info.func, n)
@@ -173,8 +174,8 @@ function values.has_variable(index, name)
   return info_at(index, "f") ~= nil and find(index, name) ~= nil
 end
 
-local function assign(index, name, value)
-  local kind, n, _, fn = find(index, name)
+local function assign(index, name, value, wanted_kind)
+  local kind, n, _, fn = find(index, name, wanted_kind)
   is_changed = true
   if kind == "local" then
     set_local(index, n, value)
@@ -239,48 +240,10 @@ local function entry(name, value)
   }
 end
 
--- Appends sorted keys to a list. Without a comparison in Lua, thousands take a millisecond.
-local function append_sorted(list, keys, compare)
-  sort(keys, compare)
-  for i = 1, #keys do list[#list + 1] = keys[i] end
-end
-
--- Returns the keys of a table that are not in its list: numbers, texts, all others, each sorted.
--- Of a table with too many, returns some as they are, and true.
-local function named_keys(value, count)
-  local numbers, texts, others, total = {}, {}, {}, 0
-  local is_cut = false
-  -- LuaJIT visits the items of a list first.
-  for key in next, value, count > LONG_LIST and count or nil do
-    local kind = type(key)
-    if not (kind == "number" and key >= 1 and key <= count and key % 1 == 0) then
-      is_cut = total == KEYS_MAX
-      if is_cut then break end
-      total = total + 1
-      local list = kind == "number" and numbers or kind == "string" and texts or others
-      list[#list + 1] = key
-    end
-  end
-  local keys = {}
-  if is_cut then
-    for _, list in next, { numbers, texts, others } do
-      for i = 1, #list do keys[#keys + 1] = list[i] end
-    end
-    return keys, true
-  end
-  append_sorted(keys, numbers)
-  append_sorted(keys, texts)
-  -- A `__tostring` of the game may have another result each time.
-  local text_of = {}
-  for i = 1, #others do text_of[others[i]] = preview(others[i], true) end
-  append_sorted(keys, others, function(a, b) return text_of[a] < text_of[b] end)
-  return keys, false
-end
-
 local function table_entries(value, first, most)
   value = core.protected[value] or value
   local count = #value
-  local keys, is_cut = named_keys(value, count)
+  local keys, missing = named_keys(value, count)
   local list, last = {}, first + most - 1
   for i = first, count < last and count or last do
     list[#list + 1] = entry("[" .. i .. "]", rawget(value, i))
@@ -293,8 +256,8 @@ local function table_entries(value, first, most)
   if type(meta) == "table" and #list < most then
     list[#list + 1] = entry("(metatable)", meta)
   end
-  if is_cut and #list < most then
-    list[#list + 1] = { name = "…", value = "more fields", kind = "", reference = 0 }
+  if missing and #list < most then
+    list[#list + 1] = { name = "…", value = missing, kind = "", reference = 0 }
   end
   return list
 end
@@ -443,15 +406,16 @@ function values.coroutines()
   for i = 1, #coroutines do listed[coroutines[i]] = i end
   for i = 1, #all do
     local thread = all[i]
-    if thread ~= stopped_in and thread ~= main and getinfo(thread, 0, "l") then
-      if not listed[thread] then
-        coroutines[#coroutines + 1] = thread
-        listed[thread] = #coroutines
-      end
-      local number = listed[thread]
+    local is_other = thread ~= stopped_in and thread ~= main and getinfo(thread, 0, "l")
+    if is_other and not listed[thread] and #coroutines < COROUTINES_MAX then
+      coroutines[#coroutines + 1] = thread
+      listed[thread] = #coroutines
+    end
+    local number = is_other and listed[thread]
+    if number then
       local frame = frame_at(number * COROUTINE_FRAMES + thread_depth(thread) - 1)
-      local place = frame.file and " " .. frame.file .. ":" .. frame.line or ""
-      list[#list + 1] = { coroutine = number + 1, name = "coroutine" .. place }
+      local location = frame.file and " " .. frame.file .. ":" .. frame.line or ""
+      list[#list + 1] = { coroutine = number + 1, name = "coroutine" .. location }
     end
   end
   return list
@@ -552,10 +516,17 @@ local function key_named(value, name)
   end
 end
 
+-- Kinds of the variables in a scope, for `find`.
+local KIND_OF_SCOPE = { locals = "local", upvalues = "upvalue" }
+
 -- Gives a variable of a scope, or a field of a table, the value of a line of Lua.
 function values.set(reference, name, index, text, seconds)
   local at = references[reference]
   if not at then return nil, NO_REFERENCE end
+  if at.kind == "engine" or at.kind == "handle" then
+    return nil, "'" .. clean(name) .. "' cannot be changed here: what the engine knows is only "
+      .. "shown, but fields of a unit's 'data' can be changed when it is opened"
+  end
   local result, problem = values.run(index, text, seconds)
   if problem then return nil, problem end
   if at.kind == "table" then
@@ -564,7 +535,7 @@ function values.set(reference, name, index, text, seconds)
     rawset(at.value, key, result)
   elseif at.kind == "globals" then
     globals[name] = result
-  elseif not assign(at.value, name, result) then
+  elseif not assign(at.value, name, result, KIND_OF_SCOPE[at.kind]) then
     return nil, "there is no variable '" .. name .. "'"
   end
   return entry(name, result)
@@ -582,8 +553,8 @@ function values.reader(reference, name)
     if key == nil then return nil, "there is no field " .. name end
     return function() return rawget(tree, key) end, core.handle_values.unit_of_data(tree) ~= nil
   elseif at.kind == "upvalues" then
-    local kind, n, _, fn = find(at.value, name)
-    if kind ~= "upvalue" then return nil, "there is no variable '" .. name .. "'" end
+    local kind, n, _, fn = find(at.value, name, "upvalue")
+    if not kind then return nil, "there is no variable '" .. name .. "'" end
     return function()
       local _, value = getupvalue(fn, n)
       return value

@@ -1,17 +1,20 @@
--- Values in one line of text, for the debugger: UTF-8 of limited length.
+-- Values in one line of text, for the debugger: UTF-8 of limited length. And the order in which
+-- the fields of a table are shown.
 local core = ...
 
 core.jit.off(true, true)
 
 local type, tostring, pcall, next, rawget = type, tostring, pcall, next, rawget
 local format, sub, match, gsub = string.format, string.sub, string.match, string.gsub
-local concat = table.concat
+local concat, sort = table.concat, table.sort
 local getinfo, getmetatable = core.debug.getinfo, core.debug.getmetatable
 local valid = core.module("Utf8").valid
 
 local PREVIEW_BYTES_MAX = 1000 -- bytes of a value in one line
 local TEXT_BYTES_MAX = 500 -- bytes of a text in it, without its size
 local ITEMS_SHOWN = 5 -- entries of a table in one line
+local KEYS_MAX = 5000 -- named fields of one table that are sorted and listed
+local LONG_LIST = 100000 -- items from which on the named fields are searched after the items
 
 -- Returns a text as UTF-8 of limited length.
 local function clean(text)
@@ -81,4 +84,47 @@ function preview(value, is_inner)
   return ok and type(text) == "string" and text or kind
 end
 
-core.value_text = { clean = clean, preview = preview, key_text = key_text }
+-- Appends sorted keys to a list. Without a comparison in Lua, thousands take a millisecond.
+local function append_sorted(list, keys, compare)
+  sort(keys, compare)
+  for i = 1, #keys do list[#list + 1] = keys[i] end
+end
+
+-- Returns the keys of a table that are not in its list: numbers, texts, all others, each sorted.
+-- Of a table with too many, returns some as they are. If keys may be missing, also returns a
+-- message.
+local function named_keys(value, count)
+  local numbers, texts, others, total = {}, {}, {}, 0
+  local is_cut = false
+  -- LuaJIT visits the items of a list first, but the last ones may be among the named fields: then
+  -- those before item `count` are not found.
+  local is_long = count > LONG_LIST
+  for key in next, value, is_long and count or nil do
+    local kind = type(key)
+    if not (kind == "number" and key >= 1 and key <= count and key % 1 == 0) then
+      is_cut = total == KEYS_MAX
+      if is_cut then break end
+      total = total + 1
+      local list = kind == "number" and numbers or kind == "string" and texts or others
+      list[#list + 1] = key
+    end
+  end
+  local keys = {}
+  if is_cut then
+    for _, list in next, { numbers, texts, others } do
+      for i = 1, #list do keys[#keys + 1] = list[i] end
+    end
+    return keys, "more fields"
+  end
+  append_sorted(keys, numbers)
+  append_sorted(keys, texts)
+  -- A `__tostring` of the game may have another result each time.
+  local text_of = {}
+  for i = 1, #others do text_of[others[i]] = preview(others[i], true) end
+  append_sorted(keys, others, function(a, b) return text_of[a] < text_of[b] end)
+  return keys, is_long and "possibly more fields: the list is long" or nil
+end
+
+core.value_text = {
+  clean = clean, preview = preview, key_text = key_text, named_keys = named_keys,
+}

@@ -110,8 +110,8 @@ fn first() -> *mut Interrupt {
     FIRST.with(|first| first.load(SeqCst))
 }
 
-/// Runs when the watchdog interrupts a thread that runs Lua: LuaJIT's hook may be set between any two
-/// of its instructions, not while they run. `first` is the thread's list.
+/// Runs when the watchdog interrupts a thread that runs Lua: LuaJIT's hook may be set between any
+/// two of its instructions, not while they run. `first` is the thread's list.
 fn on_thread_interrupt(first: *const ()) {
     // SAFETY: the list lives as long as its thread, which is interrupted now.
     let mut at = unsafe { &*first.cast::<AtomicPtr<Interrupt>>() }.load(SeqCst).cast_const();
@@ -447,8 +447,9 @@ unsafe extern "C" fn script_interrupted(l: *mut lua_State, ar: *mut lua_Debug) -
             interrupt.disarm(StopReason::End, l);
             return 0;
         }
-        if interrupt.is_armed(StopReason::Time) && debugger::tests_condition(l) {
-            // Only the condition of a breakpoint ends, with an error.
+        if interrupt.is_armed(StopReason::Time) && debugger::take_condition_test(l) {
+            // Only the condition of a breakpoint ends, with an error. If it catches that and
+            // takes as long again, its callback ends.
             interrupt.renew_budget(l);
             return raise(l, cx, "it takes too long".to_string(), false);
         }

@@ -1,5 +1,6 @@
-//! Tests of the settings for editors in docs/debugging.md: each block is read, its command starts
-//! the adapter, and its request starts a game.
+//! Tests of the settings for editors in docs/debugging.md. The requests in JSON start a game, and
+//! the tasks run. The settings in other languages are only searched for what they must say: the
+//! editors themselves do not run here.
 
 use super::*;
 use std::fs;
@@ -97,7 +98,7 @@ fn tasks_for_zed_are_commands_of_the_engine() {
 }
 
 #[test]
-fn settings_of_other_editors_start_the_adapter() {
+fn settings_of_other_editors_name_program_and_request() {
     // Each names the program, its argument, the request and the folder.
     let neovim = block("lua fragment", "dap.adapters");
     let emacs = block("elisp", "dape-configs");

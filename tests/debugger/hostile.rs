@@ -48,6 +48,20 @@ fn conditions_that_fail_or_never_end_count_as_true() {
 }
 
 #[test]
+fn a_condition_that_catches_its_end_ends_the_callback() {
+    let main = "local strange = setmetatable({}, { __index = function()\n  \
+        while true do pcall(function() while true do end end) end\nend })\n\
+        local function test(i)\n  return i, strange\nend\n\
+        function update()\n  test(1)\nend\n";
+    let mut editor = Editor::start("catches", main);
+    editor.folder.write("game/settings.sjson", "limits = { update_seconds = 1 }\n");
+    editor.launch(&breakpoint(5, "strange.x"));
+    assert_eq!(number(&editor.event("exited"), "exitCode"), 1.0);
+    editor.event("terminated");
+    editor.end();
+}
+
+#[test]
 fn conditions_see_locals_upvalues_and_globals() {
     let main = "frames, limit = 0, 3\nlocal late, early = 5, 6\nlocal hidden = 1\n\
         local function test(i, ...)\n  local double = 2 * i\n  local first = early\n  \

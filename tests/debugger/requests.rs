@@ -92,6 +92,32 @@ fn functions_of_the_game_and_the_engine_stop() {
 }
 
 #[test]
+fn function_breakpoints_stop_after_their_list_is_sent_again() {
+    let mut editor = start("functions-again");
+    editor.launch("");
+    editor.plays_on("frames");
+    // A native function of the engine, and one of its prelude.
+    for (name, line) in
+        [("Application.time_since_launch", "main.lua:28"), ("Script.context", "main.lua:29")]
+    {
+        let points = format!("{{\"breakpoints\": [{{\"name\": \"{name}\"}}]}}");
+        editor.ask("setFunctionBreakpoints", &points);
+        assert_eq!(editor.stopped().1, line);
+        for _ in 0..2 {
+            let set = editor.ask("setFunctionBreakpoints", &points);
+            let verified = items(&set, "breakpoints")[0].get("verified");
+            assert_eq!(verified, Some(&SjsonTree::Bool(true)), "{set:?}");
+            editor.ask("continue", THREAD);
+            assert_eq!(editor.stopped().1, line);
+        }
+        editor.ask("setFunctionBreakpoints", "{\"breakpoints\": []}");
+        editor.ask("continue", THREAD);
+        editor.plays_on("frames");
+    }
+    editor.end();
+}
+
+#[test]
 fn values_stop_scripts_when_they_change() {
     let mut editor = start("data");
     editor.launch("");
@@ -135,6 +161,67 @@ fn values_stop_scripts_when_they_change() {
     // The line after the one that changes it.
     assert_eq!(editor.stopped(), ("data breakpoint".to_string(), "main.lua:22".to_string()));
     editor.ask("setDataBreakpoints", "{\"breakpoints\": []}");
+    editor.ask("continue", THREAD);
+    editor.plays_on("frames");
+    editor.end();
+}
+
+/// A game with a local that hides an upvalue, and a unit in a local.
+const HIDDEN: &str = r#"frames = 0
+local box, value = nil, 1
+
+function init()
+  box = World.spawn_unit(Application.main_world(), "core/units/empty")
+  Unit.set_data(box, "hp", 100)
+end
+
+local function play(unit)
+  local outer = value
+  local value = outer * 10
+  frames = frames + 1
+  return value
+end
+
+function update()
+  play(box)
+end
+"#;
+
+#[test]
+fn variables_are_set_in_the_scope_that_shows_them() {
+    let mut editor = Editor::start("set", HIDDEN);
+    editor.launch("");
+    editor.stop_at("frames = frames + 1");
+    let set = |reference: f64, name: &str, value: &str| {
+        format!(
+            "{{\"variablesReference\": {reference}, \"name\": \"{name}\", \
+             \"value\": \"{value}\"}}"
+        )
+    };
+    let upvalues = editor.scope("Upvalues");
+    editor.ask("setVariable", &set(upvalues, "value", "5"));
+    assert_eq!(editor.variables("Upvalues"), ["value = 5"]);
+    let locals = editor.variables("Locals");
+    assert!(locals.contains(&"value = 10".to_string()), "{locals:?}");
+    assert!(editor.refused("setVariable", &set(upvalues, "outer", "5")).contains("no variable"));
+    let unit = editor.evaluate("unit");
+    let engine = editor.scope("Engine");
+    let refused = editor.refused("setVariable", &set(engine, "unit", "7"));
+    assert!(refused.contains("cannot be changed here"), "{refused}");
+    let inner = |editor: &mut Editor, outer: f64, name: &str| {
+        let found = editor.ask("variables", &format!("{{\"variablesReference\": {outer}}}"));
+        let found = items(&found, "variables").iter().find(|it| text(it, "name") == name).cloned();
+        number(&found.unwrap_or_else(|| panic!("no {name}")), "variablesReference")
+    };
+    let handle = inner(&mut editor, engine, "unit");
+    let refused = editor.refused("setVariable", &set(handle, "outer", "7"));
+    assert!(refused.contains("cannot be changed here"), "{refused}");
+    assert_eq!(editor.evaluate("unit"), unit);
+    assert_eq!(editor.evaluate("outer"), "1");
+    // The data of a unit is a table.
+    let data = inner(&mut editor, handle, "data");
+    editor.ask("setVariable", &set(data, "hp", "50"));
+    assert_eq!(editor.evaluate("Unit.get_data(unit, \"hp\")"), "50");
     editor.ask("continue", THREAD);
     editor.plays_on("frames");
     editor.end();
@@ -256,7 +343,12 @@ fn sources_of_scripts_and_the_engine_are_listed() {
 #[test]
 fn a_frame_and_the_game_start_again() {
     let mut editor = Editor::start("again", MAIN);
-    editor.launch("");
+    editor.launch("{\"line\": 12}");
+    assert_eq!(editor.stopped().1, "main.lua:12");
+    let refused = editor.refused("restartFrame", "{\"frameId\": 1}");
+    assert!(refused.contains("no frame is played now"), "{refused}");
+    editor.set_breakpoints("main.lua", "");
+    editor.ask("continue", THREAD);
     editor.stop_at("player.hp =");
     let frames: f64 = editor.evaluate("frames").parse().unwrap();
     editor.set_breakpoints("main.lua", "{\"line\": 16}");

@@ -109,6 +109,49 @@ fn a_stopped_game_shows_its_last_frame_with_a_banner() {
     assert!(game.output.iter().any(|line| line == "shutdown\ttrue"), "{:?}", game.output);
 }
 
+/// Sets the lines of `main.lua` at which the game stops.
+fn set_lines(client: &mut RemoteClient, lines: SjsonTree) {
+    let fields = vec![("file", json::text("main.lua")), ("lines", lines)];
+    request(client, "debug_breakpoints", fields);
+}
+
+#[test]
+fn each_stop_shows_its_banner_however_the_last_one_ended() {
+    let Some(display) = Display::start() else { return };
+    let folder = scratch("stopped-again");
+    let mut game = GameProcess::start(&display, &folder, GAME, &["--renderer", "software"]);
+    let mut client = stop(&folder.join("game"));
+    game.take_focus(&display, "Yard");
+    let points = [(395, 8), (200, 250)];
+    wait_for_colors(&display, &game.window, &points, &[true, false]);
+    // A command lets the game continue to the next frame, after it has shown this one.
+    let line = |text: &str| vec![("text", json::text(text))];
+    request(&mut client, "eval", line("mark = steps"));
+    request(&mut client, "eval", line("continue"));
+    let began = Instant::now();
+    loop {
+        let answer = request(&mut client, "eval", line("return steps > mark"));
+        if json::write(&answer).contains("true") {
+            break;
+        }
+        assert!(began.elapsed() < WAIT_MAX, "{answer:?}");
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    std::thread::sleep(Duration::from_millis(300));
+    wait_for_colors(&display, &game.window, &points, &[true, false]);
+    // The frame is played again to its end, and the next one stops.
+    set_lines(&mut client, SjsonTree::Array(vec![]));
+    request(&mut client, "debug_restart_frame", vec![]);
+    wait_for_colors(&display, &game.window, &points, &[false, false]);
+    set_lines(&mut client, json::numbers([10.0]));
+    wait_for_colors(&display, &game.window, &points, &[true, false]);
+    set_lines(&mut client, SjsonTree::Array(vec![]));
+    request(&mut client, "debug_continue", vec![]);
+    wait_for_colors(&display, &game.window, &points, &[false, false]);
+    game.interrupt();
+    assert_eq!(game.wait_for_exit(), Some(0), "{}", game.output.join("\n"));
+}
+
 #[test]
 fn a_stopped_game_can_be_closed() {
     let Some(display) = Display::start() else { return };

@@ -1,5 +1,5 @@
-//! The display while the debugger stops a script: the last complete frame with a banner, drawn again
-//! when the window needs it. The picture is built in src/engine/paused_picture.rs.
+//! The display while the debugger stops a script: the last complete frame with a banner, drawn
+//! again when the window needs it. The picture is built in src/engine/paused_picture.rs.
 
 use super::Display;
 use engine_runtime::{Engine, PausedPicture, WindowSize};

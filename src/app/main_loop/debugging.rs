@@ -29,8 +29,8 @@ impl GameRun {
 
     /// Plays a frame, which the debugger may stop. `last` is the time at which the next frame is
     /// measured from: that of a stop does not count. The frame is played again, from its start and
-    /// with the same input and clock, if the tool asks for that, or if a file was saved after an
-    /// error has stopped it.
+    /// with the same input, clock and time step, if the tool asks for that, or if a file was saved
+    /// after an error has stopped it. Gestures and rumble effects advance twice then.
     pub(super) fn play_frame(
         &mut self,
         measured: f64,
@@ -39,13 +39,25 @@ impl GameRun {
     ) -> Result<(), Box<ErrorReport>> {
         loop {
             self.app.add_input(frame_input.clone());
+            let is_debugged = self.app.pause_link().is_some();
             let frame = &self.app.vm().engine().frame;
             let (index, delta, total) = (frame.index, frame.delta, frame.total);
+            // The history that smooths the time steps.
+            let time_step = is_debugged.then(|| frame.time_step.clone());
+            self.app.note_frame(true);
             let outcome = self.with_shared_display(|app| app.frame(measured));
+            self.app.note_frame(false);
             if self.after_stops() {
                 *last = Instant::now();
             }
-            if outcome.is_ok() || !self.plays_again() {
+            if outcome.is_ok() {
+                return outcome;
+            }
+            // A saved file of settings may change it again.
+            if let Some(time_step) = time_step {
+                self.app.vm().engine().frame.time_step = time_step;
+            }
+            if !self.plays_again() {
                 return outcome;
             }
             let frame = &mut self.app.vm().engine().frame;

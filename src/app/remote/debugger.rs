@@ -49,6 +49,8 @@ pub struct PauseLink {
     pub clients: Cell<usize>,
     /// Set by a stop, for the time after the callback has ended.
     replay: Cell<FrameReplay>,
+    /// True while the main loop plays a frame, which can be played again.
+    plays_frame: Cell<bool>,
 }
 
 /// If a frame is played again after the debugger has stopped it.
@@ -73,6 +75,7 @@ impl PauseLink {
             was_stopped: Cell::new(false),
             clients: Cell::new(0),
             replay: Cell::default(),
+            plays_frame: Cell::new(false),
         }
     }
 
@@ -215,6 +218,9 @@ impl StoppedScript {
         let problem = match check(row, fields) {
             Err(message) => Some(message),
             Ok(()) if is_request && !is_own => Some(BUSY.to_string()),
+            Ok(()) if row.name == "debug_restart_frame" && !self.link.plays_frame.get() => {
+                Some(NO_FRAME.to_string())
+            }
             Ok(()) if ["debug_attach", "debug_ready"].contains(&row.name) => {
                 reply.answer(json::object([]));
                 return None;
@@ -253,26 +259,25 @@ impl StoppedScript {
 }
 
 const BUSY: &str = "another tool debugs the game: end its session first";
+const NO_FRAME: &str = "only a frame can start again, and no frame is played now: 'init' and tests \
+                        are no frames";
 
 impl DebuggerHost for StoppedScript {
     fn next(&mut self, engine: &mut Engine) -> Option<DebugRequest> {
         self.link.was_stopped.set(true);
         self.stopped.begin(engine);
-        // A panic must not unwind through Lua. If it was one of the window, the main loop reports it
-        // as it does without a debugger.
+        // A panic must not unwind through Lua. If it was one of the window, the main loop reports
+        // it as it does without a debugger.
         let waited = panic::contain(|| self.wait(engine));
-        let request = waited.unwrap_or_else(|error| {
+        waited.unwrap_or_else(|error| {
             log::error(&format!("the debugger lets the script continue: {error}"));
             self.ends = true;
             None
-        });
-        let continues = |request: &DebugRequest| {
-            ["debug_continue", "debug_step"].contains(&request.name.as_str())
-        };
-        if request.as_ref().is_none_or(continues) {
-            self.stopped.end(engine);
-        }
-        request
+        })
+    }
+
+    fn continues(&mut self, engine: &mut Engine) {
+        self.stopped.end(engine);
     }
 
     fn answer(&mut self, answer: Result<ScriptValue, String>) {
@@ -475,6 +480,18 @@ impl App {
     pub(crate) fn is_debugger_ready(&self) -> bool {
         let debugger = self.tools.as_ref().and_then(|tools| tools.state.debugger.as_ref());
         debugger.is_some_and(|tool| tool.is_ready)
+    }
+
+    /// Notes that a frame begins, which can be played again, or that it has ended.
+    pub(crate) fn note_frame(&self, begins: bool) {
+        if let Some(tools) = &self.tools {
+            let link = &tools.state.link;
+            link.plays_frame.set(begins);
+            if begins {
+                // A stop in a frame that did not fail has no effect on later ones.
+                link.replay.set(FrameReplay::Never);
+            }
+        }
     }
 
     /// Returns what a stopped script shares with the main loop, while a tool debugs the game.

@@ -7,10 +7,11 @@ use super::message_table::{FieldType, MessageRow, required, text};
 use super::{IncomingCall, Refusal, RemoteTools};
 use crate::App;
 use crate::flow::GraphFile;
-use engine_flow::{InstanceId, LiveKnown, StoppedNode};
+use engine_flow::{Flow, InstanceId, LiveKnown, Program, StoppedNode};
 use engine_foundation::json::{self, object};
 use engine_foundation::sjson::{self, SjsonTree};
 use std::collections::BTreeSet;
+use std::sync::{Arc, Weak};
 
 /// Maximum number of breakpoints in the graphs of one file.
 const BREAKPOINTS_MAX: usize = 1000;
@@ -67,8 +68,8 @@ pub static MESSAGES: &[MessageRow] = &[
 pub struct FlowBreakpoints {
     points: Vec<FlowPoint>,
     last_number: u32,
-    /// The number of loaded programs when the points were last looked for in them.
-    known_programs: usize,
+    /// The loaded programs when the points were last looked for in them.
+    known_programs: Vec<Weak<Program>>,
     /// The node at which the tool knows the events to be stopped.
     announced: Option<(InstanceId, String)>,
 }
@@ -107,6 +108,16 @@ fn node_at(lines: &[(String, usize, usize)], line: usize) -> Option<usize> {
 }
 
 impl FlowBreakpoints {
+    /// Returns the loaded programs if they are others than the known ones.
+    fn changed_programs(&self, flow: &Flow) -> Option<Vec<Weak<Program>>> {
+        let programs = flow.program_names().into_iter().map(|(_, index)| flow.program(index));
+        let programs: Vec<Weak<Program>> = programs.map(Arc::downgrade).collect();
+        let known = &self.known_programs;
+        let is_same = programs.len() == known.len()
+            && programs.iter().zip(known).all(|(program, known)| program.ptr_eq(known));
+        (!is_same).then_some(programs)
+    }
+
     /// Removes the breakpoints of a graph, or all of them.
     fn clear(&mut self, app: &mut App, graph: Option<&str>) {
         let flow = app.vm().engine().worlds.flow.get_mut();
@@ -304,9 +315,8 @@ impl RemoteTools {
     /// Sets breakpoints of graphs that were loaded since, and tells the tool where events stop.
     pub(super) fn update_flow_debugger(&mut self, app: &mut App) {
         let Some(tool) = &mut self.state.debugger else { return };
-        let count = app.vm().engine().worlds.flow.get().program_names().len();
-        if tool.flow.known_programs != count {
-            tool.flow.known_programs = count;
+        if let Some(programs) = tool.flow.changed_programs(app.vm().engine().worlds.flow.get()) {
+            tool.flow.known_programs = programs;
             for point in &mut tool.flow.points {
                 let was_set = !point.set_in.is_empty();
                 point.set(app);

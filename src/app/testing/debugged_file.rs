@@ -47,5 +47,11 @@ pub fn wait_for_debugger(app: &mut App, root: &Path) -> Result<(), Error> {
         app.answer_tools(false);
         std::thread::sleep(POLL);
     }
+    if !app.is_debugger_ready() && platform::end_requested().is_none() {
+        let seconds = DEBUGGER_WAIT.as_secs();
+        engine_foundation::error_line!(
+            "engine: no debugger came in {seconds} seconds: the file runs without one"
+        );
+    }
     Ok(())
 }

@@ -8,8 +8,13 @@ use engine_foundation::sjson::SjsonTree;
 
 /// The number of the thread of graphs. That of the scripts is 1.
 const THREAD: f64 = 1_000_000.0;
-/// Numbers of frames and of the scope of values begin here, after those of scripts.
-const FIRST_FRAME: f64 = 1_000_000_000.0;
+/// Numbers of frames and of the scope of values begin here, after those of scripts. Editors expect
+/// numbers of 32 bits.
+const FIRST_FRAME: f64 = 1_500_000_000.0;
+/// The number after the frames of the last coroutine, by `COROUTINES_MAX` and `COROUTINE_FRAMES` in
+/// lua/debug/stack_values.lua.
+const FRAMES_END: f64 = 1_001.0 * 1_000_000.0;
+const _: () = assert!(FRAMES_END < FIRST_FRAME);
 /// Endings of files with graphs.
 const ENDINGS: [&str; 3] = [".flow", ".unit", ".level"];
 

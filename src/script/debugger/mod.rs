@@ -44,6 +44,10 @@ use stepping::{LineEvent, Step, StepMode};
 /// line hook, code takes about a hundred times as long.
 const STEP_BUDGETS: u64 = 20;
 
+/// Maximum number of functions that a condition may have called when it is ended by its time. With
+/// more, its callback is ended.
+const CONDITION_LEVELS_MAX: c_int = 1000;
+
 /// A request of a tool to a stopped script.
 pub struct DebugRequest {
     /// The name of the request, as the prelude knows it.
@@ -56,6 +60,8 @@ pub trait DebuggerHost {
     /// Waits for the next request while a script is stopped. Returns `None` if the script has to
     /// continue: the tool has left, or the game ends.
     fn next(&mut self, engine: &mut Engine) -> Option<DebugRequest>;
+    /// Ends the stop: the script continues, for whatever reason.
+    fn continues(&mut self, engine: &mut Engine);
     /// Answers the request that [`DebuggerHost::next`] returned last, with its result or a message.
     fn answer(&mut self, answer: Result<ScriptValue, String>);
     /// Sends an event.
@@ -120,6 +126,10 @@ impl DebuggerState {
 impl Vm {
     /// Lets a tool debug the scripts from now on, or ends that. No script runs meanwhile.
     pub fn set_debugger(&mut self, host: Option<Box<dyn DebuggerHost>>) {
+        if let Some(mut ended) = self.cx().debugger.take() {
+            // SAFETY: this VM is open.
+            unsafe { ended.rows.restore() };
+        }
         self.cx().debugger = host.map(|host| Box::new(DebuggerState::new(host)));
     }
 
@@ -134,6 +144,7 @@ pub const NATIVES: &[(&CStr, lua_CFunction)] = &[
     (c"debug_exchange", code_swap::debug_exchange),
     (c"debug_fits", code_swap::debug_fits),
     (c"debug_replace", code_swap::debug_replace),
+    (c"debug_is_native", native_rows::debug_is_native),
     (c"debug_row", native_rows::debug_row),
     (c"debug_coroutines", coroutines::debug_coroutines),
     (c"debug_compare", compare),
@@ -194,7 +205,8 @@ unsafe extern "C-unwind" fn begin_pause(l: *mut lua_State) -> c_int {
 /// or says where it stops next: "in", "over" or "out". `depth` is the number of functions on its
 /// stack, `source` and `line` are its location.
 unsafe extern "C-unwind" fn end_pause(l: *mut lua_State) -> c_int {
-    // SAFETY: the prelude passes strings and numbers, or nil.
+    // SAFETY: the prelude passes strings and numbers, or nil. No Lua code runs while the engine is
+    // borrowed.
     unsafe {
         let cx = ScriptContext::of(l);
         let mode = match report::error_text(l, 1, cx).as_str() {
@@ -207,9 +219,11 @@ unsafe extern "C-unwind" fn end_pause(l: *mut lua_State) -> c_int {
         let source = report::error_text(l, 3, cx);
         let (depth, line) = (lua_tonumber(l, 2) as c_int, lua_tonumber(l, 4) as c_int);
         let interrupt = cx.interrupt.clone();
+        let engine = &mut *cx.engine;
         if let Some(debugger) = &mut cx.debugger
             && let Some(suspended) = debugger.suspended.take()
         {
+            debugger.host.continues(engine);
             interrupt.resume(match mode {
                 Some(_) => suspended.extended(STEP_BUDGETS),
                 None => suspended,
@@ -455,22 +469,41 @@ unsafe fn call_core(l: *mut lua_State, name: &CStr, arguments: &[ScriptValue]) {
     }
 }
 
-/// Returns true while an inserted call tests the condition of its breakpoint without a budget of
-/// its own.
+/// Returns true if an inserted call tests the condition of its breakpoint without a budget of its
+/// own. Returns that only once for each test, so that a condition cannot continue after errors.
 ///
 /// # Safety
 /// `l` is a live state.
-pub unsafe fn tests_condition(l: *mut lua_State) -> bool {
-    // SAFETY: as the caller promised; the registry has the core table.
+pub unsafe fn take_condition_test(l: *mut lua_State) -> bool {
+    // SAFETY: as the caller promised; the registry has the core table. The field exists, so
+    // setting it allocates nothing.
     unsafe {
         if ScriptContext::of(l).debugger.is_none() || lua_checkstack(l, 4) == 0 {
             return false;
         }
+        let top = lua_gettop(l);
         lua_getfield(l, LUA_REGISTRYINDEX, c"engine.core".as_ptr());
         lua_getfield(l, -1, c"tests_condition".as_ptr());
-        let tests = lua_toboolean(l, -1) != 0;
-        lua_settop(l, -3);
-        tests
+        let mut is_running = false;
+        if lua_type(l, -1) == LUA_TFUNCTION {
+            // A condition that has yielded leaves the call in the field, but not on this stack.
+            let call = lua_topointer(l, -1);
+            let mut ar = std::mem::MaybeUninit::<lua_Debug>::zeroed();
+            let mut level = 0;
+            while !is_running
+                && level < CONDITION_LEVELS_MAX
+                && lua_getstack(l, level, ar.as_mut_ptr()) != 0
+            {
+                lua_getinfo(l, c"f".as_ptr(), ar.as_mut_ptr());
+                is_running = lua_topointer(l, -1) == call;
+                lua_settop(l, -2);
+                level += 1;
+            }
+            lua_pushboolean(l, 0);
+            lua_setfield(l, top + 1, c"tests_condition".as_ptr());
+        }
+        lua_settop(l, top);
+        is_running
     }
 }
 

@@ -29,39 +29,80 @@ struct RawNativeFunction {
 
 const _: () = assert!(std::mem::offset_of!(RawNativeFunction, function) == 40);
 
-/// The functions that are exchanged, by the address of their object: the number of the breakpoint,
-/// and the function.
+/// A function that is exchanged.
+#[derive(Clone, Copy)]
+struct NativeRow {
+    /// The number of the breakpoint.
+    number: f64,
+    object: *mut RawNativeFunction,
+    /// The address that the object had.
+    function: lua_CFunction,
+}
+
+/// The functions that are exchanged, by the address of their object.
 #[derive(Default)]
-pub struct NativeRows(HashMap<usize, (f64, lua_CFunction)>);
+pub struct NativeRows(HashMap<usize, NativeRow>);
+
+impl NativeRows {
+    /// Restores all functions.
+    ///
+    /// # Safety
+    /// Their VM is open.
+    pub unsafe fn restore(&mut self) {
+        for (_, row) in self.0.drain() {
+            // SAFETY: as the caller promised; the prelude keeps the functions alive.
+            unsafe { (*row.object).function = row.function };
+        }
+    }
+}
+
+/// Returns the native function at an index of the stack; `None` for one of Lua's own library.
+///
+/// # Safety
+/// `l` is a live state, and the value at the index a function that is not one of Lua.
+unsafe fn native_at(l: *mut lua_State, index: c_int) -> Option<*mut RawNativeFunction> {
+    // SAFETY: as the caller promised.
+    unsafe {
+        let object = lua_topointer(l, index).cast::<RawNativeFunction>().cast_mut();
+        ((*object).variant == NATIVE).then_some(object)
+    }
+}
+
+/// `debug_is_native(function)`: returns false for functions of Lua's own library.
+pub unsafe extern "C-unwind" fn debug_is_native(l: *mut lua_State) -> c_int {
+    // SAFETY: the prelude passes a function that is not one of Lua.
+    unsafe {
+        let is_native = native_at(l, 1).is_some();
+        lua_pushboolean(l, c_int::from(is_native));
+    }
+    1
+}
 
 /// `debug_row(function, number)`: calls `core.debugger_row(number)` before each call of a native
-/// function; without a number, no longer. Returns false for functions of Lua's own library.
+/// function; without a number, no longer.
 pub unsafe extern "C-unwind" fn debug_row(l: *mut lua_State) -> c_int {
     // SAFETY: the prelude passes a native function, which lives as long as the VM.
     unsafe {
-        let object = lua_topointer(l, 1).cast::<RawNativeFunction>().cast_mut();
         let number = (lua_type(l, 2) == LUA_TNUMBER).then(|| lua_tonumber(l, 2));
-        let is_native = (*object).variant == NATIVE;
         if let Some(debugger) = &mut ScriptContext::of(l).debugger
-            && is_native
+            && let Some(object) = native_at(l, 1)
         {
             let rows = &mut debugger.rows.0;
             match (number, rows.get(&object.addr()).copied()) {
                 (Some(number), known) => {
-                    let function = known.map_or((*object).function, |(_, function)| function);
-                    rows.insert(object.addr(), (number, function));
+                    let function = known.map_or((*object).function, |row| row.function);
+                    rows.insert(object.addr(), NativeRow { number, object, function });
                     (*object).function = reported;
                 }
-                (None, Some((_, function))) => {
-                    (*object).function = function;
+                (None, Some(row)) => {
+                    (*object).function = row.function;
                     rows.remove(&object.addr());
                 }
                 (None, None) => {}
             }
         }
-        lua_pushboolean(l, c_int::from(is_native));
     }
-    1
+    0
 }
 
 /// Takes the place of a native function with a breakpoint.
@@ -76,7 +117,8 @@ unsafe extern "C-unwind" fn reported(l: *mut lua_State) -> c_int {
         let object = lua_topointer(l, -1).addr();
         lua_settop(l, top);
         let row = |l| ScriptContext::of(l).debugger.as_ref()?.rows.0.get(&object).copied();
-        let Some((number, function)) = row(l) else { return 0 };
+        // Only a function that has a row has this address.
+        let Some(NativeRow { number, function, .. }) = row(l) else { return 0 };
         call_core(l, c"debugger_row", &[ScriptValue::Number(number)]);
         function(l)
     }
