@@ -40,7 +40,7 @@ impl Collected {
     fn source(self, is_whole: bool) -> Result<BakeSource, Error> {
         if !is_whole {
             return Err(error!(
-                "the static actors of the world have more than {SOURCE_TRIANGLES_MAX} triangles \
+                "the static actors have more than {SOURCE_TRIANGLES_MAX} triangles \
                  (SOURCE_TRIANGLES_MAX): give them simpler shapes, or bake parts of the level \
                  with NavigationMesh.create_from_triangles"
             ));
