@@ -382,6 +382,7 @@ fn scripts_run_tests_and_start_the_adapter() {
     let check = |name: &str, expected: &str| {
         assert!(step(name).contains(expected), "{expected} is not in {}", step(name));
     };
+    check("found", &format!("[\"none\",\"none\",\"{engine}\"]"));
     check("adapter", &format!("\"command\":\"{engine}\",\"parameters\":[\"dap\"]"));
     check("play", "\"type\":\"engine\",\"request\":\"launch\",\"name\":\"Play\"");
     check("named", "\"request\":\"attach\",\"name\":\"A\"");
@@ -403,4 +404,22 @@ fn scripts_run_tests_and_start_the_adapter() {
     for command in items(&package, "contributes/commands") {
         check("commands", &format!("\"{}\"", text(command, "command")));
     }
+}
+
+#[test]
+fn an_untrusted_workspace_starts_no_program() {
+    if !has("node") {
+        return;
+    }
+    let folder = GameFolder::new("editor-extension", "untrusted");
+    folder.write("game/main.lua", "function update() end");
+    folder.write("game/tests/a_test.lua", "it('a', function() end)");
+    let engine = env!("CARGO_BIN_EXE_engine");
+    let mut command = folder.program("node", &[root().join("tests/editor_extension/stub.js")]);
+    command.arg(extension()).arg(engine).arg(folder.join("game")).arg("untrusted");
+    let lines = lines_of(&mut command, "");
+    let [refused, trusted] = &lines[..] else { panic!("{lines:?}") };
+    let expected = "\"spawned\":[],\"isRefused\":true,\"opened\":[\"Games are run only in trusted";
+    assert!(refused.contains(expected), "{refused}");
+    assert!(trusted.contains("\"spawned\":1,\"suites\":1"), "{trusted}");
 }

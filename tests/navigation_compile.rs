@@ -8,6 +8,7 @@ use engine::app::resource_kinds::KINDS;
 use engine::app::{self, App, GameLaunch};
 use engine::engine::level_navigation::ClassMesh;
 use engine::foundation::Vec3;
+use engine::foundation::hash::murmur64a;
 use engine::resource::compile::{CompileResult, CompileTarget, compile, read_data};
 use engine::resource::index::ResourceIndex;
 use engine::resource::resource_name::ResourceName;
@@ -236,6 +237,62 @@ fn a_bake_that_fails_in_a_compile_keeps_the_old_mesh() {
     assert_eq!(compiled(&folder).problems, failed.problems);
     folder.write("yard.level", LEVEL);
     assert_eq!(compiled(&folder).problems, [""; 0]);
+}
+
+#[test]
+fn ground_that_is_too_far_is_an_error_of_the_compile() {
+    let folder = folder("far");
+    let first = compiled(&folder);
+    let before = data(&folder, &first.index);
+    folder.write("yard.level", LEVEL.replace("[-6, -5, 0]", "[-6, -2000000, 0]"));
+    let failed = compiled(&folder);
+    let [problem] = &failed.problems[..] else { panic!("{:?}", failed.problems) };
+    assert!(problem.starts_with("yard.level: navigation: vertex "), "{problem}");
+    assert!(problem.ends_with("coordinates must be within 1000000 metres"), "{problem}");
+    assert!(data(&folder, &failed.index) == before, "the last mesh stays");
+}
+
+#[test]
+fn files_that_were_missing_are_baked_once_they_exist() {
+    let folder = folder("missing");
+    let properties = "global.physics_properties";
+    std::fs::remove_file(folder.join("slab.unit")).unwrap();
+    let classes = || {
+        let compiled = compiled(&folder);
+        let meshes = CompiledMeshes::read_data(&data(&folder, &compiled.index)).unwrap();
+        meshes.classes.len()
+    };
+    assert_eq!(classes(), 0, "a level inside has a unit that does not exist");
+    folder.write("slab.unit", "inherit = \"base\"");
+    assert_eq!(classes(), 0, "the unit inherits from one that does not exist");
+    folder.write("base.unit", SLAB);
+    assert_eq!(classes(), 2);
+    let compiled = compiled(&folder);
+    let entry = &compiled.index.variants(&mesh_name())[0];
+    let stamp = entry.files.iter().find(|stamp| stamp.path == properties);
+    assert!(stamp.is_some_and(|stamp| stamp.is_missing()), "{:?}", entry.files);
+}
+
+#[test]
+fn a_mesh_depends_on_the_current_files_of_broken_units() {
+    let folder = folder("broken");
+    let before = data(&folder, &compiled(&folder).index);
+    let broken = "components = {";
+    folder.write("crate.unit", broken);
+    let compile_broken = || {
+        let compiled = compiled(&folder);
+        assert_eq!(compiled.problems.len(), 1, "{:?}", compiled.problems);
+        assert!(data(&folder, &compiled.index) == before);
+        let files = &compiled.index.variants(&mesh_name())[0].files;
+        let stamp = files.iter().find(|stamp| stamp.path == "crate.unit").unwrap();
+        assert_eq!(stamp.content, murmur64a(broken.as_bytes(), 0), "no compile bakes it again");
+    };
+    compile_broken();
+    compile_broken();
+    folder.write("crate.unit", CRATE.replace("[2, 2, 2]", "[2, 3, 2]"));
+    let fixed = compiled(&folder);
+    assert_eq!(fixed.problems, [""; 0]);
+    assert!(data(&folder, &fixed.index) != before);
 }
 
 #[test]

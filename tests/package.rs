@@ -89,3 +89,18 @@ fn an_invalid_setting_is_an_error_with_its_line() {
     assert_eq!((code, &*out), (1, ""));
     assert_eq!(fs::read_dir(folder.join("out")).unwrap().count(), 0, "nothing is left");
 }
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_link_in_the_game_does_not_choose_the_output_folder() {
+    let folder = folder("link", "");
+    let home = folder.join("home");
+    fs::create_dir(&home).unwrap();
+    std::os::unix::fs::symlink(&home, folder.join("game/packages")).unwrap();
+    let arguments = ["package", "game", "--out", "game/packages", "--itch", "example/yard"];
+    let (code, out, err) = folder.engine(&arguments);
+    assert_eq!((code, &*out), (1, ""), "{err}");
+    assert!(err.starts_with("error: the packages cannot be written: '"), "{err}");
+    assert!(err.contains("packages' is a link, and nothing is written through links"), "{err}");
+    assert_eq!(fs::read_dir(&home).unwrap().count(), 0);
+}

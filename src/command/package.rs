@@ -4,8 +4,7 @@ use super::compile::{self, BundleRequest, size_text};
 use super::confinement_flag::ConfinementFlag;
 use engine_app::confinement::{self, ConfinementPlan};
 use engine_app::exit;
-use engine_foundation::file_access;
-use engine_foundation::{Error, error};
+use engine_foundation::{Error, error, file_access, output_file};
 use engine_package::{
     EngineFile, ItchPage, PLATFORMS, PackageJob, PackageOutput, PackageSources, SigningTool,
     SteamApp, StoreTargets,
@@ -83,6 +82,7 @@ fn run(args: &Args) -> Result<i32, Error> {
     let folder_name = project.folder_name();
     let platforms = args.platforms();
     let engines = engines(args, &platforms)?;
+    refuse_links(args)?;
     let scratch = ScratchFolder::new(&args.out)?;
     confine(args, &platforms)?;
     // Everything is checked before minutes of work.
@@ -138,6 +138,20 @@ fn run(args: &Args) -> Result<i32, Error> {
         engine_foundation::print_line!("note: {note}");
     }
     Ok(exit::SUCCESS)
+}
+
+/// Refuses links in the game's folder on the way to the output folder. A game must not make this
+/// command write and remove files elsewhere.
+fn refuse_links(args: &Args) -> Result<(), Error> {
+    let absolute = |path: &Path| {
+        std::path::absolute(path).map_err(|reason| error!("'{}': {reason}", path.display()))
+    };
+    let (folder, out) = (absolute(&args.folder)?, absolute(&args.out)?);
+    match out.strip_prefix(&folder) {
+        Ok(inside) => output_file::check_no_links(&folder, inside)
+            .map_err(|reason| error!("the packages cannot be written: {reason}")),
+        Err(_) => Ok(()),
+    }
 }
 
 /// Returns the engines for the platforms, in their order.

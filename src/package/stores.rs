@@ -6,7 +6,7 @@
 use super::archive::{Archive, Content};
 use super::writer::PackageSources;
 use super::{linux, unpacked};
-use engine_foundation::{Error, error};
+use engine_foundation::{Error, error, output_file};
 use std::path::{Path, PathBuf};
 
 /// Maximum length of a name at itch.io in bytes.
@@ -112,13 +112,13 @@ impl StoreTargets {
         program: &str,
     ) -> Result<(), Error> {
         if self.steam.is_some() {
-            replace_files(&out.join("steam/content").join(platform), files)?;
+            replace_files(out, &format!("steam/content/{platform}"), files)?;
         }
         if self.itch.is_some() {
             let mut files = files.clone();
             let actions = format!("[[actions]]\nname = \"play\"\npath = \"{program}\"\n");
             files.add(".itch.toml", Content::bytes(actions));
-            replace_files(&out.join("itch").join(channel(platform)), &files)?;
+            replace_files(out, &format!("itch/{}", channel(platform)), &files)?;
         }
         Ok(())
     }
@@ -191,7 +191,12 @@ impl StoreTargets {
     }
 }
 
-fn replace_files(folder: &Path, files: &Archive) -> Result<(), Error> {
+/// Writes files into a folder below the output folder, instead of everything that is in it. A link
+/// on the way could lead out of the output folder, whose content may be that of a game.
+fn replace_files(out: &Path, path: &str, files: &Archive) -> Result<(), Error> {
+    let folder = &out.join(path);
+    output_file::check_no_links(out, Path::new(path))
+        .map_err(|reason| error!("{} cannot be replaced: {reason}", folder.display()))?;
     match std::fs::remove_dir_all(folder) {
         Err(reason) if reason.kind() != std::io::ErrorKind::NotFound => {
             return Err(error!("{} cannot be replaced: {reason}", folder.display()));
@@ -243,6 +248,47 @@ mod tests {
             assert!(ItchPage::parse(text).is_err(), "{text}");
         }
         assert!(ItchPage::parse(&format!("a/{}", "b".repeat(61))).is_err());
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn nothing_is_replaced_or_written_through_links() {
+        use std::fs;
+        use std::os::unix::fs::symlink;
+        let root = std::env::temp_dir().join(format!("engine-{}-stores", std::process::id()));
+        let _ = fs::remove_dir_all(&root);
+        let (out, home) = (root.join("out"), root.join("home"));
+        let kept = home.join("content/linux/letter.txt");
+        fs::create_dir_all(kept.parent().unwrap()).unwrap();
+        fs::create_dir_all(&out).unwrap();
+        fs::write(&kept, "dear").unwrap();
+        let stores = StoreTargets { steam: SteamApp::parse("480:linux=481").ok(), itch: None };
+        let mut files = Archive::default();
+        files.add_program("yard", Content::bytes("program".to_string()));
+        files.add("data/a.txt", Content::bytes("a".to_string()));
+        let write = || stores.write_content(&out, "linux", &files, "yard");
+        let script = [("steam/app_build.vdf", "text".to_string())];
+        symlink(&home, out.join("steam")).unwrap();
+        for message in
+            [write().unwrap_err().message, stores.write_scripts(&out, &script).unwrap_err().message]
+        {
+            assert!(message.contains("steam' is a link, and nothing is written"), "{message}");
+        }
+        fs::remove_file(out.join("steam")).unwrap();
+        fs::create_dir_all(out.join("steam/content")).unwrap();
+        symlink(home.join("content/linux"), out.join("steam/content/linux")).unwrap();
+        assert!(write().unwrap_err().message.contains("is a link"));
+        assert_eq!(fs::read_to_string(&kept).unwrap(), "dear");
+        assert!(!home.join("app_build.vdf").exists());
+        // The links of a folder's content are removed with it, and lead nowhere.
+        fs::remove_file(out.join("steam/content/linux")).unwrap();
+        fs::create_dir_all(out.join("steam/content/linux")).unwrap();
+        symlink(&home, out.join("steam/content/linux/data")).unwrap();
+        write().unwrap();
+        stores.write_scripts(&out, &script).unwrap();
+        assert!(out.join("steam/content/linux/data/a.txt").is_file());
+        assert!(kept.is_file() && !home.join("a.txt").exists());
+        fs::remove_dir_all(root).unwrap();
     }
 
     #[test]

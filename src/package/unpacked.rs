@@ -6,12 +6,16 @@ use engine_foundation::{Error, error, output_file};
 use std::path::Path;
 
 /// Writes all files below a folder, which is made if it is missing. Files that are there already
-/// are replaced, and others stay.
+/// are replaced, and others stay. Links below the folder could lead out of it, and are refused.
 ///
 /// # Errors
 /// Returns an error that names the file or folder that cannot be written.
 pub fn write_files(root: &Path, files: &Archive) -> Result<(), Error> {
     let folders = files.folders();
+    for path in folders.iter().copied().chain(files.files().map(|(path, _)| path)) {
+        output_file::check_no_links(root, Path::new(path))
+            .map_err(|reason| error!("{} cannot be written: {reason}", root.display()))?;
+    }
     for folder in [""].into_iter().chain(folders) {
         let path = root.join(folder);
         std::fs::create_dir_all(&path)

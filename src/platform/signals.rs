@@ -4,21 +4,37 @@
 use super::seconds_since_start;
 #[cfg(unix)]
 use std::cell::Cell;
+#[cfg(unix)]
+use std::sync::atomic::compiler_fence;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 /// The function that runs when a thread is interrupted, and its argument.
+#[cfg(windows)]
 type InterruptHandler = (fn(*const ()), *const ());
 
 #[cfg(unix)]
 thread_local! {
-    /// The handler that this thread runs when it is interrupted.
-    static INTERRUPT_HANDLER: Cell<Option<InterruptHandler>> = const { Cell::new(None) };
+    /// The function that this thread runs when it is interrupted. A signal can come between any two
+    /// stores, so the function is set last, by one store.
+    static INTERRUPT_FUNCTION: Cell<Option<fn(*const ())>> = const { Cell::new(None) };
+    /// The argument of the function.
+    static INTERRUPT_DATA: Cell<*const ()> = const { Cell::new(std::ptr::null()) };
+}
+
+#[cfg(unix)]
+fn set_interrupt_handler(run: fn(*const ()), data: *const ()) {
+    INTERRUPT_FUNCTION.set(None);
+    compiler_fence(Ordering::SeqCst);
+    INTERRUPT_DATA.set(data);
+    compiler_fence(Ordering::SeqCst);
+    INTERRUPT_FUNCTION.set(Some(run));
 }
 
 #[cfg(unix)]
 extern "C" fn on_interrupt(_: libc::c_int) {
-    if let Some((run, data)) = INTERRUPT_HANDLER.get() {
-        run(data);
+    if let Some(run) = INTERRUPT_FUNCTION.get() {
+        compiler_fence(Ordering::SeqCst);
+        run(INTERRUPT_DATA.get());
     }
 }
 
@@ -47,7 +63,7 @@ impl ThreadInterrupt {
     /// The signal is SIGURG: other senders are rare, and an additional signal does no harm.
     pub fn this_thread(run: fn(*const ()), data: *const ()) -> ThreadInterrupt {
         #[cfg(unix)]
-        INTERRUPT_HANDLER.set(Some((run, data)));
+        set_interrupt_handler(run, data);
         #[cfg(unix)]
         // SAFETY: the records are filled before they are used. The handler only reads a cell that
         // lives as long as its thread, and runs `run`, whose contract the caller upholds.

@@ -397,7 +397,8 @@ fn build(
     let mut context = context_of(target, job, bytes, &read);
     let result = compile_and_validate(job.kind, &mut context);
     let CompileContext { files: mut paths, references, store, .. } = context;
-    derived::add_files(&store, path, &mut paths, &mut stamps.borrow_mut());
+    let found = (&store, target.kinds, sources);
+    derived::add_files(found, path, &mut paths, &mut stamps.borrow_mut());
     let data = match result {
         Ok(data) => data,
         Err(error) if error.is_engine_fault => return Err(panic_failure(job, error)),
@@ -516,6 +517,10 @@ fn reuse_same_content(
     let mut entry = last.clone();
     entry.files[0] = source.clone();
     for stamp in &mut entry.files[1..] {
+        // A file that the compile did not find is still missing.
+        if stamp.is_missing() && sources.stamp(&stamp.path, stamp.content) == *stamp {
+            continue;
+        }
         let (_, now) = sources.read(&stamp.path).ok()?;
         if now.content != stamp.content {
             return None;

@@ -33,7 +33,12 @@ impl FileStamp {
     /// except the time of the last status change, which some file systems do not keep. A missing
     /// file has no times.
     pub fn identifies_content(&self) -> bool {
-        self.state.changed != 0 || self.state == FileState::default()
+        self.state.changed != 0 || self.is_missing()
+    }
+
+    /// Returns true if there was no such file, or none that can be opened.
+    pub fn is_missing(&self) -> bool {
+        self.state == FileState::default()
     }
 }
 

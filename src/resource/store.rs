@@ -107,6 +107,8 @@ pub struct ResourceStore {
     read: IdMap<(DataLocation, SharedBytes)>,
     /// Resources that the game itself requested.
     pub(super) requested: IdMap<ResourceName>,
+    /// Resources that a compile requested and that have no active variant, if they are recorded.
+    pub(super) missing: Option<BTreeSet<ResourceName>>,
     /// Paths under which scripts were last handed out.
     script_path: HashMap<ResourceName, String>,
     /// Version counter. Increases with every event that can change the active variant of a resource
@@ -331,6 +333,7 @@ impl ResourceStore {
     }
 
     fn record_request_by_id(&mut self, resource: &ResourceName, id: IdString64) {
+        self.note_missing(resource);
         if self.requested.contains_key(&id) {
             return;
         }

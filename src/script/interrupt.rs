@@ -114,7 +114,10 @@ fn first() -> *mut Interrupt {
 /// two of its instructions, not while they run. `first` is the thread's list.
 fn on_thread_interrupt(first: *const ()) {
     // SAFETY: the list lives as long as its thread, which is interrupted now.
-    let mut at = unsafe { &*first.cast::<AtomicPtr<Interrupt>>() }.load(SeqCst).cast_const();
+    let list = unsafe { first.cast::<AtomicPtr<Interrupt>>().as_ref() };
+    // A signal of another sender may come before the list is known.
+    let Some(list) = list else { return };
+    let mut at = list.load(SeqCst).cast_const();
     // SAFETY: an interrupt is in the list from `watch` to `close`, both called on its thread, and
     // its VM holds it for longer.
     while let Some(interrupt) = unsafe { at.as_ref() } {
@@ -592,5 +595,7 @@ mod tests {
         assert_eq!(listed(), [a]);
         all[0].close();
         assert!(listed().is_empty());
+        // A signal may come before the thread has a list.
+        on_thread_interrupt(std::ptr::null());
     }
 }

@@ -1,14 +1,14 @@
 // Runs the extension for Visual Studio Code without the editor: a module in place of the editor's
 // notes all that the extension registers, and calls it as the editor would.
 //
-//   node stub.js EXTENSION_FOLDER ENGINE GAME_FOLDER
+//   node stub.js EXTENSION_FOLDER ENGINE GAME_FOLDER [untrusted]
 //
 // Prints one JSON object for each step, for tests/editor_extension.rs.
 
 const Module = require("module");
 const path = require("path");
 
-const [, , extension, engine, game] = process.argv;
+const [, , extension, engine, game, trust] = process.argv;
 const say = (step, fields) => console.log(JSON.stringify({ step, ...fields }));
 const nothing = () => undefined;
 const disposable = { dispose: nothing };
@@ -31,6 +31,7 @@ const file = (fsPath) => ({ fsPath, scheme: "file" });
 const folder = { uri: file(game), name: "game" };
 const registered = { commands: {}, profiles: {} };
 let [opened, results, session] = [[], [], undefined];
+let onTrust = nothing;
 
 const controller = {
   items: new Items(),
@@ -95,6 +96,11 @@ const vscode = {
   TestRunProfileKind: { Run: 1, Debug: 2 },
   Uri: { file, parse: (text) => text },
   workspace: {
+    isTrusted: trust !== "untrusted",
+    onDidGrantWorkspaceTrust(call) {
+      onTrust = call;
+      return disposable;
+    },
     workspaceFolders: [folder],
     getConfiguration: () => ({ get: () => engine }),
     getWorkspaceFolder: () => folder,
@@ -140,15 +146,69 @@ const vscode = {
 const load = Module._load;
 Module._load = (name, ...rest) => (name === "vscode" ? vscode : load(name, ...rest));
 
+// Every program that the extension starts by itself.
+const spawned = [];
+const processes = require("child_process");
+const { spawn } = processes;
+processes.spawn = (program, ...rest) => {
+  spawned.push(program);
+  return spawn(program, ...rest);
+};
+
 async function command(name) {
   opened = [];
   await registered.commands[name]();
   return opened;
 }
 
+// Calls everything that starts programs, in a workspace that is not trusted, and then trusts it.
+async function distrusted() {
+  const token = { onCancellationRequested: () => disposable, isCancellationRequested: false };
+  const suite = controller.createTestItem(`${game}\ntests/a_test.lua`, "a_test.lua");
+  await controller.resolveHandler();
+  await controller.refreshHandler(token);
+  await registered.profiles.Run({ include: [suite] }, token);
+  await registered.profiles.Debug({ include: [suite] });
+  const adapter = registered.adapter.createDebugAdapterDescriptor();
+  const offered = registered.tasks.provideTasks();
+  const definition = { type: "engine", command: "run" };
+  const resolved = registered.tasks.resolveTask({ definition, scope: folder });
+  for (const name of ["engine.run", "engine.package", "engine.new"]) {
+    await registered.commands[name]();
+  }
+  const isRefused = !adapter && !resolved && offered.length === 0;
+  say("untrusted", { spawned, isRefused, opened: [...new Set(opened)] });
+  vscode.workspace.isTrusted = true;
+  await onTrust();
+  say("trusted", { spawned: spawned.length, suites: controller.items.size });
+}
+
+// Looks a bare name up, with a program of that name in the current folder.
+function lookUp() {
+  const { enginePath } = require(path.join(extension, "program.js"));
+  const { getConfiguration } = vscode.workspace;
+  const [paths, name] = [process.env.PATH, path.basename(engine)];
+  const find = (text, folders) => {
+    vscode.workspace.getConfiguration = () => ({ get: () => text });
+    process.env.PATH = folders.join(path.delimiter);
+    return enginePath() || "none";
+  };
+  process.chdir(path.dirname(engine));
+  const found = [find(name, ["", "."]), find(`./${name}`, ["."])];
+  found.push(find(name, [".", path.dirname(engine)]));
+  vscode.workspace.getConfiguration = getConfiguration;
+  process.env.PATH = paths;
+  say("found", { found });
+}
+
 async function main() {
   const context = { subscriptions: [] };
   require(path.join(extension, "extension.js")).activate(context);
+  if (trust === "untrusted") {
+    await distrusted();
+    return;
+  }
+  lookUp();
   say("commands", { names: Object.keys(registered.commands).sort() });
   say("adapter", registered.adapter.createDebugAdapterDescriptor());
   const { resolveDebugConfiguration } = registered.configurations;

@@ -3,7 +3,13 @@
 const fs = require("fs");
 const path = require("path");
 const vscode = require("vscode");
-const { chooseFolder, enginePath, gameFolders } = require("./program.js");
+const {
+  chooseFolder,
+  enginePath,
+  gameFolders,
+  isTrusted,
+  programOfCommand,
+} = require("./program.js");
 
 const MATCHERS = ["$engine", "$engine-report"];
 const TASKS = ["run", "test", "check", "package"];
@@ -17,9 +23,9 @@ const NAME = /^\w[\w .-]*$/;
 // The address of a running game's page. Nothing else of the game's folder is opened.
 const PAGE = /^http:\/\/127\.0\.0\.1:\d{1,5}\/\?token=[0-9A-Za-z_-]{1,256}$/;
 
-function taskOf(folder, definition) {
+function taskOf(program, folder, definition) {
   const { command, arguments: more = [] } = definition;
-  const run = new vscode.ProcessExecution(enginePath(), [command, ".", ...more], {
+  const run = new vscode.ProcessExecution(program, [command, ".", ...more], {
     cwd: folder.uri.fsPath,
   });
   const matchers = command === "test" ? [...MATCHERS, "$engine-test"] : MATCHERS;
@@ -29,23 +35,32 @@ function taskOf(folder, definition) {
   return task;
 }
 
+// An untrusted workspace has no tasks.
 const tasks = {
-  provideTasks: () =>
-    gameFolders().flatMap((folder) =>
-      TASKS.map((command) => taskOf(folder, { type: "engine", command })),
-    ),
+  provideTasks() {
+    const program = isTrusted() ? enginePath() : undefined;
+    if (!program) return [];
+    return gameFolders().flatMap((folder) =>
+      TASKS.map((command) => taskOf(program, folder, { type: "engine", command })),
+    );
+  },
   resolveTask(task) {
     const known = TASKS.includes(task.definition.command) && task.scope && task.scope.uri;
-    return known ? taskOf(task.scope, task.definition) : undefined;
+    const program = known && isTrusted() ? enginePath() : undefined;
+    return program ? taskOf(program, task.scope, task.definition) : undefined;
   },
 };
 
 async function runTask(command) {
-  const folder = await chooseFolder();
-  if (folder) await vscode.tasks.executeTask(taskOf(folder, { type: "engine", command }));
+  const program = programOfCommand();
+  const folder = program && (await chooseFolder());
+  if (!folder) return;
+  await vscode.tasks.executeTask(taskOf(program, folder, { type: "engine", command }));
 }
 
 async function newGame() {
+  const program = programOfCommand();
+  if (!program) return;
   const template = await vscode.window.showQuickPick(TEMPLATES, { title: "Template" });
   if (!template) return;
   const options = { title: "The folder that the game is created in", canSelectFolders: true };
@@ -53,11 +68,9 @@ async function newGame() {
   const validateInput = (text) => (NAME.test(text) ? "" : "letters, digits, spaces, -, _ and .");
   const name = chosen && (await vscode.window.showInputBox({ title: "Name", validateInput }));
   if (!name) return;
-  const run = new vscode.ProcessExecution(
-    enginePath(),
-    ["new", name, "--template", template.label],
-    { cwd: chosen[0].fsPath },
-  );
+  const run = new vscode.ProcessExecution(program, ["new", name, "--template", template.label], {
+    cwd: chosen[0].fsPath,
+  });
   const scope = vscode.TaskScope.Global;
   const task = new vscode.Task({ type: "engine", command: "new" }, scope, "new", "engine", run, []);
   const execution = await vscode.tasks.executeTask(task);

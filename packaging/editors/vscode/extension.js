@@ -3,13 +3,16 @@
 
 const vscode = require("vscode");
 const commands = require("./commands.js");
-const { enginePath } = require("./program.js");
+const { programOfCommand } = require("./program.js");
 const suites = require("./suites.js");
 
 const FOLDER = "${workspaceFolder}";
 
 const adapter = {
-  createDebugAdapterDescriptor: () => new vscode.DebugAdapterExecutable(enginePath(), ["dap"]),
+  createDebugAdapterDescriptor() {
+    const program = programOfCommand();
+    return program && new vscode.DebugAdapterExecutable(program, ["dap"]);
+  },
 };
 
 // F5 without a launch.json plays the game of the workspace.

@@ -4,7 +4,7 @@
 const { spawn } = require("child_process");
 const path = require("path");
 const vscode = require("vscode");
-const { enginePath, gameFolders } = require("./program.js");
+const { NOT_FOUND, enginePath, gameFolders, isTrusted } = require("./program.js");
 
 const LISTED = /^(.+?):(\d+): (.+)$/;
 // Maximum length of a line of the engine's output in characters.
@@ -13,8 +13,13 @@ const LINE_MAX = 1 << 20;
 // Runs the engine, and calls `each` with every line of its standard output, and `print` with
 // everything that it writes to standard error.
 function runEngine(folder, options, each, print, token) {
+  const program = enginePath();
+  if (!program) {
+    print(`${NOT_FOUND}\n`);
+    return Promise.resolve();
+  }
   return new Promise((resolve) => {
-    const child = spawn(enginePath(), options, { cwd: folder, windowsHide: true });
+    const child = spawn(program, options, { cwd: folder, windowsHide: true });
     const stopping = token && token.onCancellationRequested(() => child.kill());
     let rest = "";
     child.stdout.setEncoding("utf8");
@@ -26,7 +31,7 @@ function runEngine(folder, options, each, print, token) {
     child.stderr.setEncoding("utf8");
     child.stderr.on("data", print);
     child.on("error", (reason) => {
-      print(`${enginePath()} cannot be started: ${reason.message}\n`);
+      print(`${program} cannot be started: ${reason.message}\n`);
       resolve();
     });
     child.on("close", () => {
@@ -56,6 +61,7 @@ function itemOf(controller, folder, file, line, name) {
 
 async function refresh(controller, token) {
   controller.items.replace([]);
+  if (!isTrusted()) return;
   for (const { uri } of gameFolders()) {
     const list = (line) => {
       const [, file, number, name] = LISTED.exec(line) || [];
@@ -101,6 +107,7 @@ function report(run, item, event, folder) {
 }
 
 async function runTests(controller, request, token) {
+  if (!isTrusted()) return;
   const run = controller.createTestRun(request);
   const print = (text) => run.appendOutput(text.replace(/\r?\n/g, "\r\n"));
   for (const [folder, files] of chosenTests(controller, request)) {
@@ -128,6 +135,7 @@ async function runTests(controller, request, token) {
 }
 
 async function debugTests(controller, request) {
+  if (!isTrusted()) return;
   for (const [folder, files] of chosenTests(controller, request)) {
     const of = vscode.workspace.getWorkspaceFolder(vscode.Uri.file(folder));
     for (const [suite, names] of files) {
@@ -151,5 +159,6 @@ exports.register = () => {
   const listing = vscode.workspace.onDidSaveTextDocument(({ fileName }) => {
     if (/_(test|spec)\.lua$/.test(fileName)) refresh(controller);
   });
-  return [controller, listing];
+  const trusting = vscode.workspace.onDidGrantWorkspaceTrust(() => refresh(controller));
+  return [controller, listing, trusting];
 };

@@ -114,9 +114,10 @@ pub fn inspect(call: &mut IncomingCall) -> Result<Option<SjsonTree>, Refusal> {
     let index = store.index();
     let resource = find_resource(index, text(call.fields, "name").unwrap_or_default())?;
     let variants = index.variants(&resource).iter().map(|entry| {
+        let files = entry.files.iter().filter(|stamp| !stamp.is_missing());
         json::object([
             ("properties", json::text(entry.properties.to_string())),
-            ("files", json::texts(entry.files.iter().map(|stamp| &stamp.path))),
+            ("files", json::texts(files.map(|stamp| &stamp.path))),
             ("data", json::text(&entry.data)),
         ])
     });

@@ -294,6 +294,7 @@ impl Models {
     /// Reads the data of a model, including its triangles.
     pub fn data(store: &mut ResourceStore, name: &str) -> Result<ModelData, Error> {
         let resource = ResourceName::new(kind_names::MODEL, name);
+        store.record_request(&resource);
         if !store.has(&resource)
             && let Some(data) = primitives::model(name)
         {

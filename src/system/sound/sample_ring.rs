@@ -53,6 +53,11 @@ impl SampleRing {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::time::{Duration, Instant};
+
+    /// Maximum time of the exchange. Without it, a failure of one thread would let the other one
+    /// wait without an end.
+    const EXCHANGE_MAX: Duration = Duration::from_secs(60);
 
     #[test]
     fn samples_leave_the_ring_in_order_and_gaps_are_silent() {
@@ -72,12 +77,13 @@ mod tests {
     #[test]
     fn two_threads_exchange_all_samples_once() {
         const COUNT: usize = 4_000;
-        let ring = SampleRing::new(64);
+        let (ring, start) = (SampleRing::new(64), Instant::now());
         std::thread::scope(|scope| {
             scope.spawn(|| {
                 let samples: Vec<f32> = (1..=COUNT).map(|number| number as f32).collect();
                 let mut left = &samples[..];
                 while !left.is_empty() {
+                    assert!(start.elapsed() < EXCHANGE_MAX, "{} samples are left", left.len());
                     let chunk = &left[..left.len().min(48)];
                     left = &left[ring.write(chunk)..];
                     std::thread::yield_now();
@@ -85,6 +91,7 @@ mod tests {
             });
             let (mut next, mut heard) = (1.0, [0.0; 32]);
             while next <= COUNT as f32 {
+                assert!(start.elapsed() < EXCHANGE_MAX, "sample {next} does not come");
                 ring.read(&mut heard);
                 for sample in heard.into_iter().filter(|sample| *sample != 0.0) {
                     assert_eq!(sample, next);

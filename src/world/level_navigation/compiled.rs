@@ -5,7 +5,6 @@
 use super::edits::EditReport;
 use super::geometry::{LevelGeometry, place};
 use super::{ClassBake, LevelBake, merged_areas};
-use crate::level_resource::LevelResource;
 use crate::navigation_file::AGENT_CLASSES_MAX;
 use engine_foundation::blob::{BlobReader, BlobWriter};
 use engine_foundation::memory::limit::is_shortage;
@@ -17,10 +16,12 @@ use engine_navigation::jumps::{JumpSettings, LINK_NAME_MAX, LINKS_MAX};
 use engine_navigation::volumes::VOLUMES_MAX;
 use engine_resource::panic_report::contain;
 use engine_resource::resource_kind::{CompileContext, ResourceKind, kind_names};
-use engine_resource::resource_name::{ResourceName, is_inside};
+use engine_resource::resource_name::ResourceName;
 use engine_resource::store::ResourceStore;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// Version of the data around the tiles.
+/// Version of the data around the tiles, and of the search for the links that are in it: a change of
+/// what the search finds needs another version, too.
 const FORMAT_VERSION: u32 = 1;
 /// Kinds of edits, by the number in the data.
 const EDIT_KINDS: [&str; 5] = ["volume", "blocker", "link", "jumps", "seed"];
@@ -168,44 +169,53 @@ impl CompiledMeshes {
     }
 }
 
-/// Reads the files of the units and levels that a level names and that do not exist, so that the
-/// level is baked when one of them is created.
-fn note_missing(compiling: &mut CompileContext, level: &str) {
-    let Ok(level) = LevelResource::read(&mut compiling.store, level) else { return };
-    let units = level.units.iter().map(|unit| (kind_names::UNIT, &unit.unit));
-    let levels = level.nested.iter().map(|nested| (kind_names::LEVEL, &nested.level));
-    for (kind, name) in units.chain(levels) {
-        let path = format!("{name}.{kind}");
-        if is_inside(&path) && !compiling.store.has(&ResourceName::new(kind, name)) {
-            // That it does not exist counts as read.
-            let _ = compiling.read(&path);
-        }
+/// Number of levels that are baked at this time.
+static RUNNING_BAKES: AtomicUsize = AtomicUsize::new(0);
+
+/// A level that is baked. Levels are compiled in parallel, so only one that is alone when it begins
+/// uses every core.
+struct RunningBake {
+    threads: Option<usize>,
+}
+
+impl RunningBake {
+    fn begin() -> RunningBake {
+        let is_alone = RUNNING_BAKES.fetch_add(1, Ordering::Relaxed) == 0;
+        RunningBake { threads: (!is_alone).then_some(1) }
+    }
+}
+
+impl Drop for RunningBake {
+    fn drop(&mut self) {
+        RUNNING_BAKES.fetch_sub(1, Ordering::Relaxed);
     }
 }
 
 fn compile(compiling: &mut CompileContext) -> Result<Vec<u8>, Error> {
     let name = compiling.name.name.clone();
-    let geometry = match place(&mut compiling.store, &name) {
-        Ok(Some(geometry)) if !geometry.source.is_empty() => geometry,
-        // Scripts can create the ground when the level is spawned.
-        Ok(_) => return Ok(CompiledMeshes::default().to_bytes()),
+    let LevelGeometry { parts, source } = match place(&mut compiling.store, &name) {
+        Ok(Some(geometry)) => geometry,
+        // Its actors are only known when it is spawned.
+        Ok(None) => return Ok(CompiledMeshes::default().to_bytes()),
         // The level cannot be spawned. Its check and its spawn say why, not its bake.
         Err(error) if error.is_engine_fault || error.is_transient || is_shortage(&error) => {
             return Err(error);
         }
-        Err(_) => {
-            note_missing(compiling, &name);
-            return Ok(CompiledMeshes::default().to_bytes());
-        }
+        Err(_) => return Ok(CompiledMeshes::default().to_bytes()),
     };
     let located = |error: Error| Error {
         message: format!("{}: navigation: {}", compiling.path, error.message),
         ..error
     };
-    let LevelGeometry { parts, source } = geometry;
+    let source = source.map_err(located)?;
+    if source.is_empty() {
+        // Scripts can create the ground when the level is spawned.
+        return Ok(CompiledMeshes::default().to_bytes());
+    }
     let areas = merged_areas(&parts).map_err(located)?;
     let bake = LevelBake { parts: &parts, areas: &areas, source: &source };
-    let pool = TaskPool::new(None);
+    let running = RunningBake::begin();
+    let pool = TaskPool::new(running.threads);
     let mut meshes = CompiledMeshes::default();
     for class in &parts[0].file.classes {
         let baked = bake.bake(class, |_| (), &pool).map_err(|error| {

@@ -40,7 +40,7 @@ impl Collected {
     fn source(self, is_whole: bool) -> Result<BakeSource, Error> {
         if !is_whole {
             return Err(error!(
-                "the static actors of the world have more than {SOURCE_TRIANGLES_MAX} triangles \
+                "the static actors have more than {SOURCE_TRIANGLES_MAX} triangles \
                  (SOURCE_TRIANGLES_MAX): give them simpler shapes, or bake parts of the level \
                  with NavigationMesh.create_from_triangles"
             ));
@@ -93,7 +93,9 @@ impl PhysicsTables {
 pub struct LevelGeometry {
     /// The level and those inside of it that have navigation.
     pub parts: Vec<LevelPart>,
-    pub source: BakeSource,
+    /// The triangles of its static actors, or the reason why they cannot be baked: there are too
+    /// many, or one is too far from the origin.
+    pub source: Result<BakeSource, Error>,
 }
 
 /// Tables in which the units of a level are placed.
@@ -135,7 +137,7 @@ impl Placement {
 /// bodies, or bakes all actors of its world.
 ///
 /// # Errors
-/// Returns an error if the level could not be spawned, or has too many triangles.
+/// Returns an error if the level could not be spawned.
 pub fn place(store: &mut ResourceStore, name: &str) -> Result<Option<LevelGeometry>, Error> {
     let mut worlds = Slots::new(HandleKind::World, 1);
     let world = WorldId(worlds.add(()).expect("there is room for one"));
@@ -169,6 +171,6 @@ pub fn place(store: &mut ResourceStore, name: &str) -> Result<Option<LevelGeomet
     if parts.first().is_none_or(|part| part.file.is_of_world) {
         return Ok(None);
     }
-    let source = placement.physics.triangles_of_units(levels.units(top))?;
+    let source = placement.physics.triangles_of_units(levels.units(top));
     Ok(Some(LevelGeometry { parts, source }))
 }

@@ -71,6 +71,7 @@ impl PhysicsProperties {
     /// Returns an error if the file is broken.
     pub fn of_game(store: &mut ResourceStore) -> Result<PhysicsProperties, Error> {
         let name = ResourceName::new(PHYSICS_PROPERTIES.name, NAME);
+        store.record_request(&name);
         if !store.has(&name) {
             return Ok(PhysicsProperties::default());
         }

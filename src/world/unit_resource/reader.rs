@@ -146,6 +146,8 @@ impl UnitReader {
 
 fn source(store: &mut ResourceStore, name: &str) -> Result<SjsonTree, Error> {
     let resource = ResourceName::new(kind_names::UNIT, name);
+    // A compile also depends on the absence of a resource.
+    store.record_request(&resource);
     let core = CORE_UNITS.iter().find(|(known, _)| *known == name);
     match core.filter(|_| !store.has(&resource)) {
         Some((_, text)) => Ok(sjson::parse(text).expect("the engine's own are right").to_tree()),
@@ -160,7 +162,6 @@ fn source(store: &mut ResourceStore, name: &str) -> Result<SjsonTree, Error> {
                 )]));
             }
             if !store.has(&resource) {
-                store.record_request(&resource);
                 let units: Vec<&str> = CORE_UNITS.iter().map(|(unit, _)| *unit).collect();
                 return Err(Error::new(store.missing_among_message(&resource, &units)));
             }
