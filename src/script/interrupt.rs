@@ -1,10 +1,9 @@
 //! Interrupting a running script: because of its time, its memory, or the end of the process. This
 //! module is the only owner of Lua's hook, which is otherwise unset, and of the watchdog thread.
 //!
-//! A callback is *begun* with a budget of CPU time and *ended*. The watchdog checks it fifty times
-//! a second. A callback that takes too long is stopped by a hook that raises an error at every
-//! instruction until the callback has ended, so that no `pcall` of the script can swallow the
-//! error.
+//! A callback is *begun* with a budget of CPU time and *ended*. The watchdog checks it 50 times a
+//! second. A callback that takes too long is stopped by a hook that raises an error at every
+//! instruction until the callback has ended: no `pcall` of the script can swallow the error.
 
 mod suspension;
 
