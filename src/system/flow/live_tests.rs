@@ -1,6 +1,6 @@
 //! Tests of the answers to tools that watch an instance.
 
-use super::tests::Game;
+use super::tests::{Game, compiled, native};
 use super::*;
 use engine_foundation::json;
 use engine_foundation::sjson::SjsonTree;
@@ -77,4 +77,22 @@ fn the_last_events_of_an_ended_instance_are_answered() {
     let other = game.spawn();
     game.flow.destroy(other);
     assert!(game.flow.live(other, LiveKnown::default(), 4.0).is_none());
+}
+
+#[test]
+fn events_right_after_a_reload_are_recorded() {
+    let text = |more: &str| {
+        format!("nodes = {{ go = {{ type = \"event.custom\" name = \"go\" }} {more} }}")
+    };
+    let mut game = Game::new(&text(""));
+    game.flow.live(game.id, LiveKnown::default(), 1.0).unwrap();
+    game.event("go");
+    let program = compiled(&text("l = { type = \"test.log\" }"), &[]).unwrap();
+    game.flow.replace_program(game.program, program, &native);
+    game.event("go");
+    game.flow.destroy(game.id);
+    let last = game.flow.live(game.id, LiveKnown::default(), 1.0);
+    let last = SjsonTree::Object(last.unwrap());
+    assert_eq!(json::write(last.get("counts").unwrap()), "{\"go\":1}");
+    assert_eq!(json::write(last.get("ended").unwrap()), "true");
 }

@@ -5,6 +5,7 @@ use super::instance::InstanceId;
 use super::program::{EventKind, OWNER_SLOTS, Program};
 use super::runtime::Flow;
 use super::task::{NO_FUNCTION, Task};
+use super::trace::FlowTrace;
 use super::value::Slot;
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
@@ -133,9 +134,12 @@ impl Flow {
         };
         self.queue.retain_mut(|event| moved(event.instance, &mut event.node));
         self.timers.retain(|timer| moved(timer.instance, &mut timer.node));
-        self.traces.retain(|trace| !changed.contains(&trace.instance));
         let known: HashSet<u32> = map.nodes.values().copied().collect();
         let program = self.program(index).clone();
+        // Nothing that follows the reload is lost, also if no tool asks between.
+        for trace in self.traces.iter_mut().filter(|trace| changed.contains(&trace.instance)) {
+            *trace = FlowTrace::new(trace.instance, program.nodes.len(), trace.asked_at);
+        }
         let timers = program.entries(EventKind::Timer).iter().map(|entry| entry.node);
         for node in timers.filter(|node| !known.contains(node)) {
             instances.iter().for_each(|id| self.start_timer(*id, node));
