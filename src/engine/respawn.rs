@@ -131,6 +131,7 @@ mod tests {
             poses: vec![moved; names.len()],
             parts: Vec::new(),
             flow: None,
+            body_hash: 0,
             data: SjsonTree::Object(Vec::new()),
             bases: Vec::new(),
             duplicate_names: Vec::new(),

@@ -443,6 +443,7 @@ mod tests {
             poses: vec![NodePose::IDENTITY],
             parts: vec![ComponentSource { name, component: component.to_string(), fields }],
             flow: None,
+            body_hash: 0,
             data: SjsonTree::Object(Vec::new()),
             bases: Vec::new(),
             duplicate_names: Vec::new(),

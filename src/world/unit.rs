@@ -125,6 +125,7 @@ mod tests {
             poses: vec![NodePose::IDENTITY; nodes],
             parts: Vec::new(),
             flow: None,
+            body_hash: 0,
             data: SjsonTree::Object(Vec::new()),
             bases: Vec::new(),
             duplicate_names: Vec::new(),

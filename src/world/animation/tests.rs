@@ -107,6 +107,7 @@ impl Stage {
                 .collect(),
             parts: Vec::new(),
             flow: None,
+            body_hash: 0,
             data: SjsonTree::Object(Vec::new()),
             bases: Vec::new(),
             duplicate_names: Vec::new(),

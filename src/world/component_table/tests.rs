@@ -232,6 +232,7 @@ fn unit(parts: &[(&str, &str, &str)]) -> UnitResource {
         poses: vec![NodePose::IDENTITY; 2],
         parts: parts.collect(),
         flow: None,
+        body_hash: 0,
         data: SjsonTree::Object(Vec::new()),
         bases: Vec::new(),
         duplicate_names: Vec::new(),
