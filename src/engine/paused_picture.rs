@@ -25,6 +25,30 @@ pub struct PausedPicture {
     guis: Vec<GuiFrame>,
 }
 
+impl PausedPicture {
+    /// Takes over Guis that the picture lacks. The renderer may still have had the last frame when
+    /// the script was stopped; `returned` is the packet that it returned since then. Returns true
+    /// if the picture has changed.
+    pub fn complete(&mut self, returned: &FramePacket) -> bool {
+        let mut is_changed = false;
+        for frame in self.guis.iter_mut().filter(|frame| frame.batches.is_empty()) {
+            let is_whole = |whole: &&GuiFrame| whole.gui == frame.gui && !whole.batches.is_empty();
+            if let Some(whole) = returned.spare_guis.iter().find(is_whole) {
+                copy_content(frame, whole);
+                is_changed = true;
+            }
+        }
+        is_changed
+    }
+}
+
+/// Copies what an immediate Gui draws.
+fn copy_content(frame: &mut GuiFrame, whole: &GuiFrame) {
+    frame.transforms.clone_from(&whole.transforms);
+    frame.batches.clone_from(&whole.batches);
+    frame.masks.clone_from(&whole.masks);
+}
+
 /// Size of the main window. While a script is stopped, the game does not see a change.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct WindowSize {
@@ -70,9 +94,7 @@ impl Engine {
         };
         let mut frame = GuiFrame { gui, space, pose, ..GuiFrame::default() };
         if let Some(whole) = whole.filter(|whole| !whole.batches.is_empty()) {
-            frame.transforms.clone_from(&whole.transforms);
-            frame.batches.clone_from(&whole.batches);
-            frame.masks.clone_from(&whole.masks);
+            copy_content(&mut frame, whole);
         }
         Some(frame)
     }

@@ -61,6 +61,7 @@ impl Display {
         let mut packet = std::mem::take(&mut self.packet);
         engine.fill_paused_packet(&mut packet, &paused.picture, &paused.banner, paused.size);
         self.packet = renderer.submit(packet);
+        paused.is_shown = !paused.picture.complete(&self.packet);
         self.handle_events(engine);
     }
 }

@@ -3,7 +3,7 @@
 //! hash is that of its own actors and files, and bakes the others.
 
 use super::edits::EditReport;
-use super::geometry::{LevelGeometry, place};
+use super::geometry::{LevelGeometry, level_geometry};
 use super::{ClassBake, LevelBake, merged_areas};
 use crate::navigation_file::AGENT_CLASSES_MAX;
 use engine_foundation::blob::{BlobReader, BlobWriter};
@@ -20,8 +20,8 @@ use engine_resource::resource_name::ResourceName;
 use engine_resource::store::ResourceStore;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// Version of the data around the tiles, and of the search for the links that are in it: a change of
-/// what the search finds needs another version, too.
+/// Version of the data around the tiles, and of the search for the links that are in it: a search
+/// that finds other links needs another version, too.
 const FORMAT_VERSION: u32 = 1;
 /// Kinds of edits, by the number in the data.
 const EDIT_KINDS: [&str; 5] = ["volume", "blocker", "link", "jumps", "seed"];
@@ -193,7 +193,7 @@ impl Drop for RunningBake {
 
 fn compile(compiling: &mut CompileContext) -> Result<Vec<u8>, Error> {
     let name = compiling.name.name.clone();
-    let LevelGeometry { parts, source } = match place(&mut compiling.store, &name) {
+    let LevelGeometry { parts, source } = match level_geometry(&mut compiling.store, &name) {
         Ok(Some(geometry)) => geometry,
         // Its actors are only known when it is spawned.
         Ok(None) => return Ok(CompiledMeshes::default().to_bytes()),

@@ -138,7 +138,10 @@ impl Placement {
 ///
 /// # Errors
 /// Returns an error if the level could not be spawned.
-pub fn place(store: &mut ResourceStore, name: &str) -> Result<Option<LevelGeometry>, Error> {
+pub fn level_geometry(
+    store: &mut ResourceStore,
+    name: &str,
+) -> Result<Option<LevelGeometry>, Error> {
     let mut worlds = Slots::new(HandleKind::World, 1);
     let world = WorldId(worlds.add(()).expect("there is room for one"));
     let (mut levels, physics) = (Levels::default(), PhysicsTables::default());
