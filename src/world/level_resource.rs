@@ -277,12 +277,10 @@ fn compile(compiling: &mut CompileContext) -> Result<Vec<u8>, Error> {
     }
     let tree = document.to_tree();
     drop(document);
+    let own = || (kind_names::NAVIGATION_MESH, compiling.name.name.clone());
+    named.extend(tree.get("navigation").map(|_| own()));
     for (kind, name) in named {
         compiling.refer(kind, &name);
-    }
-    if tree.get("navigation").is_some() {
-        let name = compiling.name.name.clone();
-        compiling.refer(kind_names::NAVIGATION_MESH, &name);
     }
     Ok(write_tree(&compile_flow(compiling, tree)))
 }

@@ -5,8 +5,9 @@
 
 use super::debugger_flow::FlowBreakpoints;
 use super::message_table::{check, description, find};
+use super::status::{StatusFacts, status_of};
 use super::stopped_game::StoppedGame;
-use super::{IncomingCall, PendingReply, Refusal, RemoteTools, StatusFacts, eval, status_of};
+use super::{IncomingCall, PendingReply, Refusal, RemoteTools, eval};
 use crate::App;
 use crate::display::Display;
 use crate::frame_input::FrameInput;

@@ -121,7 +121,7 @@ static MESSAGES: &[MessageRow] = &[
         answer: "game, folder, version, engine, build, deterministic, frame, seconds, paused, \
                  problem, stopped (the line at which the debugger has stopped a script), \
                  draws, size, scale, worlds, units, clients, refused, dropped",
-        run: super::status,
+        run: super::status::status,
     },
     MessageRow {
         name: "eval",
