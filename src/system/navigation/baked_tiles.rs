@@ -122,7 +122,7 @@ fn check(tile: &TileMesh) -> Result<(), Error> {
         for edge in 0..usize::from(polygon.count) {
             match polygon.neighbors[edge] {
                 NO_NEIGHBOR => {}
-                side if side >= TILE_SIDE && side < TILE_SIDE + 4 => {}
+                side if (TILE_SIDE..TILE_SIDE + 4).contains(&side) => {}
                 neighbor if leads_back(tile, (at, edge), neighbor) => {}
                 neighbor => {
                     return Err(error!(

@@ -104,7 +104,7 @@ impl LevelBake<'_> {
     /// Returns a hash of everything that the mesh of a class depends on.
     pub fn inputs(&self, class: &AgentClass) -> u64 {
         let mut hash = StateHash::new(0);
-        self.source.hash(&mut hash);
+        self.source.write_state(&mut hash);
         let mut write = |text: String| hash.write_u64(murmur64a(text.as_bytes(), 0));
         // The text of a float leads to the same float.
         write(format!("{class:?} {:?}", self.areas));

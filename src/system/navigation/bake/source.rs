@@ -70,7 +70,7 @@ impl BakeSource {
     }
 
     /// Hashes the triangles, in their order. Equal hashes mean equal bakes with equal settings.
-    pub fn hash(&self, hash: &mut StateHash) {
+    pub fn write_state(&self, hash: &mut StateHash) {
         hash.write_u64(self.vertices.len() as u64);
         for number in self.vertices.iter().flat_map(|vertex| vertex.to_array()) {
             hash.write_u64(u64::from(number.to_bits()));
