@@ -183,21 +183,24 @@ impl Adapter {
             }
             "engineFlowBreakpoints" => self.set_flow_nodes(pending, arguments),
             "exceptionInfo" => self.ask_game(pending, "debug_error", vec![], Context::Error),
-            "source" => {
-                let at = arguments.get("source").map_or(0.0, |it| number(it, "sourceReference"));
-                let at = at.max(number(arguments, "sourceReference"));
-                match self.sources.get((at - 1.0).max(0.0) as usize).cloned() {
-                    Some(file) if at >= 1.0 => {
-                        let fields = vec![("file", json::text(file))];
-                        self.ask_game(pending, "debug_source", fields, Context::Source);
-                    }
-                    _ => self.refuse(&pending, "there is no source with this number"),
-                }
-            }
+            "source" => self.ask_source(pending, arguments),
             command => {
                 let message = format!("engine dap does not know the request '{command}'");
                 self.refuse(&pending, &message);
             }
+        }
+    }
+
+    /// Asks for the text of a script without a file.
+    fn ask_source(&mut self, pending: Pending, arguments: &SjsonTree) {
+        let at = arguments.get("source").map_or(0.0, |it| number(it, "sourceReference"));
+        let at = at.max(number(arguments, "sourceReference"));
+        match self.sources.get((at - 1.0).max(0.0) as usize).cloned() {
+            Some(file) if at >= 1.0 => {
+                let fields = vec![("file", json::text(file))];
+                self.ask_game(pending, "debug_source", fields, Context::Source);
+            }
+            _ => self.refuse(&pending, "there is no source with this number"),
         }
     }
 
