@@ -148,8 +148,11 @@ impl Game {
     }
 }
 
+/// The corners, the neighbours and the area of a polygon.
+type PolygonState = (Vec<Vec3>, Vec<u32>, u8);
+
 /// Everything that a mesh is.
-fn state(mesh: &NavigationMesh) -> (Vec<u64>, Vec<(Vec<Vec3>, Vec<u32>, u8)>) {
+fn state(mesh: &NavigationMesh) -> (Vec<u64>, Vec<PolygonState>) {
     let mut numbers = Vec::new();
     mesh.write_state(&mut |number| numbers.push(number));
     let polygon = |at: u32| {
