@@ -72,14 +72,21 @@ pub struct UnitResource {
 
 /// Returns the hash of a unit's tree without its graph.
 fn body_hash(tree: &SjsonTree) -> u64 {
-    let mut hash = 0;
-    if let SjsonTree::Object(entries) = tree {
-        for (name, value) in entries.iter().filter(|(name, _)| name != "flow") {
-            hash = murmur64a(name.as_bytes(), hash);
-            hash = murmur64a(json::write(value).as_bytes(), hash);
+    match tree {
+        SjsonTree::Object(entries) => {
+            entries.iter().filter(|(name, _)| name != "flow").fold(0, add_entry)
         }
+        _ => 0,
     }
-    hash
+}
+
+/// Adds an entry to the hash of an object, which does not depend on the order of its entries.
+fn add_entry(hash: u64, (name, value): &(String, SjsonTree)) -> u64 {
+    let value = match value {
+        SjsonTree::Object(entries) => entries.iter().fold(1, add_entry),
+        other => murmur64a(json::write(other).as_bytes(), 2),
+    };
+    hash.wrapping_add(murmur64a(name.as_bytes(), value))
 }
 
 impl UnitResource {
