@@ -32,8 +32,9 @@ fn a_loop_through_a_script_is_named() {
          \"say.out > tell.in\" = true }\n",
     );
     let wanted = "graph units/own.unit, node again (event.custom): 1000 events came in one update \
-                  because of each other (EVENT_CHAIN_MAX), and further ones are dropped: does it \
-                  send itself? The last one came from on_flow_event, after the wires ";
+                  because of each other, which is the limit (limits.flow_events in \
+                  settings.sjson), and further ones are dropped: does it send itself? The last \
+                  one came from on_flow_event, after the wires ";
     assert!(output.contains(wanted), "{output}");
     assert!(output.contains("again.out > say.in, say.out > tell.in of units/own.unit"), "{output}");
     let rounds = output.lines().filter(|line| *line == "round").count();
@@ -50,10 +51,44 @@ fn a_unit_that_spawns_itself_is_named() {
          events = { \"s.out > more.in\" = true }\n",
     );
     let wanted = "node s (event.spawned): 1000 units with this graph were spawned in one update \
-                  because of each other (EVENT_CHAIN_MAX), and further ones are dropped: does it \
-                  spawn itself? The last one came after the wires s.out > more.in of \
+                  because of each other, which is the limit (limits.flow_events in \
+                  settings.sjson), and further ones are dropped: does it spawn itself? The last \
+                  one came after the wires s.out > more.in of \
                   units/own.unit";
     assert!(output.contains(wanted), "{output}");
+}
+
+#[test]
+fn dropped_events_are_warned_of_again() {
+    let folder = GameFolder::new("flow_loops", "dropped");
+    let script = "function update() for _ = 1, 3 do Unit.flow_event(unit, 'go') end end";
+    folder.write("main.lua", format!("{SPAWN}{script}"));
+    folder.write(
+        "units/own.unit",
+        "flow = {\nnodes = { e = { type = \"event.custom\" name = \"go\" }\n\
+         a = { type = \"event.send\" name = \"go\" } }\n\
+         events = { \"e.out > a.in\" = true } }\n",
+    );
+    let run = || {
+        let (_, out, err) = folder.engine(&["run", ".", "--headless", "--frames", "700"]);
+        out + &err
+    };
+    let warning = |dropped: u32, limit: u32| {
+        format!(
+            "graph units/own.unit, node e: {dropped} events were dropped, because it got more \
+             than {limit} in one update (limits.flow_events in settings.sjson)"
+        )
+    };
+    let output = run();
+    assert_eq!(output.matches("node e (event.custom): 1000 events came").count(), 1, "{output}");
+    // Each of the three events of an update drops one: its own loop ends there.
+    assert!(output.contains(&warning(3, 1000)), "{output}");
+    assert_eq!(output.matches(&warning(900, 1000)).count(), 2, "{output}");
+    assert!(!output.contains("NODES_PER_UPDATE_MAX"), "{output}");
+    folder.write("settings.sjson", "limits = { flow_events = 20 }");
+    let output = run();
+    assert!(output.contains("node e (event.custom): 20 events came"), "{output}");
+    assert!(output.contains(&warning(900, 20)), "{output}");
 }
 
 #[test]

@@ -2,7 +2,8 @@
 //! The others are reported, because they take effect at the next start. The settings themselves are
 //! defined in src/resource/settings_table.rs.
 
-use super::{App, apply_collection, apply_priorities, apply_time_step, window_options};
+use super::window_options;
+use super::{App, apply_collection, apply_flow_limits, apply_priorities, apply_time_step};
 use engine_foundation::{Error, log};
 use engine_resource::settings::{FILE, SETTINGS, Setting, Settings};
 use engine_runtime::{Engine, OpenedGame};
@@ -64,8 +65,8 @@ fn apply_changed(engine: &mut Engine, saved: &Settings) -> Result<Vec<&'static S
     if any("collector.") {
         apply_collection(&engine.game.settings, &mut engine.frame);
     }
-    if any("limits.flow_nodes") {
-        engine.worlds.flow.get_mut().nodes_max = saved.number("limits.flow_nodes") as u32;
+    if any("limits.flow_") {
+        apply_flow_limits(&engine.game.settings, engine.worlds.flow.get_mut());
     }
     if any("sound.mixed_voices") {
         engine.devices.sounds.voices.mixed_max = saved.number("sound.mixed_voices") as usize;

@@ -34,6 +34,7 @@ mod save_folder;
 mod secondary_windows;
 pub mod testing;
 
+use engine_flow::Flow;
 use engine_foundation::doing;
 use engine_foundation::scope;
 use engine_foundation::sjson::SjsonTree;
@@ -469,9 +470,15 @@ fn window_options(
 fn apply_settings(engine: &mut Engine) -> Result<(), Error> {
     let (settings, frame) = (&engine.game.settings, &mut engine.frame);
     apply_collection(settings, frame);
-    engine.worlds.flow.get_mut().nodes_max = settings.number("limits.flow_nodes") as u32;
+    apply_flow_limits(settings, engine.worlds.flow.get_mut());
     apply_priorities(settings, &mut engine.devices.tasks)?;
     apply_time_step(settings, frame)
+}
+
+/// Sets the limits of events as the settings say.
+fn apply_flow_limits(settings: &Settings, flow: &mut Flow) {
+    flow.nodes_max = settings.number("limits.flow_nodes") as u32;
+    flow.chained_events_max = settings.number("limits.flow_events") as u32;
 }
 
 /// Returns the limits and the compiler of the VM as the settings say.

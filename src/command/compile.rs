@@ -214,7 +214,9 @@ fn excluded(args: &Args, settings: &Settings) -> Result<Vec<Glob>, Error> {
 /// Does the checks of `engine check`, and prints their findings. Returns true if there are no
 /// errors. Findings in files that the bundle excludes do not count.
 fn check(folder: &Path, exclude: &[Glob]) -> bool {
-    let mut report = check::check_game(folder, &engine_app::check::platform_names(folder), None);
+    let references = check::References::of(folder);
+    let platforms = engine_app::check::platform_names(folder);
+    let mut report = check::check_game(&references, &platforms, None);
     let is_excluded = |file: &String| exclude.iter().any(|glob| glob.matches(file));
     report.findings.retain(|finding| !finding.file.as_ref().is_some_and(is_excluded));
     check::output::print_errors(&report);

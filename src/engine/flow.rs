@@ -208,7 +208,7 @@ impl Engine {
     /// Calls a function with the state of Flow and the engine; `None` while events run.
     fn with_flow<R>(&mut self, run: impl FnOnce(&mut Flow, &mut EngineHost) -> R) -> Option<R> {
         let mut flow = self.worlds.flow.flow.take()?;
-        flow.frame = self.frame.index;
+        flow.begin_frame(self.frame.index);
         let mut host = EngineHost { engine: self };
         // Without the graphs, every later call would fail.
         let result = catch_unwind(AssertUnwindSafe(|| run(&mut flow, &mut host)));

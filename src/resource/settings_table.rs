@@ -132,6 +132,14 @@ pub const SETTINGS: &[Setting] = &[
     )
     .live(),
     setting(
+        "limits.flow_events",
+        SettingType::Number(10.0, 1_000_000.0),
+        "1000",
+        "The maximum number of events that a graph gets in one update because of each other. More \
+         are an error, and are dropped.",
+    )
+    .live(),
+    setting(
         "collector.milliseconds",
         SettingType::Number(0.05, 1000.0),
         "1",

@@ -76,3 +76,32 @@ fn a_second_machine_starts_with_the_shared_cache() {
     let out = compile(&second);
     assert!(!out.contains("shared cache: 0 fetched") && out.contains("0 refused"), "{out}");
 }
+
+/// Returns the number of files in a folder that have more than one name.
+#[cfg(unix)]
+fn linked_files(folder: &std::path::Path) -> usize {
+    use std::os::unix::fs::MetadataExt as _;
+    let entries = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap());
+    entries
+        .map(|entry| match entry.metadata().unwrap() {
+            data if data.is_dir() => linked_files(&entry.path()),
+            data => usize::from(data.is_file() && data.nlink() > 1),
+        })
+        .sum()
+}
+
+#[test]
+#[cfg(unix)]
+fn compiled_files_of_a_cache_are_links_in_the_own_folder() {
+    let (first, second) = (game("link_one"), game("link_two"));
+    std::fs::create_dir_all(first.join("shared")).unwrap();
+    let cache = first.join("shared").display().to_string();
+    for (game, flags) in [(&first, &[][..]), (&second, &[]), (&first, &["--out", "copies"])] {
+        let arguments = [&["compile", ".", "--cache", &cache], flags].concat();
+        let (code, _, errors) = game.engine(&arguments);
+        assert_eq!(code, 0, "{errors}");
+    }
+    assert_ne!(linked_files(&second.join(".engine/data")), 0);
+    // A folder that the game or its player may write has files of its own.
+    assert_eq!(linked_files(&first.join("copies")), 0);
+}

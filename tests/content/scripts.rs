@@ -103,3 +103,37 @@ fn a_script_without_an_end_is_stopped_with_advice() {
     let (code, _, errors) = game.engine(&["script", "endless.lua", ".", "--seconds", "nan"]);
     assert!(code == 2 && errors.contains("give a number from 0.001"), "{errors}");
 }
+
+/// Returns the scripts of the manual's page: name and text.
+fn scripts_of_the_manual() -> Vec<(String, String)> {
+    let page = include_str!("../../docs/content_tools.md");
+    let blocks = page.split("```lua\n-- ").skip(1).map(|rest| rest.split_once("```").unwrap().0);
+    blocks.map(|text| (text.split_once(':').unwrap().0.into(), format!("-- {text}"))).collect()
+}
+
+#[test]
+fn the_scripts_of_the_manual_do_as_it_says() {
+    let game = game("script_manual");
+    game.write("units/lamp.unit", LAMP);
+    // 12 by 10.
+    game.write("plants/fern.png", include_bytes!("../../examples/arcade/pictures/helmet.png"));
+    let scripts = scripts_of_the_manual();
+    assert_eq!(scripts.len(), 3);
+    for (name, script) in &scripts {
+        game.write(name, script);
+        let (code, out, errors) = game.engine(&["script", name, "."]);
+        assert_eq!((code, errors.as_str()), (0, ""), "{name}: {out}");
+        let wanted = match name.as_str() {
+            "brighter.lua" => {
+                assert!(include_str!("../../docs/content_tools.md").contains(&out[..70]), "{out}");
+                "intensity\n  - 2\n  + 2.2\n1 file changed"
+            }
+            "sizes.lua" => "plants/fern.png\t12\t10\n",
+            _ => {
+                assert_eq!(text(&game, "plants/fern.texture"), "max_size = 6\n");
+                "plants/fern.texture"
+            }
+        };
+        assert!(out.contains(wanted), "{name}: {out}");
+    }
+}

@@ -12,7 +12,7 @@ use super::variant_flags::VariantFlags;
 use engine_app::check::{self, CheckFinding, CheckRule, SpawnCounts};
 use engine_app::confinement::{self, ConfinementPlan};
 use engine_app::{Game, content, exit};
-use engine_content::references::{Certainty, neighbours_text};
+use engine_content::references::{Certainty, ContentGraph, neighbours_text};
 use engine_foundation::file_access;
 use engine_foundation::{Error, log};
 use engine_platform as platform;
@@ -23,6 +23,7 @@ use engine_resource::variant::VariantProperties;
 use engine_script::lint::CreatedResources;
 use output::OutputFormat;
 use scripts::CheckedScripts;
+use std::cell::OnceCell;
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
@@ -77,11 +78,12 @@ pub fn main(args: Args) -> i32 {
     let is_text = args.output == OutputFormat::Text;
     // Only the findings go to the standard output of a program that reads them.
     log::set_silent(!is_text);
-    let mut report = check_game(&args.folder, &platforms, preferred.as_ref());
+    let references = References::of(&args.folder);
+    let mut report = check_game(&references, &platforms, preferred.as_ref());
     let merge = driver.map(|text| CheckFinding::warning(CheckRule::Merge, text));
     report.findings.extend(merge);
-    if is_merged && let Ok(graph) = content::graph(&args.folder) {
-        let lists = content::lists_without_ids(&graph).into_iter();
+    if is_merged && let Some(graph) = references.graph() {
+        let lists = content::lists_without_ids(graph).into_iter();
         report.findings.extend(lists.map(|text| CheckFinding::warning(CheckRule::Merge, text)));
     }
     log::set_silent(false);
@@ -114,21 +116,39 @@ pub(super) fn created_resources(folder: &Path) -> CreatedResources {
     CheckedScripts::read(folder).created
 }
 
+/// References between the files of a folder, read when a rule first needs them.
+pub struct References<'a> {
+    folder: &'a Path,
+    graph: OnceCell<Option<ContentGraph>>,
+}
+
+impl References<'_> {
+    pub fn of(folder: &Path) -> References<'_> {
+        References { folder, graph: OnceCell::new() }
+    }
+
+    /// Returns `None` if there are files or settings that cannot be read: other rules report them.
+    fn graph(&self) -> Option<&ContentGraph> {
+        self.graph.get_or_init(|| content::graph(self.folder).ok()).as_ref()
+    }
+}
+
 /// Checks a game on some platforms, the one that this is first. `preferred` is the only set of
 /// variants if there is one.
 pub fn check_game(
-    folder: &Path,
+    references: &References,
     platforms: &[&'static str],
     preferred: Option<&VariantProperties>,
 ) -> CheckReport {
+    let folder = references.folder;
     let scripts = CheckedScripts::read(folder);
     let (platforms, compile_errors) = check::compile_all(folder, platforms);
     let mut findings = scripts.syntax_errors();
     findings.extend(compile_errors);
     findings.extend(check::check_resources(folder, &platforms, &scripts.created));
     findings.extend(scripts.lint(folder, &platforms));
-    findings.extend(unused(folder));
-    findings.extend(redirect_findings(folder));
+    findings.extend(unused(references));
+    findings.extend(redirect_findings(references));
     let (spawned, counts) = check::spawn_all(folder, &platforms, preferred);
     let known: HashSet<String> = findings.iter().map(|finding| finding.text.clone()).collect();
     findings.extend(spawned.into_iter().filter(|finding| !known.contains(&finding.text)));
@@ -137,14 +157,12 @@ pub fn check_game(
 
 /// Returns a warning about the resources that nothing uses, if the settings show that the game
 /// cares: without `content.roots`, names that scripts compute would be false alarms.
-fn unused(folder: &Path) -> Option<CheckFinding> {
-    let settings = Settings::read(folder, platform::NAME).ok()?;
+fn unused(references: &References) -> Option<CheckFinding> {
+    let settings = Settings::read(references.folder, platform::NAME).ok()?;
     if settings.list("content.roots").is_empty() && !settings.boolean("bundle.reachable") {
         return None;
     }
-    // Files and settings that cannot be read are reported by other rules.
-    let graph = content::graph(folder).ok()?;
-    let unused = content::unused(&graph).ok()?;
+    let unused = content::unused(references.graph()?).ok()?;
     (!unused.is_empty()).then(|| {
         let (count, names) = (unused.len(), neighbours_text(&unused));
         let text = format!(
@@ -157,11 +175,11 @@ fn unused(folder: &Path) -> Option<CheckFinding> {
 
 /// Returns warnings about the table of redirects: entries that lead nowhere, and old names that the
 /// game's own files use.
-fn redirect_findings(folder: &Path) -> Vec<CheckFinding> {
-    if !file_access::is_file(folder, redirects::FILE) {
+fn redirect_findings(references: &References) -> Vec<CheckFinding> {
+    if !file_access::is_file(references.folder, redirects::FILE) {
         return Vec::new();
     }
-    let Ok(graph) = content::graph(folder) else { return Vec::new() };
+    let Some(graph) = references.graph() else { return Vec::new() };
     let mut texts = graph.redirect_problems();
     for (at, entry) in graph.redirected() {
         if graph.reference(at).certainty == Certainty::Certain {

@@ -3,8 +3,12 @@
 
 use super::instance::InstanceId;
 use super::program::EventKind;
-use super::runtime::{EVENT_CHAIN_FREE, EVENT_CHAIN_MAX, Flow, PendingCall};
+use super::runtime::{EVENT_CHAIN_FREE, Flow, PendingCall};
+use engine_foundation::log;
 use std::collections::HashMap;
+
+/// Number of frames between two warnings of dropped events.
+const WARNING_FRAMES: u64 = 300;
 
 /// Receiver of events that are counted.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -19,6 +23,11 @@ enum Receiver {
 pub(super) struct EventChains {
     frame: u64,
     counts: HashMap<Receiver, u32>,
+    /// Dropped events that no warning has counted yet, and the receiver of the last one.
+    dropped: u64,
+    last_dropped: String,
+    /// First frame in which the next warning may be logged.
+    warning_frame: u64,
 }
 
 impl EventChains {
@@ -70,11 +79,33 @@ impl Flow {
             _ => return true,
         };
         let count = self.chains.count(self.frame, receiver);
-        if count == EVENT_CHAIN_MAX + 1 {
+        if count <= self.chained_events_max {
+            return true;
+        }
+        if count == self.chained_events_max + 1 {
             let message = self.chain_message(kind);
             self.note_failure(id, node, &message);
+            let program = &self.programs[program as usize].program;
+            let path = &program.nodes[program.node(node).info()].path;
+            self.chains.last_dropped = format!("graph {}, node {path}", program.name);
         }
-        count <= EVENT_CHAIN_MAX
+        self.chains.dropped += 1;
+        false
+    }
+
+    /// Warns of the events that were dropped, now and then: the error of a node is logged once.
+    pub(super) fn report_dropped_events(&mut self) {
+        let (frame, chains) = (self.frame, &mut self.chains);
+        if chains.dropped == 0 || chains.frame == frame || frame < chains.warning_frame {
+            return;
+        }
+        log::warning(&format!(
+            "{}: {} events were dropped, because it got more than {} in one update (limits.\
+             flow_events in settings.sjson)",
+            chains.last_dropped, chains.dropped, self.chained_events_max
+        ));
+        chains.dropped = 0;
+        chains.warning_frame = frame + WARNING_FRAMES;
     }
 
     #[cold]
@@ -101,8 +132,9 @@ impl Flow {
             ))
         });
         format!(
-            "{EVENT_CHAIN_MAX} {events} in one update because of each other (EVENT_CHAIN_MAX), and \
-             further ones are dropped: {question}{}",
+            "{} {events} in one update because of each other, which is the limit \
+             (limits.flow_events in settings.sjson), and further ones are dropped: {question}{}",
+            self.chained_events_max,
             sender.unwrap_or_default()
         )
     }

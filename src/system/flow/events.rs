@@ -106,6 +106,14 @@ impl Flow {
         });
     }
 
+    /// Sets the number of the current frame. A game that updates no world has a budget each frame.
+    pub fn begin_frame(&mut self, frame: u64) {
+        if self.frame != frame {
+            self.frame = frame;
+            self.nodes_run = 0;
+        }
+    }
+
     /// Queues the events of a world's update: delays and timers that are due, updates, and
     /// timelines. Instances that wait for none of these are not visited.
     pub fn update(&mut self, world: Handle, time: f64, dt: f64) {

@@ -27,8 +27,8 @@ pub const NODES_PER_EVENT_MAX: u32 = 10_000;
 /// Maximum number of nodes and queries that run between two updates: an event that sends itself
 /// again and again continues in the next update.
 pub const NODES_PER_UPDATE_MAX: u64 = 1_000_000;
-/// Maximum number of events that one graph gets in an update because of events before them, from
-/// the fourth on. More are taken for a loop.
+/// Default of the maximum number of events that one graph gets in an update because of events
+/// before them, from the fourth on. More are taken for a loop.
 pub const EVENT_CHAIN_MAX: u32 = 1000;
 /// Number of events that may follow from each other before they are counted.
 pub(super) const EVENT_CHAIN_FREE: u32 = 4;
@@ -128,12 +128,14 @@ pub struct Flow {
     pub(super) traces: Vec<FlowTrace>,
     /// Maximum number of nodes that run for one event.
     pub nodes_max: u32,
+    /// Maximum number of events that one graph gets in an update because of each other.
+    pub chained_events_max: u32,
     /// Nodes and queries that ran since the last update.
     pub(super) nodes_run: u64,
     /// Events that followed from others.
     pub(super) chains: EventChains,
     /// Number of the current frame.
-    pub frame: u64,
+    pub(super) frame: u64,
     pub(super) stopped: bool,
     pub(super) single_step: bool,
     /// Number of events that failed.
@@ -165,6 +167,7 @@ impl Default for Flow {
             callbacks: VecDeque::new(),
             traces: Vec::new(),
             nodes_max: NODES_PER_EVENT_MAX,
+            chained_events_max: EVENT_CHAIN_MAX,
             nodes_run: 0,
             chains: EventChains::default(),
             frame: 0,
@@ -390,6 +393,7 @@ impl Flow {
             if !self.failures.is_empty() {
                 self.report_failures(host);
             }
+            self.report_dropped_events();
             if self.stopped {
                 return RunState::Stopped;
             }
