@@ -1,23 +1,34 @@
 #!/usr/bin/env bash
 # Makes the engine's own download: an archive with the executable, the licences, the list of
-# libraries (SBOM) and a note on how to install it, and a file with the checksums of all archives.
+# libraries (SBOM) and a note on how to install it, for Linux also a .deb with the manual page and
+# completions, and a file with the checksums of all of them.
 #
-#   packaging/distribution.sh [--engine FILE] [TARGET]
+#   packaging/distribution.sh [--engine FILE] [--glibc VERSION] [TARGET]
 #
 # TARGET is a target of rustc, this machine's if left out. The engine is built for it with the
-# profile dist, unless FILE is one. The results are in target/distribution. Two runs with equal
-# executables write equal archives. It runs on Linux: it uses options of GNU tar.
+# profile dist, unless FILE is one. With --glibc, it is linked for this version of the C library,
+# such as 2.28, so that it starts on older systems (packaging/old_glibc_linker.sh). The results are
+# in target/distribution. Two runs with equal executables write equal files. It runs on Linux: it
+# uses options of GNU tar.
 set -euo pipefail
 export PYTHONDONTWRITEBYTECODE=1
 cd "$(dirname "$0")/.."
 
 engine=
-if [[ ${1:-} == --engine ]]; then
-  engine=$(realpath -- "${2:?name a file after --engine}")
+glibc=
+while [[ ${1:-} == -* ]]; do
+  case $1 in
+    --engine) engine=$(realpath -- "${2:?name a file after --engine}") ;;
+    --glibc) glibc=${2:?name a version after --glibc} ;;
+    *)
+      echo "usage: $0 [--engine FILE] [--glibc VERSION] [TARGET]" >&2
+      exit 2
+      ;;
+  esac
   shift 2
-fi
-if (($# > 1)) || [[ ${1:-} == -* ]]; then
-  echo "usage: $0 [--engine FILE] [TARGET]" >&2
+done
+if (($# > 1)); then
+  echo "name one target" >&2
   exit 2
 fi
 target=${1:-$(rustc -vV | sed -n 's/^host: //p')}
@@ -28,6 +39,11 @@ print(next(it["version"] for it in json.load(sys.stdin)["packages"] if it["name"
 ending=
 if [[ $target == *windows* ]]; then ending=.exe; fi
 if [[ -z $engine ]]; then
+  if [[ -n $glibc ]]; then
+    export OLD_GLIBC=$glibc
+    variable=CARGO_TARGET_$(tr 'a-z-' 'A-Z_' <<< "$target")_LINKER
+    export "$variable=$PWD/packaging/old_glibc_linker.sh"
+  fi
   cargo build --profile dist --bin engine --target "$target"
   engine=target/$target/dist/engine$ending
 fi
@@ -67,6 +83,62 @@ archive=$out/$name.tar.gz
 tar --create --directory "$scratch" --sort=name --mtime='1980-01-01 00:00Z' --owner=0 --group=0 \
   --numeric-owner --mode='go-w' "$name" | gzip --no-name --best > "$archive.new"
 mv "$archive.new" "$archive"
-(cd "$out" && sha256sum -- engine-*.tar.gz > SHA256SUMS)
 echo "$archive: $(wc -c < "$archive") bytes"
-grep -- "$name.tar.gz" "$out/SHA256SUMS"
+
+# Prints the newest version of glibc that the executable needs.
+needed_glibc() {
+  objdump -T "$engine" | grep -o 'GLIBC_2\.[0-9]*' | sort -u -t. -k2 -n | tail -n 1 | cut -d_ -f2
+}
+
+# Writes the package for Debian and its descendants. The executable runs on this machine, because
+# it prints its own manual page.
+debian_package() {
+  local files=$scratch/deb package
+  package=$out/engine_${version}_$1.deb
+  install -D -m 755 "$engine" "$files/usr/bin/engine"
+  mkdir -p "$files/usr/share/man/man1" "$files/DEBIAN"
+  "$engine" docs --man | gzip --no-name --best > "$files/usr/share/man/man1/engine.1.gz"
+  local shell place
+  for shell in bash zsh fish; do
+    case $shell in
+      bash) place=bash-completion/completions/engine ;;
+      zsh) place=zsh/vendor-completions/_engine ;;
+      fish) place=fish/vendor_completions.d/engine.fish ;;
+    esac
+    mkdir -p "$(dirname "$files/usr/share/$place")"
+    "$engine" completions "$shell" > "$files/usr/share/$place"
+  done
+  local texts=$files/usr/share/doc/engine
+  mkdir -p "$texts"
+  { cat LICENSE-MIT; echo; cat packaging/licenses/libraries.txt; } > "$texts/copyright"
+  gzip --no-name --best < CHANGELOG.md > "$texts/changelog.gz"
+  cat > "$files/DEBIAN/control" << END
+Package: engine
+Version: $version
+Section: devel
+Priority: optional
+Architecture: $1
+Installed-Size: $(du -k -s --apparent-size "$files/usr" | cut -f1)
+Depends: libc6 (>= $(needed_glibc)), libgcc-s1
+Recommends: libasound2t64 | libasound2, libvulkan1, mesa-vulkan-drivers, libgl1, libxkbcommon0
+Maintainer: ${DEBFULLNAME:-The engine} <${DEBEMAIL:-engine@localhost}>
+Description: runs games that are written in Lua
+ A game is a folder with a main.lua. The engine plays, checks, tests and packages it.
+END
+  chmod -R u=rwX,go=rX "$files"
+  # dpkg-deb sets the times of all files to this one at most.
+  find "$files" -exec touch --no-dereference --date='1980-01-01 00:00Z' {} +
+  SOURCE_DATE_EPOCH=315532800 dpkg-deb --root-owner-group -Zxz --build "$files" "$package" > /dev/null
+  echo "$package: $(wc -c < "$package") bytes, for glibc $(needed_glibc) or newer"
+}
+
+host=$(rustc -vV | sed -n 's/^host: //p')
+if [[ $target == "$host" && $target == *-linux-gnu ]]; then
+  if command -v dpkg-deb > /dev/null; then
+    debian_package "$(dpkg --print-architecture)"
+  else
+    echo "no .deb: dpkg-deb is missing" >&2
+  fi
+fi
+(cd "$out" && sha256sum -- engine[-_]*.{tar.gz,deb} > SHA256SUMS 2> /dev/null) || true
+grep -F -- "$version" "$out/SHA256SUMS"

@@ -1,5 +1,6 @@
 //! The executable: a global allocator and the command line.
 
+use engine::command::version::BuildFacts;
 use engine::foundation::memory::{CountingAllocator, mark_installed};
 use engine::platform::broker::end as end_broker;
 use engine::platform::exit_immediately;
@@ -9,9 +10,16 @@ use std::io::Write;
 #[global_allocator]
 static ALLOCATOR: CountingAllocator = CountingAllocator;
 
+/// The build script finds them out.
+const FACTS: BuildFacts = BuildFacts {
+    target: env!("ENGINE_BUILD_TARGET"),
+    profile: env!("ENGINE_BUILD_PROFILE"),
+    commit: env!("ENGINE_BUILD_COMMIT"),
+};
+
 fn main() {
     mark_installed();
-    let code = engine::cli::main();
+    let code = engine::cli::main(&FACTS);
     end_broker();
     if has_abandoned_thread() {
         // The end of the driver's library would wait for its frame. Output that cannot be written

@@ -6,6 +6,7 @@ mod api_coverage;
 mod bad_input;
 mod bundle;
 mod check;
+mod command_line;
 #[cfg(target_os = "linux")]
 mod confinement;
 mod content;

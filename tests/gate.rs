@@ -15,6 +15,8 @@ mod documents;
 mod file_access;
 #[path = "gate/language.rs"]
 mod language;
+#[path = "gate/licenses.rs"]
+mod licenses;
 #[path = "gate/lua_names.rs"]
 mod lua_names;
 #[path = "gate/sinks.rs"]

@@ -1,22 +1,43 @@
 //! The command line: the table of commands. Each command's behavior and flags are in src/command/.
 
-use clap::{Parser, Subcommand};
+use crate::version::{self, BuildFacts};
+use clap::error::ErrorKind;
+use clap::{CommandFactory, Parser, Subcommand};
 use engine_app::exit;
 use engine_foundation::{panic, terminal};
 use engine_platform as platform;
 
 /// A Lua-first game runtime: a game is a folder with a main.lua.
 #[derive(Parser)]
-#[command(name = "engine", version, max_term_width = 100)]
+#[command(
+    name = "engine",
+    max_term_width = 100,
+    arg_required_else_help = true,
+    args_conflicts_with_subcommands = true
+)]
 struct Cli {
+    /// Print the version
+    #[arg(short = 'V', long)]
+    version: bool,
+    /// With --version: also print the target, the features and the commit
+    #[arg(long, requires = "version")]
+    verbose: bool,
     #[command(subcommand)]
-    command: Command,
+    command: Option<Command>,
+}
+
+/// Returns the description of the command line, complete with the flags that all commands have.
+pub(crate) fn description() -> clap::Command {
+    let mut description = Cli::command();
+    description.build();
+    description
 }
 
 #[derive(Subcommand)]
 enum Command {
     Check(crate::check::Args),
     Compile(crate::compile::Args),
+    Completions(crate::completions::Args),
     Console(crate::console::Args),
     Cp(crate::content_change::CopyArgs),
     Dap(crate::dap::Args),
@@ -36,17 +57,18 @@ enum Command {
     Script(crate::script::Args),
     Test(Box<crate::test::Args>),
     Undo(crate::content_change::UndoArgs),
+    UpgradeProject(crate::upgrade_project::Args),
 }
 
 /// Plays the game that is appended to the executable, or runs the command line's command. Returns
 /// the exit code.
-pub fn main() -> i32 {
+pub fn main(facts: &BuildFacts) -> i32 {
     platform::use_small_pages();
     platform::limit_malloc_arenas();
     platform::silence_driver_warnings();
     platform::enable_terminal_colors();
     panic::install_panic_hook();
-    let run = std::panic::catch_unwind(|| crate::run::appended().unwrap_or_else(command));
+    let run = std::panic::catch_unwind(|| crate::run::appended().unwrap_or_else(|| command(facts)));
     let code = run.unwrap_or_else(|_| {
         engine_foundation::error_line!("error: {}", panic::take_panic());
         exit::ENGINE
@@ -93,17 +115,32 @@ fn arguments() -> Vec<std::ffi::OsString> {
     arguments
 }
 
-fn command() -> i32 {
-    let cli = match Cli::try_parse_from(arguments()) {
-        Ok(cli) => cli,
+fn command(facts: &BuildFacts) -> i32 {
+    let missing = || Cli::command().error(ErrorKind::MissingSubcommand, "name a command");
+    let parsed =
+        Cli::try_parse_from(arguments()).and_then(|cli| match (cli.version, cli.command) {
+            (true, _) => {
+                terminal::print(&version::text(facts, cli.verbose));
+                Ok(None)
+            }
+            (false, Some(command)) => Ok(Some(command)),
+            (false, None) => Err(missing()),
+        });
+    match parsed {
+        Ok(Some(command)) => run(command),
+        Ok(None) => exit::SUCCESS,
         Err(message) => {
             show(&message);
-            return if message.use_stderr() { exit::USAGE } else { exit::SUCCESS };
+            if message.use_stderr() { exit::USAGE } else { exit::SUCCESS }
         }
-    };
-    match cli.command {
+    }
+}
+
+fn run(command: Command) -> i32 {
+    match command {
         Command::Check(args) => crate::check::main(args),
         Command::Compile(args) => crate::compile::main(args),
+        Command::Completions(args) => crate::completions::main(args),
         Command::Console(args) => crate::console::main(args),
         Command::Cp(args) => crate::content_change::main_copy(args),
         Command::Dap(args) => crate::dap::main(args),
@@ -123,5 +160,6 @@ fn command() -> i32 {
         Command::Script(args) => crate::script::main(args),
         Command::Test(args) => crate::test::main(*args),
         Command::Undo(args) => crate::content_change::main_undo(args),
+        Command::UpgradeProject(args) => crate::upgrade_project::main(args),
     }
 }

@@ -11,6 +11,7 @@ mod searches;
 mod server;
 pub mod site;
 
+use super::man_page;
 use engine_app::exit;
 use engine_foundation::{Error, log};
 use engine_script::docgen::{self, ApiModel, GeneratedFile, json, luacats, markdown, text};
@@ -22,7 +23,7 @@ use std::path::{Path, PathBuf};
 pub struct Args {
     /// A module, function, setting or page of the manual, such as Vector3.length or physics, or
     /// words to search for, such as draw image
-    #[arg(value_name = "WORDS", conflicts_with_all = ["json", "luacats", "markdown", "html"])]
+    #[arg(value_name = "WORDS", conflicts_with = "form")]
     query: Vec<String>,
     /// Write the whole API as JSON
     #[arg(long, group = "form")]
@@ -36,6 +37,9 @@ pub struct Args {
     /// Write the manual and the reference as linked HTML pages, for a web server
     #[arg(long, group = "form", requires = "out")]
     html: bool,
+    /// Print the manual page of the command line, for man
+    #[arg(long, group = "form", conflicts_with = "out")]
+    man: bool,
     /// Open the manual and the reference in a browser; this needs no network
     #[arg(long, conflicts_with = "form")]
     open: bool,
@@ -78,6 +82,8 @@ fn write(args: &Args, api: &ApiModel) -> Result<(), Error> {
         write_files(&luacats::files(api), args.out.as_deref())?;
     } else if args.markdown {
         write_files(&markdown::files(api), args.out.as_deref())?;
+    } else if args.man {
+        print(&man_page::text());
     } else if let (true, Some(folder)) = (args.html, args.out.as_deref()) {
         let site = Site::new(api);
         site.write(folder)?;

@@ -2,7 +2,9 @@
 
 pub mod check;
 pub mod cli;
+mod command_table;
 pub mod compile;
+pub mod completions;
 pub mod confinement_flag;
 pub mod console;
 pub mod content_change;
@@ -15,6 +17,7 @@ pub mod explain;
 pub mod font;
 mod git;
 mod local_page;
+mod man_page;
 pub mod merge;
 mod merge_page;
 pub mod new;
@@ -25,4 +28,6 @@ pub mod run;
 pub mod script;
 pub mod test;
 mod thread_flags;
+pub mod upgrade_project;
 mod variant_flags;
+pub mod version;

@@ -48,6 +48,9 @@ pub struct Args {
     /// Page at itch.io, such as example/yard: also writes the folder `itch` for its upload program
     #[arg(long, value_name = "USER/GAME", value_parser = ItchPage::parse)]
     itch: Option<ItchPage>,
+    /// Also write the folder `flatpak`, with a manifest for flatpak-builder
+    #[arg(long)]
+    flatpak: bool,
     #[command(flatten)]
     confine: ConfinementFlag,
 }
@@ -91,7 +94,8 @@ fn run(args: &Args) -> Result<i32, Error> {
         .map(|platform| PackageSources::read(&args.folder, &folder_name, platform))
         .collect();
     let sources = sources?;
-    let stores = StoreTargets { steam: args.steam.clone(), itch: args.itch.clone() };
+    let (steam, itch) = (args.steam.clone(), args.itch.clone());
+    let stores = StoreTargets { steam, itch, flatpak: args.flatpak };
     let all: Vec<(&str, &PackageSources)> = platforms.iter().copied().zip(&sources).collect();
     let scripts = stores.scripts(&all)?;
     let mut notes: Vec<String> = Vec::new();

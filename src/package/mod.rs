@@ -6,6 +6,7 @@ mod archive;
 mod categories;
 mod engine_file;
 mod file_names;
+mod flatpak;
 mod game_files;
 mod icon;
 mod licenses;

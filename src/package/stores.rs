@@ -1,11 +1,12 @@
-//! Folders for the upload programs of stores: SteamPipe's depots with their script, and the
-//! channels of itch.io with a script for butler. Uploads nothing and knows no account.
+//! Folders for the programs of stores: SteamPipe's depots with their script, the channels of
+//! itch.io with a script for butler, and a manifest for flatpak-builder. Uploads nothing and knows
+//! no account.
 //!
 //! Source: Steamworks' "Uploading to Steam", itch.io's "Pushing builds" and "App manifests".
 
 use super::archive::{Archive, Content};
 use super::writer::PackageSources;
-use super::{linux, unpacked};
+use super::{flatpak, linux, unpacked};
 use engine_foundation::{Error, error, output_file};
 use std::path::{Path, PathBuf};
 
@@ -89,6 +90,8 @@ pub struct StoreTargets {
     pub steam: Option<SteamApp>,
     /// The page at itch.io.
     pub itch: Option<ItchPage>,
+    /// True for a manifest of a Flatpak.
+    pub flatpak: bool,
 }
 
 /// Name of a platform's channel. itch.io finds the platform in it.
@@ -120,17 +123,20 @@ impl StoreTargets {
             files.add(".itch.toml", Content::bytes(actions));
             replace_files(out, &format!("itch/{}", channel(platform)), &files)?;
         }
+        if self.flatpak && platform == "linux" {
+            replace_files(out, &format!("flatpak/{}", flatpak::FILES), files)?;
+        }
         Ok(())
     }
 
     /// Returns the paths and texts of the scripts for these platforms.
     ///
     /// # Errors
-    /// Returns an error if a platform has no depot.
+    /// Returns an error if a platform has no depot, or if a Flatpak has no files for Linux.
     pub fn scripts(
         &self,
         platforms: &[(&str, &PackageSources)],
-    ) -> Result<Vec<(&'static str, String)>, Error> {
+    ) -> Result<Vec<(String, String)>, Error> {
         let mut scripts = Vec::new();
         let Some((_, PackageSources { settings, .. })) = platforms.first() else {
             return Ok(scripts);
@@ -153,8 +159,8 @@ impl StoreTargets {
                 app.app,
                 quotable(&settings.title)
             );
-            scripts.push(("steam/app_build.vdf", script));
-            scripts.push(("steam/notes.txt", steam_notes(platforms)));
+            scripts.push(("steam/app_build.vdf".to_string(), script));
+            scripts.push(("steam/notes.txt".to_string(), steam_notes(platforms)));
         }
         if let Some(ItchPage(page)) = &self.itch {
             let mut script = "#!/bin/sh\n# Uploads the game with itch.io's program butler, after \
@@ -165,7 +171,14 @@ impl StoreTargets {
                 script +=
                     &format!("butler push {channel} {page}:{channel} --userversion {version}\n");
             }
-            scripts.push(("itch/push.sh", script));
+            scripts.push(("itch/push.sh".to_string(), script));
+        }
+        if self.flatpak {
+            let linux = platforms.iter().find(|(platform, _)| *platform == "linux");
+            let (_, PackageSources { settings, .. }) = linux.ok_or_else(|| {
+                error!("--flatpak needs the files for Linux: give --platform linux or all")
+            })?;
+            scripts.push((flatpak::path(settings), flatpak::manifest(settings)));
         }
         Ok(scripts)
     }
@@ -177,13 +190,13 @@ impl StoreTargets {
     pub fn write_scripts(
         &self,
         out: &Path,
-        scripts: &[(&'static str, String)],
+        scripts: &[(String, String)],
     ) -> Result<Vec<PathBuf>, Error> {
         let mut files = Archive::default();
         for (path, text) in scripts {
             match path.ends_with(".sh") {
-                true => files.add_program(*path, Content::bytes(text.clone())),
-                false => files.add(*path, Content::bytes(text.clone())),
+                true => files.add_program(path.clone(), Content::bytes(text.clone())),
+                false => files.add(path.clone(), Content::bytes(text.clone())),
             }
         }
         unpacked::write_files(out, &files)?;
@@ -262,12 +275,13 @@ mod tests {
         fs::create_dir_all(kept.parent().unwrap()).unwrap();
         fs::create_dir_all(&out).unwrap();
         fs::write(&kept, "dear").unwrap();
-        let stores = StoreTargets { steam: SteamApp::parse("480:linux=481").ok(), itch: None };
+        let steam = SteamApp::parse("480:linux=481").ok();
+        let stores = StoreTargets { steam, ..StoreTargets::default() };
         let mut files = Archive::default();
         files.add_program("yard", Content::bytes("program".to_string()));
         files.add("data/a.txt", Content::bytes("a".to_string()));
         let write = || stores.write_content(&out, "linux", &files, "yard");
-        let script = [("steam/app_build.vdf", "text".to_string())];
+        let script = [("steam/app_build.vdf".to_string(), "text".to_string())];
         symlink(&home, out.join("steam")).unwrap();
         for message in
             [write().unwrap_err().message, stores.write_scripts(&out, &script).unwrap_err().message]
@@ -299,6 +313,7 @@ mod tests {
         let stores = StoreTargets {
             steam: SteamApp::parse("480:linux=481").ok(),
             itch: ItchPage::parse("example/yard").ok(),
+            flatpak: false,
         };
         let scripts = stores.scripts(&[("linux", &sources)]).unwrap();
         let [(_, build), (_, notes), (_, push)] = &scripts[..] else { panic!("{scripts:?}") };
@@ -307,5 +322,9 @@ mod tests {
         assert!(notes.contains("  linux: yard\n") && notes.contains("Linux Runtime"), "{notes}");
         assert!(push.ends_with("butler push linux example/yard:linux --userversion 2\n"), "{push}");
         assert!(stores.scripts(&[("windows", &sources)]).is_err(), "there is no depot");
+        let stores = StoreTargets { flatpak: true, ..StoreTargets::default() };
+        let scripts = stores.scripts(&[("linux", &sources)]).unwrap();
+        assert!(scripts.len() == 1 && scripts[0].0.starts_with("flatpak/"), "{scripts:?}");
+        assert!(stores.scripts(&[("windows", &sources)]).is_err(), "nothing is for Linux");
     }
 }

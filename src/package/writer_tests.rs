@@ -256,7 +256,7 @@ fn folders_of_stores_have_the_files_of_each_platform() {
     let fixture = Fixture::new("stores", COMPLETE);
     let steam = SteamApp::parse("480:linux=481,windows=482,macos=483").unwrap();
     let itch = ItchPage::parse("example/yard").unwrap();
-    let stores = StoreTargets { steam: Some(steam), itch: Some(itch) };
+    let stores = StoreTargets { steam: Some(steam), itch: Some(itch), flatpak: true };
     let out = fixture.root.join("out");
     let platforms = ["linux", "windows", "macos"];
     for platform in platforms {
@@ -269,6 +269,7 @@ fn folders_of_stores_have_the_files_of_each_platform() {
         "itch/linux/licenses/game-1-OFL.txt",
         "itch/windows/.itch.toml",
         "itch/mac/.itch.toml",
+        "flatpak/files/yard",
     ] {
         assert!(out.join(file).is_file(), "{file}");
     }
@@ -283,6 +284,7 @@ fn folders_of_stores_have_the_files_of_each_platform() {
     });
     let all: Vec<_> = platforms.into_iter().zip(&sources).collect();
     let written = stores.write_scripts(&out, &stores.scripts(&all).unwrap()).unwrap();
-    let wanted = ["steam/app_build.vdf", "steam/notes.txt", "itch/push.sh"];
+    let manifest = format!("flatpak/{}.json", sources[0].settings.app_id);
+    let wanted = ["steam/app_build.vdf", "steam/notes.txt", "itch/push.sh", manifest.as_str()];
     assert_eq!(written, wanted.map(|name| out.join(name)));
 }

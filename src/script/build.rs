@@ -16,7 +16,7 @@ fn main() -> Result<(), Box<dyn Error>> {
 
     println!("cargo::rerun-if-changed=string_ids.c");
     let mut strings = cc::Build::new();
-    if link_wrap::replace_string_function() {
+    if link_wrap::add_linker_rules() {
         strings.define("STRINGS_BY_TEXT", None);
     }
     // This function runs for every Lua string. It is optimized as LuaJIT is, in every build

@@ -40,11 +40,7 @@ impl ScratchFolder {
         static COUNT: AtomicU32 = AtomicU32::new(0);
         let number = COUNT.fetch_add(1, Ordering::Relaxed);
         let path = parent.join(format!("{}{}{}{number}", NAME[0], std::process::id(), NAME[1]));
-        let mut builder = fs::DirBuilder::new();
-        #[cfg(unix)]
-        std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
-        // Fails if the path exists: a link there would lead elsewhere.
-        builder.create(&path)?;
+        create_own_folder(&path)?;
         let mut scratch = ScratchFolder { path, lock: None };
         let lock = file_access::append(&scratch.path, NEW_LOCK)?;
         // A file system without locks keeps the folders of killed processes for an hour.
@@ -57,6 +53,21 @@ impl ScratchFolder {
     pub fn path(&self) -> &Path {
         &self.path
     }
+}
+
+/// Creates a folder that other users cannot read. Fails if the path exists: a link there would lead
+/// elsewhere.
+fn create_own_folder(path: &Path) -> io::Result<()> {
+    #[cfg(unix)]
+    let builder = {
+        let mut builder = fs::DirBuilder::new();
+        std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+        builder
+    };
+    // The folder for temporary files is the user's own there.
+    #[cfg(not(unix))]
+    let builder = fs::DirBuilder::new();
+    builder.create(path)
 }
 
 impl Drop for ScratchFolder {

@@ -1,0 +1,57 @@
+//! `engine --version`: the version of this executable, and with `--verbose` how it was built.
+
+use engine_platform as platform;
+
+/// How an executable was built.
+pub struct BuildFacts {
+    /// Target of rustc.
+    pub target: &'static str,
+    /// Profile of cargo.
+    pub profile: &'static str,
+    /// The commit, with a note about changes; empty if it is unknown.
+    pub commit: &'static str,
+}
+
+/// Parts of the engine that differ between platforms, by the platform's name.
+const FEATURES: &[(&str, &str)] = &[
+    (
+        "linux",
+        "windows by X11 and Wayland, drawing by Vulkan and OpenGL ES, sound by ALSA, confined",
+    ),
+    ("windows", "windows, drawing by Direct3D 12, Vulkan and OpenGL, sound by WASAPI"),
+    ("macos", "windows, drawing by Metal, sound by Core Audio"),
+];
+
+/// Returns the line with the version, and with `verbose` a line for each fact.
+pub fn text(facts: &BuildFacts, verbose: bool) -> String {
+    let version = format!("engine {}\n", env!("CARGO_PKG_VERSION"));
+    if !verbose {
+        return version;
+    }
+    let features = FEATURES.iter().find(|(name, _)| *name == platform::NAME);
+    let commit = if facts.commit.is_empty() { "unknown" } else { facts.commit };
+    format!(
+        "{version}target: {}\nprofile: {}\nfeatures: {}\ncommit: {commit}\n",
+        facts.target,
+        facts.profile,
+        features.map_or("unknown", |(_, features)| features),
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_verbose_version_has_a_line_for_each_fact() {
+        let facts = BuildFacts { target: "x86_64-unknown-linux-gnu", profile: "dist", commit: "" };
+        let short = text(&facts, false);
+        assert_eq!(short, concat!("engine ", env!("CARGO_PKG_VERSION"), "\n"));
+        let verbose = text(&facts, true);
+        let lines: Vec<&str> = verbose.lines().collect();
+        assert_eq!((lines[0], lines.len()), (short.trim_end(), 5), "{verbose}");
+        assert_eq!(lines[1], "target: x86_64-unknown-linux-gnu");
+        assert_eq!((lines[2], lines[4]), ("profile: dist", "commit: unknown"));
+        assert!(lines[3].starts_with("features: ") && lines[3] != "features: unknown");
+    }
+}
