@@ -87,6 +87,7 @@ describe("a light", function()
       assert.matches("argument #2 'layers' must be a whole number from 0 to 255",
         error_of(Light.set_layers, light, wrong))
     end
+    assert.matches("argument #1 'light'", error_of(Light.layers, 3))
     Light.set_layers(light, 255)
   end)
 

@@ -68,6 +68,7 @@ describe("a mesh", function()
     assert.equals(2, Mesh.light_layers(mesh))
     assert.matches("argument #2 'layers' must be a whole number from 0 to 255",
       error_of(Mesh.set_light_layers, mesh, 300))
+    assert.matches("argument #1 'mesh'", error_of(Mesh.light_layers, 3))
     Mesh.set_light_layers(mesh, 255)
   end)
 
