@@ -72,8 +72,10 @@ impl FrameCaptureFiles {
 
     /// Writes the files when everything has arrived.
     fn write(&mut self) {
+        let (Some(wanted), Some(_), Some(_)) = (&self.wanted, &self.screen, &self.frame) else {
+            return;
+        };
         let Some((screen, frame)) = self.screen.take().zip(self.frame.take()) else { return };
-        let Some(wanted) = &self.wanted else { return };
         let (width, height) = match &screen {
             Ok(picture) => (picture.width, picture.height),
             Err(_) => (0, 0),
@@ -184,6 +186,33 @@ mod tests {
         }
         assert_eq!(asked, [(false, 0), (false, 0), (true, 1), (false, 0), (false, 0)]);
         assert!(!files.needs_last_frame() && FrameCaptureFiles::owns(SCREEN));
+    }
+
+    #[test]
+    fn files_are_written_when_everything_has_arrived() {
+        let name = format!("engine-captured-frame-{}", std::process::id());
+        let folder = std::env::temp_dir().join(name);
+        std::fs::create_dir_all(&folder).unwrap();
+        for is_frame_first in [true, false] {
+            let wanted = FrameCaptureRequest { folder: folder.clone(), frame: Some(1) };
+            let mut files = FrameCaptureFiles::new(Some(wanted));
+            files.request(1, false, &mut FramePacket::default());
+            let picture = RenderedImage { width: 1, height: 1, rgba: vec![255; 4] };
+            if is_frame_first {
+                files.receive_frame(FrameCapture::default());
+            }
+            files.receive_screen(Ok(picture));
+            if !is_frame_first {
+                assert!(!files.finish(1), "the images are missing");
+                files.receive_frame(FrameCapture::default());
+            }
+            assert!(files.finish(1));
+            assert!(folder.join("01_screen.png").is_file());
+            let list = std::fs::read_to_string(folder.join(LIST)).unwrap();
+            assert!(list.contains("screen") && list.contains("1 x 1"), "{list}");
+            std::fs::remove_file(folder.join("01_screen.png")).unwrap();
+        }
+        std::fs::remove_dir_all(&folder).unwrap();
     }
 
     #[test]
