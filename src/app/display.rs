@@ -324,6 +324,28 @@ impl Display {
         frame_input
     }
 
+    /// Sets the quality by the settings, and by the time of frames.
+    fn follow_quality(&mut self, engine: &Engine) {
+        let Some(renderer) = &mut self.renderer else { return };
+        let processor = self.desktop.is_some() && renderer.adapter().software;
+        let settings = &engine.game.settings;
+        let level = self.policy.quality.unwrap_or_else(|| QualityLevel::new(settings, processor));
+        let mut quality = quality_of(settings, level);
+        let target_ms = settings.number("render.frame_ms") as f32;
+        if target_ms > 0.0 || self.dynamic_scale != DynamicScale::default() {
+            let min = settings.number("render.scale_min") as f32;
+            let frame = self.statistics.gpu_frame;
+            let passes = &self.statistics.gpu_passes;
+            let end = passes.iter().map(|pass| pass.began + pass.milliseconds).fold(0.0, f32::max);
+            quality.scale *= self.dynamic_scale.follow(frame, end, target_ms, min);
+            renderer.set_timing(true);
+        }
+        if self.quality != quality {
+            self.quality = quality;
+            renderer.set_quality(quality);
+        }
+    }
+
     /// Performs the game's window commands and submits the frame to the renderer.
     pub fn show(&mut self, engine: &mut Engine, is_last: bool) {
         if self.is_lost() {
@@ -356,23 +378,8 @@ impl Display {
             self.vsync = engine.devices.window.vsync;
             renderer.set_vsync(vsync_of(self.vsync));
         }
-        let processor = self.desktop.is_some() && renderer.adapter().software;
-        let settings = &engine.game.settings;
-        let level = self.policy.quality.unwrap_or_else(|| QualityLevel::new(settings, processor));
-        let mut quality = quality_of(settings, level);
-        let target_ms = settings.number("render.frame_ms") as f32;
-        if target_ms > 0.0 || self.dynamic_scale != DynamicScale::default() {
-            let min = settings.number("render.scale_min") as f32;
-            let frame = self.statistics.gpu_frame;
-            let passes = &self.statistics.gpu_passes;
-            let end = passes.iter().map(|pass| pass.began + pass.milliseconds).fold(0.0, f32::max);
-            quality.scale *= self.dynamic_scale.follow(frame, end, target_ms, min);
-            renderer.set_timing(true);
-        }
-        if self.quality != quality {
-            self.quality = quality;
-            renderer.set_quality(quality);
-        }
+        self.follow_quality(engine);
+        let Some(renderer) = &mut self.renderer else { return };
         let adapter = renderer.adapter();
         let (side_max, blocks) = (adapter.texture_side_max, adapter.block_textures);
         engine.assets.textures.set_caps(&mut engine.assets.store, TextureCaps { side_max, blocks });

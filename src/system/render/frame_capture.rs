@@ -107,6 +107,51 @@ pub fn begin(
     PendingImage { captured, copy: draw(device, encoder, of.image) }
 }
 
+/// Creates the pipeline that shows a texture as bytes, in a size.
+fn capture_pipeline(
+    device: &GpuDevice,
+    layout: &wgpu::BindGroupLayout,
+    texture: &wgpu::Texture,
+    (width, height): (u32, u32),
+) -> Result<wgpu::RenderPipeline, String> {
+    let samples = texture.sample_count();
+    device.compiled(|raw| {
+        let whole = include_str!("frame_capture.wgsl");
+        let source = match samples > 1 {
+            true => whole.to_string(),
+            false => whole.replace("_multisampled_2d", "_2d"),
+        };
+        let module = raw.create_shader_module(wgpu::ShaderModuleDescriptor {
+            label: Some("capture"),
+            source: wgpu::ShaderSource::Wgsl(source.into()),
+        });
+        let constants = [
+            ("SAMPLES", f64::from(samples)),
+            ("KIND", f64::from(kind_of(texture.format()))),
+            ("WIDTH", f64::from(width)),
+            ("HEIGHT", f64::from(height)),
+        ];
+        make(
+            raw,
+            &PipelineOptions {
+                label: "capture",
+                layouts: &[Some(layout)],
+                module: &module,
+                vertex: "capture_vertex",
+                fragment: Some("capture_fragment"),
+                constants: &constants,
+                buffers: &[],
+                strip: false,
+                front: wgpu::FrontFace::Ccw,
+                cull: None,
+                depth: None,
+                samples: 1,
+                target: Some((FORMAT, None)),
+            },
+        )
+    })
+}
+
 /// Draws an image as bytes, and encodes the copy of them.
 fn draw(
     device: &GpuDevice,
@@ -136,41 +181,7 @@ fn draw(
         layout: &layout,
         entries: &[entry(0, wgpu::BindingResource::TextureView(image))],
     });
-    let pipeline = device.compiled(|raw| {
-        let whole = include_str!("frame_capture.wgsl");
-        let source = match samples > 1 {
-            true => whole.to_string(),
-            false => whole.replace("_multisampled_2d", "_2d"),
-        };
-        let module = raw.create_shader_module(wgpu::ShaderModuleDescriptor {
-            label: Some("capture"),
-            source: wgpu::ShaderSource::Wgsl(source.into()),
-        });
-        let constants = [
-            ("SAMPLES", f64::from(samples)),
-            ("KIND", f64::from(kind_of(texture.format()))),
-            ("WIDTH", f64::from(width)),
-            ("HEIGHT", f64::from(height)),
-        ];
-        make(
-            raw,
-            &PipelineOptions {
-                label: "capture",
-                layouts: &[Some(&layout)],
-                module: &module,
-                vertex: "capture_vertex",
-                fragment: Some("capture_fragment"),
-                constants: &constants,
-                buffers: &[],
-                strip: false,
-                front: wgpu::FrontFace::Ccw,
-                cull: None,
-                depth: None,
-                samples: 1,
-                target: Some((FORMAT, None)),
-            },
-        )
-    })?;
+    let pipeline = capture_pipeline(device, &layout, texture, (width, height))?;
     let onto = target.create_view(&Default::default());
     let mut to = encoder.begin_render_pass(&wgpu::RenderPassDescriptor {
         label: Some("capture"),
