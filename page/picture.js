@@ -10,6 +10,20 @@ const WIDTH_LEAST = 160;
 const WIDTH_MOST = 1920;
 const NOTHING_DRAWN =
   "Nothing is drawn in this run. Start it with a window, or with --renderer auto.";
+const DEBUG_VIEWS = [
+  "none",
+  "albedo",
+  "normals",
+  "roughness",
+  "metallic",
+  "occlusion",
+  "mip_level",
+  "light_count",
+  "cascades",
+  "overdraw",
+  "shadow_atlas",
+  "motion_vectors",
+];
 const WINDOW = "popup,width=1000,height=640";
 
 // Shows the pictures of the stream. The game sends the next one when this one is shown.
@@ -58,6 +72,25 @@ function openStream(canvas, connection, live) {
   };
 }
 
+// Makes the list of debug views: values and images that worlds show instead of light.
+function makeDebugViews(connection) {
+  const title = "Shows values of surfaces or images of the renderer instead of light";
+  const list = make("select", { title, "aria-label": "Debug view" });
+  for (const name of DEBUG_VIEWS) {
+    const text = name === "none" ? "light" : name.replace("_", " ");
+    list.append(make("option", { value: name }, text));
+  }
+  list.addEventListener("change", async () => {
+    const text = `Application.set_render_setting("debug_view", "${list.value}")`;
+    try {
+      await connection.ask("eval", { text });
+    } catch (error) {
+      connection.emit("message", { level: "error", message: error.message });
+    }
+  });
+  return list;
+}
+
 async function savePicture(connection) {
   try {
     const picture = await connection.ask("screenshot");
@@ -86,6 +119,7 @@ export function openPicture(panel, connection) {
       { class: "bar" },
       make("label", {}, live, "live"),
       make("label", { title }, control, "play here"),
+      makeDebugViews(connection),
       make("span", { class: "grow" }),
       large,
       detach,

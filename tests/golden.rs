@@ -3,6 +3,7 @@
 //! images.
 
 mod atlases;
+mod debug_views;
 mod forward;
 mod forward_failures;
 mod games;
@@ -11,6 +12,7 @@ mod lamp_shadows;
 mod local_lights;
 mod meshes;
 mod post;
+mod quality;
 mod render_configs;
 mod render_to_texture;
 mod renderer_failures;

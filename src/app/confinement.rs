@@ -233,6 +233,11 @@ impl ConfinementPlan {
         self.named_outputs |= self.duties.outputs.len() > before;
     }
 
+    /// Adds a folder that the command line names for output files.
+    pub fn add_output_folder(&mut self, folder: &Path) {
+        self.file_access.write.push(folder.to_path_buf());
+    }
+
     /// Adds a file that may have to be replaced. The run continues if it cannot be.
     pub fn add_possible_output(&mut self, path: PathBuf) {
         self.duties.outputs.push(path);
@@ -295,6 +300,16 @@ impl ConfinementPlan {
         state.files = Some(confinement::limit_files(&self.file_access));
         state.warn(&[state.files_line(), state.broker_line()]);
     }
+}
+
+/// Creates a folder for output files that the command line names, unless it exists.
+///
+/// # Errors
+/// Returns an error if it cannot be created.
+pub fn make_output_folder(folder: &Path) -> Result<(), Error> {
+    std::fs::create_dir_all(folder).map_err(|reason| {
+        engine_foundation::error!("the folder {} cannot be made: {reason}", folder.display())
+    })
 }
 
 /// Checks that the files named on the command line can be written at the end. Call it after the

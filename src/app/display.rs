@@ -4,6 +4,8 @@
 
 mod paused;
 
+use super::dynamic_scale::DynamicScale;
+use super::frame_capture_files::FrameCaptureFiles;
 use super::frame_input::FrameInput;
 use super::input_translation;
 use super::render_options::{QualityLevel, quality_of, reduction_note, vsync_of};
@@ -26,6 +28,7 @@ use engine_window::{
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+pub use super::frame_capture_files::FrameCaptureRequest;
 pub use super::run_pictures::{FILM_FRAMES, FilmRequest, ScreenshotRequest};
 pub use engine_render::AdapterChoice;
 pub use paused::PausedDisplay;
@@ -43,6 +46,7 @@ pub struct DisplayPolicy {
     pub threaded: bool,
     pub screenshot: Option<ScreenshotRequest>,
     pub film: Option<FilmRequest>,
+    pub capture_frame: Option<FrameCaptureRequest>,
 }
 
 impl DisplayPolicy {
@@ -54,11 +58,12 @@ impl DisplayPolicy {
         threaded: true,
         screenshot: None,
         film: None,
+        capture_frame: None,
     };
 
     /// Returns true if the command line asks for pictures of the run.
     pub fn wants_pictures(&self) -> bool {
-        self.screenshot.is_some() || self.film.is_some()
+        self.screenshot.is_some() || self.film.is_some() || self.capture_frame.is_some()
     }
 
     /// Returns the files of the pictures that the command line asks for.
@@ -87,11 +92,13 @@ pub struct Display {
     pixels: (u32, u32),
     vsync: Vsync,
     quality: RenderQuality,
+    dynamic_scale: DynamicScale,
     /// True if the desktop has asked for a redraw of a part of the window.
     exposed: bool,
     /// Time of the newest input, in seconds of the process's clock.
     newest_input: f64,
     pictures: RunPictures,
+    captured_frame: FrameCaptureFiles,
 }
 
 /// File of the screenshot that a run without a display leaves in its start folder.
@@ -118,7 +125,9 @@ impl Display {
             quality: RenderQuality::DEFAULT,
             exposed: false,
             newest_input: 0.0,
+            dynamic_scale: DynamicScale::default(),
             pictures: RunPictures::new(policy.screenshot.clone(), policy.film.clone()),
+            captured_frame: FrameCaptureFiles::new(policy.capture_frame.clone()),
             policy,
         }
     }
@@ -137,6 +146,7 @@ impl Display {
         let mut display = Display::with(policy, desktop, opening);
         let drawn = display.desktop.is_some()
             || !display.pictures.is_empty()
+            || display.policy.capture_frame.is_some()
             || display.policy.renderer.is_some();
         if drawn {
             display.start_renderer()?;
@@ -314,6 +324,28 @@ impl Display {
         frame_input
     }
 
+    /// Sets the quality by the settings, and by the time of frames.
+    fn follow_quality(&mut self, engine: &Engine) {
+        let Some(renderer) = &mut self.renderer else { return };
+        let processor = self.desktop.is_some() && renderer.adapter().software;
+        let settings = &engine.game.settings;
+        let level = self.policy.quality.unwrap_or_else(|| QualityLevel::new(settings, processor));
+        let mut quality = quality_of(settings, level);
+        let target_ms = settings.number("render.frame_ms") as f32;
+        if target_ms > 0.0 || self.dynamic_scale != DynamicScale::default() {
+            let min = settings.number("render.scale_min") as f32;
+            let frame = self.statistics.gpu_frame;
+            let passes = &self.statistics.gpu_passes;
+            let end = passes.iter().map(|pass| pass.began + pass.milliseconds).fold(0.0, f32::max);
+            quality.scale *= self.dynamic_scale.follow(frame, end, target_ms, min);
+            renderer.set_timing(true);
+        }
+        if self.quality != quality {
+            self.quality = quality;
+            renderer.set_quality(quality);
+        }
+    }
+
     /// Performs the game's window commands and submits the frame to the renderer.
     pub fn show(&mut self, engine: &mut Engine, is_last: bool) {
         if self.is_lost() {
@@ -346,14 +378,8 @@ impl Display {
             self.vsync = engine.devices.window.vsync;
             renderer.set_vsync(vsync_of(self.vsync));
         }
-        let processor = self.desktop.is_some() && renderer.adapter().software;
-        let settings = &engine.game.settings;
-        let level = self.policy.quality.unwrap_or_else(|| QualityLevel::new(settings, processor));
-        let quality = quality_of(settings, level);
-        if self.quality != quality {
-            self.quality = quality;
-            renderer.set_quality(quality);
-        }
+        self.follow_quality(engine);
+        let Some(renderer) = &mut self.renderer else { return };
         let adapter = renderer.adapter();
         let (side_max, blocks) = (adapter.texture_side_max, adapter.block_textures);
         engine.assets.textures.set_caps(&mut engine.assets.store, TextureCaps { side_max, blocks });
@@ -363,6 +389,7 @@ impl Display {
         };
         packet.input_seconds = std::mem::take(&mut self.newest_input);
         self.pictures.request(engine.frame.index, is_last, &mut packet.captures);
+        self.captured_frame.request(engine.frame.index, is_last, &mut packet);
         if self.desktop.is_some() {
             secondary_windows::remove_unseen_views(
                 &mut packet,
@@ -403,6 +430,17 @@ impl Display {
                 RendererEvent::CaptureFailed { number, message } if RunPictures::owns(number) => {
                     self.pictures.receive(number, Err(&message));
                 }
+                RendererEvent::Captured { number, picture, .. }
+                    if FrameCaptureFiles::owns(number) =>
+                {
+                    self.captured_frame.receive_screen(Ok(picture));
+                }
+                RendererEvent::CaptureFailed { number, message }
+                    if FrameCaptureFiles::owns(number) =>
+                {
+                    self.captured_frame.receive_screen(Err(message));
+                }
+                RendererEvent::FrameCaptured(frame) => self.captured_frame.receive_frame(*frame),
                 RendererEvent::Note(message) => {
                     let processor = self.desktop.is_some() && renderer.adapter().software;
                     let is_automatic = processor && self.policy.quality.is_none();
@@ -471,13 +509,15 @@ impl Display {
     /// Returns true if a screenshot of the last frame is still pending. If the process is asked to
     /// end, one more frame is played for it.
     pub fn needs_last_frame(&self) -> bool {
-        self.pictures.needs_last_frame() && self.renderer.is_some()
+        let is_needed = self.pictures.needs_last_frame() || self.captured_frame.needs_last_frame();
+        is_needed && self.renderer.is_some()
     }
 
     /// If no display exists, requests a screenshot of the last frame in the start folder, provided
     /// that any adapter exists.
     pub fn save_last_frame(&mut self) -> Result<(), Error> {
-        if self.pictures.is_empty() && self.policy.renderer != Some(AdapterChoice::Null) {
+        let is_asked = !self.pictures.is_empty() || self.policy.capture_frame.is_some();
+        if !is_asked && self.policy.renderer != Some(AdapterChoice::Null) {
             let asked = self.policy.renderer.is_some();
             if !asked {
                 self.start_renderer()?;
@@ -498,7 +538,8 @@ impl Display {
         } else {
             self.finish_pictures(engine);
         }
-        self.pictures.finish(engine.frame.index, Path::new(LAST_FRAME_FILE))
+        let is_captured = self.captured_frame.finish(engine.frame.index);
+        self.pictures.finish(engine.frame.index, Path::new(LAST_FRAME_FILE)) && is_captured
     }
 }
 

@@ -8,7 +8,9 @@ pub mod content_script;
 pub mod crash_report;
 pub mod difference;
 mod display;
+mod dynamic_scale;
 pub mod flow;
+mod frame_capture_files;
 pub mod frame_input;
 mod frame_stats;
 mod game;
@@ -54,7 +56,9 @@ use engine_window::{
     DesignResolution, Fullscreen, Scaling, Vsync, Window, WindowChange, WindowId, title_of,
 };
 
-pub use display::{AdapterChoice, DisplayPolicy, FILM_FRAMES, FilmRequest, ScreenshotRequest};
+pub use display::{
+    AdapterChoice, DisplayPolicy, FILM_FRAMES, FilmRequest, FrameCaptureRequest, ScreenshotRequest,
+};
 use frame_input::FrameInput;
 use frame_stats::FrameStart;
 pub use game::{Game, VariantChoice};

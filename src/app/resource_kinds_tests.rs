@@ -69,6 +69,12 @@ fn samples() -> Vec<(String, Vec<u8>, usize)> {
         ("a.otf", file!("tests/golden/game/fonts/japanese.otf"), 20),
         ("a.ttc", file!("core/fonts/symbols.ttf"), 12),
         ("a.fnt", binary_font(), 99),
+        (
+            "a.cube",
+            b"LUT_3D_SIZE 2\n0 0 0\n1 0 0\n0 1 0\n1 1 0\n0 0 1\n1 0 1\n0 1 1\n1 1 1".into(),
+            60,
+        ),
+        ("a.ies", b"TILT=NONE\n1 1000 1 3 1 1 2 0 0 0\n1 1 10\n0 45 90\n0\n100, 50 0".into(), 60),
         ("a.texture", b"file = \"rock.png\" filter = \"nearest\" wrap = \"repeat\"".to_vec(), 99),
         ("rock.png", file!("tests/lua/maps/rock.png"), 60),
         ("a.sheet", SHEET.into(), 99),

@@ -1,7 +1,7 @@
 //! The files and devices that a run needs. Output files are checked before the run begins, and the
 //! confinement plan lists everything.
 
-use super::confinement::ConfinementPlan;
+use super::confinement::{self, ConfinementPlan};
 use super::display::LAST_FRAME_FILE;
 use super::main_loop::{RemoteAccess, RunOptions};
 use engine_foundation::error;
@@ -14,6 +14,9 @@ use std::path::PathBuf;
 /// # Errors
 /// Returns the first file that cannot be written, with the reason.
 pub fn check_outputs(options: &RunOptions) -> Result<(), Error> {
+    if let Some(wanted) = &options.display.capture_frame {
+        confinement::make_output_folder(&wanted.folder)?;
+    }
     let sound = match &options.sound {
         AudioDestination::File(file) => Some(file),
         _ => None,
@@ -42,6 +45,9 @@ pub fn plan(options: &RunOptions) -> ConfinementPlan {
     }
     let show = &options.display;
     plan.add_outputs(show.picture_files());
+    if let Some(wanted) = &show.capture_frame {
+        plan.add_output_folder(&wanted.folder);
+    }
     plan.add_outputs(&options.record);
     plan.add_outputs(options.profile_outputs.outputs());
     // A tool can provide its own window for the game.

@@ -5,6 +5,7 @@
 mod animation;
 mod frame;
 mod hashed_names;
+mod material;
 
 use super::check::created_resources;
 use super::confinement_flag::ConfinementFlag;
@@ -184,6 +185,15 @@ fn explain_resource(
         let described: String = describe(&resource.name, &bytes)?;
         text += &described;
         text += if described.is_empty() { "" } else { "\n" };
+    }
+    if resource.kind == kind_names::MATERIAL {
+        let chosen = (platform, preferences);
+        let bytes = compiled_data(index, resource, args, chosen)?;
+        text += &material::of_material(&resource.name, &bytes, |shader| {
+            let shader = ResourceName::new(kind_names::SHADER, shader);
+            compiled_data(index, &shader, args, chosen)
+        })?;
+        text += "\n";
     }
     if flow::GRAPH_KINDS.contains(&resource.kind.as_str())
         && let Some(graph) = flow::explain_graph(&args.folder, resource)?

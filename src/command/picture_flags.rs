@@ -1,6 +1,7 @@
-//! Parsers of the flags for pictures of a run: `--screenshot` and `--film`.
+//! Parsers of the flags for pictures of a run: `--screenshot`, `--film` and
+//! `--capture-frame`.
 
-use engine_app::{FILM_FRAMES, FilmRequest, ScreenshotRequest};
+use engine_app::{FILM_FRAMES, FilmRequest, FrameCaptureRequest, ScreenshotRequest};
 use std::path::PathBuf;
 
 /// Parses the value of `--screenshot`: FILE or FILE@FRAME.
@@ -15,6 +16,23 @@ pub fn screenshot(text: &str) -> Result<ScreenshotRequest, String> {
         _ => (text, None),
     };
     Ok(ScreenshotRequest { file: picture_file(file, "a screenshot")?, frame })
+}
+
+/// Parses the value of `--capture-frame`: DIR or DIR@FRAME.
+pub fn captured_frame(text: &str) -> Result<FrameCaptureRequest, String> {
+    let (folder, frame) = match text.rsplit_once('@') {
+        Some((folder, frame)) if frame.bytes().all(|digit| digit.is_ascii_digit()) => {
+            match frame_number(frame) {
+                Some(frame) => (folder, Some(frame)),
+                None => return Err("the frame after @ must be a number from 1".to_string()),
+            }
+        }
+        _ => (text, None),
+    };
+    if folder.is_empty() {
+        return Err("the folder is missing: write DIR or DIR@FRAME".to_string());
+    }
+    Ok(FrameCaptureRequest { folder: PathBuf::from(folder), frame })
 }
 
 /// Parses the value of `--film`: FILE@FIRST-LAST.
@@ -80,6 +98,15 @@ mod tests {
             let refused = screenshot(text).expect_err(text);
             assert!(refused.contains(message), "{text}: {refused}");
         }
+    }
+
+    #[test]
+    fn captured_frame_is_a_folder_and_a_frame() {
+        let wanted = captured_frame("frames@12").unwrap();
+        assert_eq!((wanted.folder, wanted.frame), (PathBuf::from("frames"), Some(12)));
+        assert_eq!(captured_frame("me@home").unwrap().frame, None);
+        assert!(captured_frame("frames@0").unwrap_err().contains("a number from 1"));
+        assert!(captured_frame("@3").unwrap_err().contains("the folder is missing"));
     }
 
     #[test]

@@ -6,8 +6,9 @@ use super::picture_flags;
 use super::thread_flags::ThreadFlags;
 use super::variant_flags::VariantFlags;
 use engine_app::{
-    self as app, AdapterChoice, FilmRequest, FramePacing, Game, HEADLESS_STEP, ProfileOutputs,
-    RemoteAccess, RestartOnSave, RunOptions, ScreenshotRequest, VariantChoice, WithoutDisplay,
+    self as app, AdapterChoice, FilmRequest, FrameCaptureRequest, FramePacing, Game, HEADLESS_STEP,
+    ProfileOutputs, RemoteAccess, RestartOnSave, RunOptions, ScreenshotRequest, VariantChoice,
+    WithoutDisplay,
 };
 use engine_app::{DisplayPolicy, QualityLevel, exit};
 use engine_foundation::counters::ExportFormat;
@@ -65,6 +66,10 @@ pub struct Args {
     /// Write eight frames at even distances to a PNG or JPEG file, as a film strip
     #[arg(long, value_name = "FILE@FIRST-LAST", value_parser = picture_flags::film)]
     film: Option<FilmRequest>,
+    /// Write a picture of each image of a frame, and a list of its passes, to a folder: DIR@FRAME,
+    /// or DIR for the last frame
+    #[arg(long, value_name = "DIR[@FRAME]", value_parser = picture_flags::captured_frame)]
+    capture_frame: Option<FrameCaptureRequest>,
     /// Sound output
     #[arg(long, value_name = "OUTPUT", value_enum, default_value = "auto")]
     audio: Audio,
@@ -298,6 +303,7 @@ pub fn main(args: Args) -> i32 {
             threaded: args.threads.number() != Some(1),
             screenshot: args.screenshot,
             film: args.film,
+            capture_frame: args.capture_frame,
         },
         tools,
         waits_for_debugger: args.debug,

@@ -8,6 +8,7 @@ use engine_foundation::hash::IdString32;
 use engine_foundation::suggest::hint;
 use engine_foundation::{Error, log};
 use engine_frame_packet::FramePacket;
+use engine_frame_packet::debug_view::DebugView;
 use engine_frame_packet::render_config::{GeneratorRun, RenderConfigFrame, ViewportSlot};
 use engine_frame_packet::texture::TextureSlot;
 use engine_render::render_config::{BUILT_IN_CONFIGS, built_in, read};
@@ -33,6 +34,8 @@ pub struct RenderConfigs {
     active: Option<(String, Arc<RenderConfigData>)>,
     /// Values that the game has set, by the names of settings. They outlast reloads.
     values: BTreeMap<String, f32>,
+    /// The debug view that is shown.
+    debug_view: DebugView,
     /// Generators that scripts run in this frame, with their textures.
     runs: Vec<(String, TextureSlot)>,
 }
@@ -69,6 +72,23 @@ impl RenderConfigs {
                 log::error(&format!("{}: {stays}", error.message));
             }
         }
+    }
+
+    pub fn debug_view(&self) -> DebugView {
+        self.debug_view
+    }
+
+    /// Shows a debug view by its name.
+    ///
+    /// # Errors
+    /// Returns an error if there is none with this name.
+    pub fn set_debug_view(&mut self, name: &str) -> Result<(), Error> {
+        let names = DebugView::NAMES.map(|(_, name)| name);
+        self.debug_view = DebugView::by_name(name).ok_or_else(|| {
+            let hint = hint(name, names);
+            error!("there is no debug view '{name}'{hint}: use {}", names.join(", "))
+        })?;
+        Ok(())
     }
 
     /// Returns a setting of the active config, with its index.
@@ -164,6 +184,7 @@ impl RenderConfigs {
 
     /// Adds the config to a packet.
     fn fill(&mut self, packet: &mut FramePacket) {
+        packet.debug_view = self.debug_view;
         let runs = std::mem::take(&mut self.runs);
         let Some((name, data)) = &self.active else { return };
         for (name, onto) in runs {
@@ -257,6 +278,19 @@ mod tests {
         );
         let message = RenderConfigs::default().setting("glow").unwrap_err().message;
         assert_eq!(message, "the engine's own frame has no setting 'glow'");
+    }
+
+    #[test]
+    fn debug_views_are_shown_by_their_names() {
+        let mut configs = configs();
+        configs.set_debug_view("normals").unwrap();
+        let message = configs.set_debug_view("normal").unwrap_err().message;
+        assert!(message.starts_with("there is no debug view 'normal', did you mean 'normals'?"));
+        let mut packet = FramePacket::default();
+        configs.fill(&mut packet);
+        assert_eq!(packet.debug_view, DebugView::Normals);
+        packet.clear();
+        assert_eq!(packet.debug_view, DebugView::None);
     }
 
     #[test]

@@ -6,7 +6,9 @@ use engine_foundation::{Error, Handle, Mat4, log};
 use engine_frame_packet::FramePacket;
 use engine_frame_packet::mesh::SurfaceSlot;
 use engine_frame_packet::scene::{self, DrawChange, DrawMesh, flag as draw_flag};
+use engine_frame_packet::texture::TextureSlot;
 use engine_materials::MaterialId;
+use engine_textures::TextureNumber;
 use engine_world::animation::{MeshMorphs, palette};
 use engine_world::environment::{Environment, default_sun};
 use engine_world::instance_table::flag;
@@ -160,7 +162,8 @@ impl Worlds {
             surfaces: (0, count as u32),
             pose,
             flags,
-            layers: u32::MAX,
+            // The other groups are those of all views.
+            layers: !u32::from(!mesh.extra.light_layers),
             tint: mesh.tint,
             range: mesh.extra.range,
             ..DrawMesh::DEFAULT
@@ -207,7 +210,8 @@ impl Worlds {
     }
 
     /// Sends the lights to the scenes in which lights were added, removed or moved.
-    fn send_lights(&mut self) {
+    fn send_lights(&mut self, assets: &mut Assets) {
+        self.scenes.lights.follow_textures(assets.textures.version());
         let changed = std::mem::take(&mut self.scenes.lights.changed);
         for row in &changed {
             if let Some(world) = self.world_of_row(*row) {
@@ -240,7 +244,8 @@ impl Worlds {
                     continue;
                 }
                 let pose = self.units.scene.world(row, usize::from(light.node)) * light.local;
-                let frame = scene::LightFrame { id, ..light.settings.to_frame(&pose) };
+                let texture = light.settings.texture.and_then(|it| assets.light_texture(it));
+                let frame = scene::LightFrame { id, ..light.settings.to_frame(&pose, texture) };
                 self.scenes.of(world).frame.lights.push(frame);
             }
         }
@@ -295,6 +300,17 @@ impl Assets {
     }
 }
 
+impl Assets {
+    /// Returns the slot of the texture of a light. One without room is reported once.
+    fn light_texture(&mut self, texture: TextureNumber) -> Option<TextureSlot> {
+        let slot = self.textures.slot(&mut self.store, texture);
+        if let Err(error) = &slot {
+            log::warn("textures of lights", &error.message);
+        }
+        slot.ok()
+    }
+}
+
 impl Engine {
     /// Removes a mesh from its unit.
     pub fn remove_mesh(&mut self, mesh: MeshId, location: &str) {
@@ -328,7 +344,7 @@ impl Engine {
         self.assets.materials.flush_surfaces(&mut packet.surfaces);
         self.worlds.send_mesh_changes(&self.assets);
         self.worlds.send_default_environments();
-        self.worlds.send_lights();
+        self.worlds.send_lights(&mut self.assets);
         self.worlds.send_probes(&mut self.assets);
         packet.ended_scenes.append(&mut self.worlds.scenes.ended);
         for scene in self.worlds.scenes.worlds.iter_mut().flatten() {

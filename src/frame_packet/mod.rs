@@ -8,6 +8,7 @@
 //! and skies of scenes live in the renderer until a packet ends them.
 
 pub mod atlas_cell;
+pub mod debug_view;
 pub mod deformation;
 pub mod gui;
 pub mod material;
@@ -19,6 +20,7 @@ pub mod shading_environment;
 pub mod text;
 pub mod texture;
 
+use debug_view::DebugView;
 use engine_foundation::{Mat4, Vec3};
 use gui::GuiFrame;
 use material::MaterialChange;
@@ -59,6 +61,8 @@ pub struct FramePacket {
     pub ended_scenes: Vec<u64>,
     /// Every scene that has changes.
     pub scenes: Vec<SceneFrame>,
+    /// The value or image that worlds show instead of their light.
+    pub debug_view: DebugView,
     /// The render configs that views are drawn with.
     pub render_configs: Vec<RenderConfigFrame>,
     /// Generators that draw onto textures before the views, in this order.
@@ -66,6 +70,8 @@ pub struct FramePacket {
     /// Views in drawing order.
     pub views: Vec<View>,
     pub captures: Vec<CaptureRequest>,
+    /// True if the frame is captured with all of its images.
+    pub captures_frame: bool,
     /// Guis of an earlier frame, whose arrays are reused.
     pub spare_guis: Vec<GuiFrame>,
     /// Cleared scenes of an earlier frame, whose arrays are reused.
@@ -91,10 +97,12 @@ impl FramePacket {
         self.ended_scenes.clear();
         self.scenes.iter_mut().for_each(SceneFrame::clear);
         self.spare_scenes.append(&mut self.scenes);
+        self.debug_view = DebugView::None;
         self.render_configs.clear();
         self.generator_runs.clear();
         self.views.clear();
         self.captures.clear();
+        self.captures_frame = false;
     }
 
     /// Returns the pixels of a target for each unit of its Guis, or `None` if the target cannot be

@@ -27,6 +27,8 @@ pub const FRAME_LIGHT_ENTRIES_MAX: usize = 1 << 22;
 pub const LIGHT_RANGE_MAX: f32 = 1e6;
 /// Maximum number of suns in one scene.
 pub const SUNS_MAX: usize = 4;
+/// All light layers.
+pub const LIGHT_LAYERS_ALL: u8 = u8::MAX;
 /// Maximum number of omni and spot lights that cast shadows in one frame, chosen in the same
 /// manner.
 pub const SHADOWED_LIGHTS_MAX: usize = 256;
@@ -117,6 +119,8 @@ pub struct DrawMesh {
     /// Bit set of [`flag`].
     pub flags: u32,
     /// Bit set of the draw's groups: it is drawn in views that share one ([`super::View::layers`]).
+    /// The first eight are also its light layers: lights that share none of them
+    /// ([`LightFrame::layers`]) do not light it.
     pub layers: u32,
     /// Color that is multiplied with the surface's color: red, green, blue (sRGB) and alpha.
     pub tint: [u8; 4],
@@ -248,6 +252,21 @@ pub struct LightFrame {
     pub color: [f32; 3],
     /// Shadow bias: distance between shadows and the objects that cast them; 1 is the default.
     pub shadow_bias: f32,
+    /// Bit set of its layers: it lights draws that share one ([`DrawMesh::layers`]).
+    pub layers: u8,
+    /// The texture through which it shines.
+    pub texture: Option<LightTexture>,
+}
+
+/// The texture of an omni or spot light. A spot projects it within its cone. Around an omni light,
+/// columns go around the axis, and rows from the direction of the axis to the opposite one.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct LightTexture {
+    pub slot: TextureSlot,
+    /// Axis of an omni light. That of a spot is its direction.
+    pub axis: Vec3,
+    /// Direction to the right of the texture, as seen along the axis.
+    pub right: Vec3,
 }
 
 impl LightFrame {
@@ -257,6 +276,8 @@ impl LightFrame {
         kind: LightKind::Omni { position: Vec3::ZERO, range: 10.0, casts_shadows: false },
         color: [1.0; 3],
         shadow_bias: 1.0,
+        layers: LIGHT_LAYERS_ALL,
+        texture: None,
     };
 }
 

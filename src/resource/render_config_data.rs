@@ -6,6 +6,9 @@ use engine_foundation::Error;
 use engine_foundation::blob::{BlobReader, BlobWriter, within};
 use engine_foundation::error;
 
+/// Name of the engine's own setting for debug views, which no render config declares.
+pub const DEBUG_VIEW_SETTING: &str = "debug_view";
+
 /// Maximum numbers of the parts of a config.
 pub const SETTINGS_MAX: usize = 256;
 pub const TARGETS_MAX: usize = 32;

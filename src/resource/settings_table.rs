@@ -341,6 +341,22 @@ pub const SETTINGS: &[Setting] = &[
     )
     .live(),
     setting(
+        "render.frame_ms",
+        SettingType::Number(0.0, 1000.0),
+        "0",
+        "Dynamic resolution: the milliseconds that the adapter may take for a frame. If frames \
+         take longer, worlds are drawn smaller, down to `render.scale_min` times \
+         `render.scale`. 0: off.",
+    )
+    .live(),
+    setting(
+        "render.scale_min",
+        SettingType::Number(0.25, 1.0),
+        "0.5",
+        "The smallest factor of dynamic resolution.",
+    )
+    .live(),
+    setting(
         "render.shadow_texels",
         SettingType::Number(0.0, 8192.0),
         "2048",

@@ -10,6 +10,7 @@ use engine_foundation::color_source::ColorKey;
 use engine_foundation::error;
 use engine_foundation::sjson::SjsonTree;
 use engine_foundation::{Color, Error};
+use engine_frame_packet::scene::LIGHT_LAYERS_ALL;
 
 // Fields of every drawn component.
 pub(super) const RANGE: ComponentField = ComponentField {
@@ -29,6 +30,12 @@ pub(super) const GROUP: ComponentField = ComponentField {
     kind: FieldKind::Text,
     default: FieldDefault::None,
     doc: "the visibility group of the component, for Unit.set_visibility",
+};
+pub(super) const LIGHT_LAYERS: ComponentField = ComponentField {
+    name: "light_layers",
+    kind: FieldKind::Number,
+    default: FieldDefault::Number(LIGHT_LAYERS_ALL as f32),
+    doc: "light layers: a sum of 1, 2, 4 and so on up to 128; lights light meshes that share one",
 };
 
 /// The fields of one component in a unit file, with the defaults of the component's row.
@@ -143,6 +150,17 @@ pub(super) fn group(fields: ComponentFields, template: &mut UnitTemplate) -> Res
         template.groups.len() - 1
     });
     Ok(index as u8)
+}
+
+/// Returns the bit set of a component's light layers.
+pub(super) fn light_layers(fields: ComponentFields) -> Result<u8, Error> {
+    let layers = fields.number("light_layers");
+    match layers.fract() == 0.0 && (0.0..=f32::from(LIGHT_LAYERS_ALL)).contains(&layers) {
+        true => Ok(layers as u8),
+        false => Err(error!(
+            "'light_layers' must be a whole number from 0 to {LIGHT_LAYERS_ALL}, got {layers}"
+        )),
+    }
 }
 
 /// Returns the minimum and maximum distance from the camera at which a component is shown.

@@ -6,6 +6,8 @@ use super::unit::UnitId;
 use engine_foundation::error;
 use engine_foundation::{Error, Handle, HandleKind, Mat4, Slots, Vec3};
 use engine_frame_packet::scene;
+use engine_frame_packet::texture::TextureSlot;
+use engine_textures::TextureNumber;
 use std::collections::BTreeMap;
 
 /// Maximum number of lights of all units together.
@@ -63,6 +65,10 @@ pub struct LightSettings {
     pub casts_shadows: bool,
     /// Distance by which shadows are offset from their casters; 1 is usual.
     pub shadow_bias: f32,
+    /// Bit set of its light layers: it lights meshes that share one.
+    pub layers: u8,
+    /// The texture through which it shines.
+    pub texture: Option<TextureNumber>,
     pub enabled: bool,
 }
 
@@ -77,6 +83,8 @@ impl LightSettings {
         spot_end: 0.7,
         casts_shadows: false,
         shadow_bias: 1.0,
+        layers: scene::LIGHT_LAYERS_ALL,
+        texture: None,
         enabled: true,
     };
 
@@ -89,8 +97,8 @@ impl LightSettings {
         (brightest / FAINT).sqrt().min(RANGE_MAX)
     }
 
-    /// Converts the light for the renderer, with its world transform.
-    pub fn to_frame(&self, pose: &Mat4) -> scene::LightFrame {
+    /// Converts the light for the renderer, with its world transform and the slot of its texture.
+    pub fn to_frame(&self, pose: &Mat4, texture: Option<TextureSlot>) -> scene::LightFrame {
         let position = pose.w_axis.truncate();
         let direction = pose.y_axis.truncate().normalize_or(Vec3::Y);
         let (range, casts_shadows) = (self.range(), self.casts_shadows);
@@ -111,6 +119,12 @@ impl LightSettings {
             kind,
             color,
             shadow_bias: self.shadow_bias,
+            layers: self.layers,
+            texture: texture.map(|slot| scene::LightTexture {
+                slot,
+                axis: direction,
+                right: pose.x_axis.truncate(),
+            }),
             ..scene::LightFrame::DEFAULT
         }
     }
@@ -145,6 +159,8 @@ pub struct Lights {
     has: Vec<bool>,
     /// Rows of units with changed lights.
     pub changed: Vec<u32>,
+    /// Version of the textures for which the lights were sent.
+    pub texture_version: u64,
 }
 
 impl Default for Lights {
@@ -154,6 +170,7 @@ impl Default for Lights {
             of: BTreeMap::new(),
             has: Vec::new(),
             changed: Vec::new(),
+            texture_version: 0,
         }
     }
 }
@@ -192,6 +209,15 @@ impl Lights {
         }
         self.has[row as usize] = false;
         true
+    }
+
+    /// Marks the lights with textures as changed if textures have moved since the last call.
+    pub fn follow_textures(&mut self, version: u64) {
+        if std::mem::replace(&mut self.texture_version, version) == version {
+            return;
+        }
+        let textured = self.slots.iter().filter(|(_, light)| light.settings.texture.is_some());
+        self.changed.extend(textured.map(|(_, light)| light.unit));
     }
 
     /// Returns the lights of a unit, in order.
@@ -240,7 +266,7 @@ mod tests {
         let sun = LightSettings { kind: LightType::Directional, ..LightSettings::DEFAULT };
         let direction = Vec3::Y;
         let kind = scene::LightKind::Sun { direction, casts_shadows: false };
-        assert_eq!(sun.to_frame(&pose).kind, kind);
+        assert_eq!(sun.to_frame(&pose, None).kind, kind);
         assert_eq!(LightType::of("spot").map(LightType::name), Some("spot"));
         assert_eq!(LightType::of("sun"), None);
     }

@@ -3,18 +3,19 @@
 
 use super::WorldId;
 use super::component::{ComponentField, FieldDefault, FieldKind};
-use super::component_fields::{ComponentFields, number};
+use super::component_fields::{ComponentFields, LIGHT_LAYERS, light_layers, number, text};
 use super::component_table::{Component, ComponentHost, ComponentView, InspectSection};
 use super::light::{BRIGHTNESS_MAX, LightComponent, LightSettings, LightType, SHADOW_BIAS_MAX};
 use super::render_scenes::{RenderScenes, existing_scene};
 use super::unit::UnitId;
 use super::unit_resource::ComponentSource;
-use super::unit_template::{TemplateBuilder, UnitTemplate};
+use super::unit_template::{ResourceReference, TemplateBuilder, UnitTemplate};
 use engine_foundation::color_source::ColorKey;
 use engine_foundation::error;
 use engine_foundation::suggest::hint;
 use engine_foundation::text_format::{significant, vector3};
 use engine_foundation::{Color, Error};
+use engine_resource::resource_kind::kind_names;
 
 /// The color of a light.
 const COLOR: ColorKey = ColorKey { key: "color", linear_key: "linear_color", has_alpha: false };
@@ -77,6 +78,14 @@ pub static LIGHT: Component = Component {
             kind: FieldKind::Number,
             default: FieldDefault::Number(LightSettings::DEFAULT.shadow_bias),
             doc: "depth bias of its shadows, which separates them from what casts them ({default})",
+        },
+        LIGHT_LAYERS,
+        ComponentField {
+            name: "texture",
+            kind: FieldKind::Resource(kind_names::TEXTURE),
+            default: FieldDefault::None,
+            doc: "the texture that a spot light shows on surfaces, or the distribution of an omni \
+                  light",
         },
         ComponentField {
             name: "enabled",
@@ -160,9 +169,17 @@ fn read(part: &ComponentSource, node: u16, builder: &mut TemplateBuilder) -> Res
         spot_end: degrees("spot_angle_end").unwrap_or(usual.spot_end),
         casts_shadows: fields.boolean("casts_shadows"),
         shadow_bias: fields.number("shadow_depth_bias"),
+        layers: light_layers(fields)?,
+        texture: None,
         enabled: fields.boolean("enabled"),
     };
     check_light(&settings)?;
+    if let Some(texture) = text(fields.tree, "texture") {
+        let (entry, texture) = (builder.template.lights.len(), texture.to_string());
+        builder.refer(entry, ResourceReference::Texture(texture), |template, entry, resolved| {
+            template.lights[entry].settings.texture = Some(resolved.texture());
+        });
+    }
     builder.template.lights.push(LightComponent { name: part.name.clone(), node, settings });
     Ok(())
 }

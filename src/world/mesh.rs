@@ -5,7 +5,7 @@
 use super::instance_table::{Instance, InstanceTable, flag};
 use super::unit::UnitId;
 use engine_foundation::{Error, Handle, HandleKind, Mat4};
-use engine_frame_packet::scene::DrawSlot;
+use engine_frame_packet::scene::{DrawSlot, LIGHT_LAYERS_ALL};
 use engine_models::MeshNumber;
 use std::sync::{Arc, LazyLock};
 
@@ -43,6 +43,8 @@ pub struct MeshExtra {
     pub range: [f32; 2],
     /// Index of the skin of the unit's model that moves the mesh.
     pub skin: Option<u16>,
+    /// Bit set of its light layers: lights that share none of them do not light it.
+    pub light_layers: u8,
 }
 
 impl MeshExtra {
@@ -58,7 +60,13 @@ impl MeshExtra {
 
 impl Default for MeshExtra {
     fn default() -> MeshExtra {
-        MeshExtra { materials: Vec::new(), local: None, range: MeshExtra::RANGE, skin: None }
+        MeshExtra {
+            materials: Vec::new(),
+            local: None,
+            range: MeshExtra::RANGE,
+            skin: None,
+            light_layers: LIGHT_LAYERS_ALL,
+        }
     }
 }
 

@@ -3,7 +3,9 @@
 
 use super::WorldId;
 use super::component::{ComponentField, FieldDefault, FieldKind};
-use super::component_fields::{ComponentFields, GROUP, RANGE, VISIBLE, group, range, text};
+use super::component_fields::{
+    ComponentFields, GROUP, LIGHT_LAYERS, RANGE, VISIBLE, group, light_layers, range, text,
+};
 use super::component_table::{Component, ComponentHost, ComponentView, InspectSection};
 use super::instance_table::flag;
 use super::mesh::{MeshComponent, MeshExtra};
@@ -55,6 +57,7 @@ pub static MESH: Component = Component {
             default: FieldDefault::Boolean(true),
             doc: "true if it casts shadows ({default})",
         },
+        LIGHT_LAYERS,
         GROUP,
         RANGE,
     ],
@@ -102,6 +105,7 @@ fn read(part: &ComponentSource, node: u16, builder: &mut TemplateBuilder) -> Res
     }
     let group = group(fields, &mut builder.template)?;
     let range = range(fields)?;
+    let light_layers = light_layers(fields)?;
     builder.template.meshes.push(MeshComponent {
         name: part.name.clone(),
         // A skin is relative to the unit, regardless of the mesh's node (glTF 2.0, 3.7.3.3).
@@ -111,7 +115,7 @@ fn read(part: &ComponentSource, node: u16, builder: &mut TemplateBuilder) -> Res
         visible: fields.boolean("visible"),
         group,
         tint: [255; 4],
-        extra: Arc::new(MeshExtra { materials: Vec::new(), local: None, range, skin: None }),
+        extra: Arc::new(MeshExtra { range, light_layers, ..MeshExtra::default() }),
     });
     Ok(())
 }

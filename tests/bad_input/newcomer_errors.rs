@@ -160,8 +160,8 @@ fn wrong_arguments_show_how_the_value_is_written() {
         (
             "Gui.bitmap(gui, 'skin', Vector3(0, 0, 0))",
             "Gui.bitmap: argument #2 'material': there is no texture 'skin' (its file would end in \
-             .texture, .png, .jpg, .jpeg, .tga, .bmp, .qoi, .webp, .hdr, .ktx2 or .dds, and its \
-             name has no ending), and no material of that name",
+             .texture, .png, .jpg, .jpeg, .tga, .bmp, .qoi, .webp, .hdr, .ktx2, .dds, .cube or \
+             .ies, and its name has no ending), and no material of that name",
         ),
         (
             "Localizer('menu')",

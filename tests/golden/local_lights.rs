@@ -6,9 +6,14 @@ use super::meshes::{CUBE, SPHERE};
 use super::{check, draw, renderer};
 use engine::foundation::random::Random;
 use engine::foundation::{Vec3, projections};
-use engine::frame_packet::scene::{LightFrame, LightKind, SkyFrame, SkyVisibility};
-use engine::frame_packet::{CameraFrame, FramePacket, View, ViewTarget};
-use engine::system::render::RenderedImage;
+use engine::frame_packet::scene::{
+    DrawChange, LightFrame, LightKind, LightTexture, SkyFrame, SkyVisibility,
+};
+use engine::frame_packet::texture::{
+    SamplerSettings, TexelFormat, TextureChange, TextureSlot, TextureTexels, WrapMode,
+};
+use engine::frame_packet::{CameraFrame, CaptureRequest, FramePacket, View, ViewTarget};
+use engine::system::render::{RenderedImage, RendererEvent};
 
 /// A sky without light, whose colors are shown as they are.
 pub const DARK: SkyFrame = SkyFrame {
@@ -188,4 +193,123 @@ fn many_lamps() -> FramePacket {
 #[test]
 fn hundreds_of_lamps() {
     check("many_lamps", vec![many_lamps()]);
+}
+
+#[test]
+fn lights_light_only_draws_in_their_layers() {
+    let Some(mut renderer) = renderer(false) else { return };
+    let mut builder = SceneBuilder::new();
+    builder.sky(DARK);
+    let white = builder.matte([0.8, 0.8, 0.8]);
+    for (x, layers) in [(-1.2, !0xff | 1), (0.0, !0xff | 2), (1.2, u32::MAX)] {
+        builder.add_at(SPHERE, white, Vec3::new(x, 0.0, 0.0), Vec3::splat(0.5));
+        if let Some(DrawChange::Set(draw)) = builder.frame.changes.last_mut() {
+            draw.layers = layers;
+        }
+    }
+    let red = omni(Vec3::new(0.0, -3.0, 0.0), 9.0, [4.0, 0.0, 0.0]);
+    builder.light(LightFrame { layers: 1, ..red });
+    let kind = LightKind::Sun { direction: Vec3::Y, casts_shadows: false };
+    builder.light(LightFrame { kind, color: [0.0, 0.5, 0.0], layers: 2, ..LightFrame::DEFAULT });
+    let kind = LightKind::Sun { direction: Vec3::Y, casts_shadows: false };
+    builder.light(LightFrame { kind, color: [0.0, 0.0, 0.5], layers: 0, ..LightFrame::DEFAULT });
+    let packet = builder.build(vec![view(Vec3::new(0.0, -6.0, 0.0), Vec3::ZERO)]);
+    let picture = draw(&mut renderer, vec![packet], ViewTarget::Screen);
+    let lit = [(111, 90), (160, 90), (209, 90)].map(|pixel| {
+        let light = linear(&picture, pixel);
+        [light.x > 0.05, light.y > 0.05, light.z > 0.0]
+    });
+    assert_eq!(lit, [[true, false, false], [false, true, false], [true, true, false]]);
+}
+
+const WINDOW: TextureSlot = TextureSlot(5);
+const LAMP: TextureSlot = TextureSlot(6);
+
+/// Returns a texture of 64 by 64 texels without mip levels.
+fn texels(format: TexelFormat, texel: impl Fn(u32, u32) -> Vec<u8>) -> TextureTexels {
+    let all = (0..64).flat_map(|y| (0..64).map(move |x| (x, y)));
+    let bytes: Vec<u8> = all.flat_map(|(x, y)| texel(x, y)).collect();
+    let sampling = SamplerSettings { nearest: false, wrap: WrapMode::Clamp };
+    let bytes = bytes.into();
+    TextureTexels { width: 64, height: 64, levels: 1, format, sampling, bytes, start: 0 }
+}
+
+/// Returns a wall and the ground, with a spot on the left that shows a window with one red pane,
+/// and a lamp on the right that shines to the right and downwards.
+fn textured_lights() -> FramePacket {
+    let window = texels(TexelFormat::Rgba8Srgb, |x, y| {
+        let is_bar = x % 16 < 3 || y % 16 < 3;
+        let is_pane = (16..48).contains(&x) && (16..48).contains(&y) && !is_bar;
+        match (is_pane, x < 32 && y < 32) {
+            (false, _) => vec![0, 0, 0, 255],
+            (true, true) => vec![255, 40, 30, 255],
+            (true, false) => vec![255; 4],
+        }
+    });
+    // Half of the columns are lit, and the rows of the first third.
+    let lamp = texels(TexelFormat::Rgba16Float, |x, y| {
+        let light = if x >= 32 && y < 40 { 0x3c00u16 } else { 0 };
+        [light, light, light, 0x3c00].map(u16::to_le_bytes).concat()
+    });
+    let mut builder = SceneBuilder::new();
+    builder.sky(DARK);
+    builder.ground();
+    let white = builder.matte([0.8, 0.8, 0.8]);
+    builder.add_at(CUBE, white, Vec3::new(0.0, 3.0, 2.0), Vec3::new(5.0, 0.2, 2.0));
+    builder.packet.textures = vec![
+        TextureChange::Set { slot: WINDOW, texels: window },
+        TextureChange::Set { slot: LAMP, texels: lamp },
+    ];
+    let texture = |slot, axis| Some(LightTexture { slot, axis, right: Vec3::X });
+    let kind = LightKind::Spot {
+        position: Vec3::new(-2.0, -1.0, 1.6),
+        direction: Vec3::Y,
+        range: 12.0,
+        inner: 0.6,
+        outer: 0.62,
+        casts_shadows: false,
+    };
+    let spot = LightFrame { kind, color: [16.0; 3], ..LightFrame::DEFAULT };
+    builder.light(LightFrame { texture: texture(WINDOW, Vec3::Y), ..spot });
+    let lamp = omni(Vec3::new(2.0, 1.6, 1.6), 8.0, [2.0, 1.9, 1.6]);
+    builder.light(LightFrame { texture: texture(LAMP, Vec3::NEG_Z), ..lamp });
+    builder.build(vec![view(Vec3::new(0.0, -6.0, 2.2), Vec3::new(0.0, 2.0, 1.3))])
+}
+
+#[test]
+fn lights_shine_through_their_textures() {
+    check("light_textures", vec![textured_lights()]);
+}
+
+#[test]
+fn a_white_texture_changes_no_light() {
+    let plain = |slot: Option<TextureSlot>| {
+        let mut packet = textured_lights();
+        let white = texels(TexelFormat::Rgba8, |_, _| vec![255; 4]);
+        packet.textures.push(TextureChange::Set { slot: TextureSlot(7), texels: white });
+        for light in &mut packet.scenes[0].lights {
+            let texture = light.texture;
+            light.texture = texture.zip(slot).map(|(it, slot)| LightTexture { slot, ..it });
+        }
+        let mut renderer = renderer(false)?;
+        Some(draw(&mut renderer, vec![packet], ViewTarget::Screen))
+    };
+    let Some(none) = plain(None) else { return };
+    let white = plain(Some(TextureSlot(7))).expect("there is an adapter");
+    let worst = none.rgba.iter().zip(&white.rgba).map(|(a, b)| a.abs_diff(*b)).max();
+    assert!(worst <= Some(1), "{worst:?}");
+}
+
+#[test]
+fn a_light_whose_texture_is_none_shines_without_it() {
+    let Some(mut renderer) = renderer(false) else { return };
+    let mut packet = textured_lights();
+    packet.textures.remove(0);
+    packet.captures.push(CaptureRequest { number: 7, of: ViewTarget::Screen });
+    renderer.submit(packet);
+    renderer.finish();
+    let events = renderer.events();
+    let is_refused =
+        |event: &RendererEvent| matches!(event, RendererEvent::TextureRefused { slot: WINDOW, .. });
+    assert_eq!(events.iter().filter(|event| is_refused(event)).count(), 1, "{events:#?}");
 }

@@ -79,6 +79,25 @@ describe("a light", function()
       error_of(Light.set_shadow_depth_bias, light, -1))
   end)
 
+  it("has light layers", function()
+    assert.equals(255, Light.layers(light))
+    Light.set_layers(light, 5)
+    assert.equals(5, Light.layers(light))
+    for _, wrong in ipairs { -1, 256, 0.5 } do
+      assert.matches("argument #2 'layers' must be a whole number from 0 to 255",
+        error_of(Light.set_layers, light, wrong))
+    end
+    assert.matches("argument #1 'light'", error_of(Light.layers, 3))
+    Light.set_layers(light, 255)
+  end)
+
+  it("has a texture", function()
+    Light.set_texture(light, "pictures/noise")
+    test.frames(1)
+    Light.set_texture(light, nil)
+    assert.matches("pictures/nois", error_of(Light.set_texture, light, "pictures/nois"))
+  end)
+
   it("has a type", function()
     assert.equals("omni", Light.type(light))
     Light.set_casts_shadows(light, true)

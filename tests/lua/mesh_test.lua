@@ -62,6 +62,16 @@ describe("a mesh", function()
       error_of(Unit.set_visibility, chest, "tip", true))
   end)
 
+  it("has light layers", function()
+    assert.equals(255, Mesh.light_layers(mesh))
+    Mesh.set_light_layers(mesh, 2)
+    assert.equals(2, Mesh.light_layers(mesh))
+    assert.matches("argument #2 'layers' must be a whole number from 0 to 255",
+      error_of(Mesh.set_light_layers, mesh, 300))
+    assert.matches("argument #1 'mesh'", error_of(Mesh.light_layers, 3))
+    Mesh.set_light_layers(mesh, 255)
+  end)
+
   it("has shadows, a tint and a range", function()
     assert.is_true(Mesh.casts_shadows(mesh))
     Mesh.set_casts_shadows(mesh, false)

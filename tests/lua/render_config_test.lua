@@ -27,6 +27,18 @@ describe("settings of the render config", function()
     assert.equals(0.5, Application.render_setting("darkness"))
   end)
 
+  it("have a debug view of the engine", function()
+    assert.equals("none", Application.render_setting("debug_view"))
+    Application.set_render_setting("debug_view", "normals")
+    test.frames(1)
+    assert.equals("normals", Application.render_setting("debug_view"))
+    assert.matches("there is no debug view 'normal', did you mean 'normals'%?",
+      error_of(Application.set_render_setting, "debug_view", "normal"))
+    assert.matches("must be the name of a debug view",
+      error_of(Application.set_render_setting, "debug_view", true))
+    Application.set_render_setting("debug_view", "none")
+  end)
+
   it("have a name and a type", function()
     assert.matches("has no setting 'line', did you mean 'lines'",
       error_of(Application.render_setting, "line"))

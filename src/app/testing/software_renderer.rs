@@ -132,7 +132,7 @@ fn handle_events(renderer: &mut Renderer) -> Option<Result<RenderedImage, String
         match event {
             RendererEvent::Captured { picture, .. } => captured = Some(Ok(picture)),
             RendererEvent::CaptureFailed { message, .. } => captured = Some(Err(message)),
-            RendererEvent::Note(_) => {}
+            RendererEvent::Note(_) | RendererEvent::FrameCaptured(_) => {}
             RendererEvent::Crowded { message } => log::warn("lights", &message),
             RendererEvent::PoseRefused { message } => log::warn("poses", &message),
             RendererEvent::DeviceRecovered { message } => {

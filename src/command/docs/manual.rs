@@ -84,6 +84,7 @@ pub const PICTURES: &[(&str, &[u8])] = files![
     "docs/pictures/flow_wire.png",
     "docs/pictures/particles.png",
     "docs/pictures/platformer.png",
+    "docs/pictures/debug_views.png",
     "docs/pictures/post_effects.png",
     "docs/pictures/ragdoll.png",
     "docs/pictures/screen_space.png",

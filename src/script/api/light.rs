@@ -1,6 +1,7 @@
 //! The Lua module `Light`: lights of units. Also the sky of a world, `World.set_sky`, whose options
 //! the prelude reads (lua/world/light.lua).
 
+use crate::api::light_layers::{layers, set_layers, set_texture};
 use crate::api::unit::node_remedy;
 use crate::api_row::{ModuleRows, func, hot, module};
 use crate::argument::{Integer, MaybeHandle, NameOrIndex, TextArgument};
@@ -134,6 +135,30 @@ Application.release_world(world)"#,
              remove stripes from surfaces at a low angle to the light. Lower it to close gaps \
              between thin objects and their shadows.",
         ),
+        func(
+            "layers",
+            layers,
+            &[LIGHT_ARG],
+            "Returns its light layers: the sum of 1 for the first layer, 2 for the second, 4, 8, \
+             and so on, up to 128 for the eighth.",
+        )
+        .pure(),
+        func(
+            "set_layers",
+            set_layers,
+            &[LIGHT_ARG, ("layers", "a sum of layers, from 0 to 255; 255 is all")],
+            "Sets its light layers. It lights only meshes that share a layer with it: \
+             `Mesh.set_light_layers`. All lights and meshes are in all layers at first.",
+        ),
+        func(
+            "set_texture",
+            set_texture,
+            &[LIGHT_ARG, ("name", "the name of a texture; nil: none")],
+            "Sets the texture through which it shines. A spot light shows it on surfaces, within \
+             its cone. Around an omni light, the columns of the texture go around its y axis, and \
+             the rows from the direction of the axis to the opposite one, as in textures from \
+             `.ies` files. Directional lights have none.",
+        ),
         func("enabled", enabled, &[LIGHT_ARG], "Returns true if it is switched on.").pure(),
         func(
             "set_enabled",
@@ -224,11 +249,11 @@ fn alive(engine: &mut Engine, light: MaybeHandle) -> bool {
     handle.is_some_and(|handle| engine.worlds.scenes.lights.slots.get(handle).is_some())
 }
 
-fn settings(engine: &mut Engine, light: LightId) -> LightSettings {
+pub(super) fn settings(engine: &mut Engine, light: LightId) -> LightSettings {
     engine.worlds.scenes.lights.slots.get(light.0).expect("the handle was checked").settings
 }
 
-fn change(engine: &mut Engine, light: LightId) -> &mut LightSettings {
+pub(super) fn change(engine: &mut Engine, light: LightId) -> &mut LightSettings {
     &mut engine.worlds.scenes.lights.change(light).settings
 }
 

@@ -16,6 +16,7 @@ mod joint;
 mod level;
 pub mod lfs;
 mod light;
+mod light_layers;
 mod material;
 mod math;
 mod memory;

@@ -5,6 +5,7 @@ use crate::api_row::{ModuleRows, func, more};
 use crate::argument::TextArgument;
 use crate::value::ScriptValue;
 use engine_foundation::Error;
+use engine_resource::render_config_data::DEBUG_VIEW_SETTING;
 use engine_runtime::Engine;
 use engine_world::camera::ViewportId;
 
@@ -18,14 +19,16 @@ pub static APPLICATION: ModuleRows = more(
             set_render_setting,
             &[NAME_ARG, ("value", "a number, or true or false for a switch")],
             "Sets a setting of the game's render config, from the next frame on. A number outside \
-             of the setting's range is limited to it. The value stays when the config is reloaded.",
+             of the setting's range is limited to it. The value stays when the config is reloaded. \
+             The setting `debug_view` is the engine's: the name of the value or image that worlds \
+             show instead of light, such as \"normals\", or \"none\".",
         ),
         func(
             "render_setting",
             render_setting,
             &[NAME_ARG],
             "Returns the value of a setting of the game's render config: a number, or true or \
-             false.",
+             false; the name of the debug view for `debug_view`.",
         )
         .pure(),
     ],
@@ -51,6 +54,14 @@ fn set_render_setting(
     value: ScriptValue,
 ) -> Result<(), Error> {
     engine.select_render_config();
+    if name.as_str() == DEBUG_VIEW_SETTING {
+        let ScriptValue::Text(value) = value else {
+            return Err(engine_foundation::error!(
+                "the value of '{DEBUG_VIEW_SETTING}' must be the name of a debug view"
+            ));
+        };
+        return engine.drawing.render_configs.set_debug_view(&value);
+    }
     let (number, is_switch) = match value {
         ScriptValue::Number(number) => (number as f32, false),
         ScriptValue::Boolean(value) => (f32::from(u8::from(value)), true),
@@ -65,6 +76,10 @@ fn set_render_setting(
 
 fn render_setting(engine: &mut Engine, name: TextArgument) -> Result<ScriptValue, Error> {
     engine.select_render_config();
+    if name.as_str() == DEBUG_VIEW_SETTING {
+        let view = engine.drawing.render_configs.debug_view();
+        return Ok(ScriptValue::Text(view.name().to_string()));
+    }
     let (value, is_switch) = engine.drawing.render_configs.setting(name.as_str())?;
     Ok(match is_switch {
         true => ScriptValue::Boolean(value != 0.0),

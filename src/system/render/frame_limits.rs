@@ -4,6 +4,7 @@
 use super::EffectLevel;
 use super::render_passes::{OCCLUSION_PASS, POST_PASS, SCREEN_PASS};
 use super::sky::SKY_MAPS_PASS;
+use engine_frame_packet::debug_view::DebugView;
 use engine_frame_packet::shading_environment::{ScreenSpaceValues, ShadingEnvironment};
 use engine_frame_packet::{FramePacket, View};
 use engine_resource::render_config_data::{FrameImage, FrameStep};
@@ -21,11 +22,36 @@ fn limit_effects(values: &mut ScreenSpaceValues, effects: EffectLevel) {
     }
 }
 
+/// Switches off the effects that change the values of a debug view, and switches on the one that
+/// it shows.
+fn limit_debugged(environment: &mut ShadingEnvironment, debug_view: DebugView) {
+    let none = ShadingEnvironment::DEFAULT;
+    let occlusion = match debug_view {
+        DebugView::Occlusion => environment.screen_space,
+        _ => none.screen_space,
+    };
+    let has_motion = debug_view == DebugView::MotionVectors;
+    environment.screen_space = ScreenSpaceValues {
+        depth_of_field: 0.0,
+        temporal_anti_aliasing: 0.0,
+        // Motion blur needs motion vectors.
+        motion_blur_shutter: f32::from(u8::from(has_motion)),
+        motion_blur_radius: none.screen_space.motion_blur_radius,
+        ..occlusion
+    };
+    (environment.post, environment.tone) = (none.post, none.tone);
+    environment.lens = none.lens;
+}
+
 /// Switches off the effects that the quality does not have, and those of views whose frame lacks
 /// their passes.
 pub fn limit_environments(packet: &mut FramePacket, effects: EffectLevel) {
     for at in 0..packet.views.len() {
-        limit_effects(&mut packet.views[at].environment.screen_space, effects);
+        let environment = &mut packet.views[at].environment;
+        limit_effects(&mut environment.screen_space, effects);
+        if packet.debug_view.is_on() {
+            limit_debugged(environment, packet.debug_view);
+        }
         let view = &packet.views[at];
         let Some((_, viewport)) = packet.viewport_of(view) else { continue };
         let lacks = |name| !viewport.has_pass(name);

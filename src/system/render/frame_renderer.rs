@@ -1,14 +1,17 @@
 //! The frame renderer: applies packets on an open device, and draws them. One thread owns it.
 //! Chooses no adapter and knows no packet queue.
 
+mod captures;
+
 use super::device::{self, GpuDevice};
 use super::forward::{ForwardRenderer, RenderResources, ViewRectangle};
+use super::frame_capture::CapturedPass;
 use super::generators::{GeneratorRenderer, OutputFormats};
 use super::gpu_timing::GpuTiming;
 use super::gui_batches::{DrawList, GuiBatchTable};
 use super::gui_buffers::GuiBuffers;
 use super::gui_encode::{EncodeContext, PassTarget};
-use super::gui_passes::{GuiPass, GuiPassList, PassInputs};
+use super::gui_passes::{GuiPassList, PassInputs};
 use super::latency_meter::LatencyMeter;
 use super::mask_images::MaskImages;
 use super::materials::MaterialTable;
@@ -21,7 +24,7 @@ use super::textures::{TARGET_FORMAT, TextureTable};
 use super::view_encode::{encode_shared_maps, encode_view};
 use super::{
     AdapterChoice, AdapterInfo, FrameStatistics, RenderQuality, RendererEvent, RendererOptions,
-    SurfaceTarget, Vsync, readback, shader_sources,
+    SurfaceTarget, Vsync, shader_sources,
 };
 use engine_foundation::error;
 use engine_foundation::{Error, panic};
@@ -64,6 +67,8 @@ pub struct FrameRenderer {
     masks: MaskImages,
     depths: NumberMap<(u32, u32), wgpu::TextureView>,
     timing: Option<GpuTiming>,
+    /// The passes of a frame that is captured.
+    passes: Option<Vec<CapturedPass>>,
     guis: GuiBatchTable,
     list: DrawList,
     plan: GuiPassList,
@@ -122,6 +127,7 @@ impl FrameRenderer {
             masks,
             depths: NumberMap::default(),
             timing,
+            passes: None,
             guis: GuiBatchTable::default(),
             list: DrawList::default(),
             plan: GuiPassList::default(),
@@ -172,10 +178,7 @@ impl FrameRenderer {
                     self.timing = GpuTiming::new(&self.device);
                 }
             }
-            RenderCommand::Quality(quality) => {
-                self.forward = self.forward.take().filter(|_| quality == self.quality);
-                self.quality = quality;
-            }
+            RenderCommand::Quality(quality) => self.set_quality(quality),
             RenderCommand::Output(output, reply) => {
                 let moved = self.move_to(output);
                 if moved.is_ok() {
@@ -198,6 +201,17 @@ impl FrameRenderer {
                 self.secondary_surfaces.resize(&self.device, number, size);
             }
             RenderCommand::LoseDevice => self.device.device.destroy(),
+        }
+    }
+
+    /// Changes the quality, and keeps everything that does not depend on the difference.
+    fn set_quality(&mut self, quality: RenderQuality) {
+        let before = std::mem::replace(&mut self.quality, quality);
+        let device = &self.device;
+        self.forward.take_if(|forward| !forward.set_quality(device, &before, &quality));
+        let sides = |quality: &RenderQuality| (quality.spot_texels, quality.shadow_atlas_texels);
+        if sides(&before) != sides(&quality) {
+            self.scenes.forget_shadow_maps(self.device.info.texture_side_max);
         }
     }
 
@@ -296,13 +310,6 @@ impl FrameRenderer {
     /// Records the time since `begun` for a stage.
     fn record_stage_time(&mut self, stage_name: &'static str, begun: Instant) {
         self.cpu_passes.push((stage_name, begun.elapsed().as_secs_f32() * 1e3));
-    }
-
-    fn refuse_captures(&mut self, packet: &FramePacket) {
-        for capture in &packet.captures {
-            let message = "the frame could not be drawn, so there is no picture of it".to_string();
-            self.events.push(RendererEvent::CaptureFailed { number: capture.number, message });
-        }
     }
 
     fn present(&mut self, packet: &FramePacket) {
@@ -427,6 +434,7 @@ impl FrameRenderer {
         if self.forward.is_none() {
             self.scenes.forget_shadow_maps(self.device.info.texture_side_max);
         }
+        self.scenes.prepare_light_textures(&self.textures);
         self.scenes.plan(packet, &self.quality, &mut self.events);
         if self.scenes.plans.views.is_empty() {
             return;
@@ -473,6 +481,7 @@ impl FrameRenderer {
         if let Some(results) = self.timing.as_mut().and_then(|it| it.begin(packet.frame)) {
             (self.statistics.gpu_frame, self.statistics.gpu_passes) = results;
         }
+        self.passes = packet.captures_frame.then(Vec::new);
         let mut encoder = self.device.device.create_command_encoder(&Default::default());
         self.encode_runs(packet, &mut encoder);
         let passes = std::mem::take(&mut self.plan.passes);
@@ -486,19 +495,15 @@ impl FrameRenderer {
             timing.resolve(&mut encoder);
         }
         let copies = self.start_readbacks(packet, &mut encoder, &passes);
+        let images = self.begin_frame_capture(&mut encoder, &passes);
         self.plan.passes = passes;
         self.generators.end_frame(&self.device, &mut self.statistics);
         self.device.submit(Some(encoder.finish()));
         if let Some(timing) = &mut self.timing {
             timing.end();
         }
-        for (number, opaque, copy) in copies {
-            let done = copy.and_then(|copy| readback::end(&self.device, &copy, opaque));
-            self.events.push(match done {
-                Ok(picture) => RendererEvent::Captured { number, frame: packet.frame, picture },
-                Err(message) => RendererEvent::CaptureFailed { number, message },
-            });
-        }
+        self.end_frame_capture(packet.frame, images);
+        self.end_readbacks(packet.frame, copies);
         if self.device.is_hung() {
             self.fail(device::hang_message(packet.frame, device::ADAPTER_WAIT_MAX));
         }
@@ -517,6 +522,7 @@ impl FrameRenderer {
             generators: &mut self.generators,
             depths: &mut self.depths,
             timing: &mut self.timing,
+            passes: &mut self.passes,
             events: &mut self.events,
         }
     }
@@ -547,53 +553,5 @@ impl FrameRenderer {
             ViewTarget::Screen | ViewTarget::Window(_) => None,
         };
         Some(PassTarget { texture: texture.clone(), view: view.clone(), format, slot })
-    }
-
-    /// Encodes the readbacks of a packet's captures; a window that cannot be read is drawn again.
-    fn start_readbacks(
-        &mut self,
-        packet: &FramePacket,
-        encoder: &mut wgpu::CommandEncoder,
-        passes: &[GuiPass],
-    ) -> Vec<(u64, bool, Result<readback::PendingReadback, String>)> {
-        let mut copies = Vec::new();
-        for capture in &packet.captures {
-            let is_screen = capture.of == ViewTarget::Screen;
-            let mut texture = self.pass_target(capture.of).map(|onto| onto.texture);
-            if is_screen && !self.screen.readable() && texture.is_some() {
-                texture = self.redraw_for_readback(encoder, passes);
-            }
-            let missing = match capture.of {
-                ViewTarget::Screen | ViewTarget::Window(_) => {
-                    "the window is not shown now, so there is no picture of it"
-                }
-                ViewTarget::Texture(_) => {
-                    "the texture is not a render target, so nothing was drawn"
-                }
-            };
-            let copy = match texture {
-                Some(texture) => readback::begin(&self.device, encoder, &texture),
-                None => Err(missing.to_string()),
-            };
-            copies.push((capture.number, is_screen, copy));
-        }
-        copies
-    }
-
-    /// Draws the screen's passes again, onto a texture that can be read.
-    fn redraw_for_readback(
-        &mut self,
-        encoder: &mut wgpu::CommandEncoder,
-        passes: &[GuiPass],
-    ) -> Option<wgpu::Texture> {
-        let (screen_texture, _) = self.screen.target()?;
-        let format = self.screen.format();
-        let texture = readback::create_target(&self.device, screen_texture.size(), format);
-        let view = texture.create_view(&Default::default());
-        let onto = PassTarget { texture, view, format, slot: None };
-        for pass in passes.iter().filter(|pass| pass.target == ViewTarget::Screen) {
-            encode_view(&mut self.encode_context(), encoder, &onto, pass);
-        }
-        Some(onto.texture)
     }
 }

@@ -5,6 +5,7 @@
 use super::RendererEvent;
 use super::device::GpuDevice;
 use super::forward::ForwardRenderer;
+use super::frame_capture::CapturedPass;
 use super::generators::GeneratorRenderer;
 use super::gpu_timing::GpuTiming;
 use super::gui_batches::GuiDraw;
@@ -42,6 +43,8 @@ pub struct EncodeContext<'a> {
     /// A depth buffer for each size of target that has needed one.
     pub depths: &'a mut NumberMap<(u32, u32), wgpu::TextureView>,
     pub timing: &'a mut Option<GpuTiming>,
+    /// The passes of a captured frame.
+    pub passes: &'a mut Option<Vec<CapturedPass>>,
     pub events: &'a mut Vec<RendererEvent>,
 }
 
@@ -79,6 +82,13 @@ struct GuiBoundState {
 }
 
 impl EncodeContext<'_> {
+    /// Notes a pass, if the frame is captured.
+    pub fn note_pass(&mut self, view: Option<usize>, name: impl FnOnce() -> String) {
+        if let Some(passes) = self.passes {
+            passes.push(CapturedPass { view, name: name() });
+        }
+    }
+
     /// Returns the depth buffer for a target.
     pub fn depth(&mut self, target: &wgpu::Texture) -> wgpu::TextureView {
         let size = (target.width(), target.height());

@@ -8,6 +8,7 @@
 mod atlas_extent;
 mod device;
 mod forward;
+mod frame_capture;
 mod frame_limits;
 mod frame_renderer;
 mod generators;
@@ -40,6 +41,7 @@ mod uploads;
 mod view_encode;
 
 pub use device::load_only_software_drivers;
+pub use frame_capture::{CAPTURE_SIDE_MAX, CapturedImage, CapturedPass, FrameCapture};
 pub use gpu_timing::GpuPass;
 pub use gui_batches::GuiDraw;
 pub use recorder::DrawRecorder;
@@ -229,6 +231,8 @@ pub enum RendererEvent {
         number: u64,
         message: String,
     },
+    /// The frame that [`FramePacket::captures_frame`] asked for.
+    FrameCaptured(Box<FrameCapture>),
     /// A texture could not be created; draws with it are white.
     TextureRefused {
         slot: TextureSlot,

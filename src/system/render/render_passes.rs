@@ -126,6 +126,15 @@ impl PassRow {
     }
 }
 
+/// The settings of passes that show post effects.
+const GRADED_SETTINGS: &[&str] = &[
+    "render.smooth_edges",
+    "render.antialiasing",
+    "render.scale",
+    "render.frame_ms",
+    "render.scale_min",
+];
+
 /// All passes, in order.
 pub static RENDER_PASSES: &[PassRow] = &[
     PassRow {
@@ -314,7 +323,7 @@ pub static RENDER_PASSES: &[PassRow] = &[
         ],
         writes: &[PassWrite::Clear(PassResource::Image)],
         shaders: &["grade", "finish"],
-        settings: &["render.smooth_edges", "render.antialiasing", "render.scale"],
+        settings: GRADED_SETTINGS,
         runs: |view| view.has_post_steps(PassResource::Image),
         encode: |view, to| view.draw_post_step(to),
     },
@@ -357,7 +366,7 @@ pub static RENDER_PASSES: &[PassRow] = &[
         ],
         writes: &[PassWrite::Keep(PassResource::Target)],
         shaders: &["grade", "finish"],
-        settings: &["render.smooth_edges", "render.antialiasing", "render.scale"],
+        settings: GRADED_SETTINGS,
         runs: |view| view.has_post() && !view.has_world_guis(),
         encode: |view, to| view.draw_post(to),
     },
@@ -373,7 +382,7 @@ pub static RENDER_PASSES: &[PassRow] = &[
         ],
         writes: &[PassWrite::Keep(PassResource::Target)],
         shaders: &["grade", "finish"],
-        settings: &["render.smooth_edges", "render.antialiasing", "render.scale"],
+        settings: GRADED_SETTINGS,
         runs: |view| view.has_post() && view.has_world_guis(),
         encode: |view, to| view.draw_post(to),
     },

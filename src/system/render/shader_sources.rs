@@ -1,17 +1,22 @@
 //! The sources of the engine's shaders for scenes, by name, with their common parts. A line
 //! `#include "view_uniforms.wgsl"` is replaced by that file of the list below. Lines between `#if
 //! custom` and `#else` or `#endif` belong to the modules of games' surface functions only, and
-//! those after `#if transmission` to surfaces that let light through. Compiles nothing.
+//! those after `#if transmission` to surfaces that let light through, and those after `#if debug`
+//! to debug views. Compiles nothing.
 
 /// Parts that several shaders include.
 const INCLUDES: &[(&str, &str)] = &[
     ("view_uniforms.wgsl", include_str!("forward/view_uniforms.wgsl")),
     ("view_fields.wgsl", include_str!("forward/view_fields.wgsl")),
     ("local_lights.wgsl", include_str!("forward/local_lights.wgsl")),
+    ("light_textures.wgsl", include_str!("forward/light_textures.wgsl")),
     ("mesh_draw.wgsl", include_str!("forward/mesh_draw.wgsl")),
     ("draw_fields.wgsl", include_str!("forward/draw_fields.wgsl")),
     ("lighting.wgsl", include_str!("forward/lighting.wgsl")),
     ("surface_interface.wgsl", include_str!("forward/surface_interface.wgsl")),
+    ("debug_values.wgsl", include_str!("forward/debug_values.wgsl")),
+    ("debug_surface.wgsl", include_str!("forward/debug_surface.wgsl")),
+    ("debug_image.wgsl", include_str!("forward/debug_image.wgsl")),
     ("lobes.wgsl", include_str!("forward/lobes.wgsl")),
     ("surface_checks.wgsl", include_str!("forward/surface_checks.wgsl")),
     ("deformation.wgsl", include_str!("forward/deformation.wgsl")),
@@ -78,25 +83,51 @@ fn find(table: &[(&str, &'static str)], name: &str) -> &'static str {
 /// Returns the complete source of a scene's shader for a number of samples per pixel. `name` is one
 /// of [`names`] without `gui`.
 pub fn source(name: &str, samples: u32) -> String {
-    let whole = assemble(find(SHADERS, name), &[]);
+    with_samples(assemble(find(SHADERS, name), &[]), samples)
+}
+
+/// Returns the source of the tone mapping that shows a debug view, for light with `samples` or, if
+/// `is_resolved`, an image with one sample per pixel.
+pub fn debug_image_source(samples: u32, is_resolved: bool) -> String {
+    let whole = with_samples(assemble(find(SHADERS, "tonemap"), &["debug"]), samples);
+    if is_resolved { resolved(&whole) } else { whole }
+}
+
+fn with_samples(whole: String, samples: u32) -> String {
     if samples > 1 { whole } else { whole.replace("_multisampled_2d", "_2d") }
+}
+
+/// Returns a source whose light has one sample per pixel.
+fn resolved(source: &str) -> String {
+    let light = "var light: texture_multisampled_2d<f32>";
+    source.replacen(light, "var light: texture_2d<f32>", 1)
 }
 
 /// Returns the source of a shader for light with one sample per pixel, while the depth has
 /// `samples`.
 pub fn source_of_resolved_light(name: &str, samples: u32) -> String {
-    let light = "var light: texture_multisampled_2d<f32>";
-    source(name, samples).replacen(light, "var light: texture_2d<f32>", 1)
+    resolved(&source(name, samples))
+}
+
+/// The variant of a shader of meshes.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum MeshVariant {
+    Plain,
+    /// The surfaces let light through.
+    Transmission,
+    /// Values are shown instead of light.
+    Debug,
 }
 
 /// Returns the source of a shader of meshes. `custom`: it calls a game's surface functions, which
-/// it does not declare. `transmits`: the surfaces let light through.
-pub fn mesh_source(name: &str, custom: bool, transmits: bool) -> String {
-    let variants: Vec<&str> = [("custom", custom), ("transmission", transmits)]
-        .iter()
-        .filter(|(_, on)| *on)
-        .map(|(variant, _)| *variant)
-        .collect();
+/// it does not declare.
+pub fn mesh_source(name: &str, custom: bool, variant: MeshVariant) -> String {
+    let mut variants = if custom { vec!["custom"] } else { Vec::new() };
+    match variant {
+        MeshVariant::Plain => {}
+        MeshVariant::Transmission => variants.push("transmission"),
+        MeshVariant::Debug => variants.push("debug"),
+    }
     assemble(find(SHADERS, name), &variants)
 }
 
@@ -129,14 +160,16 @@ mod tests {
     use crate::materials::engine_source;
     use crate::scene::{
         CASCADES_MAX, CLUSTER_COLUMNS, CLUSTER_COUNT_BITS, CLUSTER_ROWS, CLUSTER_SLICES,
+        SURFACE_INDEX_BITS,
     };
+    use engine_frame_packet::debug_view::DebugView;
     use engine_frame_packet::reflection_probe::VIEW_PROBES_MAX;
     use engine_frame_packet::scene::SUNS_MAX;
     use engine_frame_packet::shading_environment::celestial;
 
     #[test]
     fn the_shaders_have_the_same_constants_as_the_packet() {
-        let files = ["view_uniforms.wgsl", "local_lights.wgsl"];
+        let files = ["view_uniforms.wgsl", "local_lights.wgsl", "mesh_draw.wgsl"];
         let all = files.map(|name| find(INCLUDES, name)).concat();
         for (name, value) in [
             ("SUNS_MAX", SUNS_MAX),
@@ -146,6 +179,7 @@ mod tests {
             ("CLUSTER_SLICES", CLUSTER_SLICES),
             ("CLUSTER_COUNT_BITS", CLUSTER_COUNT_BITS as usize),
             ("VIEW_PROBES_MAX", VIEW_PROBES_MAX),
+            ("SURFACE_INDEX_BITS", SURFACE_INDEX_BITS as usize),
         ] {
             let line = format!("const {name}: u32 = {value}u;");
             assert!(all.contains(&line), "{line}");
@@ -179,14 +213,31 @@ mod tests {
     }
 
     #[test]
-    fn the_shader_of_transmission_is_valid() {
-        let source = mesh_source("mesh", false, true);
-        let module = wgpu::naga::front::wgsl::parse_str(&source)
-            .unwrap_or_else(|error| panic!("{}", error.emit_to_string(&source)));
-        let flags = wgpu::naga::valid::ValidationFlags::all();
-        let able = wgpu::naga::valid::Capabilities::empty();
-        wgpu::naga::valid::Validator::new(flags, able).validate(&module).unwrap();
-        assert!(!mesh_source("mesh", false, false).contains("light_behind"));
+    fn the_shaders_of_variants_are_valid() {
+        let mesh = |variant| mesh_source("mesh", false, variant);
+        let images = [(1, false), (4, false), (4, true)];
+        let images = images.map(|(samples, resolved)| debug_image_source(samples, resolved));
+        for source in
+            [mesh(MeshVariant::Transmission), mesh(MeshVariant::Debug)].into_iter().chain(images)
+        {
+            let module = wgpu::naga::front::wgsl::parse_str(&source)
+                .unwrap_or_else(|error| panic!("{}", error.emit_to_string(&source)));
+            let flags = wgpu::naga::valid::ValidationFlags::all();
+            let able = wgpu::naga::valid::Capabilities::empty();
+            wgpu::naga::valid::Validator::new(flags, able).validate(&module).unwrap();
+        }
+        let plain = mesh(MeshVariant::Plain);
+        assert!(!plain.contains("light_behind") && !plain.contains("debug_"));
+        assert!(!source("tonemap", 4).contains("debug_"));
+    }
+
+    #[test]
+    fn debug_views_have_the_numbers_of_the_packet() {
+        let values = find(INCLUDES, "debug_values.wgsl");
+        for (number, (_, name)) in DebugView::NAMES.iter().enumerate().skip(1) {
+            let line = format!("const DEBUG_{}: u32 = {number}u;", name.to_uppercase());
+            assert!(values.contains(&line), "{line}");
+        }
     }
 
     #[test]

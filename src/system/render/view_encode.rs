@@ -5,6 +5,7 @@
 mod attachments;
 
 use super::forward::{ForwardRenderer, SceneResources};
+use super::frame_capture::CapturedPass;
 use super::generators::{GeneratorPass, GeneratorRenderer, WorldImages};
 use super::gpu_timing::GpuTiming;
 use super::gui_encode::{EncodeContext, GuiDraws, PassTarget, PreparedFill};
@@ -56,11 +57,17 @@ impl ViewEncoder<'_> {
     }
 
     pub fn has_sky(&self) -> bool {
-        self.scene.as_ref().is_some_and(|scene| scene.plan.uniform.horizon[3] > 0.5)
+        let shown = |scene: &SceneView| scene.plan.uniform.horizon[3] > 0.5;
+        self.lit_scene().is_some_and(shown)
     }
 
     pub fn has_transmission(&self) -> bool {
-        self.scene.as_ref().is_some_and(|scene| scene.plan.transmission)
+        self.lit_scene().is_some_and(|scene| scene.plan.transmission)
+    }
+
+    /// Returns the scene, unless a debug view is shown in place of its light.
+    fn lit_scene(&self) -> Option<&SceneView<'_>> {
+        self.scene.as_ref().filter(|scene| !scene.forward.is_debugged())
     }
 
     pub fn draw_light_behind(&self, to: &mut wgpu::RenderPass) {
@@ -197,6 +204,7 @@ fn encode_shadow_atlas(context: &mut EncodeContext, encoder: &mut wgpu::CommandE
     if draws.is_empty() {
         return;
     }
+    context.note_pass(None, || "shadows of lamps".to_string());
     let (scenes, textures) = (context.scenes, &*context.textures);
     let resources = SceneResources { scenes, textures, materials: &*context.materials };
     let kept = Some(PassWrite::Keep(PassResource::ShadowMaps));
@@ -222,6 +230,7 @@ fn encode_sky_maps(context: &mut EncodeContext, encoder: &mut wgpu::CommandEncod
         return;
     }
     for pass in forward.sky_passes() {
+        context.note_pass(None, || "sky map".to_string());
         let timing = context.timing.as_mut();
         let mut to = encoder.begin_render_pass(&wgpu::RenderPassDescriptor {
             label: Some("sky map"),
@@ -270,11 +279,16 @@ pub fn encode_view(
         let mut start = first;
         for run in shared_passes(&order.rows[first..*end]) {
             start += run.len();
-            let stores_depth = order.is_depth_read_after(start);
+            // A captured frame has the depth too.
+            let stores_depth = order.is_depth_read_after(start) || context.passes.is_some();
             let stored = (stores_depth, &mut target);
             if matches!(run[0].attachments(), Attachments::Scene | Attachments::ScreenSteps) {
                 let resolves = run.iter().any(|row| row.name == screen_space::LIGHT_RESOLVE);
                 context.generators.world_changed(resolves);
+            }
+            if let Some(passes) = &mut *context.passes {
+                let names: Vec<&str> = run.iter().map(|row| row.name).collect();
+                passes.push(CapturedPass { view: Some(pass.view), name: names.join(", ") });
             }
             let timing = &mut *context.timing;
             encode_run(timing, encoder, &mut view, run, (onto, pass), stored);
@@ -286,6 +300,10 @@ pub fn encode_view(
                 drop(begin_target(encoder, onto, pass, &mut target, context.timing));
             }
             let world = world_images(context, pass);
+            if let Some(passes) = &mut *context.passes {
+                let name = context.generators.name_of(pass.view, *generator);
+                passes.push(CapturedPass { view: Some(pass.view), name });
+            }
             let (timing, events) = (&mut *context.timing, &mut *context.events);
             let device = context.device;
             let mut of_pass = GeneratorPass { device, encoder, timing, events, onto, pass, world };
@@ -368,7 +386,9 @@ impl ViewOrder {
             rows.extend(segment.rows.iter().copied().filter(runs));
             // Guis may have two passes, in the world and over it, and generators run once.
             let is_here = if segment.is_after_guis { pass.is_last } else { pass.is_first };
-            if is_here && !segment.generators.is_empty() {
+            // Generators expect light.
+            let is_lit = view.scene.is_none() || view.lit_scene().is_some();
+            if is_here && is_lit && !segment.generators.is_empty() {
                 segments.push((rows.len(), segment.generators.clone()));
             }
         }

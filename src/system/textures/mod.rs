@@ -8,7 +8,9 @@
 
 mod aseprite;
 mod atlas_allocator;
+mod color_table_file;
 mod data;
+mod light_profile;
 mod mipmaps;
 mod registry;
 pub mod resource;

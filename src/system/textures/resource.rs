@@ -2,7 +2,9 @@
 //! premultiplication by alpha, mip levels. Does not allocate atlas space.
 
 use super::SMALL_SIDE_MAX;
+use super::color_table_file;
 use super::data::{self, FilterMode, TextureHeader};
+use super::light_profile;
 use super::mipmaps;
 use engine_foundation::Error;
 use engine_foundation::error;
@@ -19,7 +21,8 @@ use engine_resource::resource_kind::{CompileContext, ResourceKind, SourceForm, k
 /// The resource kind of pictures and the settings next to them.
 pub static TEXTURE: ResourceKind = ResourceKind {
     name: kind_names::TEXTURE,
-    doc: "A picture, or settings for the picture of the same name next to it",
+    doc: "A picture, settings for the picture of the same name next to it, a colour table, or the \
+          light of a lamp",
     extensions: &[
         ("texture", SourceForm::Own),
         ("png", SourceForm::Raw),
@@ -32,8 +35,10 @@ pub static TEXTURE: ResourceKind = ResourceKind {
         ("hdr", SourceForm::Raw),
         ("ktx2", SourceForm::Raw),
         ("dds", SourceForm::Raw),
+        (color_table_file::EXTENSION, SourceForm::Raw),
+        (light_profile::EXTENSION, SourceForm::Raw),
     ],
-    version: 3,
+    version: 4,
     framed: false,
     reload: &[ReloadStep::Textures],
     compile,
@@ -77,6 +82,9 @@ const KEYS: [&str; 8] =
     ["source", "filter", "wrap", "mips", "data", "premultiply", "atlas", "max_size"];
 
 fn compile(compiling: &mut CompileContext) -> Result<Vec<u8>, Error> {
+    if let Some(compile_numbers) = numbers_compiler(&compiling.path) {
+        return compile_numbers(&compiling.path, &compiling.bytes);
+    }
     if compiling.form == SourceForm::Raw {
         let decoded = decode(&compiling.path, &compiling.bytes)?;
         return build(decoded, &ImportSettings::DEFAULT)
@@ -93,9 +101,26 @@ fn compile(compiling: &mut CompileContext) -> Result<Vec<u8>, Error> {
             ));
         }
     };
+    if numbers_compiler(&path).is_some() {
+        return Err(error!("{}: {path} has no settings: remove the file", compiling.path));
+    }
     let bytes = compiling.read(&path)?;
     let decoded = decode(&path, &bytes)?;
     build(decoded, &import).map_err(|fault| at(&compiling.path, &fault))
+}
+
+/// Compiles a file with the numbers of a texture. The first argument is its path.
+type NumbersCompiler = fn(&str, &[u8]) -> Result<Vec<u8>, Error>;
+
+/// Returns the compiler of a file that has the numbers of a texture, and no picture.
+fn numbers_compiler(path: &str) -> Option<NumbersCompiler> {
+    let (_, ending) = path.rsplit_once('.')?;
+    let all: [(&str, NumbersCompiler); 2] = [
+        (color_table_file::EXTENSION, color_table_file::compile),
+        (light_profile::EXTENSION, light_profile::compile),
+    ];
+    let found = all.iter().find(|(known, _)| ending.eq_ignore_ascii_case(known));
+    found.map(|(_, compile)| *compile)
 }
 
 /// Returns an error with the path of the file as a prefix.

@@ -3,6 +3,7 @@
 
 pub(super) mod create;
 
+use crate::api::light_layers::layers_of;
 use crate::api::mesh::create::{find_mesh_material, new, rebuild};
 use crate::api_row::{ModuleRows, func, hot, module};
 use crate::argument::{Integer, MaybeHandle, NameOrIndex, TextArgument};
@@ -107,6 +108,21 @@ Application.release_world(world)"#,
             set_casts_shadows,
             &[MESH_ARG, ("casts", "true if it casts shadows")],
             "Sets whether it casts shadows.",
+        ),
+        func(
+            "light_layers",
+            light_layers,
+            &[MESH_ARG],
+            "Returns its light layers: the sum of 1 for the first layer, 2 for the second, 4, 8, \
+             and so on, up to 128 for the eighth.",
+        )
+        .pure(),
+        func(
+            "set_light_layers",
+            set_light_layers,
+            &[MESH_ARG, ("layers", "a sum of layers, from 0 to 255; 255 is all")],
+            "Sets its light layers. Lights that share no layer with it do not light it: \
+             `Light.set_layers`. It still casts their shadows.",
         ),
         func(
             "tint",
@@ -371,6 +387,15 @@ fn casts_shadows(engine: &mut Engine, mesh: MeshId) -> bool {
 
 fn set_casts_shadows(engine: &mut Engine, mesh: MeshId, casts: bool) {
     set_flag(engine, mesh, flag::CASTS_SHADOWS, casts);
+}
+
+fn light_layers(engine: &mut Engine, mesh: MeshId) -> f64 {
+    engine.worlds.scenes.meshes.of(mesh).extra.light_layers.into()
+}
+
+fn set_light_layers(engine: &mut Engine, mesh: MeshId, layers: f64) -> Result<(), Error> {
+    extra(engine, mesh).light_layers = layers_of(layers)?;
+    Ok(())
 }
 
 fn tint(engine: &mut Engine, mesh: MeshId) -> Color {

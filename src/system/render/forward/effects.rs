@@ -35,6 +35,7 @@ impl ForwardRenderer {
             Some((index, targets::light_group(device, layouts, light, depth)))
         };
         self.resolved_groups = areas.iter().enumerate().filter_map(group).collect();
+        self.show_debug_images(device);
     }
 
     /// Copies the previous poses of moved draws for the views with motion vectors. Returns the
@@ -87,9 +88,11 @@ impl ForwardRenderer {
     ) -> u64 {
         let plans = &scenes.plans.views;
         let (screen, layouts) = (&self.screen_space, &self.layouts);
+        let is_lit = !self.is_debugged();
         let key = |plan: &ViewPlan| (packet.views[plan.view].target, plan.scene);
         let view = |index: usize| {
-            let (plan, area) = (&plans[index], self.areas[index]?);
+            let area = self.areas[index].filter(|_| is_lit)?;
+            let plan = &plans[index];
             let (target, scene) = key(plan);
             let environment = &packet.views[plan.view].environment;
             // Only states of automatic exposure need it.

@@ -83,9 +83,30 @@ impl ForwardRenderer {
         let mut set = SceneBoundState::default();
         for group in &frame.scenes.plans.groups[view.solid.clone()] {
             self.batch(to, &mut set, frame.scenes, group, |to, key| {
-                to.set_pipeline(self.pipelines.get(PipelineKey::DepthPrepass(key.class)));
+                self.set_prepass_pipeline(to, frame, key);
                 true
             });
+        }
+    }
+
+    /// Sets the pipeline of a batch in the depth prepass, and the group of its functions.
+    fn set_prepass_pipeline(
+        &self,
+        to: &mut wgpu::RenderPass,
+        frame: &SceneResources,
+        key: &SceneBatchKey,
+    ) {
+        let functions = key.class.has(PipelineClass::FUNCTIONS).then(|| {
+            let binder = frame.materials.binder(MaterialSlot(key.material));
+            let moved = surface_functions::prepass_key(key, &binder)?;
+            Some((self.surface_shaders.get(&moved, &binder)?, binder.group))
+        });
+        let Some((pipeline, group)) = functions.flatten() else {
+            return to.set_pipeline(self.pipelines.get(PipelineKey::DepthPrepass(key.class)));
+        };
+        to.set_pipeline(pipeline);
+        if let Some(group) = group {
+            to.set_bind_group(MATERIAL_GROUP, group, &[]);
         }
     }
 
@@ -154,9 +175,10 @@ impl ForwardRenderer {
                     }
                     self.set_bind_groups(to, &mut set, (frame, view, index), group);
                 }
+                TransparentGroup::Particles { .. } if !self.are_particles_drawn() => {}
                 TransparentGroup::Particles { batch, first, count } => {
                     let known = &frame.scenes.scenes[&view.scene].particle_batches[*batch as usize];
-                    to.set_pipeline(self.pipelines.get(PipelineKey::Particles(known.blend)));
+                    to.set_pipeline(self.pipelines.get(self.particle_key(known.blend)));
                     let (group, offsets) = self.buffers.particle_view(index, batches);
                     to.set_bind_group(0, group, &offsets);
                     to.set_bind_group(1, frame.textures.bind_group(known.texture), &[]);
@@ -240,6 +262,7 @@ impl ForwardRenderer {
             .class
             .is_some_and(|(class, material)| material != 0 && !class.has(PipelineClass::FUNCTIONS));
         self.batch(to, set, frame.scenes, group, |to, key| {
+            let key = &self.shown_key(key);
             let (scene, offset) = self.buffers.scene(view.scene, index);
             let lit = key.class.has(PipelineClass::FUNCTIONS);
             let Some(slot) = custom_shaders::slot(key).filter(|_| !lit) else {
@@ -339,11 +362,8 @@ impl ForwardRenderer {
         let [x, y, width, height] = area.rectangle;
         to.set_scissor_rect(x, y, width, height);
         to.set_viewport(x as f32, y as f32, width as f32, height as f32, 0.0, 1.0);
-        to.set_pipeline(self.pipelines.get(PipelineKey::Tonemap {
-            format: area.format,
-            has_depth: area.has_depth,
-            is_resolved: resolved.is_some(),
-        }));
+        let Some(key) = self.tonemap_key(index) else { return };
+        to.set_pipeline(self.pipelines.get(key));
         let (group, offset) = self.buffers.view(index);
         to.set_bind_group(0, group, &[offset]);
         let target = self.targets.get((width, height));

@@ -21,6 +21,8 @@ struct Lit {
     // Ambient occlusion of the pixel, and the share of the sun's light that contact shadows leave.
     open: f32,
     contact: f32,
+    // Bits of the light layers whose lights do not light it.
+    excluded: u32,
 }
 
 // Returns the light from one direction, reflected to the camera. Microfacets: GGX (Walter et al.,
@@ -155,6 +157,10 @@ fn gather_lights(lit: Lit, emissive: vec3f) -> vec3f {
     var sum = emissive;
     for (var i = 0u; i < view.counts.x; i++) {
         let sun = view.suns[i];
+        let layers = extractBits(view.cluster_begin.z, 8u * i, 8u);
+        if (layers & ~lit.excluded) == 0u {
+            continue;
+        }
         var color = sun.color.rgb;
         if sun.towards.w > 0.5 && dot(lit.normal, sun.towards.xyz) > 0.0 {
             color *= sun_arrives(lit, sun.towards.xyz, sun.color.w) * lit.contact;

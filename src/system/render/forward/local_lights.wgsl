@@ -1,9 +1,7 @@
 // Omni and spot lights: those of the cluster that a pixel is in (scene/clusters.rs), with their
 // shadows. mesh.wgsl includes this.
 
-// Number of clusters across, down and ahead; bits of a cluster's word that hold its count.
-const CLUSTER_COLUMNS: u32 = 16u;
-const CLUSTER_ROWS: u32 = 9u;
+// Number of slices of clusters; bits of a cluster's word that hold its count.
 const CLUSTER_SLICES: u32 = 24u;
 const CLUSTER_COUNT_BITS: u32 = 13u;
 
@@ -20,7 +18,9 @@ struct Light {
     texel: f32,
     // Shadow bias, the distance of its shadows from their casters.
     bias: f32,
-    spare: f32,
+    // Bits of its light layers; from bit 8 on, where its texture begins in `light_grid`, in units
+    // of 64 words. 0: it has none.
+    layers: u32,
 }
 
 // The shadow map of a spot, or of one of the six sides of an omni light.
@@ -34,6 +34,8 @@ struct ShadowTile {
 @group(0) @binding(8) var<storage, read> lights: array<Light>;
 @group(0) @binding(9) var<storage, read> light_grid: array<u32>;
 @group(0) @binding(10) var<storage, read> shadow_tiles: array<ShadowTile>;
+
+#include "light_textures.wgsl"
 
 // Returns the index of the cluster in which a pixel's surface lies.
 fn cluster_at(lit: Lit) -> u32 {
@@ -118,6 +120,9 @@ fn local_light(lit: Lit, light: Light) -> vec3f {
     if rest >= 1.0 {
         return vec3f(0.0);
     }
+    if (light.layers & ~lit.excluded & 255u) == 0u {
+        return vec3f(0.0);
+    }
     let metres = sqrt(square);
     let towards = way / max(metres, 1e-4);
     let window = 1.0 - rest * rest;
@@ -130,5 +135,9 @@ fn local_light(lit: Lit, light: Light) -> vec3f {
     if light.shadow >= 0.0 {
         strength *= lamp_arrives(lit, towards, metres, light);
     }
-    return send(lit, towards, light.color * strength);
+    var color = light.color * strength;
+    if light.layers > 255u {
+        color *= light_texture((light.layers >> 8u) * 64u, towards);
+    }
+    return send(lit, towards, color);
 }

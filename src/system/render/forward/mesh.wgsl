@@ -41,7 +41,7 @@ struct Corner {
     @location(2) tangent: vec4f,
     @location(3) uv: vec2f,
     @location(4) color: vec4f,
-    // Indices of the draw and the surface.
+    // Index of the draw; index of the surface, and above it the light layers that are excluded.
     @location(5) which: vec2u,
 }
 
@@ -103,7 +103,7 @@ fn placed(in: Corner, rows: mat3x4f, draw_tint: vec4u) -> Point {
 #if custom
     set_frame();
     let at_vertex = VertexIn(in.position, world, out.normal, out.uv, out.color);
-    let longest = bitcast<f32>(surfaces[in.which.y].flags.y);
+    let longest = bitcast<f32>(surfaces[surface_index(in.which.y)].flags.y);
     world += checked_offset(vertex_offset(at_vertex), longest);
     out.position = in.position;
 #endif
@@ -216,6 +216,7 @@ fn shaded(in: Point, surface: Surface, flat_normal: vec3f, out: SurfaceOut) -> v
     lit.f0 = mix(vec3f(0.04), out.base_color, out.metallic);
     lit.alpha = steady;
     lit.n_dot_v = max(abs(dot(lit.normal, lit.back)), 1e-4);
+    lit.excluded = in.surface >> SURFACE_INDEX_BITS;
     // The occlusion is that of opaque surfaces.
     var screen = vec2f(1.0);
 #if transmission
@@ -274,9 +275,13 @@ fn surface_in(in: Point, base: SurfaceOut, flat_normal: vec3f, front: bool) -> S
 }
 #endif
 
+#if debug
+#include "debug_surface.wgsl"
+#endif
+
 @fragment
 fn mesh_fragment(in: Point, @builtin(front_facing) front: bool) -> @location(0) vec4f {
-    let surface_data = surfaces[in.surface];
+    let surface_data = surfaces[surface_index(in.surface)];
     let side = select(-1.0, 1.0, front);
     let flat_normal = normalize(in.normal) * side;
     var out = standard_surface(in, surface_data, flat_normal, side);
@@ -285,5 +290,9 @@ fn mesh_fragment(in: Point, @builtin(front_facing) front: bool) -> @location(0) 
     inputs = surface_in(in, out, flat_normal, front);
     out = checked_surface(surface(inputs), flat_normal);
 #endif
+#if debug
+    return debug_color(in, surface_data, out);
+#else
     return shaded(in, surface_data, flat_normal, out);
+#endif
 }

@@ -25,6 +25,15 @@ struct Surface {
     anisotropy: vec4f,
 }
 
+// Bits of an instance's surface that hold its index; those above are the light layers whose lights
+// do not light it.
+const SURFACE_INDEX_BITS: u32 = 24u;
+
+// Returns the index of a surface in what an instance has of it.
+fn surface_index(word: u32) -> u32 {
+    return extractBits(word, 0u, SURFACE_INDEX_BITS);
+}
+
 @group(0) @binding(1) var<storage, read> draws: array<Draw>;
 @group(0) @binding(2) var<storage, read> surfaces: array<Surface>;
 @group(0) @binding(6) var<storage, read> engine_poses: array<vec4f>;

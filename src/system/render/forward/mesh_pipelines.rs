@@ -61,9 +61,14 @@ pub fn mesh_pipeline(
         deformed: class.has(PipelineClass::DEFORMED),
     };
     if class.has(PipelineClass::SHADOW) {
-        return shadow_pipeline(device, layouts, options.module, &variant);
+        return shadow_pipeline(device, layouts, options, &variant);
     }
     let blend = class.has(PipelineClass::BLEND);
+    // Values of debug views replace the color, or are added to it by an alpha of 0.
+    let mode = match class.has(PipelineClass::DEBUG) {
+        true => BlendMode::Premultiplied,
+        false => blend_mode(blend),
+    };
     let flag = |name, set| (name, f64::from(u8::from(set)));
     let constants = [
         flag(variant.name("MASK", "engine_MASK"), variant.mask),
@@ -94,22 +99,28 @@ pub fn mesh_pipeline(
             cull: (!class.has(PipelineClass::DOUBLE)).then_some(wgpu::Face::Back),
             depth: Some(depth_state(!blend, wgpu::CompareFunction::LessEqual)),
             samples: options.samples,
-            target: Some((LIGHT_FORMAT, blend_state(blend_mode(blend)))),
+            target: Some((LIGHT_FORMAT, blend_state(mode))),
         },
     )
 }
 
-/// Creates a pipeline of meshes in shadow maps.
+/// Creates a pipeline of meshes in shadow maps, or in the depth prepass of views.
 fn shadow_pipeline(
     device: &wgpu::Device,
     layouts: &BindGroupLayouts,
-    module: &wgpu::ShaderModule,
+    options: &MeshOptions,
     variant: &MeshVariant,
 ) -> wgpu::RenderPipeline {
+    let MeshOptions { module, class, .. } = *options;
     let MeshVariant { is_custom, material, mask, deformed } = *variant;
+    let is_prepass = class.has(PipelineClass::PREPASS);
     let mut depth = depth_state(true, wgpu::CompareFunction::LessEqual);
-    // Surfaces parallel to the light are moved back, so that they do not shadow themselves.
-    depth.bias = wgpu::DepthBiasState { constant: 2, slope_scale: 2.0, clamp: 0.0 };
+    if !is_prepass {
+        // Surfaces parallel to the light are moved back, so that they do not shadow themselves.
+        depth.bias = wgpu::DepthBiasState { constant: 2, slope_scale: 2.0, clamp: 0.0 };
+    }
+    let is_mirrored = is_prepass && class.has(PipelineClass::MIRRORED);
+    let is_culled = is_prepass && !class.has(PipelineClass::DOUBLE);
     let groups = [Some(&layouts.map), Some(&layouts.set), material];
     let count = match (material, mask || is_custom) {
         (Some(_), _) => 3,
@@ -119,7 +130,7 @@ fn shadow_pipeline(
     make(
         device,
         &PipelineOptions {
-            label: "shadow",
+            label: if is_prepass { "depth prepass" } else { "shadow" },
             layouts: &groups[..count],
             module,
             vertex: match deformed {
@@ -130,9 +141,9 @@ fn shadow_pipeline(
             constants: &[],
             buffers: &mesh_buffers(deformed),
             strip: false,
-            front: wgpu::FrontFace::Ccw,
+            front: if is_mirrored { wgpu::FrontFace::Cw } else { wgpu::FrontFace::Ccw },
             // Thin objects with one visible side cast shadows in both directions.
-            cull: None,
+            cull: is_culled.then_some(wgpu::Face::Back),
             depth: Some(depth),
             samples: 1,
             target: None,

@@ -9,6 +9,7 @@
 
 mod bind_group_layouts;
 mod custom_shaders;
+mod debug;
 mod effects;
 mod encode;
 mod light_behind;
@@ -37,6 +38,7 @@ use super::textures::TextureTable;
 use super::{RenderQuality, RendererEvent};
 use bind_group_layouts::BindGroupLayouts;
 use engine_frame_packet::FramePacket;
+use engine_frame_packet::debug_view::DebugView;
 use engine_frame_packet::material::MaterialSlot;
 use engine_frame_packet::mesh::MeshSlot;
 use mesh_buffers::MeshBuffers;
@@ -137,6 +139,7 @@ pub struct ForwardRenderer {
     frames: Vec<FrameUniform>,
     post: PostEffects,
     sky: SkyMaps,
+    debug_view: DebugView,
 }
 
 fn report_refused(
@@ -206,7 +209,31 @@ impl ForwardRenderer {
             uniforms: Vec::new(),
             frames: Vec::new(),
             sky: SkyMaps::new(device, quality),
+            debug_view: DebugView::None,
         })
+    }
+
+    /// Changes the quality. Returns false if the renderer must be created again, because the number
+    /// of samples is another one, which all pipelines depend on.
+    pub fn set_quality(
+        &mut self,
+        device: &GpuDevice,
+        before: &RenderQuality,
+        quality: &RenderQuality,
+    ) -> bool {
+        if before.samples != quality.samples {
+            return false;
+        }
+        self.scale.factor = quality.valid_scale();
+        self.post.set_quality(*quality);
+        self.sky.set_steps(quality.sky_steps);
+        let sides = |quality: &RenderQuality| (quality.shadow_texels, quality.sky_texels);
+        if sides(before) != sides(quality) {
+            self.targets.sun = SceneTargets::sun_maps(device, quality.shadow_texels);
+            self.sky = SkyMaps::new(device, quality);
+            self.buffers.renew();
+        }
+        true
     }
 
     /// Applies a packet's changes of meshes and surfaces. Without views of scenes, the images of
@@ -237,11 +264,12 @@ impl ForwardRenderer {
         areas: Vec<Option<ViewRectangle>>,
     ) -> u64 {
         self.areas = areas;
+        self.debug_view = packet.debug_view;
         for (plan, area) in scenes.plans.views.iter().zip(&mut self.areas) {
             let view = &packet.views[plan.view];
             if let Some(area) = area {
                 area.has_post = has_post_pass(packet, view);
-                area.can_scale = can_scale(packet, view);
+                area.can_scale = can_scale(packet, view) && !packet.debug_view.is_on();
             }
         }
         let sizes: Vec<_> =
@@ -286,8 +314,8 @@ impl ForwardRenderer {
             self.ensure_groups(device, resources, scenes, (groups, false));
         }
         for (index, view) in scenes.plans.views.iter().enumerate() {
-            if let Some(area) = self.areas[index] {
-                self.ensure(device, resources, scenes, (index, view), area);
+            if self.areas[index].is_some() {
+                self.ensure(device, resources, scenes, (index, view));
             }
         }
         copied
@@ -316,6 +344,7 @@ impl ForwardRenderer {
             if self.screen_space.occlusion(index).is_some() {
                 uniform.counts[3] |= SCREEN_OCCLUSION_FLAG;
             }
+            self.set_debug_view(&mut uniform);
             self.uniforms.push(uniform);
             let frame =
                 area.map(|area| custom_shaders::frame(&area, self.scale.size(&area), packet));
@@ -356,6 +385,7 @@ impl ForwardRenderer {
         key: &SceneBatchKey,
         is_map_lit: bool,
     ) {
+        let key = &self.shown_key(key);
         let RenderResources { textures, materials, events } = resources;
         let slot = MaterialSlot(key.material);
         materials.prepare_group(device, textures, slot);
@@ -368,6 +398,28 @@ impl ForwardRenderer {
         }
     }
 
+    /// Creates the pipeline of a batch in the depth prepass, with its functions if they move it.
+    fn ensure_prepass(
+        &mut self,
+        device: &GpuDevice,
+        resources: &mut RenderResources,
+        key: &SceneBatchKey,
+    ) {
+        if key.class.has(PipelineClass::FUNCTIONS) {
+            let RenderResources { textures, materials, events } = resources;
+            let slot = MaterialSlot(key.material);
+            materials.prepare_group(device, textures, slot);
+            let binder = materials.binder(slot);
+            let (layouts, samples) = (&self.layouts, self.samples);
+            if let Some(moved) = surface_functions::prepass_key(key, &binder)
+                && self.surface_shaders.ensure(device, layouts, samples, &moved, &binder, events)
+            {
+                return;
+            }
+        }
+        self.pipelines.ensure(device, &self.layouts, PipelineKey::DepthPrepass(key.class));
+    }
+
     /// Creates the pipelines and texture bind groups of a view.
     fn ensure(
         &mut self,
@@ -375,7 +427,6 @@ impl ForwardRenderer {
         resources: &mut RenderResources,
         scenes: &RetainedScenes,
         (index, view): (usize, &ViewPlan),
-        area: ViewRectangle,
     ) {
         let is_map_lit = self.sky.is_lit(index);
         let plans = &scenes.plans;
@@ -391,7 +442,8 @@ impl ForwardRenderer {
         for transparent in transparent {
             if let TransparentGroup::Particles { batch, .. } = transparent {
                 let batch = &scenes.scenes[&view.scene].particle_batches[*batch as usize];
-                self.pipelines.ensure(device, &self.layouts, PipelineKey::Particles(batch.blend));
+                let key = self.particle_key(batch.blend);
+                self.pipelines.ensure(device, &self.layouts, key);
             }
         }
         if view.transmission {
@@ -400,16 +452,12 @@ impl ForwardRenderer {
             }
         }
         self.pipelines.ensure(device, &self.layouts, PipelineKey::Sky);
-        let ViewRectangle { format, has_depth, .. } = area;
-        let is_resolved = self.resolved_groups.contains_key(&index);
-        if !self.has_post(index) {
-            let tonemap = PipelineKey::Tonemap { format, has_depth, is_resolved };
+        if let Some(tonemap) = self.tonemap_key(index).filter(|_| !self.has_post(index)) {
             self.pipelines.ensure(device, &self.layouts, tonemap);
         }
         if self.screen_space.runs(index, screen_space::DEPTH_PREPASS) {
             for InstancedDraw { batch, .. } in &plans.groups[view.solid.clone()] {
-                let key = PipelineKey::DepthPrepass(scenes.library.batch(*batch).class);
-                self.pipelines.ensure(device, &self.layouts, key);
+                self.ensure_prepass(device, resources, scenes.library.batch(*batch));
             }
         }
     }
@@ -425,7 +473,7 @@ impl ForwardRenderer {
     ) {
         let mut last = None;
         for InstancedDraw { batch, .. } in groups {
-            let key = scenes.library.batch(*batch);
+            let key = &self.shown_key(scenes.library.batch(*batch));
             let alike = (key.class, key.material, key.set);
             if last.replace(alike) != Some(alike) {
                 match custom_shaders::slot(key) {

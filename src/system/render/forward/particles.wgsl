@@ -63,6 +63,12 @@ fn ahead_of(point: vec4f) -> f32 {
     return dot(world.xyz / world.w - view.eye.xyz, view.ahead.xyz);
 }
 
+// Counts a pixel of a particle.
+@fragment
+fn overdraw_fragment(in: Point) -> @location(0) vec4f {
+    return vec4f(1.0, 0.0, 0.0, 0.0);
+}
+
 @fragment
 fn particle_fragment(in: Point) -> @location(0) vec4f {
     var color = textureSample(picture, picture_sampler, in.uv);

@@ -5,7 +5,9 @@ use super::super::gui_pipelines::{DEPTH_FORMAT, blend_state};
 use super::super::numeric_map::NumberMap;
 use super::super::scene::PipelineClass;
 use super::super::screen_space::MOTION_FORMAT;
-use super::super::shader_sources::{mesh_source, source, source_of_resolved_light};
+use super::super::shader_sources::{
+    MeshVariant, debug_image_source, mesh_source, source, source_of_resolved_light,
+};
 use super::bind_group_layouts::BindGroupLayouts;
 use super::mesh_pipelines::{MeshOptions, mesh_buffers, mesh_pipeline};
 use super::object_motion::INSTANCE_BYTES;
@@ -26,12 +28,16 @@ pub enum PipelineKey {
         has_depth: bool,
         /// True if the light has one sample per pixel, as screen-space effects leave it.
         is_resolved: bool,
+        /// True if a debug view shows an image instead.
+        is_debug: bool,
     },
     /// Draws the depth of opaque meshes of a class with one sample per pixel.
     DepthPrepass(PipelineClass),
     /// Draws the motion vectors of moved meshes of a class.
     ObjectMotion(PipelineClass),
     Particles(BlendMode),
+    /// Counts the pixels of particles.
+    ParticleOverdraw,
     /// Copies the light behind surfaces; `false`: halves the size of a copy.
     LightBehind {
         copies: bool,
@@ -62,6 +68,9 @@ pub struct PipelineCache {
     /// Created when they are first needed.
     object_motion: Option<wgpu::ShaderModule>,
     tonemap_resolved: Option<wgpu::ShaderModule>,
+    debug_mesh: Option<wgpu::ShaderModule>,
+    /// Of debug views, for the light of the scene and for images with one sample per pixel.
+    debug_images: [Option<wgpu::ShaderModule>; 2],
     particles: wgpu::ShaderModule,
     samples: u32,
     pipelines: NumberMap<PipelineKey, wgpu::RenderPipeline>,
@@ -165,6 +174,8 @@ impl PipelineCache {
             tonemap: module("tonemap"),
             object_motion: None,
             tonemap_resolved: None,
+            debug_mesh: None,
+            debug_images: [None, None],
             particles: module("particles"),
             samples,
             pipelines: NumberMap::default(),
@@ -180,10 +191,15 @@ impl PipelineCache {
                 PipelineKey::ObjectMotion(class) => self.object_motion(device, layouts, class),
                 PipelineKey::DepthPrepass(class) => self.depth_prepass(device, layouts, class),
                 PipelineKey::Sky => self.sky(device, layouts),
-                PipelineKey::Tonemap { format, has_depth, is_resolved } => {
-                    self.tonemap(device, layouts, format, (has_depth, is_resolved))
+                PipelineKey::Tonemap { format, has_depth, is_resolved, is_debug } => {
+                    self.tonemap(device, layouts, format, (has_depth, is_resolved, is_debug))
                 }
-                PipelineKey::Particles(blend) => self.particles(device, layouts, blend),
+                PipelineKey::Particles(blend) => {
+                    self.particles(device, layouts, blend, "particle_fragment")
+                }
+                PipelineKey::ParticleOverdraw => {
+                    self.particles(device, layouts, BlendMode::Premultiplied, "overdraw_fragment")
+                }
                 PipelineKey::LightBehind { copies } => self.light_behind(device, layouts, copies),
                 PipelineKey::ClearTile => self.clear_tile(device),
             };
@@ -207,8 +223,12 @@ impl PipelineCache {
         let module = if class.has(PipelineClass::SHADOW) {
             &self.shadow
         } else if class.has(PipelineClass::TRANSMISSION) {
-            let make = || module_of(device, "transmission", mesh_source("mesh", false, true));
+            let source = || mesh_source("mesh", false, MeshVariant::Transmission);
+            let make = || module_of(device, "transmission", source());
             &*self.transmission.get_or_insert_with(make)
+        } else if class.has(PipelineClass::DEBUG) {
+            let source = || mesh_source("mesh", false, MeshVariant::Debug);
+            &*self.debug_mesh.get_or_insert_with(|| module_of(device, "debug view", source()))
         } else {
             &self.mesh
         };
@@ -344,7 +364,7 @@ impl PipelineCache {
         device: &GpuDevice,
         layouts: &BindGroupLayouts,
         format: wgpu::TextureFormat,
-        (has_depth, is_resolved): (bool, bool),
+        (has_depth, is_resolved, is_debug): (bool, bool, bool),
     ) -> wgpu::RenderPipeline {
         let light = match (has_depth, is_resolved) {
             (true, true) => &layouts.resolved_light,
@@ -352,17 +372,17 @@ impl PipelineCache {
             (false, true) => &layouts.resolved_light_only,
             (false, false) => &layouts.light_only,
         };
-        let module = match is_resolved {
-            true => self.tonemap_resolved.get_or_insert_with(|| {
-                let source = source_of_resolved_light("tonemap", self.samples);
-                device.device.create_shader_module(wgpu::ShaderModuleDescriptor {
-                    label: Some("tonemap"),
-                    source: wgpu::ShaderSource::Wgsl(source.into()),
-                })
+        let samples = self.samples;
+        let module = match (is_debug, is_resolved) {
+            (true, _) => self.debug_images[usize::from(is_resolved)].get_or_insert_with(|| {
+                module_of(device, "debug view", debug_image_source(samples, is_resolved))
             }),
-            false => &self.tonemap,
+            (false, true) => self.tonemap_resolved.get_or_insert_with(|| {
+                module_of(device, "tonemap", source_of_resolved_light("tonemap", samples))
+            }),
+            (false, false) => &self.tonemap,
         };
-        let samples = if is_resolved { 1 } else { self.samples };
+        let samples = if is_resolved { 1 } else { samples };
         make(
             &device.device,
             &PipelineOptions {
@@ -417,6 +437,7 @@ impl PipelineCache {
         device: &GpuDevice,
         layouts: &BindGroupLayouts,
         blend: BlendMode,
+        fragment: &'static str,
     ) -> wgpu::RenderPipeline {
         let buffers = [Some(wgpu::VertexBufferLayout {
             array_stride: PARTICLE_BYTES,
@@ -430,7 +451,7 @@ impl PipelineCache {
                 layouts: &[Some(&layouts.particles), Some(&layouts.texture), Some(&layouts.depth)],
                 module: &self.particles,
                 vertex: "particle_vertex",
-                fragment: Some("particle_fragment"),
+                fragment: Some(fragment),
                 constants: &[],
                 buffers: &buffers,
                 strip: true,

@@ -306,7 +306,8 @@ impl SceneBuffers {
         self.scratch.clear();
         for uniform in uniforms {
             // The depth prepass draws like a shadow map, from the camera.
-            let uniform = MapUniform { to_clip: uniform.to_clip, options: [0.0; 4] };
+            let options = [0.0, uniform.ahead[3], 0.0, 0.0];
+            let uniform = MapUniform { to_clip: uniform.to_clip, options };
             push(&mut self.scratch, bytemuck::bytes_of(&uniform), self.small_stride);
         }
         for shadow in &scenes.plans.shadows {

@@ -95,13 +95,13 @@ fn point(in: Corner, rows: mat3x4f, tint: vec4u) -> Point {
     out.position = in.position;
     let color = vec4f(out.color, out.alpha);
     let at_vertex = VertexIn(in.position, world, out.normal, out.uv, color);
-    let longest = bitcast<f32>(surfaces[in.which.y].flags.y);
+    let longest = bitcast<f32>(surfaces[surface_index(in.which.y)].flags.y);
     world += checked_offset(vertex_offset(at_vertex), longest);
     out.world = world;
 #endif
     out.clip = map.to_clip * vec4f(world, 1.0);
     out.clip.z = select(out.clip.z, max(out.clip.z, 0.0), map.options.x > 0.5);
-    out.surface = in.which.y;
+    out.surface = surface_index(in.which.y);
     return out;
 }
 

@@ -15,8 +15,9 @@ use std::sync::Arc;
 /// A shader with its modules and pipelines on the adapter.
 struct FunctionShader {
     shader: Arc<ShaderFrame>,
-    /// The modules of the light, of shadow maps and of transmission, as far as they are used.
-    modules: [Option<wgpu::ShaderModule>; 3],
+    /// The modules of the light, of shadow maps, of transmission and of debug views, as far as they
+    /// are used.
+    modules: [Option<wgpu::ShaderModule>; 4],
     /// Pipelines by class; `None`: the adapter refused it.
     pipelines: NumberMap<PipelineClass, Option<wgpu::RenderPipeline>>,
 }
@@ -50,7 +51,7 @@ impl SurfaceShaders {
         };
         let known = self.all.iter().position(|it| Arc::ptr_eq(&it.shader, shader));
         let at = known.unwrap_or_else(|| {
-            let (modules, pipelines) = ([None, None, None], NumberMap::default());
+            let (modules, pipelines) = ([const { None }; 4], NumberMap::default());
             self.all.push(FunctionShader { shader: Arc::clone(shader), modules, pipelines });
             self.all.len() - 1
         });
@@ -92,6 +93,8 @@ impl FunctionShader {
         let functions = self.shader.surface.unwrap_or_default();
         let (index, pass) = if class.has(PipelineClass::SHADOW) {
             (1, SurfacePass::ShadowMap)
+        } else if class.has(PipelineClass::DEBUG) {
+            (3, SurfacePass::Debug)
         } else if class.has(PipelineClass::TRANSMISSION) {
             (2, SurfacePass::Transmission)
         } else {
@@ -110,6 +113,20 @@ impl FunctionShader {
             mesh_pipeline(raw, layouts, &options, Some(FunctionsGroup(binder.layout)))
         })
     }
+}
+
+/// Returns the key of a batch in the depth prepass, if its functions change its outline.
+pub fn prepass_key(key: &SceneBatchKey, binder: &MaterialBinder) -> Option<SceneBatchKey> {
+    let functions = binder.shader.and_then(|shader| shader.surface)?;
+    let masks = key.class.has(PipelineClass::MASK) && functions.surface;
+    let kept = PipelineClass::MASK
+        | PipelineClass::DOUBLE
+        | PipelineClass::MIRRORED
+        | PipelineClass::DEFORMED
+        | PipelineClass::FUNCTIONS;
+    let prepass = PipelineClass::SHADOW | PipelineClass::PREPASS;
+    let class = PipelineClass(key.class.0 & kept | prepass);
+    (functions.vertex_offset || masks).then_some(SceneBatchKey { class, ..*key })
 }
 
 /// Returns the class with which a batch is drawn without its functions.

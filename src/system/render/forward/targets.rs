@@ -115,14 +115,18 @@ impl ShadowMapArray {
 
 impl SceneTargets {
     pub fn new(device: &GpuDevice, samples: u32, sun_side: u32) -> SceneTargets {
-        let most = device.info.texture_side_max;
         SceneTargets {
             samples,
             sizes: NumberMap::default(),
             behind: LightBehindTargets::default(),
-            sun: ShadowMapArray::new(device, sun_side.clamp(1, most), 0),
+            sun: SceneTargets::sun_maps(device, sun_side),
             atlas: ShadowAtlasTexture::new(device, 1),
         }
+    }
+
+    /// Returns the array for the shadow maps of suns, without any.
+    pub fn sun_maps(device: &GpuDevice, side: u32) -> ShadowMapArray {
+        ShadowMapArray::new(device, side.clamp(1, device.info.texture_side_max), 0)
     }
 
     /// Creates targets of the sizes of a frame, if they do not exist.

@@ -21,7 +21,15 @@ fn show_vertex(@builtin(vertex_index) index: u32) -> Corner {
     return Corner(vec4f(at, 0.0, 1.0));
 }
 
+#if debug
+#include "debug_image.wgsl"
+#endif
+
 fn shown(at: vec2i) -> vec4f {
+#if debug
+    let image = debug_image(at);
+    return vec4f(select(image.rgb, encoded(image.rgb), (view.counts.w & 1u) != 0u), image.a);
+#else
     var sum = vec4f(0.0);
     for (var i = 0; i < SAMPLES; i++) {
         let color = textureLoad(light, at, i);
@@ -31,6 +39,7 @@ fn shown(at: vec2i) -> vec4f {
     }
     sum /= f32(SAMPLES);
     return vec4f(select(sum.rgb, encoded(sum.rgb), (view.counts.w & 1u) != 0u), sum.a);
+#endif
 }
 
 // Returns the texel of a pixel: the image begins at an offset on its target.

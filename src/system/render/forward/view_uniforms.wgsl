@@ -4,6 +4,9 @@
 const SUNS_MAX: u32 = 4u;
 const CASCADES_MAX: u32 = 4u;
 const VIEW_PROBES_MAX: u32 = 8u;
+// Number of clusters across and down.
+const CLUSTER_COLUMNS: u32 = 16u;
+const CLUSTER_ROWS: u32 = 9u;
 
 struct Sun {
     // Direction towards the sun; w is 1 if it casts shadows.
@@ -26,7 +29,7 @@ struct Probe {
 
 struct View {
 #include "view_fields.wgsl"
-    // Number of suns, lights and cascades; flags.
+    // Number of suns, lights and cascades; flags, and from bit 8 on the number of the debug view.
     counts: vec4u,
     cascade_ends: vec4f,
     // Distance from which each cascade blends into the next.
@@ -36,7 +39,8 @@ struct View {
     shadow: vec4f,
     suns: array<Sun, SUNS_MAX>,
     cascades: array<mat4x4f, CASCADES_MAX>,
-    // x: the view's first word of the grid of clusters; y: its first light.
+    // x: the view's first word of the grid of clusters; y: its first light; z: the light layers of
+    // the suns, with eight bits each.
     cluster_begin: vec4u,
     // x, y: clusters per pixel; z, w: factor and offset from the depth to the slice.
     cluster_scale: vec4f,

@@ -90,6 +90,13 @@ impl GeneratorRenderer {
         is_target(generator.output) || generator.inputs.iter().any(|it| is_target(it.image))
     }
 
+    /// Returns the name of a view's generator, as captures and measurements have it.
+    pub fn name_of(&self, view: usize, generator: u32) -> String {
+        let found = self.state_of(view);
+        let found = found.map(|state| &state.data.generators[generator as usize].name[..]);
+        format!("generator {}", found.unwrap_or_default())
+    }
+
     fn state_of(&self, view: usize) -> Option<&ConfigState> {
         let (config, _) = (*self.views.get(view)?)?;
         self.configs[config].state.as_ref()

@@ -95,6 +95,10 @@ impl PostEffects {
         }
     }
 
+    pub fn set_quality(&mut self, quality: RenderQuality) {
+        self.quality = quality;
+    }
+
     /// Plans the effects of a frame's views, and creates all that they need. Returns the number of
     /// copied bytes.
     pub fn prepare(

@@ -38,3 +38,18 @@ pub struct PostPlan {
     /// The step that draws onto the view's target.
     pub last: PostStep,
 }
+
+impl PostPlan {
+    /// Returns the images that the steps draw onto, each once, with their names.
+    pub fn named_images(&self) -> Vec<(String, &wgpu::TextureView)> {
+        let mut all: Vec<(String, &wgpu::TextureView)> = Vec::new();
+        for step in self.exposure.iter().chain(&self.bloom).chain(&self.image) {
+            let known = |image: &wgpu::TextureView| all.iter().any(|(_, known)| *known == image);
+            if let Some(image) = step.target.as_ref().filter(|image| !known(image)) {
+                let size = (image.texture().width(), image.texture().height());
+                all.push((format!("{} {} x {}", step.label, size.0, size.1), image));
+            }
+        }
+        all
+    }
+}

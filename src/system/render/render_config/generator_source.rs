@@ -60,7 +60,11 @@ fn load(
     if !files.checked.contains_key(path) {
         let bytes = compiling
             .read(path)
-            .map_err(|_| compiling.error_at(line, &format!("there is no shader {path}")))?;
+            // A file can be missing, too large, or a link.
+            .map_err(|error| {
+                let message = format!("the shader {path} cannot be read: {}", error.message);
+                compiling.error_at(line, &message)
+            })?;
         let Ok(source) = String::from_utf8(bytes) else {
             return Err(engine_foundation::error!("{path}: the file is not UTF-8"));
         };

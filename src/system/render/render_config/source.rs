@@ -10,9 +10,9 @@ use engine_foundation::Error;
 use engine_foundation::sjson::{self, ObjectEntry, SjsonValue};
 use engine_foundation::suggest::hint;
 use engine_resource::render_config_data::{
-    ConfigSetting, ConfigTarget, ENGINE_IMAGES, FrameImage, NAME_BYTES_MAX, RenderConfigData,
-    SCALE_MAX, SCALE_MIN, SETTING_MAX, SETTINGS_MAX, TARGET_SIDE_MAX, TARGETS_MAX, TargetFormat,
-    TargetSize, check_sizes,
+    ConfigSetting, ConfigTarget, DEBUG_VIEW_SETTING, ENGINE_IMAGES, FrameImage, NAME_BYTES_MAX,
+    RenderConfigData, SCALE_MAX, SCALE_MIN, SETTING_MAX, SETTINGS_MAX, TARGET_SIDE_MAX,
+    TARGETS_MAX, TargetFormat, TargetSize, check_sizes,
 };
 use engine_resource::resource_kind::CompileContext;
 
@@ -177,6 +177,10 @@ fn number(value: SjsonValue, key: &str, (min, max): (f32, f32)) -> Result<f32, C
 
 fn read_setting(entry: &ObjectEntry) -> Result<ConfigSetting, ConfigError> {
     let name = entry.key.to_string();
+    if name == DEBUG_VIEW_SETTING {
+        let message = format!("'{name}' is a setting of the engine: give it another name");
+        return Err((entry.line(), message));
+    }
     if let Some(on) = entry.value.as_bool() {
         let default = f32::from(u8::from(on));
         return Ok(ConfigSetting { name, is_switch: true, default, min: 0.0, max: 1.0 });

@@ -43,6 +43,10 @@ impl PipelineClass {
     pub const LOBES: u16 = 128;
     /// Light from behind comes through the surface.
     pub const TRANSMISSION: u16 = 256;
+    /// Draws values of a debug view in place of light. No batch has it: it is set while drawing.
+    pub const DEBUG: u16 = 512;
+    /// With [`PipelineClass::SHADOW`], draws into the depth prepass of a view instead.
+    pub const PREPASS: u16 = 1024;
 
     pub fn has(self, bit: u16) -> bool {
         self.0 & bit != 0
@@ -69,8 +73,12 @@ pub struct DrawPart {
     pub batch: u32,
     /// The batch in shadow maps.
     pub shadow: u32,
+    /// Index of the surface; above [`SURFACE_INDEX_BITS`], the light layers that do not light it.
     pub surface: u32,
 }
+
+/// Bits of the index in [`DrawPart::surface`]. The same as in forward/mesh_draw.wgsl.
+pub const SURFACE_INDEX_BITS: u32 = 24;
 
 impl DrawPart {
     pub const NONE: DrawPart = DrawPart { batch: NONE, shadow: NONE, surface: 0 };
@@ -494,7 +502,7 @@ impl DrawResources {
         &mut self,
         mesh: u32,
         surfaces: &[u32],
-        mirrored: bool,
+        (mirrored, layers): (bool, u32),
         to: &mut Vec<DrawPart>,
     ) {
         let Some(shape) = self.mesh(mesh).cloned() else { return };
@@ -516,7 +524,8 @@ impl DrawResources {
                 let class = PipelineClass(class);
                 self.take_batch(SceneBatchKey { class, material, set, mesh, part })
             });
-            to.push(DrawPart { batch, shadow, surface });
+            let excluded = !layers << SURFACE_INDEX_BITS;
+            to.push(DrawPart { batch, shadow, surface: surface | excluded });
         }
     }
 
@@ -575,7 +584,7 @@ mod tests {
         }
         let mut items = Vec::new();
         for slot in [0, 1, 2, 3, 77] {
-            library.take_items(2, &[slot], false, &mut items);
+            library.take_items(2, &[slot], (false, u32::MAX), &mut items);
         }
         assert_eq!(items[0].batch, items[1].batch);
         assert_ne!(items[0].batch, items[2].batch);
@@ -585,7 +594,7 @@ mod tests {
         assert_eq!(library.order().len(), 4);
         items.drain(..).for_each(|item| library.release(item));
         assert!(library.order().is_empty());
-        library.take_items(2, &[3], true, &mut items);
+        library.take_items(2, &[3], (true, u32::MAX), &mut items);
         assert!(items[0].batch < 4, "numbers are used again");
     }
 }

@@ -3,6 +3,7 @@
 
 use super::clusters::{ClusterBuilder, Clustering, LightSphere};
 use super::culling::cull;
+use super::light_textures::{FrameSquares, LightTextures, TexturedLight};
 use super::scene_lights::{SceneLights, sphere};
 use super::shadow_atlas::{ShadowAtlas, ShadowKey, ShadowRequest, TileUniform};
 use super::shadows::{CASCADES_MAX, LampShape, SunCascades};
@@ -43,7 +44,9 @@ pub struct LightUniform {
     pub texel: f32,
     /// Depth bias of its shadow map, against shadow acne.
     pub bias: f32,
-    pub spare: f32,
+    /// Bit set of its light layers; from bit 8 on, where the words of its texture begin
+    /// ([`FrameSquares::add`]).
+    pub layers: u32,
 }
 
 /// A reflection probe, with the layout of `Probe` in forward/view_uniforms.wgsl.
@@ -105,7 +108,7 @@ pub struct SceneUniform {
     pub suns: [SunUniform; SUNS_MAX],
     pub cascades: [[[f32; 4]; 4]; CASCADES_MAX],
     /// The first of the view's clusters in [`FrameLights::grid`], and of its lights in
-    /// [`FrameLights::lights`].
+    /// [`FrameLights::lights`]; then the light layers of the suns, with eight bits each.
     pub cluster_begin: [u32; 4],
     /// Clusters per pixel, across and down, which forward/mod.rs fills in; factor and offset from
     /// the depth to the slice.
@@ -122,6 +125,9 @@ pub struct FrameLights {
     pub grid: Vec<u32>,
     /// Tiles of the shadow atlas.
     pub tiles: Vec<TileUniform>,
+    /// The textures of lights, and those that the grid contains.
+    pub textures: LightTextures,
+    squares: FrameSquares,
     entries: usize,
 }
 
@@ -130,6 +136,7 @@ impl FrameLights {
         self.lights.clear();
         self.grid.clear();
         self.tiles.clear();
+        self.squares.clear();
         self.entries = 0;
     }
 
@@ -158,7 +165,11 @@ impl FrameLights {
         self.entries += done.entries;
         self.grid.extend_from_slice(&chosen.grid);
         self.lights.extend_from_slice(&chosen.lights);
-        uniform.cluster_begin = [word as u32, light as u32, 0, 0];
+        for textured in &chosen.textured {
+            let known = self.squares.add(textured, &self.textures, &mut self.grid);
+            self.lights[light + textured.index].layers |= known;
+        }
+        uniform.cluster_begin[..2].copy_from_slice(&[word as u32, light as u32]);
         uniform.cluster_scale = [0.0, 0.0, done.slices[0], done.slices[1]];
         done.dropped
     }
@@ -195,6 +206,10 @@ pub struct ViewLights {
     pub spheres: Vec<LightSphere>,
     /// Light direction of the first sun that casts shadows.
     pub shadow_sun: Option<Vec3>,
+    /// Light layers of the suns, with eight bits each.
+    sun_layers: u32,
+    /// The lights with textures.
+    textured: Vec<TexturedLight>,
     /// Number of lights that reach into the view, without suns.
     pub found: usize,
     /// `suns` and `shadow_sun` of the newest choice, which [`ViewLights::replace_sun`] keeps.
@@ -236,6 +251,8 @@ impl ViewLights {
         self.reaching.clear();
         self.clustering = None;
         self.shadow_sun = None;
+        self.sun_layers = 0;
+        self.textured.clear();
         for i in &scene.suns {
             let light = &scene.all[*i as usize];
             if let LightKind::Sun { direction, casts_shadows } = light.kind {
@@ -274,7 +291,9 @@ impl ViewLights {
     fn local_light(&mut self, light: &LightFrame) {
         let Some(sphere) = sphere(&light.kind) else { return };
         let (color, bias) = (light.color, light.shadow_bias);
-        let mut data = LightUniform { color, bias, shadow: -1.0, ..LightUniform::default() };
+        let layers = light.layers.into();
+        let mut data =
+            LightUniform { color, bias, shadow: -1.0, layers, ..LightUniform::default() };
         match light.kind {
             LightKind::Sun { .. } => return,
             LightKind::Omni { position, range, .. } => {
@@ -293,6 +312,7 @@ impl ViewLights {
                 data.cone_offset = -end * data.cone_scale;
             }
         }
+        self.textured.extend(TexturedLight::new(self.lights.len(), light));
         self.lights.push(data);
         self.spheres.push(sphere);
     }
@@ -352,6 +372,7 @@ impl ViewLights {
         }
         let towards = (-direction).extend(f32::from(u8::from(first))).to_array();
         let [r, g, b] = light.color;
+        self.sun_layers |= u32::from(light.layers) << (8 * self.suns.len());
         self.suns.push(SunUniform { towards, color: [r, g, b, light.shadow_bias] });
     }
 }
@@ -404,6 +425,7 @@ pub fn uniform(
         ground: color(sky.ground, f32::from(u8::from(!sky.tone_mapping))),
         fog: color(sky.fog_color, sky.fog_density),
         counts: [chosen.suns.len() as u32, chosen.lights.len() as u32, 0, 0],
+        cluster_begin: [0, 0, chosen.sun_layers, 0],
         shadow: [1.0 / inputs.texels.0 as f32, 1.0 / inputs.texels.1 as f32, 0.0, 0.0],
         ..SceneUniform::zeroed()
     };

@@ -13,6 +13,7 @@ mod deformations;
 mod draw_plan;
 mod draw_resources;
 mod lamp_shadows;
+mod light_textures;
 mod lights;
 mod mesh_checks;
 mod previous_poses;
@@ -30,12 +31,14 @@ pub use clusters::{COLUMNS as CLUSTER_COLUMNS, ROWS as CLUSTER_ROWS};
 pub use clusters::{COUNT_BITS as CLUSTER_COUNT_BITS, SLICES as CLUSTER_SLICES};
 pub use deformations::Deformations;
 pub use draw_plan::{DrawPlans, InstancedDraw, ShadowMap, ShadowPlan, TransparentGroup, ViewPlan};
+pub use draw_resources::SURFACE_INDEX_BITS;
 pub use draw_resources::{DrawResources, PipelineClass, SceneBatchKey, SurfaceUniform, TextureSet};
 pub use lights::{FrameLights, ProbeUniform, SceneUniform};
 pub use retained_scene::{DrawData, RetainedScene};
 #[cfg(test)]
 pub use shadows::CASCADES_MAX;
 
+use super::textures::TextureTable;
 use super::{RenderQuality, RendererEvent};
 use engine_foundation::Vec3;
 use engine_frame_packet::FramePacket;
@@ -203,11 +206,26 @@ impl RetainedScenes {
             scenes.for_each(|scene| scene.note_changing_outlines(&self.library));
         }
         self.plans.plan(&mut self.library, &self.scenes, packet, quality);
+        self.report_light_textures(events);
         self.scenes.values_mut().for_each(|scene| scene.caster_changes.clear());
         if let Some(message) = self.plans.light_limit_message.take()
             && !std::mem::replace(&mut self.light_limit_reported, true)
         {
             events.push(RendererEvent::Crowded { message });
+        }
+    }
+
+    /// Prepares the textures of lights for the next plan.
+    pub fn prepare_light_textures(&mut self, textures: &TextureTable) {
+        let lights = &mut self.plans.lights.textures;
+        let of_scene = |scene: &RetainedScene| scene.lights.has_textures;
+        let scenes = self.scenes.values().filter(|scene| of_scene(scene));
+        lights.prepare(textures, scenes.flat_map(|scene| &scene.lights.all));
+    }
+
+    fn report_light_textures(&mut self, events: &mut Vec<RendererEvent>) {
+        for (slot, message) in self.plans.lights.textures.messages.drain(..) {
+            events.push(RendererEvent::TextureRefused { slot, message });
         }
     }
 
@@ -268,7 +286,8 @@ impl RetainedScenes {
             let recorded_object = |[slot, surface]: &[u32; 2]| {
                 let data = &scene.data[*slot as usize];
                 let position = Vec3::from_array(data.pose.0.map(|row| row[3]));
-                let (slot, surface) = (DrawSlot(*slot), SurfaceSlot(*surface));
+                let (slot, surface) =
+                    (DrawSlot(*slot), SurfaceSlot(*surface & ((1 << SURFACE_INDEX_BITS) - 1)));
                 RecordedObject { slot, surface, position, tint: data.tint }
             };
             let objects = instances.iter().map(recorded_object).collect();

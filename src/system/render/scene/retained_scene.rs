@@ -442,7 +442,7 @@ impl RetainedScene {
         let surfaces = surfaces.map_or(std::slice::from_ref(&surface), |it| &it[..]);
         // The new batches are taken before the old ones are released, so that a batch that both
         // have is kept.
-        library.take_items(mesh, surfaces, mirrored, &mut found);
+        library.take_items(mesh, surfaces, (mirrored, self.layers[index]), &mut found);
         self.release(library, slot);
         if let Some((first, more)) = found.split_first() {
             self.items[index] = *first;

@@ -20,6 +20,8 @@ pub struct SceneLights {
     pub suns: Vec<u32>,
     /// True if an omni or spot light casts shadows.
     pub has_shadows: bool,
+    /// True if a light has a texture.
+    pub has_textures: bool,
     /// Number of the newest change.
     pub version: u64,
 }
@@ -33,6 +35,7 @@ impl SceneLights {
         self.all.extend(lights.iter().map(limited));
         let is_lamp = |light: &LightFrame| LampShape::of(&light.kind).is_some();
         self.has_shadows = self.all.iter().any(is_lamp);
+        self.has_textures = self.all.iter().any(|light| light.texture.is_some());
         self.suns.clear();
         self.spheres = Spheres::default();
         self.spheres.resize(lights.len());

@@ -477,6 +477,12 @@ impl ScreenSpace {
         to.draw(0..3, 0..1);
     }
 
+    /// Returns the images of a view with their names.
+    pub fn named_images(&self, index: usize) -> Vec<(String, &wgpu::TextureView)> {
+        let images = self.view(index).map_or(&[][..], |view| &view.images);
+        images.iter().map(|(image, view)| (format!("screen {image:?}"), view)).collect()
+    }
+
     /// Returns the number of images of all views.
     pub fn image_count(&self) -> u32 {
         self.views.iter().map(|view| view.images.len() as u32).sum()

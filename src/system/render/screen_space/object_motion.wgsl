@@ -72,7 +72,7 @@ fn point(in: Corner, rows: mat3x4f, old_rows: mat3x4f, moved: vec3f, old: vec3f)
     out.before = (motion.before * world(old_rows, old)).xyw;
     out.uv = part_uv(draw.tint, in.uv);
     out.alpha = in.color.a * unpack4x8unorm(draw.tint.x).a;
-    out.surface = in.which.y;
+    out.surface = surface_index(in.which.y);
     return out;
 }
 

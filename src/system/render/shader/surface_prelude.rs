@@ -3,7 +3,7 @@
 //! begins with `engine_`. So a game's file may use any other name. Checks nothing.
 
 use super::nesting_limits::{WgslLexer, WgslTokenKind};
-use crate::shader_sources::mesh_source;
+use crate::shader_sources::{MeshVariant, mesh_source};
 use engine_resource::material_data::SurfaceFunctions;
 use std::collections::HashSet;
 use std::sync::OnceLock;
@@ -56,6 +56,8 @@ pub enum SurfacePass {
     /// The light of surfaces that let light through.
     Transmission,
     ShadowMap,
+    /// Values of surfaces in place of their light.
+    Debug,
 }
 
 /// Returns the names that a text declares outside of functions, and the functions among them.
@@ -149,13 +151,14 @@ fn prefixed(text: &str) -> String {
 
 /// Returns the engine's part for a pass, without the functions that a game's file may lack.
 fn part(pass: SurfacePass) -> &'static str {
-    static PARTS: [OnceLock<String>; 3] = [const { OnceLock::new() }; 3];
-    let (index, name, transmits) = match pass {
-        SurfacePass::Light => (0, "mesh", false),
-        SurfacePass::ShadowMap => (1, "shadow", false),
-        SurfacePass::Transmission => (2, "mesh", true),
+    static PARTS: [OnceLock<String>; 4] = [const { OnceLock::new() }; 4];
+    let (index, name, variant) = match pass {
+        SurfacePass::Light => (0, "mesh", MeshVariant::Plain),
+        SurfacePass::ShadowMap => (1, "shadow", MeshVariant::Plain),
+        SurfacePass::Transmission => (2, "mesh", MeshVariant::Transmission),
+        SurfacePass::Debug => (3, "mesh", MeshVariant::Debug),
     };
-    PARTS[index].get_or_init(|| prefixed(&mesh_source(name, true, transmits)))
+    PARTS[index].get_or_init(|| prefixed(&mesh_source(name, true, variant)))
 }
 
 /// Returns the engine's part that follows a game's file.

@@ -153,6 +153,11 @@ fn requests(
 }
 
 impl SkyMaps {
+    /// Sets the number of steps per frame in which changing skies are updated.
+    pub fn set_steps(&mut self, steps: u32) {
+        self.budget = steps.max(1) as usize;
+    }
+
     pub fn new(device: &GpuDevice, quality: &RenderQuality) -> SkyMaps {
         let array = texture(device, "no sky", (1, 1), 2, 1);
         SkyMaps {
