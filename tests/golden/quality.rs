@@ -15,7 +15,7 @@ fn settled(renderer: &mut engine::system::render::Renderer) -> RenderedImage {
 }
 
 #[test]
-fn a_changed_quality_shows_what_a_new_renderer_shows() {
+fn a_changed_quality_looks_like_a_new_renderer() {
     if renderer(false).is_none() {
         return;
     }

@@ -8,7 +8,7 @@ use engine_resource::surface_source::{ALPHAS, SurfaceSource};
 /// A variant of a pipeline: the pass, and the kind of mesh.
 struct PipelineVariant {
     pass: &'static str,
-    /// What distinguishes it, such as "mask, both sides".
+    /// The features that distinguish it, such as "mask" and "both sides".
     features: Vec<&'static str>,
 }
 
@@ -60,14 +60,14 @@ fn of_meshes(name: &str, surface: &SurfaceSource, shader: Option<&ShaderData>) -
         ];
         all.into_iter().filter(|(is_declared, _)| *is_declared).map(|(_, name)| name).collect()
     });
-    let made = match functions {
+    let created = match functions {
         Some(_) => {
             text += &format!("  functions: {}\n", declared.join(", "));
             "its own, made while it is loaded"
         }
         None => "shared by all materials with the same features, made for the first draw",
     };
-    text += &format!("  pipelines ({made}):\n");
+    text += &format!("  pipelines ({created}):\n");
     for PipelineVariant { pass, features } in &variants {
         let features = match features.is_empty() {
             true => "plain".to_string(),
@@ -94,13 +94,13 @@ fn variants(surface: &SurfaceSource, functions: Option<SurfaceFunctions>) -> Vec
     ];
     let features: Vec<&str> =
         flags.into_iter().filter(|(is_set, _)| *is_set).map(|(_, name)| name).collect();
-    let is_seen_through = alpha == "blend" || transmits;
+    let is_transparent = alpha == "blend" || transmits;
     let mut all = vec![PipelineVariant { pass: "light", features: features.clone() }];
     if functions.is_none() && !surface.unlit {
         let features = [&features[..], &["lit by sky maps or probes"]].concat();
         all.push(PipelineVariant { pass: "light", features });
     }
-    if !is_seen_through {
+    if !is_transparent {
         let mask: Vec<&str> = features.iter().copied().filter(|it| *it == "mask").collect();
         all.push(PipelineVariant { pass: "shadow maps", features: mask.clone() });
         for pass in ["depth prepass", "motion vectors"] {

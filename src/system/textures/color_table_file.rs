@@ -26,9 +26,9 @@ struct CubeFile {
 }
 
 /// Returns the three numbers of a line.
-fn numbers(words: &[&str]) -> Result<[f32; 3], String> {
-    let [red, green, blue] = words else {
-        return Err(format!("a line must have 3 numbers, got {} words", words.len()));
+fn numbers(parts: &[&str]) -> Result<[f32; 3], String> {
+    let [red, green, blue] = parts else {
+        return Err(format!("a line must have 3 numbers, got {} words", parts.len()));
     };
     let number = |word: &str| {
         let found = word.parse::<f32>().ok().filter(|it| it.is_finite() && it.abs() <= VALUE_MAX);
@@ -45,16 +45,16 @@ fn shortened(word: &str) -> String {
 impl CubeFile {
     /// Reads a line.
     fn read(&mut self, line: &str) -> Result<(), String> {
-        let words: Vec<&str> = line.split_whitespace().take(5).collect();
-        match words[..] {
+        let parts: Vec<&str> = line.split_whitespace().take(5).collect();
+        match parts[..] {
             [] => Ok(()),
             ["TITLE", ..] => Ok(()),
             ["LUT_3D_SIZE", size] => self.set_side(size),
             ["LUT_1D_SIZE", ..] => {
                 Err("it is a table of one dimension (LUT_1D_SIZE): export one of three".to_string())
             }
-            ["DOMAIN_MIN", ..] => check_domain(&words, 0.0),
-            ["DOMAIN_MAX", ..] => check_domain(&words, 1.0),
+            ["DOMAIN_MIN", ..] => check_domain(&parts, 0.0),
+            ["DOMAIN_MAX", ..] => check_domain(&parts, 1.0),
             ["LUT_3D_INPUT_RANGE", least, most] => {
                 check_domain(&["LUT_3D_INPUT_RANGE", least, least, least], 0.0)?;
                 check_domain(&["LUT_3D_INPUT_RANGE", most, most, most], 1.0)
@@ -69,7 +69,7 @@ impl CubeFile {
                 if self.colors.len() == self.count() {
                     return Err(format!("it has more than {} colors", self.count()));
                 }
-                self.colors.push(numbers(&words)?);
+                self.colors.push(numbers(&parts)?);
                 Ok(())
             }
         }
@@ -97,11 +97,11 @@ impl CubeFile {
 }
 
 /// Checks that a table begins or ends at black or white.
-fn check_domain(words: &[&str], expected: f32) -> Result<(), String> {
-    if numbers(&words[1..])? == [expected; 3] {
+fn check_domain(parts: &[&str], expected: f32) -> Result<(), String> {
+    if numbers(&parts[1..])? == [expected; 3] {
         return Ok(());
     }
-    Err(format!("{} must be {expected}: export a table for colors from 0 to 1", words[0]))
+    Err(format!("{} must be {expected}: export a table for colors from 0 to 1", parts[0]))
 }
 
 /// Returns the compiled texture of a file: a strip of squares of half floats, from little blue on

@@ -31,17 +31,17 @@ struct LightProfile {
 
 /// The numbers of a file, one after the other.
 struct Numbers<'a> {
-    words: Box<dyn Iterator<Item = &'a str> + 'a>,
+    texts: Box<dyn Iterator<Item = &'a str> + 'a>,
 }
 
 impl<'a> Numbers<'a> {
     fn new(text: &'a str) -> Numbers<'a> {
-        let words = text.split(|it: char| it.is_ascii_whitespace() || it == ',');
-        Numbers { words: Box::new(words.filter(|word| !word.is_empty())) }
+        let texts = text.split(|it: char| it.is_ascii_whitespace() || it == ',');
+        Numbers { texts: Box::new(texts.filter(|word| !word.is_empty())) }
     }
 
     fn next(&mut self) -> Result<f32, String> {
-        let word = self.words.next().ok_or("it ends too early")?;
+        let word = self.texts.next().ok_or("it ends too early")?;
         let number = word.parse::<f32>().ok().filter(|number| number.is_finite());
         number.ok_or_else(|| {
             let word: String = word.chars().take(40).collect();

@@ -12,7 +12,7 @@ use engine_resource::image::from_half;
 /// Side length of a square. The same as in forward/light_textures.wgsl.
 pub const SIDE: usize = 64;
 /// Words of a light with a texture: the pose of the texture, and where its square begins.
-const HEADER_WORDS: usize = 16;
+const HEADER_LENGTH: usize = 16;
 /// Squares and headers begin at multiples of this number of words.
 const ALIGNMENT: usize = 64;
 /// Bits of [`super::lights::LightUniform::layers`] that hold the layers; the others say where the
@@ -26,7 +26,7 @@ const HALF_ANGLE_MAX: f32 = 1.5;
 /// A texture as a square.
 struct LightSquare {
     /// `None`: the texture cannot be one, which was reported.
-    words: Option<Vec<u32>>,
+    packed: Option<Vec<u32>>,
     /// Generation of the textures in which it was compared.
     generation: u64,
     texels: Option<TextureTexels>,
@@ -93,19 +93,19 @@ impl LightTextures {
                 None => Err("the texture of a light needs a slot of its own, and is not drawn to"
                     .to_string()),
             };
-        let words = match converted {
-            Ok(words) => Some(words),
+        let packed = match converted {
+            Ok(packed) => Some(packed),
             Err(message) => {
                 self.messages.push((slot, message));
                 None
             }
         };
         let texels = texels.cloned();
-        self.squares.insert(slot.0, LightSquare { words, generation, texels });
+        self.squares.insert(slot.0, LightSquare { packed, generation, texels });
     }
 
-    fn words(&self, slot: TextureSlot) -> Option<&[u32]> {
-        self.squares.get(&slot.0)?.words.as_deref()
+    fn packed(&self, slot: TextureSlot) -> Option<&[u32]> {
+        self.squares.get(&slot.0)?.packed.as_deref()
     }
 }
 
@@ -155,11 +155,11 @@ impl FrameSquares {
         grid: &mut Vec<u32>,
     ) -> u32 {
         let slot = light.texture.slot;
-        let Some(words) = textures.words(slot) else { return 0 };
+        let Some(packed) = textures.packed(slot) else { return 0 };
         let begin = *self.begins.entry(slot.0).or_insert_with(|| {
             grid.resize(grid.len().next_multiple_of(ALIGNMENT), 0);
             let begin = grid.len() as u32;
-            grid.extend_from_slice(words);
+            grid.extend_from_slice(packed);
             begin
         });
         grid.resize(grid.len().next_multiple_of(ALIGNMENT), 0);
@@ -172,7 +172,7 @@ impl FrameSquares {
             grid.extend(vector.to_array().map(f32::to_bits));
         }
         grid.extend([light.slope.to_bits(), begin]);
-        grid.resize(header + HEADER_WORDS, 0);
+        grid.resize(header + HEADER_LENGTH, 0);
         ((header / ALIGNMENT) as u32) << LAYER_BITS
     }
 }
@@ -215,7 +215,7 @@ fn square(texels: &TextureTexels) -> Result<Vec<u32>, String> {
         let first = at * length / SIDE;
         first..((at + 1) * length).div_ceil(SIDE).clamp(first + 1, length)
     };
-    let mut words = Vec::with_capacity(SIDE * SIDE);
+    let mut packed = Vec::with_capacity(SIDE * SIDE);
     for row in 0..SIDE {
         for column in 0..SIDE {
             let mut sum = [0.0; 3];
@@ -229,11 +229,11 @@ fn square(texels: &TextureTexels) -> Result<Vec<u32>, String> {
                     }
                 }
             }
-            let packed = sum.map(|sum| ((sum / count).sqrt() * 255.0).round() as u8);
-            words.push(u32::from_le_bytes([packed[0], packed[1], packed[2], 255]));
+            let roots = sum.map(|sum| ((sum / count).sqrt() * 255.0).round() as u8);
+            packed.push(u32::from_le_bytes([roots[0], roots[1], roots[2], 255]));
         }
     }
-    Ok(words)
+    Ok(packed)
 }
 
 #[cfg(test)]
@@ -250,12 +250,12 @@ mod tests {
     fn pictures_of_any_size_become_squares() {
         for (width, height) in [(1, 1), (2, 2), (63, 200), (64, 64), (300, 1)] {
             let bytes = [255, 0, 0, 255].repeat((width * height) as usize);
-            let words = square(&texels(width, height, TexelFormat::Rgba8Srgb, bytes)).unwrap();
-            assert_eq!(words, vec![0xff00_00ff; SIDE * SIDE], "{width} x {height}");
+            let packed = square(&texels(width, height, TexelFormat::Rgba8Srgb, bytes)).unwrap();
+            assert_eq!(packed, vec![0xff00_00ff; SIDE * SIDE], "{width} x {height}");
         }
         let halves = [0x7e00u16, 0x7c00, 0xbc00, 0x3c00].map(u16::to_le_bytes).concat();
-        let words = square(&texels(1, 1, TexelFormat::Rgba16Float, halves)).unwrap();
-        assert_eq!(words[0], 0xff00_ff00, "not a number, infinite and negative light");
+        let packed = square(&texels(1, 1, TexelFormat::Rgba16Float, halves)).unwrap();
+        assert_eq!(packed[0], 0xff00_ff00, "not a number, infinite and negative light");
     }
 
     #[test]
@@ -275,12 +275,12 @@ mod tests {
         let light = LightFrame { texture: Some(texture), ..LightFrame::DEFAULT };
         let textured = TexturedLight::new(0, &light).expect("it has a texture");
         let mut textures = LightTextures::default();
-        let known = LightSquare { words: Some(vec![7; 4096]), generation: 0, texels: None };
+        let known = LightSquare { packed: Some(vec![7; 4096]), generation: 0, texels: None };
         textures.squares.insert(3, known);
         let (mut frame, mut grid) = (FrameSquares::default(), vec![1; 10]);
         let [first, second] = [(); 2].map(|()| frame.add(&textured, &textures, &mut grid));
         assert_eq!([first >> LAYER_BITS, second >> LAYER_BITS], [1 + 64, 1 + 64 + 1]);
-        let header = &grid[(second >> LAYER_BITS) as usize * ALIGNMENT..][..HEADER_WORDS];
+        let header = &grid[(second >> LAYER_BITS) as usize * ALIGNMENT..][..HEADER_LENGTH];
         assert_eq!([header[0], header[1], header[2]], [0.0, 1.0, 0.0].map(f32::to_bits));
         assert_eq!((header[9], header[10]), (0, 64));
         let other = LightTexture { slot: TextureSlot(4), ..texture };
