@@ -257,41 +257,41 @@ check_window() {
   mkfifo "$scratch/display"
   Xvfb -displayfd 1 -screen 0 1280x800x24 -nolisten tcp > "$scratch/display" 2> /dev/null &
   started+=($!)
-  local number run window code=0
+  local number run waited
   read -r number < "$scratch/display"
   mkdir -p "$scratch/keys"
   echo 'name = "Keys"' > "$scratch/keys/settings.sjson"
   cat > "$scratch/keys/main.lua" << 'END'
-local frames = 0
 function update()
-  frames = frames + 1
-  if Keyboard.pressed("space") then print("key arrived") Application.quit(7) end
+  if Keyboard.pressed("space") then print("key arrived") Application.quit() end
 end
 function render()
   Gui.rect(Application.main_gui(), Vector3(100, 100, 1), Vector2(400, 300), Color(255, 0, 0))
+  Application.render_world(Application.main_world())
 end
 END
+  # Wine 8 has no compiler for shaders of Direct3D, and without a desktop of its own, its display
+  # modes lack what the windowing library expects.
   wineserver --kill || true
-  DISPLAY=:$number win "$scratch/log" 300 run "$scratch/keys" --renderer auto --no-tools \
-    --screenshot "$scratch/shot.png@3" &
+  DISPLAY=:$number WGPU_BACKEND=vulkan timeout --kill-after=10 300 \
+    wine explorer /desktop=engine,1280x720 "$windows" run "$scratch/keys" --renderer auto --no-tools \
+    --screenshot "$scratch/shot.png@3" > "$scratch/log" 2>&1 < /dev/null &
   run=$!
   started+=("$run")
-  if window=$(DISPLAY=:$number timeout 120 xdotool search --sync --onlyvisible --name '^Keys$'); then
-    local waited
-    for waited in $(seq 300); do [[ -s $scratch/shot.png ]] && break; sleep 0.2; done
-    DISPLAY=:$number xdotool windowfocus "$window" key --delay 200 space || true
-  fi
-  wait "$run" || code=$?
-  if ((code == 7)) && grep -q 'key arrived' "$scratch/log"; then
+  for waited in $(seq 600); do [[ -s $scratch/shot.png ]] && break; sleep 0.2; done
+  DISPLAY=:$number xdotool key space
+  wait "$run" || true
+  if grep -q 'key arrived' "$scratch/log"; then
     passed "a key arrives in the window"
   else
-    wrong "exit code $code: $(tail -n 12 "$scratch/log")"
+    wrong "no key arrives: $(tail -n 12 "$scratch/log")"
   fi
-  if [[ -s $scratch/shot.png ]]; then
-    cp "$scratch/shot.png" target/wine-window.png
-    passed "its screenshot is target/wine-window.png"
+  "$linux" run "$scratch/keys" --headless --frames 4 --renderer software \
+    --screenshot "$scratch/linux.png@3" > /dev/null 2>&1 || true
+  if cmp -s "$scratch/shot.png" "$scratch/linux.png"; then
+    passed "its picture is that of Linux"
   else
-    wrong "there is no screenshot"
+    wrong "its picture differs from that of Linux"
   fi
 }
 

@@ -26,16 +26,16 @@ fn version_has_target_features_and_commit_if_asked() {
     }
 }
 
-/// Returns the words that bash offers for the last of these.
-fn completed(script: &str, words: &[&str]) -> String {
-    let quoted: Vec<String> = words.iter().map(|word| format!("'{word}'")).collect();
+/// Returns the completions that bash offers for the last of these texts.
+fn completed(script: &str, typed: &[&str]) -> String {
+    let quoted: Vec<String> = typed.iter().map(|text| format!("'{text}'")).collect();
     let all = format!(
         "{script}\nCOMP_WORDS=({}) COMP_CWORD={}\n_engine\necho \"${{COMPREPLY[*]}}\"",
         quoted.join(" "),
-        words.len() - 1
+        typed.len() - 1
     );
     let (code, out, err) = outcome(Command::new("bash").args(["-c", &all]));
-    assert_eq!((code, &*err), (0, ""), "{words:?}");
+    assert_eq!((code, &*err), (0, ""), "{typed:?}");
     out.trim_end().to_string()
 }
 
@@ -44,7 +44,7 @@ fn bash_completes_commands_flags_and_values() {
     let folder = GameFolder::new("command_line", "completions");
     let (code, script, err) = folder.engine(&["completions", "bash"]);
     assert_eq!((code, &*err), (0, ""));
-    let check = |words: &[&str], wanted: &str| assert_eq!(completed(&script, words), wanted);
+    let check = |typed: &[&str], wanted: &str| assert_eq!(completed(&script, typed), wanted);
     check(&["engine", "up"], "upgrade-project");
     check(&["engine", "run", "--head"], "--headless");
     check(&["engine", "run", "--renderer", "s"], "software");
@@ -78,7 +78,7 @@ fn manual_page_names_every_command() {
 }
 
 #[test]
-fn upgrade_lists_uses_of_what_has_changed() {
+fn upgrade_lists_uses_of_changed_names() {
     let folder = GameFolder::new("command_line", "upgrade");
     folder.write("game/main.lua", "function update()\n  Gui.texture_size('a')\nend\n");
     folder.write("game/settings.sjson", "render = { less_on_processor = true }\n");

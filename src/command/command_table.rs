@@ -24,7 +24,7 @@ pub struct FlagEntry {
     pub value: Option<String>,
     /// The values that are accepted; empty if any text or path can be there.
     pub values: Vec<String>,
-    /// What the flag does, on one line.
+    /// The effect of the flag, on one line.
     pub about: String,
 }
 

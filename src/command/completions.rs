@@ -42,7 +42,7 @@ fn flag_names(command: &CommandEntry) -> String {
 }
 
 fn bash(commands: &[CommandEntry]) -> String {
-    let (mut values, mut words) = (String::new(), String::new());
+    let (mut values, mut names) = (String::new(), String::new());
     for command in commands {
         let name = &command.name;
         for FlagEntry { long, values: allowed, .. } in with_value(command) {
@@ -52,9 +52,9 @@ fn bash(commands: &[CommandEntry]) -> String {
             };
         }
         let (flags, first) = (flag_names(command), command.values.join(" "));
-        let _ = writeln!(words, "    {name}) flags='{flags}' first='{first}' ;;");
+        let _ = writeln!(names, "    {name}) flags='{flags}' first='{first}' ;;");
     }
-    let names = commands.iter().map(|command| command.name.as_str()).collect::<Vec<_>>().join(" ");
+    let all = commands.iter().map(|command| command.name.as_str()).collect::<Vec<_>>().join(" ");
     // Without an answer of the function, bash completes the names of files.
     format!(
         "# Completes the commands of engine {version} in bash.
@@ -63,14 +63,14 @@ _engine() {{
   local command=${{COMP_WORDS[1]}} words= flags= first=
   COMPREPLY=()
   if ((COMP_CWORD == 1)); then
-    COMPREPLY=($(compgen -W '{names} --help --version' -- \"$word\"))
+    COMPREPLY=($(compgen -W '{all} --help --version' -- \"$word\"))
     return
   fi
   case $command:$before in
 {values}  esac
   if [[ -z $words ]]; then
     case $command in
-{words}    esac
+{names}    esac
     if [[ $word == -* ]]; then words=$flags; else words=$first; fi
   fi
   if [[ -n $words ]]; then COMPREPLY=($(compgen -W \"$words\" -- \"$word\")); fi

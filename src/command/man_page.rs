@@ -94,7 +94,7 @@ mod tests {
     use crate::command_table::FlagEntry;
 
     #[test]
-    fn page_escapes_what_the_format_interprets() {
+    fn page_escapes_characters_of_the_format() {
         let flag = FlagEntry {
             long: "no-tools".to_string(),
             short: None,

@@ -24,8 +24,8 @@ fn listed(text: &str) -> BTreeSet<String> {
 fn linked(text: &str) -> BTreeSet<String> {
     let from_outside = text.lines().filter(|line| !line.contains("(/") && !line.contains(":\\"));
     let names = from_outside.filter_map(|line| {
-        let mut words = line.split_whitespace();
-        Some(format!("{} {}", words.next()?, words.next()?.strip_prefix('v')?))
+        let mut parts = line.split_whitespace();
+        Some(format!("{} {}", parts.next()?, parts.next()?.strip_prefix('v')?))
     });
     names.collect()
 }
@@ -68,7 +68,7 @@ fn libraries_are_read_from_lists_trees_and_lock_files() {
     let of = |names: &[&str]| names.iter().map(ToString::to_string).collect::<BTreeSet<_>>();
     let list = "Libraries in the engine: all\na-b 1.2.3: MIT\nc 0.1.0+x: Zlib\nan example: text";
     assert_eq!(listed(list), of(&["a-b 1.2.3", "c 0.1.0+x"]));
-    let tree = "engine v0.1.0 (/home/x)\na-b v1.2.3\nproc v1.0.0 (proc-macro)\na-b v1.2.3 (*)\n";
+    let tree = "engine v0.1.0 (/x)\na-b v1.2.3\nproc v1.0.0 (proc-macro)\na-b v1.2.3 (*)\n";
     assert_eq!(linked(tree), of(&["a-b 1.2.3", "proc 1.0.0"]));
     let lock = "[[package]]\nname = \"a-b\"\nversion = \"1.2.3\"\nsource = \"x\"\n";
     assert_eq!(locked(lock), of(&["a-b 1.2.3"]));
