@@ -109,7 +109,7 @@ fn lines_with(text: &str) -> usize {
 }
 
 #[test]
-fn a_pose_holds_while_its_chunk_is_late_and_time_goes_on() {
+fn a_pose_holds_while_its_chunk_is_late_and_time_continues() {
     let mut stage = stage(&["late"], &data());
     let id = stage.play("late", WHOLE).unwrap();
     step(&mut stage, 0.25);
