@@ -3,6 +3,7 @@
 
 mod corruption;
 mod forged;
+mod streamed_animations;
 
 use crate::game_folder::{GameFolder, outcome};
 use std::ffi::OsStr;

@@ -173,6 +173,22 @@ fn characters_follow_changes_of_their_animation_files() {
     assert_eq!(seconds(&mut game), (0.25, 0.25), "the last version stays");
     write(&game, "part.animation", &part("0.75").replace("Rise", "Climb"));
     game.wait_until("the clip is longer", |game| seconds(game) == (0.75, 0.75));
+    let chunks = |game: &mut Game| {
+        let character = game.app.vm().engine().worlds.animations.of(row).expect("it lives");
+        let clip = &character.model.clips[usize::from(character.playing()[0].clip)].clip;
+        clip.chunks().map(|chunks| chunks.count())
+    };
+    assert_eq!(chunks(&mut game), None);
+    let streamed = |end: &str| part(end).replace("Rise", "Climb") + " stream = 0.25";
+    for (end, seconds_now, chunks_now) in [("1", 1.0, 4), ("0.5", 0.5, 2)] {
+        write(&game, "part.animation", &streamed(end));
+        game.wait_until("the clip is streamed", |game| seconds(game).0 == seconds_now);
+        assert_eq!(chunks(&mut game), Some(chunks_now));
+        game.triangles();
+    }
+    write(&game, "part.animation", &part("0.25").replace("Rise", "Climb"));
+    game.wait_until("the clip is whole again", |game| seconds(game) == (0.25, 0.25));
+    assert_eq!(chunks(&mut game), None);
 }
 
 /// Returns an image of `columns` by `rows` blocks of 4 x 4 texels, in one color.

@@ -181,7 +181,7 @@ impl Worlds {
         let RenderScenes { meshes, skeletons, worlds, .. } = scenes;
         animations.take_changed(|character| {
             let row = character.unit.row();
-            if character.model.cutout.is_some() {
+            if character.model.sprite_skeleton.is_some() {
                 skeletons.note_posed(row);
             }
             let Some(world) = units.slots.at(row as usize).map(|unit| unit.world) else { return };

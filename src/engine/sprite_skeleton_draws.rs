@@ -5,7 +5,7 @@ use super::{Assets, Worlds};
 use engine_frame_packet::scene::{
     DrawChange, DrawMesh, DrawTransform, SceneFrame, flag as draw_flag,
 };
-use engine_models::cutout::{CutoutData, SKELETON_SLOTS_MAX, SLOT_ORDER_VALUE};
+use engine_models::sprite_skeleton::{SKELETON_SLOTS_MAX, SLOT_ORDER_VALUE, SpriteSkeletonData};
 use engine_textures::TextureNumber;
 use engine_world::animation::{Character, ModelMatrix, palette, part_index};
 use engine_world::instance_table::flag;
@@ -30,10 +30,13 @@ struct SkeletonPose<'a> {
 }
 
 /// Returns the position of each slot in the drawing order.
-fn drawing_order(cutout: &CutoutData, values: &[f32]) -> [u16; SKELETON_SLOTS_MAX] {
+fn drawing_order(
+    sprite_skeleton: &SpriteSkeletonData,
+    values: &[f32],
+) -> [u16; SKELETON_SLOTS_MAX] {
     let mut slots: [u16; SKELETON_SLOTS_MAX] = std::array::from_fn(|slot| slot as u16);
-    let count = cutout.slots.len().min(SKELETON_SLOTS_MAX);
-    let value = |slot: u16| values[cutout.first_value(slot.into()) + SLOT_ORDER_VALUE];
+    let count = sprite_skeleton.slots.len().min(SKELETON_SLOTS_MAX);
+    let value = |slot: u16| values[sprite_skeleton.first_value(slot.into()) + SLOT_ORDER_VALUE];
     let is_sorted = slots[..count].is_sorted_by(|a, b| value(*a) <= value(*b));
     if is_sorted {
         return slots;
@@ -54,7 +57,10 @@ fn pose_of<'a>(
     root: ModelMatrix,
 ) -> SkeletonPose<'a> {
     let is_current = |it: &&Character| {
-        it.model.cutout.as_ref().is_some_and(|cutout| Arc::ptr_eq(cutout, &rig.cutout))
+        it.model
+            .sprite_skeleton
+            .as_ref()
+            .is_some_and(|sprite_skeleton| Arc::ptr_eq(sprite_skeleton, &rig.sprite_skeleton))
     };
     match character.filter(is_current) {
         Some(character) if !character.matrices().is_empty() => {
@@ -72,9 +78,9 @@ impl SkeletonPose<'_> {
     /// Returns the picture of a slot.
     fn shown(&self, skeleton: &SpriteSkeleton, slot: usize, order: u16) -> ShownPart {
         let SpriteSkeleton { rig, skin, placement, slots, .. } = skeleton;
-        let part = part_index(self.values[rig.cutout.part_value(slot)]);
+        let part = part_index(self.values[rig.sprite_skeleton.part_value(slot)]);
         let part = part.checked_sub(1).and_then(|part| rig.find_part(slot, part, *skin));
-        let first = rig.cutout.first_value(slot);
+        let first = rig.sprite_skeleton.first_value(slot);
         let color = &self.values[first..first + 4];
         ShownPart { part, color: multiply_colors(color, [slots[slot].tint, placement.tint]), order }
     }
@@ -85,7 +91,7 @@ impl SkeletonPose<'_> {
         let matrix = match mesh {
             Some(_) => self.root,
             None => {
-                let bone = &self.matrices[usize::from(rig.cutout.slots[slot].bone)];
+                let bone = &self.matrices[usize::from(rig.sprite_skeleton.slots[slot].bone)];
                 self.root.concatenate(bone).concatenate(&of.local)
             }
         };
@@ -153,7 +159,7 @@ impl Worlds {
         let rig = skeleton.rig.clone();
         let character = self.animations.of(row);
         let pose = pose_of(&rig, character, ModelMatrix::from_columns(root));
-        let order = drawing_order(&rig.cutout, pose.values);
+        let order = drawing_order(&rig.sprite_skeleton, pose.values);
         let frame = &mut scene_of(&mut self.scenes.worlds, world).frame;
         let count = skeleton.slots.len();
         for (slot, order) in order.into_iter().enumerate().take(count) {
@@ -240,10 +246,10 @@ fn send_palette(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use engine_models::cutout::CutoutSlot;
+    use engine_models::sprite_skeleton::SpriteSlot;
 
-    fn cutout(count: usize) -> CutoutData {
-        let slot = |index: usize| CutoutSlot {
+    fn sprite_skeleton(count: usize) -> SpriteSkeletonData {
+        let slot = |index: usize| SpriteSlot {
             name: format!("slot_{index}"),
             bone: 0,
             color: [1.0; 4],
@@ -251,16 +257,16 @@ mod tests {
             parts: Vec::new(),
         };
         let slots = (0..count).map(slot).collect();
-        CutoutData { pixels_per_metre: 100.0, upright: false, slots, skins: Vec::new() }
+        SpriteSkeletonData { pixels_per_metre: 100.0, upright: false, slots, skins: Vec::new() }
     }
 
     #[test]
     fn slots_are_drawn_in_the_order_of_their_values() {
-        let cutout = cutout(4);
+        let sprite_skeleton = sprite_skeleton(4);
         let order = |values: [f32; 4]| {
             let values: Vec<f32> =
                 values.into_iter().flat_map(|order| [1.0, 1.0, 1.0, 1.0, order]).collect();
-            drawing_order(&cutout, &values)[..4].to_vec()
+            drawing_order(&sprite_skeleton, &values)[..4].to_vec()
         };
         assert_eq!(order([0.0, 1.0, 2.0, 3.0]), [0, 1, 2, 3]);
         // The first slot moves by two places.

@@ -59,7 +59,7 @@ impl Engine {
         let mut viewers = std::mem::take(&mut self.worlds.viewers);
         self.worlds.list_viewers(world, &mut viewers);
         let positions = &viewers[..];
-        let frame_index = self.frame.index;
+        let (frame_index, waits) = (self.frame.index, self.game.deterministic);
         let Worlds { physics: bodies, units, animations, scenes, particles: effects, .. } =
             &mut self.worlds;
         let pool = &self.devices.tasks;
@@ -83,7 +83,8 @@ impl Engine {
                 let parts = (animations.write(), units.write(), bodies.write());
                 frame.system("animation", parts, move |(animations, units, bodies)| {
                     owner!("animation");
-                    let step = AnimationStep { world, seconds: delta as f32, viewers: positions };
+                    let (seconds, viewers) = (delta as f32, positions);
+                    let step = AnimationStep { world, seconds, viewers, waits };
                     animations.read_ragdolls(world, units, bodies);
                     animations.update(step, units, bodies, pool)?;
                     animations.update_ragdolls(world, units, bodies, frame_index);

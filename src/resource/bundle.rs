@@ -62,6 +62,20 @@ impl Deref for SharedBytes {
     }
 }
 
+impl SharedBytes {
+    /// Returns a part of the bytes. A part of a mapped file is not copied.
+    pub fn part(&self, range: Range<usize>) -> SharedBytes {
+        match self {
+            SharedBytes::Own(bytes) => SharedBytes::from(bytes[range].to_vec()),
+            SharedBytes::Mapped(map, all) => {
+                let part = all.start + range.start..all.start + range.end;
+                debug_assert!(part.end <= all.end);
+                SharedBytes::Mapped(map.clone(), part)
+            }
+        }
+    }
+}
+
 impl From<Vec<u8>> for SharedBytes {
     fn from(bytes: Vec<u8>) -> SharedBytes {
         SharedBytes::Own(Arc::new(bytes))
@@ -285,11 +299,21 @@ impl Bundle {
         self.kinds.0[usize::from(self.parts[part].kind)]
     }
 
+    /// Returns the range of a part in the file.
+    fn range(&self, part: usize) -> Range<usize> {
+        let BundledVariant { start, bytes, .. } = self.parts[part];
+        let start = self.data.start + start as usize;
+        start..start + bytes as usize
+    }
+
+    /// Returns the data of a part without any check: nothing of it is read from the file.
+    pub fn unchecked(&self, part: usize) -> SharedBytes {
+        SharedBytes::Mapped(self.map.clone(), self.range(part))
+    }
+
     /// Returns the data of a part, after validation.
     pub fn read(&self, part: usize) -> Result<SharedBytes, Error> {
-        let BundledVariant { start, bytes, sum, .. } = self.parts[part];
-        let start = self.data.start + start as usize;
-        let range = start..start + bytes as usize;
+        let (range, sum) = (self.range(part), self.parts[part].sum);
         if murmur64a(&self.map[range.clone()], 0) != sum {
             return Err(error!("the bundle is damaged: get it again"));
         }

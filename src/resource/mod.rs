@@ -6,6 +6,7 @@ pub mod bundle_end;
 pub mod bundle_writer;
 pub mod compile;
 mod compile_result;
+pub mod data_pieces;
 pub mod data_resources;
 mod derived;
 #[cfg(all(test, debug_assertions))]

@@ -34,7 +34,7 @@ pub enum DataSource {
 
 /// Location of the data of one variant. Different content means a different location.
 #[derive(Clone, Debug, PartialEq)]
-enum DataLocation {
+pub(super) enum DataLocation {
     File { name: String, content: u64, kind: &'static ResourceKind },
     Part(usize),
 }
@@ -268,7 +268,7 @@ impl ResourceStore {
         }
     }
 
-    fn location(
+    pub(super) fn location(
         &self,
         resource: &ResourceName,
         preferences: &VariantPreferences,

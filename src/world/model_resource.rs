@@ -228,7 +228,7 @@ pub fn tree(model: &Model) -> SjsonTree {
     if has_animation(data) {
         add_whole(ANIMATION.name, ANIMATION_RENAMED);
     }
-    if data.cutout.is_some() {
+    if data.sprite_skeleton.is_some() {
         add_whole(SKELETON.name, SKELETON_RENAMED);
     }
     let mut visited = std::collections::HashSet::new();
@@ -245,7 +245,7 @@ fn has_animation(data: &ModelData) -> bool {
     let has_targets = |node: &ModelNode| {
         node.mesh.is_some_and(|mesh| !data.meshes[mesh as usize].targets.is_empty())
     };
-    data.cutout.is_some()
+    data.sprite_skeleton.is_some()
         || !data.skins.is_empty()
         || !data.clips.is_empty()
         || data.nodes.iter().any(has_targets)

@@ -11,7 +11,7 @@ use engine_foundation::hash::StateHash;
 use engine_foundation::suggest::hint;
 use engine_foundation::{Error, Mat4, Vec4, error};
 use engine_frame_packet::scene::DrawSlot;
-use engine_models::cutout::{CutoutData, CutoutPart};
+use engine_models::sprite_skeleton::{SpritePart, SpriteSkeletonData};
 use engine_models::{MeshNumber, Model};
 use engine_textures::TextureNumber;
 use std::collections::BTreeSet;
@@ -27,7 +27,7 @@ const NONE: u32 = u32::MAX;
 #[derive(Clone, PartialEq, Debug)]
 pub struct RigPart {
     pub texture: TextureNumber,
-    pub part: CutoutPart,
+    pub part: SpritePart,
     /// Mesh that bones deform, and the index of its skin.
     pub mesh: Option<(MeshNumber, u32)>,
 }
@@ -37,7 +37,7 @@ pub struct RigPart {
 pub struct SpriteRig {
     /// Name of the model.
     pub model: String,
-    pub cutout: Arc<CutoutData>,
+    pub sprite_skeleton: Arc<SpriteSkeletonData>,
     /// Parts of all slots, then those of all skins.
     pub parts: Vec<RigPart>,
     /// Index of the first part of each slot, and of each skin.
@@ -59,14 +59,14 @@ impl SpriteRig {
         model: &Model,
         mut find: impl FnMut(&str) -> Result<TextureNumber, Error>,
     ) -> Result<SpriteRig, Error> {
-        let Some(cutout) = model.data.cutout.clone() else {
+        let Some(sprite_skeleton) = model.data.sprite_skeleton.clone() else {
             return Err(error!(
                 "the model '{0}' is not two-dimensional: its file would be {0}.skeleton",
                 model.name
             ));
         };
         let (mut parts, mut fault) = (Vec::new(), None);
-        cutout.each_part(|part| {
+        sprite_skeleton.each_part(|part| {
             let texture = find(&part.texture).unwrap_or_else(|error| {
                 let message = format!("part '{}': {}", part.name, error.message);
                 fault.get_or_insert(error!("the skeleton '{}': {message}", model.name));
@@ -83,26 +83,27 @@ impl SpriteRig {
             first += count as u32;
             first - count as u32
         };
-        let slot_first = cutout.slots.iter().map(|slot| begin(slot.parts.len())).collect();
-        let skin_first = cutout.skins.iter().map(|skin| begin(skin.parts.len())).collect();
+        let slot_first = sprite_skeleton.slots.iter().map(|slot| begin(slot.parts.len())).collect();
+        let skin_first = sprite_skeleton.skins.iter().map(|skin| begin(skin.parts.len())).collect();
         let skeleton = skeleton_of(&model.data)?;
         let mut rest = Vec::new();
         model_matrices(&skeleton, &Pose::rest(&skeleton), &mut rest);
-        let colors = cutout.slots.iter().zip(0u16..).flat_map(|(slot, order)| {
+        let colors = sprite_skeleton.slots.iter().zip(0u16..).flat_map(|(slot, order)| {
             let [red, green, blue, alpha] = slot.color;
             [red, green, blue, alpha, f32::from(order)]
         });
-        let shown = cutout.slots.iter().map(|slot| f32::from(slot.part));
+        let shown = sprite_skeleton.slots.iter().map(|slot| f32::from(slot.part));
         let values = colors.chain(shown).collect();
         let skins = model.data.skins.iter().map(Skin::read).collect();
         let model = model.name.clone();
-        Ok(SpriteRig { model, cutout, parts, slot_first, skin_first, skins, rest, values })
+        Ok(SpriteRig { model, sprite_skeleton, parts, slot_first, skin_first, skins, rest, values })
     }
 
     /// Returns the index of the part that a slot shows with a skin. `part` is an index from 0.
     pub fn find_part(&self, slot: usize, part: usize, skin: Option<u16>) -> Option<u32> {
-        let skin =
-            skin.map(usize::from).and_then(|skin| Some((skin, self.cutout.skins.get(skin)?)));
+        let skin = skin
+            .map(usize::from)
+            .and_then(|skin| Some((skin, self.sprite_skeleton.skins.get(skin)?)));
         if let Some((skin, replaced)) = skin {
             let key = (slot as u16, part as u16);
             let found = replaced.parts.binary_search_by_key(&key, |(slot, part, _)| (*slot, *part));
@@ -110,7 +111,7 @@ impl SpriteRig {
                 return Some(self.skin_first[skin] + found as u32);
             }
         }
-        let slot_parts = &self.cutout.slots.get(slot)?.parts;
+        let slot_parts = &self.sprite_skeleton.slots.get(slot)?.parts;
         (part < slot_parts.len()).then(|| self.slot_first[slot] + part as u32)
     }
 
@@ -119,10 +120,10 @@ impl SpriteRig {
     /// # Errors
     /// Returns an error that suggests a similar name.
     pub fn find_skin(&self, name: &str) -> Result<u16, Error> {
-        let found = self.cutout.skins.iter().position(|skin| skin.name == name);
+        let found = self.sprite_skeleton.skins.iter().position(|skin| skin.name == name);
         found.map(|index| index as u16).ok_or_else(|| {
-            let names = self.cutout.skins.iter().map(|skin| skin.name.as_str());
-            match self.cutout.skins.is_empty() {
+            let names = self.sprite_skeleton.skins.iter().map(|skin| skin.name.as_str());
+            match self.sprite_skeleton.skins.is_empty() {
                 true => error!("the skeleton '{}' has no skins", self.model),
                 false => error!(
                     "the skeleton '{}' has no skin '{name}'{}",
@@ -138,26 +139,26 @@ impl SpriteRig {
     /// # Errors
     /// Returns an error that suggests a similar name.
     pub fn find_slot(&self, name: &str) -> Result<usize, Error> {
-        self.cutout.slot(name).ok_or_else(|| {
-            let names = self.cutout.slots.iter().map(|slot| slot.name.as_str());
+        self.sprite_skeleton.slot(name).ok_or_else(|| {
+            let names = self.sprite_skeleton.slots.iter().map(|slot| slot.name.as_str());
             error!("the skeleton '{}' has no slot '{name}'{}", self.model, hint(name, names))
         })
     }
 
     /// Returns the transform of the unit square of pictures (0, 0 to 1, 1 in the plane of x and z)
     /// to the bone of a part. `texels` is the size of its texture.
-    pub fn square_to_bone(&self, part: &CutoutPart, texels: [f32; 2]) -> ModelMatrix {
+    pub fn square_to_bone(&self, part: &SpritePart, texels: [f32; 2]) -> ModelMatrix {
         let size = match part.size {
             [width, height] if width > 0.0 => [width, height],
-            _ => texels.map(|side| side / self.cutout.pixels_per_metre),
+            _ => texels.map(|side| side / self.sprite_skeleton.pixels_per_metre),
         };
         let [width, height] = [size[0] * part.scale[0], size[1] * part.scale[1]];
         let (sine, cosine) = engine_foundation::deterministic_math::sin_cos(part.rotation);
-        let (right, up) = match self.cutout.upright {
+        let (right, up) = match self.sprite_skeleton.upright {
             true => (Vec4::X, Vec4::Z),
             false => (Vec4::X, Vec4::Y),
         };
-        let toward = if self.cutout.upright { Vec4::Y } else { Vec4::NEG_Z };
+        let toward = if self.sprite_skeleton.upright { Vec4::Y } else { Vec4::NEG_Z };
         let across = (right * cosine + up * sine) * width;
         let along = (up * cosine - right * sine) * height;
         let at = right * part.position[0] + up * part.position[1];
@@ -307,7 +308,9 @@ impl SpriteSkeletons {
     /// Writes the skin, the colours and the layer of a unit's skeleton into a hash of its state.
     pub fn write_state(&self, row: u32, hash: &mut StateHash) {
         let Some(skeleton) = self.of(row) else { return };
-        let skin = skeleton.skin.and_then(|skin| skeleton.rig.cutout.skins.get(usize::from(skin)));
+        let skin = skeleton
+            .skin
+            .and_then(|skin| skeleton.rig.sprite_skeleton.skins.get(usize::from(skin)));
         hash.write_bytes(skin.map_or("", |skin| &skin.name).as_bytes());
         hash.write_u64(skeleton.placement.layer as u64);
         let tints = skeleton.slots.iter().map(|slot| slot.tint);
@@ -401,8 +404,8 @@ impl SpriteSkeletons {
     pub fn added_slots(&self, rig: &SpriteRig) -> impl Iterator<Item = (UnitId, usize)> {
         let units = self.iter().filter(move |it| it.rig.model == rig.model);
         units.map(move |skeleton| {
-            let is_new = |name: &str| skeleton.rig.cutout.slot(name).is_none();
-            let added = rig.cutout.slots.iter().filter(|slot| is_new(&slot.name)).count();
+            let is_new = |name: &str| skeleton.rig.sprite_skeleton.slot(name).is_none();
+            let added = rig.sprite_skeleton.slots.iter().filter(|slot| is_new(&slot.name)).count();
             (skeleton.unit, added)
         })
     }
@@ -424,15 +427,17 @@ impl SpriteSkeletons {
                 continue;
             }
             let old = std::mem::replace(&mut skeleton.rig, rig.clone());
-            let skin = skeleton.skin.and_then(|skin| old.cutout.skins.get(usize::from(skin)));
+            let skin =
+                skeleton.skin.and_then(|skin| old.sprite_skeleton.skins.get(usize::from(skin)));
             skeleton.skin = skin.and_then(|skin| rig.find_skin(&skin.name).ok());
             if let (Some(skin), None) = (skin, skeleton.skin) {
                 lost.insert(skin.name.clone());
             }
             let mut before: Vec<Option<SlotInstance>> =
                 skeleton.slots.drain(..).map(Some).collect();
-            for slot in &rig.cutout.slots {
-                let known = old.cutout.slot(&slot.name).and_then(|index| before[index].take());
+            for slot in &rig.sprite_skeleton.slots {
+                let known =
+                    old.sprite_skeleton.slot(&slot.name).and_then(|index| before[index].take());
                 let kept = known.unwrap_or_else(|| SlotInstance::new(take(skeleton.unit)));
                 skeleton.slots.push(kept);
             }
@@ -455,14 +460,18 @@ pub fn multiply_colors(values: &[f32], tints: [[u8; 4]; 2]) -> [u8; 4] {
 mod tests {
     use super::*;
     use engine_foundation::{HandleKind, Slots, Vec3};
-    use engine_models::cutout::CutoutSkin;
+    use engine_models::sprite_skeleton::SpriteSkin;
 
     fn rig(upright: bool) -> SpriteRig {
-        let cutout =
-            CutoutData { pixels_per_metre: 10.0, upright, slots: Vec::new(), skins: Vec::new() };
+        let sprite_skeleton = SpriteSkeletonData {
+            pixels_per_metre: 10.0,
+            upright,
+            slots: Vec::new(),
+            skins: Vec::new(),
+        };
         SpriteRig {
             model: "hero".to_string(),
-            cutout: Arc::new(cutout),
+            sprite_skeleton: Arc::new(sprite_skeleton),
             parts: Vec::new(),
             slot_first: Vec::new(),
             skin_first: Vec::new(),
@@ -474,7 +483,7 @@ mod tests {
 
     #[test]
     fn a_picture_lies_in_the_plane_of_its_skeleton() {
-        let part = CutoutPart {
+        let part = SpritePart {
             name: "arm".to_string(),
             texture: "arm".to_string(),
             position: [1.0, 2.0],
@@ -500,8 +509,11 @@ mod tests {
     #[test]
     fn skins_tints_and_layers_are_parts_of_the_state() {
         let mut rig = rig(false);
-        let skin = CutoutSkin { name: "ice".to_string(), parts: Vec::new() };
-        rig.cutout = Arc::new(CutoutData { skins: vec![skin], ..CutoutData::clone(&rig.cutout) });
+        let skin = SpriteSkin { name: "ice".to_string(), parts: Vec::new() };
+        rig.sprite_skeleton = Arc::new(SpriteSkeletonData {
+            skins: vec![skin],
+            ..SpriteSkeletonData::clone(&rig.sprite_skeleton)
+        });
         let unit = UnitId(Slots::new(HandleKind::Unit, 1).add(()).unwrap());
         let mut skeletons = SpriteSkeletons::default();
         skeletons.add(SpriteSkeleton {

@@ -113,8 +113,9 @@ fn spawn(
     let RenderScenes { skeletons, worlds, .. } = &mut *host.scenes;
     skeletons.check_room()?;
     let scene = scene_of(worlds, world);
-    scene.check_room(rig.cutout.slots.len())?;
-    let slots = rig.cutout.slots.iter().map(|_| SlotInstance::new(scene.take_slot())).collect();
+    scene.check_room(rig.sprite_skeleton.slots.len())?;
+    let slots =
+        rig.sprite_skeleton.slots.iter().map(|_| SlotInstance::new(scene.take_slot())).collect();
     let flags = if *visible { 0 } else { flag::HIDDEN };
     let (rig, placement, group) = (rig.clone(), *placement, *group);
     skeletons.add(SpriteSkeleton { unit, rig, skin, placement, flags, group, slots });
@@ -131,12 +132,12 @@ fn end(host: &mut ComponentHost, world: WorldId, unit: UnitId, _: &str) {
 
 fn inspect(view: &ComponentView, unit: UnitId, lines: &mut Vec<String>) {
     let Some(skeleton) = view.scenes.skeletons.of(unit.row()) else { return };
-    let cutout = &skeleton.rig.cutout;
-    let skin = skeleton.skin.and_then(|skin| cutout.skins.get(usize::from(skin)));
+    let sprite_skeleton = &skeleton.rig.sprite_skeleton;
+    let skin = skeleton.skin.and_then(|skin| sprite_skeleton.skins.get(usize::from(skin)));
     lines.push(format!(
         "skeleton {:?}, {} slots{}, layer {}{}{}",
         skeleton.rig.model,
-        cutout.slots.len(),
+        sprite_skeleton.slots.len(),
         skin.map_or_else(String::new, |skin| format!(", skin {:?}", skin.name)),
         skeleton.placement.layer,
         inspect_material(view, &skeleton.placement),
@@ -144,7 +145,7 @@ fn inspect(view: &ComponentView, unit: UnitId, lines: &mut Vec<String>) {
     ));
     let character = view.animations.of(unit.row());
     let mut shown = Vec::new();
-    for (index, slot) in cutout.slots.iter().enumerate() {
+    for (index, slot) in sprite_skeleton.slots.iter().enumerate() {
         let part = character.map_or(usize::from(slot.part), |it| it.slot_part(index));
         let part = part.checked_sub(1).and_then(|part| slot.parts.get(part));
         shown.push(format!("{} = {:?}", slot.name, part.map_or("", |part| &part.name)));

@@ -12,9 +12,9 @@ pub fn of_animation(name: &str, bytes: &[u8]) -> Result<String, Error> {
 /// Returns the description of the clips of a model from its compiled form.
 pub fn of_model(name: &str, bytes: &[u8]) -> Result<String, Error> {
     let model = ModelData::read(bytes)?;
-    let mut text = model.cutout.as_ref().map_or_else(String::new, |cutout| {
+    let mut text = model.sprite_skeleton.as_ref().map_or_else(String::new, |sprite_skeleton| {
         let bones: Vec<&str> = model.nodes.iter().map(|node| node.name.as_str()).collect();
-        format!("skeleton {name}\n{}", cutout.describe(&bones))
+        format!("skeleton {name}\n{}", sprite_skeleton.describe(&bones))
     });
     for clip in &model.clips {
         let described = read_clip(&clip.bytes)?.describe();

@@ -266,6 +266,21 @@ pub fn open_named(path: &Path) -> Result<File, AccessError> {
     Ok(file)
 }
 
+/// Opens a regular file by its path relative to `root`, and returns its size in bytes. The caller
+/// must limit the number of bytes that it reads.
+///
+/// # Errors
+/// Returns an error if the file is outside of the folder, is not a regular file, or cannot be
+/// opened.
+pub fn open_with_size(root: &Path, path: &str) -> Result<(File, u64), AccessError> {
+    if !stays_inside(path) {
+        return Err(AccessError::Path);
+    }
+    let file = system::open(root, path)?;
+    let size = regular(&file)?.len();
+    Ok((file, size))
+}
+
 fn text(bytes: Vec<u8>) -> Result<String, AccessError> {
     let invalid =
         |_| AccessError::System(io::Error::new(ErrorKind::InvalidData, "it is not UTF-8"));

@@ -9,6 +9,7 @@ const BONE_SCALE_MIN: f32 = 1e-4;
 
 /// Sizes of bones in model space: their scales are those of the rest pose, and their distances the
 /// largest of the rest pose and of an animation.
+#[derive(Clone)]
 pub struct BoneScales {
     /// Metres for each unit of the space of each bone's parent. A character from a file in
     /// centimetres has a root bone with a scale of 0.01.

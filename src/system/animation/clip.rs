@@ -1,5 +1,5 @@
-//! Compiled form of a clip: constant tracks, tracks with a key in every row of regular times
-//! (row_track.rs), and tracks with keys at times of their own, in the order in which they are
+//! Compiled form of a clip: constant tracks, tracks with a key in every keyframe of regular times
+//! (uniform_track.rs), and tracks with keys at times of their own, in the order in which they are
 //! needed, with their jump frames.
 //!
 //! A key of the last kind is a track number of 15 bits with the sign of a rotation's real part, a
@@ -7,14 +7,16 @@
 //! track is needed at the time of key i - 1, because the player interpolates between two keys.
 
 use super::bit_stream::PADDING;
+use super::clip_chunks::ClipChunks;
 use super::clip_events::ClipEvent;
 use super::constant_track::Constants;
 use super::quantization::{KeyBits, QuantizedValue, TrackRange};
 use super::rigid_transform::RigidTransform;
 use super::root_motion::RootTrack;
-use super::row_track::Rows;
 use super::source::TrackProperty;
+use super::uniform_track::UniformTracks;
 use engine_foundation::{Vec3, Vec4};
+use std::sync::Arc;
 
 /// Last tick of every clip.
 pub const LAST_TICK: u16 = u16::MAX;
@@ -91,14 +93,16 @@ pub struct Clip {
     pub(crate) bones: u16,
     pub(crate) features: ClipFeatures,
     pub(super) constants: Constants,
-    pub(super) rows: Rows,
+    pub(super) keyframes: UniformTracks,
     /// Tracks with keys at times of their own, sorted by property and bone.
     pub(crate) tracks: Vec<Track>,
     pub(crate) stream: Vec<u8>,
-    /// Ticks between jump frames, and between saved states of rows.
+    /// Ticks between jump frames, and between saved states of keyframes.
     pub(super) jump_ticks: u16,
     /// The first one has tick 0.
     pub(crate) jump_frames: Vec<JumpFrame>,
+    /// The tracks of a streamed clip, which has none of its own.
+    pub(super) chunks: Option<Arc<ClipChunks>>,
 }
 
 /// Sizes of a clip.
@@ -107,10 +111,10 @@ pub struct ClipStats {
     pub tracks: usize,
     /// Tracks with one value.
     pub constant_tracks: usize,
-    /// Tracks with a key in every row.
-    pub row_tracks: usize,
-    /// Number of rows.
-    pub rows: usize,
+    /// Tracks with a key in every keyframe.
+    pub uniform_tracks: usize,
+    /// Number of keyframes.
+    pub keyframes: usize,
     pub keys: usize,
     pub stream_bytes: usize,
     pub jump_frames: usize,
@@ -125,10 +129,13 @@ impl Clip {
 
     /// Returns the bones that have keys, sorted.
     pub fn animated_bones(&self) -> Vec<u16> {
+        if let Some(chunks) = &self.chunks {
+            return chunks.first().animated_bones();
+        }
         let constants = self.constants.tracks.iter().map(|track| track.bone);
-        let rows = self.rows.tracks.iter().map(|track| track.bone);
+        let keyframes = self.keyframes.tracks.iter().map(|track| track.bone);
         let own = self.tracks.iter().map(|track| track.bone);
-        let mut bones: Vec<u16> = constants.chain(rows).chain(own).collect();
+        let mut bones: Vec<u16> = constants.chain(keyframes).chain(own).collect();
         bones.sort_unstable();
         bones.dedup();
         bones
@@ -139,27 +146,44 @@ impl Clip {
         self.seconds / f32::from(LAST_TICK)
     }
 
+    /// Returns the sizes. Those of a streamed clip are the sums of the chunks in memory.
     pub fn stats(&self) -> ClipStats {
+        if let Some(chunks) = &self.chunks {
+            return self.chunk_stats(chunks);
+        }
         let mut keys = self.tracks.len() * 2;
         let mut offset = 0;
         while let Some((_, next)) = self.key_at(offset) {
             (keys, offset) = (keys + 1, next);
         }
-        let (constants, rows) = (self.constants.tracks.len(), &self.rows);
+        let (constants, keyframes) = (self.constants.tracks.len(), &self.keyframes);
         ClipStats {
-            tracks: self.tracks.len() + constants + rows.tracks.len(),
+            tracks: self.tracks.len() + constants + keyframes.tracks.len(),
             constant_tracks: constants,
-            row_tracks: rows.tracks.len(),
-            rows: rows.count as usize,
-            keys: keys + constants + rows.tracks.len() * rows.count as usize,
-            stream_bytes: self.stream.len() + rows.stream.len().saturating_sub(PADDING),
-            jump_frames: self.jump_frames.len().max(rows.states.count()),
+            uniform_tracks: keyframes.tracks.len(),
+            keyframes: keyframes.count as usize,
+            keys: keys + constants + keyframes.tracks.len() * keyframes.count as usize,
+            stream_bytes: self.stream.len() + keyframes.stream.len().saturating_sub(PADDING),
+            jump_frames: self.jump_frames.len().max(keyframes.states.count()),
             root_keys: self
                 .features
                 .root
                 .as_ref()
                 .map_or(0, |root| root.positions.len() + root.rotations.len()),
         }
+    }
+
+    fn chunk_stats(&self, chunks: &ClipChunks) -> ClipStats {
+        let head = Clip { chunks: None, ..self.clone() }.stats();
+        let sum = |sum: ClipStats, chunk: ClipStats| ClipStats {
+            keyframes: sum.keyframes + chunk.keyframes,
+            keys: sum.keys + chunk.keys,
+            stream_bytes: sum.stream_bytes + chunk.stream_bytes,
+            jump_frames: sum.jump_frames + chunk.jump_frames,
+            ..sum
+        };
+        let all = chunks.all_resident().into_iter().map(|chunk| chunk.stats());
+        ClipStats { root_keys: head.root_keys, ..all.reduce(sum).unwrap_or(head) }
     }
 
     /// Returns the largest difference from the source in metres that the compiler measured.
@@ -172,9 +196,20 @@ impl Clip {
         self.features.source_keys
     }
 
-    /// Returns the size of the compiled form in bytes.
+    /// Returns the size of the compiled form in bytes, with the chunks that are in memory.
     pub fn byte_count(&self) -> usize {
-        self.write().len()
+        let chunks = self.chunks.iter().flat_map(|chunks| chunks.all_resident());
+        self.write().len() + chunks.map(|chunk| chunk.byte_count()).sum::<usize>()
+    }
+
+    /// Returns the bytes of memory of the keys, about.
+    pub fn memory_bytes(&self) -> usize {
+        let frame = |frame: &JumpFrame| size_of::<JumpFrame>() + size_of_val(&frame.keys[..]);
+        let frames: usize = self.jump_frames.iter().map(frame).sum();
+        // The values of constants are also in the layout for players.
+        let constants = size_of_val(&self.constants.tracks[..]) * 2;
+        let tracks = size_of_val(&self.tracks[..]) + self.stream.len() + frames + constants;
+        size_of::<Clip>() + tracks + self.keyframes.memory_bytes()
     }
 
     /// Returns true if poses of the clip are differences, to be added to another pose with
@@ -185,6 +220,9 @@ impl Clip {
 
     /// Returns the number of morph targets: 1 above the highest target that the clip animates.
     pub fn weight_count(&self) -> usize {
+        if let Some(chunks) = &self.chunks {
+            return chunks.first().weight_count();
+        }
         let last = self.tracks.last().filter(|track| track.property == TrackProperty::Weight);
         last.map_or(0, |track| usize::from(track.bone) + 1)
     }

@@ -6,13 +6,13 @@ use super::clip::{
     Track,
 };
 use super::clip_events::{BEATS_MAX, ClipEvent, EVENTS_MAX, EventCue, sort_and_check};
-use super::clip_row_data::{check_properties, read_regular, write_regular};
+use super::clip_uniform_data::{check_properties, read_regular, write_regular};
 use super::constant_track::Constants;
 use super::quantization::{KeyBits, TrackRange};
 use super::root_motion::RootTrack;
-use super::row_track::Rows;
 use super::skeleton::BONES_MAX;
 use super::source::TrackProperty;
+use super::uniform_track::UniformTracks;
 use engine_foundation::blob::{BlobReader, BlobWriter, unframe};
 use engine_foundation::{Error, Quat, Vec3, error};
 
@@ -29,7 +29,7 @@ const LOOPS: [Option<bool>; 3] = [None, Some(false), Some(true)];
 
 /// Flags of the parts of a clip that are not empty. The other parts are not stored.
 pub const HAS_CONSTANTS: u8 = 1;
-pub const HAS_ROWS: u8 = 1 << 1;
+pub const HAS_KEYFRAMES: u8 = 1 << 1;
 const HAS_KEYS: u8 = 1 << 2;
 const HAS_ROOT: u8 = 1 << 3;
 const HAS_BEATS: u8 = 1 << 4;
@@ -61,7 +61,7 @@ impl Clip {
         let ClipFeatures { additive, root, beats, events, .. } = &self.features;
         let flags = [
             (HAS_CONSTANTS, !self.constants.tracks.is_empty()),
-            (HAS_ROWS, self.rows.count > 0),
+            (HAS_KEYFRAMES, self.keyframes.count > 0),
             (HAS_KEYS, !self.tracks.is_empty()),
             (HAS_ROOT, root.is_some()),
             (HAS_BEATS, !beats.is_empty()),
@@ -210,11 +210,12 @@ pub fn read(bytes: &[u8]) -> Result<Clip, Error> {
     if parts & !PARTS != 0 {
         return Err(damaged("the list of its parts"));
     }
-    let (constants, row_parts) = read_regular(&mut reader, parts, (bones, seconds))?;
+    let (constants, uniform_parts) = read_regular(&mut reader, parts, (bones, seconds))?;
     let jump_ticks = read_word(&mut reader)?.max(JUMP_TICKS_MIN);
     let features = ClipFeatures::read(&mut reader, parts, seconds)?;
-    let rows = row_parts.into_rows(jump_ticks)?;
-    let mut clip = Clip { seconds, features, constants, rows, jump_ticks, ..Clip::empty(bones) };
+    let keyframes = uniform_parts.into_keyframes(jump_ticks)?;
+    let mut clip =
+        Clip { seconds, features, constants, keyframes, jump_ticks, ..Clip::empty(bones) };
     let mut keys = Vec::new();
     if parts & HAS_KEYS != 0 {
         clip.tracks = reader.list(|reader| read_track(reader, bones))?;
@@ -300,11 +301,12 @@ impl Clip {
             bones,
             features: ClipFeatures::default(),
             constants: Constants::default(),
-            rows: Rows::none(),
+            keyframes: UniformTracks::none(),
             tracks: Vec::new(),
             stream: Vec::new(),
             jump_ticks: JUMP_TICKS_MIN,
             jump_frames: Vec::new(),
+            chunks: None,
         }
     }
 

@@ -12,6 +12,9 @@ const LISTED_MAX: usize = 32;
 impl Clip {
     /// Returns the number of tracks of each property that has some, with its noun.
     fn track_counts(&self) -> Vec<String> {
+        if let Some(chunks) = self.chunks() {
+            return chunks.first().track_counts();
+        }
         let nouns = [
             (TrackProperty::Rotation, "rotations"),
             (TrackProperty::Position, "positions"),
@@ -19,9 +22,9 @@ impl Clip {
             (TrackProperty::Weight, "morph targets"),
         ];
         let constants = self.constants.tracks.iter().map(|track| track.property);
-        let rows = self.rows.tracks.iter().map(|track| track.property);
+        let keyframes = self.keyframes.tracks.iter().map(|track| track.property);
         let own = self.tracks.iter().map(|track| track.property);
-        let all: Vec<TrackProperty> = constants.chain(rows).chain(own).collect();
+        let all: Vec<TrackProperty> = constants.chain(keyframes).chain(own).collect();
         let count = |property| all.iter().filter(|it| **it == property).count();
         let counts = nouns.into_iter().map(|(property, noun)| (count(property), noun));
         counts
@@ -52,11 +55,12 @@ impl Clip {
                 self.bone_count()
             ),
         });
-        let (constant, regular) = (stats.constant_tracks, stats.row_tracks);
+        let (constant, regular) = (stats.constant_tracks, stats.uniform_tracks);
         if constant + regular > 0 {
             line(format!(
-                "of these, {constant} are constant, and {regular} have keys in {} regular rows",
-                stats.rows
+                "of these, {constant} are constant, and {regular} have keys in {} regular \
+                 keyframes",
+                stats.keyframes
             ));
         }
         let bytes = self.byte_count();
@@ -72,6 +76,7 @@ impl Clip {
             true => format!("size: {bytes} bytes, {per_second:.1} for each bone and second"),
             false => format!("size: {bytes} bytes"),
         });
+        self.describe_chunks().into_iter().for_each(&mut line);
         line(format!("error: {:.4} mm", self.error() * 1000.0));
         self.describe_root().into_iter().for_each(&mut line);
         let more = |count: usize| match count.saturating_sub(LISTED_MAX) {
@@ -94,6 +99,19 @@ impl Clip {
             line(format!("events:{}", more(events.len())));
         }
         text
+    }
+
+    /// Returns the line about the chunks of a streamed clip.
+    fn describe_chunks(&self) -> Option<String> {
+        let chunks = self.chunks()?;
+        let all = chunks.all_resident();
+        let longest = all.iter().map(|chunk| chunk.seconds).fold(0.0, f32::max);
+        let largest = all.iter().map(|chunk| chunk.byte_count()).max().unwrap_or(0);
+        let memory = all.iter().map(|chunk| chunk.memory_bytes()).max().unwrap_or(0);
+        Some(format!(
+            "streamed: {} chunks of up to {longest:.2} s and {largest} bytes ({memory} in memory)",
+            chunks.count()
+        ))
     }
 
     /// Returns the lines about root motion.

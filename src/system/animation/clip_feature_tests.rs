@@ -3,7 +3,7 @@
 
 use super::compile::source_pose;
 use super::constant_track::{ConstantTrack, Constants};
-use super::row_track::RowTrack;
+use super::uniform_track::UniformTrack;
 use super::*;
 use engine_foundation::{Quat, Vec3, Vec4};
 
@@ -520,7 +520,7 @@ fn damaged_features_are_refused() {
     check_regular_data();
 }
 
-/// Constant tracks and rows.
+/// Constant tracks and keyframes.
 fn check_regular_data() {
     let skeleton = skeleton();
     let clip = compile(&walk(&skeleton), &skeleton, &settings(RootMotion::None)).unwrap().clip;
@@ -531,17 +531,23 @@ fn check_regular_data() {
         assert!(error.contains(wanted), "{error}");
     };
     let range = "the range of a track is not valid";
-    check(|clip| clip.rows.tracks[0].step_codes[1] = 161, "the step of a rotation is not valid");
-    check(|clip| clip.rows.tracks[0].mean = [30000; 3], range);
-    check(|clip| clip.rows.tracks.last_mut().unwrap().origin.x = 1e30, range);
-    check(|clip| clip.rows.tracks[0].property = TrackProperty::Weight, "the property of a track");
-    check(|clip| clip.rows.tracks.reverse(), "the order of the tracks is not valid");
-    check(|clip| clip.rows.count = 1, "the clip has 1 rows");
-    check(|clip| clip.rows.count += 1, "a row of the clip is not valid");
+    check(
+        |clip| clip.keyframes.tracks[0].step_codes[1] = 161,
+        "the step of a rotation is not valid",
+    );
+    check(|clip| clip.keyframes.tracks[0].mean = [30000; 3], range);
+    check(|clip| clip.keyframes.tracks.last_mut().unwrap().origin.x = 1e30, range);
+    check(
+        |clip| clip.keyframes.tracks[0].property = TrackProperty::Weight,
+        "the property of a track",
+    );
+    check(|clip| clip.keyframes.tracks.reverse(), "the order of the tracks is not valid");
+    check(|clip| clip.keyframes.count = 1, "the clip has 1 keyframes");
+    check(|clip| clip.keyframes.count += 1, "a keyframe of the clip is not valid");
     check(|clip| clip.seconds = 0.0, "is not valid");
     check(
         |clip| {
-            let RowTrack { bone, property, .. } = clip.rows.tracks[0];
+            let UniformTrack { bone, property, .. } = clip.keyframes.tracks[0];
             let value = Vec4::new(0.0, 0.0, 0.0, 1.0);
             clip.constants = Constants::new(vec![ConstantTrack { bone, property, value }]);
         },
@@ -571,11 +577,11 @@ fn reverse_playback_loads_jump_frames_only_at_keys() {
     let clip = compile(&source, &skeleton, &ClipSettings::DEFAULT).unwrap().clip;
     let mut player = ClipPlayer::new(&clip, &skeleton);
     player.seek(&clip, 2.9);
-    let end = player.row();
+    let end = player.keyframe();
     assert_eq!(clip.stats().keys, 4, "{:?}", clip.stats());
     for (time, same) in [(2.5, true), (2.1, true), (1.9, false), (1.2, false), (0.5, false)] {
         player.seek(&clip, time);
-        assert_eq!(player.row() == end, same, "{time}");
+        assert_eq!(player.keyframe() == end, same, "{time}");
         let mut pose = Pose::default();
         player.sample(&Pose::rest(&skeleton), &mut pose);
         let mut fresh = ClipPlayer::new(&clip, &skeleton);

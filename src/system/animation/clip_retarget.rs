@@ -7,9 +7,9 @@ use super::clip_data::{VALUE_MAX, append_key};
 use super::constant_track::{ConstantTrack, Constants};
 use super::retarget::{BoneChange, bone_map, no_counterpart, size_ratio};
 use super::root_motion::RootTrack;
-use super::row_track::{RowTrack, RowValue, Rows, STEPS_MAX};
 use super::skeleton::Skeleton;
 use super::source::TrackProperty;
+use super::uniform_track::{STEPS_MAX, UniformTrack, UniformTracks, UniformValue};
 use engine_foundation::{Error, Quat, Vec3, Vec4, error};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -36,14 +36,14 @@ impl Clip {
         }
         let mut retarget = Retarget::new(self, (theirs, ours), names)?;
         let constants = retarget.constants();
-        let rows = retarget.rows()?;
+        let keyframes = retarget.keyframes()?;
         let kept = retarget.tracks();
         retarget.finish()?;
         let mut clip = Clip {
             seconds: self.seconds,
             features: self.features.clone(),
             constants,
-            rows,
+            keyframes,
             tracks: kept.iter().map(|(_, track)| *track).collect(),
             jump_ticks: self.jump_ticks,
             ..Clip::empty(ours.bone_count() as u16)
@@ -148,14 +148,14 @@ impl<'a> Retarget<'a> {
         Constants::new(kept)
     }
 
-    fn rows(&mut self) -> Result<Rows, Error> {
-        let rows = &self.clip.rows;
-        let mut kept: Vec<(RowTrack, Vec<RowValue>)> = Vec::new();
-        for (track, values) in rows.tracks.iter().zip(rows.values()) {
+    fn keyframes(&mut self) -> Result<UniformTracks, Error> {
+        let keyframes = &self.clip.keyframes;
+        let mut kept: Vec<(UniformTrack, Vec<UniformValue>)> = Vec::new();
+        for (track, values) in keyframes.tracks.iter().zip(keyframes.values()) {
             let Some((bone, change)) = self.counterpart(track.property, track.bone) else {
                 continue;
             };
-            let mut changed = RowTrack { bone, ..*track };
+            let mut changed = UniformTrack { bone, ..*track };
             let additive = self.clip.is_additive();
             let mut values = values;
             match track.property {
@@ -174,7 +174,7 @@ impl<'a> Retarget<'a> {
                     changed.step *= change.scale;
                 }
             }
-            let reach = |value: &RowValue| {
+            let reach = |value: &UniformValue| {
                 let numbers = Vec3::new(value[0] as f32, value[1] as f32, value[2] as f32);
                 (changed.origin + changed.step * numbers).abs().max_element()
             };
@@ -186,11 +186,11 @@ impl<'a> Retarget<'a> {
             kept.push((changed, values));
         }
         if self.too_large.is_some() {
-            return Ok(Rows::none());
+            return Ok(UniformTracks::none());
         }
         kept.sort_by_key(|(track, _)| (track.property, track.bone));
         let (tracks, values): (Vec<_>, Vec<_>) = kept.into_iter().unzip();
-        Rows::encode(tracks, &values, rows.state_rows)
+        UniformTracks::encode(tracks, &values, keyframes.state_keyframes)
     }
 
     /// Returns the tracks with keys of their own, with their previous numbers, in the order of a

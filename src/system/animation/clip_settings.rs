@@ -9,10 +9,12 @@
 //! joints = { left_hand = 0.00005 }
 //! range = [0.5, 1.5]
 //! beats = [0, 0.5]
+//! stream = true
 //! events = [{ name = "step", time = 0.1, sound = "sounds/step", effect = "effects/dust" }]
 //! ```
 
 use super::clip::CLIP_SECONDS_MAX;
+use super::clip_chunks::{CHUNK_SECONDS, CHUNK_SECONDS_DEFAULT};
 use super::clip_events::{BEATS_MAX, ClipEvent, EVENTS_MAX, EventCue};
 use super::compile::ClipSettings;
 use super::root_motion::RootMotion;
@@ -21,7 +23,7 @@ use engine_foundation::sjson::{self, ObjectEntry, SjsonValue};
 use engine_foundation::suggest::hint;
 use engine_foundation::{Error, error};
 
-const KEYS: [&str; 15] = [
+const KEYS: [&str; 16] = [
     "source",
     "clip",
     "skeleton",
@@ -37,6 +39,7 @@ const KEYS: [&str; 15] = [
     "range",
     "retarget",
     "jump_seconds",
+    "stream",
 ];
 const EVENT_KEYS: [&str; 6] = ["name", "time", "sound", "effect", "bone", "link"];
 const ADDITIVE_KEYS: [&str; 2] = ["clip", "time"];
@@ -188,6 +191,7 @@ impl Reader<'_> {
             "tolerance" => settings.tolerance = self.number(entry, 1e-6, 1.0)?,
             "shell" => settings.shell = self.number(entry, 1e-6, 1000.0)?,
             "jump_seconds" => settings.jump_seconds = self.number(entry, 0.01, CLIP_SECONDS_MAX)?,
+            "stream" => settings.chunk_seconds = self.stream(entry)?,
             "joints" => settings.joints = self.joints(entry)?,
             "root_motion" => settings.root_motion = self.root_motion(entry)?,
             "beats" => settings.beats = self.beats(entry)?,
@@ -233,6 +237,23 @@ impl Reader<'_> {
             let message = format!("{name} must be a time from 0 to {CLIP_SECONDS_MAX} seconds");
             self.value_error(value, &message)
         })
+    }
+
+    /// Reads the length of the chunks of a streamed clip in seconds.
+    fn stream(&self, entry: &ObjectEntry) -> Result<Option<f32>, Error> {
+        let (least, most) = CHUNK_SECONDS;
+        let seconds = entry.value.as_f32().filter(|number| (least..=most).contains(number));
+        match (entry.value.as_bool(), seconds) {
+            (Some(streams), _) => Ok(streams.then_some(CHUNK_SECONDS_DEFAULT)),
+            (None, Some(seconds)) => Ok(Some(seconds)),
+            (None, None) => {
+                let message = format!(
+                    "'stream' must be true, false, or the length of a chunk from {least} to {most} \
+                     seconds"
+                );
+                Err(self.error(entry, &message))
+            }
+        }
     }
 
     fn joints(&self, entry: &ObjectEntry) -> Result<Vec<(String, f32)>, Error> {
@@ -399,6 +420,7 @@ mod tests {
             range = [0.5, 1.5]
             retarget = { Hips = "pelvis" }
             jump_seconds = 0.5
+            stream = 2.5
         "#,
         )
         .unwrap();
@@ -429,8 +451,11 @@ mod tests {
                 ClipEvent { name: name("breathe"), time: 0.4, cue: EventCue::default() },
             ],
             weight_tolerances: Vec::new(),
+            chunk_seconds: Some(2.5),
         };
         assert_eq!(file.settings, wanted);
+        let chunks = |text: &str| parse(text).unwrap().settings.chunk_seconds;
+        assert_eq!((chunks("stream = true"), chunks("stream = false")), (Some(4.0), None));
         assert_eq!(parse("").unwrap().settings, ClipSettings::DEFAULT);
         let short = parse("source = \"units/orc#Walk\"").unwrap();
         assert_eq!((short.source, short.clip), (text("units/orc"), text("Walk")));
@@ -453,6 +478,12 @@ mod tests {
         check("tolerance = 0", "1: 'tolerance' must be a number from 0.000001 to 1");
         check("tolerance = 1e300", "1: 'tolerance' must be a number from 0.000001 to 1");
         check("jump_seconds = -1", "1: 'jump_seconds' must be a number from 0.01 to 600");
+        for wrong in ["0.1", "61", "1e300", "\"yes\""] {
+            check(
+                &format!("stream = {wrong}"),
+                "1: 'stream' must be true, false, or the length of a chunk from 0.25 to 60 seconds",
+            );
+        }
         check("joints = { a = 1\n b = 2 }", "2: 'b' must be a number from 0.000001 to 1");
         check("joints = 3", "1: 'joints' must be an object: joints = { hand = 0.0001 }");
         check(

@@ -1,6 +1,6 @@
-//! Compilation of an animation: samples of its curves are reduced to rows and keys within a
-//! tolerance (row_plan.rs chooses), and quantized; the stream is sorted by the time at which each
-//! key is needed.
+//! Compilation of an animation: samples of its curves are reduced to keyframes and keys within a
+//! tolerance (uniform_plan.rs chooses), and quantized; the stream is sorted by the time at which
+//! each key is needed.
 //!
 //! The error of a clip is measured as in Nicholas Frechette's Animation Compression Library: as the
 //! displacement, in the space of the model, of points at a distance from each bone.
@@ -10,7 +10,8 @@ use super::bone_scales::BoneScales;
 use super::clip::{CLIP_SECONDS_MAX, Clip, ClipFeatures, Key, LAST_TICK, MORPH_TARGETS_MAX, Track};
 use super::clip_data::{JUMP_TICKS_MIN, VALUE_MAX, append_key};
 use super::clip_events::{ClipEvent, sort_and_check};
-use super::clip_row_data::state_rows;
+use super::clip_uniform_data::state_keyframes;
+use super::compile_chunks;
 use super::compile_measure::Measure;
 use super::compile_search::search;
 use super::constant_track::Constants;
@@ -18,18 +19,18 @@ use super::key_reduction::{MORPH_REACH, TrackSample, displacement, keys};
 use super::pose::Pose;
 use super::quantization::{KeyBits, TrackRange};
 use super::root_motion::{RootMotion, extract};
-use super::row_fit::RowCurve;
-use super::row_plan::Plan;
 use super::skeleton::{BoneTransform, Skeleton};
 use super::source::{SourceClip, SourceInterpolation, SourceTrack, TrackProperty};
 use super::source_range::cut;
+use super::uniform_fit::UniformCurve;
+use super::uniform_plan::Plan;
 use engine_foundation::suggest::hint;
 use engine_foundation::{Error, Quat, Vec4, error};
 
 /// Samples per second of curves between their keys.
 pub(super) const SAMPLES_PER_SECOND: f32 = 60.0;
-/// Ratio of an error to its tolerance above which tracks are compiled without rows, and above which
-/// a clip has a warning. Below it, the shortest arc between rows can differ a little.
+/// Ratio of an error to its tolerance above which tracks are compiled without keyframes, and above
+/// which a clip has a warning. Below it, the shortest arc between keyframes can differ a little.
 const RATIO_MAX: f32 = 10.0;
 
 /// Maximum number of keys of a curve: 600 seconds at 436 keys a second.
@@ -63,6 +64,9 @@ pub struct ClipSettings {
     /// Largest errors of weights by their numbers, for weights that are no morph targets. The
     /// others follow `tolerance`.
     pub weight_tolerances: Vec<f32>,
+    /// Length in seconds of the chunks of a streamed clip; `None` for a clip that is in memory as a
+    /// whole.
+    pub chunk_seconds: Option<f32>,
 }
 
 impl ClipSettings {
@@ -80,6 +84,7 @@ impl ClipSettings {
         beats: Vec::new(),
         events: Vec::new(),
         weight_tolerances: Vec::new(),
+        chunk_seconds: None,
     };
 }
 
@@ -138,14 +143,23 @@ pub fn compile(
     check(source, skeleton)?;
     check_settings(settings)?;
     let input = prepare(source, skeleton, settings)?;
-    let mut best = search(&input, settings, &vec![false; skeleton.bone_count()])?;
+    match settings.chunk_seconds {
+        Some(seconds) => compile_chunks::compile(&input, settings, seconds),
+        None => smallest(&input, settings),
+    }
+}
+
+/// Reduces the curves to the smallest clip within the tolerance.
+pub(super) fn smallest(input: &Input, settings: &ClipSettings) -> Result<CompiledClip, Error> {
+    let skeleton = input.skeleton;
+    let mut best = search(input, settings, &vec![false; skeleton.bone_count()])?;
     if best.error_ratio <= RATIO_MAX {
         return Ok(best);
     }
-    let measure = Measure::new(&input, settings.shell, SAMPLES_PER_SECOND);
+    let measure = Measure::new(input, settings.shell, SAMPLES_PER_SECOND);
     let mut ratios = measure.ratios_beyond_ticks(&best.clip);
-    if largest(&ratios).1 > RATIO_MAX && best.clip.stats().row_tracks > 0 {
-        let other = search(&input, settings, &exceeding(&ratios, skeleton))?;
+    if largest(&ratios).1 > RATIO_MAX && best.clip.stats().uniform_tracks > 0 {
+        let other = search(input, settings, &exceeding(&ratios, skeleton))?;
         let others = measure.ratios_beyond_ticks(&other.clip);
         if largest(&others).1 < largest(&ratios).1 {
             (best, ratios) = (other, others);
@@ -249,6 +263,7 @@ fn check_settings(settings: &ClipSettings) -> Result<(), Error> {
         ("tolerance", settings.tolerance),
         ("shell", settings.shell),
         ("jump_seconds", settings.jump_seconds),
+        ("stream", settings.chunk_seconds.unwrap_or(1.0)),
     ];
     let joints = settings.joints.iter().map(|(name, tolerance)| (name.as_str(), *tolerance));
     for (name, value) in numbers.into_iter().chain(joints) {
@@ -439,8 +454,8 @@ impl TrackKeys<'_> {
     }
 }
 
-/// Sorts the keys of all tracks by the time at which they are needed, and adds the rows and the
-/// saved states.
+/// Sorts the keys of all tracks by the time at which they are needed, and adds the keyframes and
+/// the saved states.
 pub(super) fn assemble(input: &Input, plan: &Plan, jump_seconds: f32) -> Result<Clip, Error> {
     let seconds = input.source.seconds;
     let tracks = &plan.keyed;
@@ -449,12 +464,12 @@ pub(super) fn assemble(input: &Input, plan: &Plan, jump_seconds: f32) -> Result<
         true => (jump_seconds / seconds * most).clamp(JUMP_TICKS_MIN.into(), most) as u16,
         false => LAST_TICK,
     };
-    let count = plan.fit.curves.first().map_or(0, RowCurve::row_count);
+    let count = plan.fit.curves.first().map_or(0, UniformCurve::keyframe_count);
     let mut clip = Clip {
         seconds,
         features: input.features.clone(),
         constants: Constants::new(plan.constants.clone()),
-        rows: plan.fit.rows(state_rows(count, jump_ticks))?,
+        keyframes: plan.fit.keyframes(state_keyframes(count, jump_ticks))?,
         tracks: tracks.iter().map(|keys| keys.track).collect(),
         jump_ticks,
         ..Clip::empty(input.skeleton.bone_count() as u16)

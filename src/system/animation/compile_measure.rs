@@ -23,7 +23,7 @@ pub struct Measure<'a> {
 }
 
 impl Measure<'_> {
-    /// `rate` is the number of rows per second.
+    /// `rate` is the number of keyframes per second.
     pub fn new<'a>(input: &'a Input<'a>, shell: f32, rate: f32) -> Measure<'a> {
         let seconds = input.source.seconds;
         let rate = if rate > SAMPLES_PER_SECOND { rate } else { SAMPLES_PER_SECOND };
@@ -100,7 +100,8 @@ impl Measure<'_> {
             source_weights(source, *time, &mut exact_weights);
             player.sample_weights(&[], &mut played_weights);
             let own = self.input.weight_tolerances.len();
-            // Tracks with tolerances of their own reach them by their keys, which have no rows.
+            // Tracks with tolerances of their own reach them by their keys, which have no
+            // keyframes.
             let pairs = (0_u16..).zip(exact_weights.iter().zip(&played_weights));
             for (weight, (wanted, shown)) in pairs.skip(own) {
                 let displacement = (wanted - shown).abs() * MORPH_REACH;

@@ -3,8 +3,8 @@
 
 use super::compile::{ClipSettings, CompiledClip, Input, assemble, sample_track};
 use super::compile_measure::Measure;
-use super::row_fit::RowCurve;
-use super::row_plan::{ESTIMATE_PART, Plan, plan};
+use super::uniform_fit::UniformCurve;
+use super::uniform_plan::{ESTIMATE_PART, Plan, plan};
 use engine_foundation::Error;
 
 /// Rounds in which the tolerance of tracks is adjusted until the clip is within its tolerance.
@@ -16,11 +16,12 @@ const EVEN_SHARE: f32 = 0.25;
 /// Part of the steps of the best round from which steps grow.
 const SMALLER: f32 = 0.7;
 /// Parts of the tolerance up to which the steps of single tracks grow at last: the first one with
-/// which the clip is within its tolerance. Errors between rows are measured only for whole clips.
+/// which the clip is within its tolerance. Errors between keyframes are measured only for whole
+/// clips.
 const GROWTH_LIMITS: [f32; 4] = [0.995, 0.98, 0.95, 0.9];
 
 /// Searches for the smallest clip within the tolerance. The tracks of the bones of `keyed_bones`
-/// are not stored as rows.
+/// are not stored as keyframes.
 pub fn search(
     input: &Input,
     settings: &ClipSettings,
@@ -61,8 +62,8 @@ fn rounds<'a>(
     }
     tracks.sort_by_key(|keys| (keys.track.property, keys.track.bone));
     let mut plan = plan(input, tracks, (keyed_bones, estimate))?;
-    let rows = plan.fit.curves.first().map_or(0, RowCurve::row_count);
-    let measure = Measure::new(input, settings.shell, rows as f32 / input.source.seconds);
+    let keyframes = plan.fit.curves.first().map_or(0, UniformCurve::keyframe_count);
+    let measure = Measure::new(input, settings.shell, keyframes as f32 / input.source.seconds);
     // Errors of parents add to those of their children, so that the tolerance of a track is
     // smaller than that of the clip.
     let mut factor = 0.5;
@@ -121,7 +122,7 @@ struct Found {
     bytes: usize,
     /// Largest ratio of an error to its tolerance, for each bone.
     ratios: Vec<f32>,
-    /// Parts of the tolerance of the curves of rows.
+    /// Parts of the tolerance of the curves of keyframes.
     shares: Vec<f32>,
     /// Part of the tolerance of the other tracks.
     factor: f32,

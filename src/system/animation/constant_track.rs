@@ -2,8 +2,8 @@
 
 use super::lanes::Lanes;
 use super::pose::PoseGroup;
-use super::row_layout::{LaneMask, select_all};
 use super::source::TrackProperty;
+use super::uniform_layout::{LaneMask, select_all};
 use engine_foundation::Vec4;
 use std::sync::Arc;
 

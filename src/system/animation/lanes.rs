@@ -71,7 +71,8 @@ impl Lanes {
     }
 }
 
-/// Memory of four numbers, or of eight whole numbers of 16 bits: those of four bones in two rows.
+/// Memory of four numbers, or of eight whole numbers of 16 bits: those of four bones in two
+/// keyframes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[repr(C, align(16))]
 pub struct Unit(pub [u32; 4]);

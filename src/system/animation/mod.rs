@@ -9,16 +9,21 @@ mod additive;
 mod animation_data;
 mod bit_stream;
 mod bone_scales;
+mod chunk_player;
 mod clip;
+#[cfg(test)]
+mod clip_chunk_tests;
+mod clip_chunks;
 mod clip_data;
 mod clip_describe;
 mod clip_events;
 #[cfg(test)]
 mod clip_feature_tests;
 mod clip_retarget;
-mod clip_row_data;
 mod clip_settings;
+mod clip_uniform_data;
 mod compile;
+mod compile_chunks;
 mod compile_measure;
 mod compile_search;
 mod constant_track;
@@ -38,15 +43,6 @@ pub mod ragdoll;
 mod retarget;
 mod rigid_transform;
 mod root_motion;
-mod row_fit;
-mod row_group;
-mod row_layout;
-mod row_plan;
-mod row_search;
-mod row_state;
-#[cfg(test)]
-mod row_tests;
-mod row_track;
 mod skeleton;
 mod skeleton_data;
 mod source;
@@ -54,10 +50,20 @@ mod source_range;
 mod state_machine;
 #[cfg(test)]
 mod tests;
+mod uniform_fit;
+mod uniform_group;
+mod uniform_layout;
+mod uniform_plan;
+mod uniform_search;
+mod uniform_state;
+#[cfg(test)]
+mod uniform_tests;
+mod uniform_track;
 
 pub use additive::{AdditiveReference, additive_rest};
-pub use animation_data::{ANIMATION_VERSION, AnimationData};
+pub use animation_data::{ANIMATION_VERSION, AnimationData, AnimationHead};
 pub use clip::{Clip, ClipStats, MORPH_TARGETS_MAX};
+pub use clip_chunks::{ChunkState, ClipChunks};
 pub use clip_data::{VERSION as CLIP_VERSION, read as read_clip};
 pub use clip_events::{BEATS_MAX, ClipEvent, ClipStep, EVENTS_MAX, EventCue};
 pub use clip_settings::{

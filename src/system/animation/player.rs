@@ -1,37 +1,42 @@
-//! Player of a clip: the two rows and the keys around the current time, and cursors into the rows
-//! and the stream of keys. Until the next row or key is due, only the player itself is accessed.
+//! Player of a clip: the two keyframes and the keys around the current time, and cursors into the
+//! keyframes and the stream of keys. Until the next keyframe or key is due, only the player itself
+//! is accessed.
 
+use super::chunk_player::ChunkPlayer;
 use super::clip::Clip;
 use super::constant_track::ConstantLayout;
 use super::dispatch::dispatched_to;
 use super::keyed_player::KeyedPlayer;
 use super::pose::Pose;
-use super::row_layout::RowLayout;
-use super::row_state::RowState;
 use super::skeleton::Skeleton;
+use super::uniform_layout::UniformLayout;
+use super::uniform_state::UniformState;
 use std::sync::Arc;
 
 /// Player of one clip. The clip is passed to each call and must always be the same.
 ///
-/// Forward playback reads each row and each key once. Reverse playback has no stream of its own: as
-/// long as the time is within the current rows and keys, only the active list is accessed; each
-/// time that it passes the start of one, the nearest earlier saved state is loaded and the rows
-/// after it are read, on average half of those in [`super::ClipSettings::jump_seconds`]: the cost
-/// of a seek for each row. More saved states make reverse playback cheaper. The compiled form is
-/// not larger: the states are computed when it is read.
+/// Forward playback reads each keyframe and each key once. Reverse playback has no stream of its
+/// own: as long as the time is within the current keyframes and keys, only the active list is
+/// accessed; each time that it passes the start of one, the nearest earlier saved state is loaded
+/// and the keyframes after it are read, on average half of those in
+/// [`super::ClipSettings::jump_seconds`]: the cost of a seek for each keyframe. More saved states
+/// make reverse playback cheaper. The compiled form is not larger: the states are computed when it
+/// is read.
 #[derive(Clone, PartialEq, Debug)]
 pub struct ClipPlayer {
-    /// The two rows around the current time; empty if the clip has no rows.
-    rows: RowState,
-    /// Time between the rows: 0 at the first, 1 at the second.
-    row_part: f32,
-    rows_per_second: f32,
+    /// The two keyframes around the current time; empty if the clip has no keyframes.
+    keyframes: UniformState,
+    /// Time between the keyframes: 0 at the first, 1 at the second.
+    keyframe_part: f32,
+    keyframes_per_second: f32,
     /// Current time in seconds.
     time: f32,
-    row_layout: Arc<RowLayout>,
+    uniform_layout: Arc<UniformLayout>,
     constants: Arc<ConstantLayout>,
-    /// `None` if all tracks are rows or constant.
+    /// `None` if all tracks are keyframes or constant.
     keyed: Option<Box<KeyedPlayer>>,
+    /// `None` if the clip is not streamed.
+    chunk: Option<Box<ChunkPlayer>>,
 }
 
 impl ClipPlayer {
@@ -41,23 +46,32 @@ impl ClipPlayer {
     pub fn new(clip: &Clip, skeleton: &Skeleton) -> ClipPlayer {
         assert_eq!(clip.bone_count(), skeleton.bone_count(), "a clip is made for one skeleton");
         ClipPlayer {
-            rows: clip.rows.states.first(),
-            row_part: 0.0,
-            rows_per_second: match clip.rows.count {
+            keyframes: clip.keyframes.states.first(),
+            keyframe_part: 0.0,
+            keyframes_per_second: match clip.keyframes.count {
                 0 => 0.0,
                 count => (count - 1) as f32 / clip.seconds,
             },
             time: 0.0,
-            row_layout: clip.rows.layout.clone(),
+            uniform_layout: clip.keyframes.layout.clone(),
             constants: clip.constants.layout.clone(),
             keyed: (!clip.tracks.is_empty()).then(|| Box::new(KeyedPlayer::new(clip, skeleton))),
+            chunk: clip.chunks().map(|chunks| Box::new(ChunkPlayer::new(chunks))),
         }
     }
 
     /// Lets the processor load the memory of the player before it is used.
     #[inline]
     pub fn prefetch(&self) {
-        self.rows.prefetch();
+        self.keyframes.prefetch();
+        if let Some(chunk) = &self.chunk {
+            chunk.player.prefetch();
+        }
+    }
+
+    /// Returns true if the player holds a chunk of a streamed clip.
+    pub(crate) fn is_streamed(&self) -> bool {
+        self.chunk.is_some()
     }
 
     /// Returns the current time in seconds.
@@ -65,56 +79,67 @@ impl ClipPlayer {
         self.time
     }
 
-    /// Returns the number of the second of the two rows around the current time.
+    /// Returns the number of the second of the two keyframes around the current time.
     #[cfg(test)]
-    pub(crate) fn row(&self) -> u32 {
-        self.rows.row
+    pub(crate) fn keyframe(&self) -> u32 {
+        self.keyframes.keyframe
     }
 
-    /// Moves to a time in seconds, limited to the clip; NaN is 0. Forward in time, only the rows
-    /// and keys between are read. Backward beyond the start of a current key, the nearest earlier
-    /// saved state is loaded first. The result depends on the time alone.
+    /// Moves to a time in seconds, limited to the clip; NaN is 0. Forward in time, only the
+    /// keyframes and keys between are read. Backward beyond the start of a current key, the nearest
+    /// earlier saved state is loaded first. The result depends on the time alone.
     pub fn seek(&mut self, clip: &Clip, time: f32) {
         let time = if time > 0.0 { time.min(clip.seconds) } else { 0.0 };
-        if clip.rows.count > 0 {
-            self.seek_row(clip, time);
+        if clip.keyframes.count > 0 {
+            self.seek_keyframe(clip, time);
         }
         if let Some(keyed) = &mut self.keyed {
             keyed.seek(clip, time);
         }
+        if let (Some(chunk), Some(chunks)) = (&mut self.chunk, clip.chunks()) {
+            chunk.seek(chunks, time);
+        }
         self.time = time;
     }
 
-    /// Moves to the two rows around a time.
+    /// Moves to the two keyframes around a time.
     #[inline]
-    fn seek_row(&mut self, clip: &Clip, time: f32) {
-        let rows = &clip.rows;
-        let position = time * self.rows_per_second;
-        // Numbers of rows are small enough for exact conversions.
-        let before = (position as u32).min(rows.count - 2);
-        self.row_part = (position - before as f32).min(1.0);
+    fn seek_keyframe(&mut self, clip: &Clip, time: f32) {
+        let keyframes = &clip.keyframes;
+        let position = time * self.keyframes_per_second;
+        // Numbers of keyframes are small enough for exact conversions.
+        let before = (position as u32).min(keyframes.count - 2);
+        self.keyframe_part = (position - before as f32).min(1.0);
         let wanted = before + 1;
-        if wanted == self.rows.row {
+        if wanted == self.keyframes.keyframe {
             return;
         }
-        let nearest = (before / rows.state_rows) as usize;
-        if wanted < self.rows.row || rows.states.row(nearest) > self.rows.row {
-            self.rows.load(&rows.states, nearest);
+        let nearest = (before / keyframes.state_keyframes) as usize;
+        if wanted < self.keyframes.keyframe
+            || keyframes.states.keyframe(nearest) > self.keyframes.keyframe
+        {
+            self.keyframes.load(&keyframes.states, nearest);
         }
-        while self.rows.row < wanted {
-            self.rows.read_row(rows);
+        while self.keyframes.keyframe < wanted {
+            self.keyframes.read_keyframe(keyframes);
         }
     }
 
     /// Writes the pose at the current time. Rotations are not normalized. Bones without a track are
     /// as in `base`: the pose below the clip, or [`super::additive_rest`] for additive clips.
     pub fn sample(&self, base: &Pose, pose: &mut Pose) {
+        if let Some(chunk) = &self.chunk {
+            return chunk.player.sample(base, pose);
+        }
         write_pose(self, base, pose);
     }
 
     /// Writes the weights of the morph targets at the current time. Targets without tracks keep
     /// those of `rest`, and 0 beyond its end.
     pub fn sample_weights(&self, rest: &[f32], weights: &mut Vec<f32>) {
+        if let Some(chunk) = &self.chunk {
+            return chunk.player.sample_weights(rest, weights);
+        }
         weights.clear();
         weights.extend_from_slice(rest);
         if let Some(keyed) = &self.keyed {
@@ -131,7 +156,7 @@ fn write_pose_with<const WIDE: bool>(player: &ClipPlayer, base: &Pose, pose: &mu
     pose.groups.clear();
     pose.groups.extend_from_slice(&base.groups);
     player.constants.write(&mut pose.groups);
-    player.rows.sample::<WIDE>(&player.row_layout, player.row_part, &mut pose.groups);
+    player.keyframes.sample::<WIDE>(&player.uniform_layout, player.keyframe_part, &mut pose.groups);
     if let Some(keyed) = &player.keyed {
         keyed.sample(player.time, &mut pose.groups);
     }

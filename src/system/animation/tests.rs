@@ -7,7 +7,7 @@ use engine_foundation::random::Random;
 use engine_foundation::{Mat4, Quat, Vec3};
 
 /// A skeleton in which each bone has two children.
-fn skeleton(bones: u16) -> Skeleton {
+pub(super) fn skeleton(bones: u16) -> Skeleton {
     let bone = |index: u16| {
         let parent = index.checked_sub(1).map(|before| before / 2);
         let rest = BoneTransform {
@@ -25,7 +25,7 @@ fn number(random: &mut Random) -> f32 {
 }
 
 /// Smooth random motion of all bones, with keys at 30 Hz.
-fn motion(skeleton: &Skeleton, seconds: f32, seed: u64) -> SourceClip {
+pub(super) fn motion(skeleton: &Skeleton, seconds: f32, seed: u64) -> SourceClip {
     let mut random = Random::seed(seed);
     let times: Vec<f32> = (0..=(seconds * 30.0) as u32).map(|key| key as f32 / 30.0).collect();
     let mut tracks = Vec::new();
@@ -191,11 +191,11 @@ fn keys_are_read_only_when_they_are_due() {
     let clip = compile(&source, &skeleton, &ClipSettings::DEFAULT).unwrap().clip;
     assert_eq!(clip.stats().keys, 4);
     let mut player = ClipPlayer::new(&clip, &skeleton);
-    assert_eq!(clip.stats().rows, 4);
+    assert_eq!(clip.stats().keyframes, 4);
     player.seek(&clip, 0.99);
-    assert_eq!(player.row(), 1, "the third row is needed at 1 second");
+    assert_eq!(player.keyframe(), 1, "the third keyframe is needed at 1 second");
     player.seek(&clip, 1.01);
-    assert_eq!(player.row(), 2);
+    assert_eq!(player.keyframe(), 2);
     player.seek(&clip, 99.0);
     assert_eq!(player.time(), 3.0);
     let x = played(&player, &skeleton).transform(0).position.x;
@@ -327,8 +327,8 @@ fn written_clips_read_back_and_damaged_clips_are_refused() {
     for _ in 0..300 {
         // Changes inside of a valid frame: written again with its checksum.
         let mut changed = clip.clone();
-        let at = random.range_i64(0, changed.rows.stream.len() as i64 - 9) as usize;
-        changed.rows.stream[at] ^= 1 << random.range_i64(0, 7);
+        let at = random.range_i64(0, changed.keyframes.stream.len() as i64 - 9) as usize;
+        changed.keyframes.stream[at] ^= 1 << random.range_i64(0, 7);
         if let Ok(read) = read_clip(&changed.write()) {
             accepted += 1;
             let mut player = ClipPlayer::new(&read, &skeleton);

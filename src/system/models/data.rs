@@ -2,7 +2,7 @@
 //! the game reads it when it loads the model. All data is in the engine's space: z up, y ahead,
 //! metres. Knows no files and no glTF.
 
-use super::cutout::CutoutData;
+use super::sprite_skeleton::SpriteSkeletonData;
 use super::validate::check;
 use engine_foundation::blob::{BlobReader, BlobWriter, unframe};
 use engine_foundation::error;
@@ -49,7 +49,7 @@ pub struct ModelData {
     /// Animations in the compiled form of the system of animation.
     pub clips: Vec<ClipData>,
     /// Pictures of the bones of a two-dimensional model.
-    pub cutout: Option<Arc<CutoutData>>,
+    pub sprite_skeleton: Option<Arc<SpriteSkeletonData>>,
     /// Custom properties of the scene: an object, or `None` if the file has none.
     pub extras: Option<SjsonTree>,
     /// Names that two nodes of the file share. A reference to such a name is ambiguous.
@@ -310,9 +310,9 @@ impl ModelData {
             writer.text(&clip.name);
             writer.bytes(&clip.bytes);
         });
-        writer.u8(u8::from(self.cutout.is_some()));
-        if let Some(cutout) = &self.cutout {
-            cutout.write(&mut writer);
+        writer.u8(u8::from(self.sprite_skeleton.is_some()));
+        if let Some(sprite_skeleton) = &self.sprite_skeleton {
+            sprite_skeleton.write(&mut writer);
         }
         write_tree(&mut writer, self.extras.as_ref());
         writer.list(&self.duplicate_names, |writer, name| writer.text(name));
@@ -365,7 +365,7 @@ impl ModelData {
             Ok(ClipData { name, bytes: reader.bytes()?.to_vec() })
         })?;
         if reader.flag()? {
-            model.cutout = Some(Arc::new(CutoutData::read(reader)?));
+            model.sprite_skeleton = Some(Arc::new(SpriteSkeletonData::read(reader)?));
         }
         model.extras = tree(reader)?;
         model.duplicate_names = reader.list(|reader| reader.text().map(str::to_string))?;

@@ -6,13 +6,13 @@
 //! A mesh has a name: `models/barrel/Lid` is the mesh `Lid` of the model `models/barrel`. If a
 //! model has one mesh, the model's name `models/barrel` means that mesh.
 
-pub mod cutout;
 pub mod data;
 pub mod geometry;
 mod gltf;
 pub mod primitives;
 pub mod raycast;
 mod registry;
+pub mod sprite_skeleton;
 mod unique_names;
 mod validate;
 

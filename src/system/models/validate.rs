@@ -47,8 +47,8 @@ pub fn check(model: &ModelData) -> Result<(), Error> {
     }
     require(model.lights.iter().all(is_light), "a light")?;
     require(model.skins.iter().all(|skin| is_skin(skin, model.nodes.len())), "a skin")?;
-    if let Some(cutout) = &model.cutout {
-        cutout.check(model)?;
+    if let Some(sprite_skeleton) = &model.sprite_skeleton {
+        sprite_skeleton.check(model)?;
     }
     let mut channels = model.animations.iter().flat_map(|clip| &clip.channels);
     require(channels.all(|channel| is_channel(channel, model)), "an animation")
@@ -186,8 +186,12 @@ fn is_skin(skin: &SkinData, nodes: usize) -> bool {
 
 fn is_channel(channel: &AnimationChannel, model: &ModelData) -> bool {
     let AnimationChannel { node, track, between, times, values } = channel;
-    let values_of_slots =
-        || model.cutout.as_ref().map_or(0, |cutout| cutout.part_value(cutout.slots.len()));
+    let values_of_slots = || {
+        model
+            .sprite_skeleton
+            .as_ref()
+            .map_or(0, |sprite_skeleton| sprite_skeleton.part_value(sprite_skeleton.slots.len()))
+    };
     if *track == ChannelTarget::Slot {
         let keys = if *between == KeyInterpolation::Cubic { 3 } else { 1 };
         let complete = times.len().checked_mul(keys) == Some(values.len()) && times.is_sorted();
@@ -210,9 +214,9 @@ fn is_channel(channel: &AnimationChannel, model: &ModelData) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::super::cutout::{CutoutData, CutoutSlot};
     use super::super::data::{AnimationData, ModelLightType, ModelNode};
     use super::super::primitives;
+    use super::super::sprite_skeleton::{SpriteSkeletonData, SpriteSlot};
     use super::*;
     use engine_resource::surface_lobes::SurfaceLobes;
     use std::sync::Arc;
@@ -338,11 +342,12 @@ mod tests {
     #[test]
     fn channels_of_slots_have_a_value_for_each_time() {
         let (name, parts) = ("a".to_string(), Vec::new());
-        let slot = CutoutSlot { name, bone: 0, color: [1.0; 4], part: 0, parts };
+        let slot = SpriteSlot { name, bone: 0, color: [1.0; 4], part: 0, parts };
         let (slots, skins) = (vec![slot], Vec::new());
-        let cutout = CutoutData { pixels_per_metre: 1.0, upright: false, slots, skins };
+        let sprite_skeleton =
+            SpriteSkeletonData { pixels_per_metre: 1.0, upright: false, slots, skins };
         let mut model = sample();
-        model.cutout = Some(Arc::new(cutout));
+        model.sprite_skeleton = Some(Arc::new(sprite_skeleton));
         let mut channel = model.animations[0].channels[0].clone();
         (channel.node, channel.track) = (5, ChannelTarget::Slot);
         channel.values = vec![1.0, 2.0];

@@ -1,5 +1,6 @@
 //! Data of a model that characters share: its skeleton, its clips and its skins.
 
+use super::clip_stream::ClipStream;
 use super::model_clips::skeleton_of;
 use super::morph::{MeshMorphs, morphs_of};
 use super::slot_values::values_of;
@@ -11,8 +12,8 @@ use engine_foundation::hash::murmur64a;
 use engine_foundation::suggest::hint;
 use engine_foundation::{Error, error};
 use engine_models::Model;
-use engine_models::cutout::CutoutData;
 use engine_models::data::SkinData;
+use engine_models::sprite_skeleton::SpriteSkeletonData;
 use std::sync::Arc;
 
 /// A model whose nodes can be animated.
@@ -32,7 +33,7 @@ pub struct AnimatedModel {
     /// Bone of each morph target.
     pub morph_bones: Vec<u16>,
     /// Slots and pictures of a two-dimensional model. Their values are in `morphs`.
-    pub cutout: Option<Arc<CutoutData>>,
+    pub sprite_skeleton: Option<Arc<SpriteSkeletonData>>,
 }
 
 /// File that a clip is from.
@@ -47,7 +48,7 @@ pub enum ClipOrigin {
 }
 
 /// A clip for the skeleton of a model.
-#[derive(Clone, PartialEq, Debug)]
+#[derive(Clone, Debug)]
 pub struct NamedClip {
     /// Name, unique among the clips of the model: `Walk`, `models/orc#Walk`, `animations/walk`.
     pub name: String,
@@ -57,6 +58,14 @@ pub struct NamedClip {
     pub clip: Clip,
     /// Bones with keys, sorted.
     pub bones: Vec<u16>,
+    /// Where the chunks of the clip are; `None` if it is not streamed.
+    pub stream: Option<Arc<ClipStream>>,
+}
+
+impl PartialEq for NamedClip {
+    fn eq(&self, other: &NamedClip) -> bool {
+        (&self.name, &self.origin, &self.clip) == (&other.name, &other.origin, &other.clip)
+    }
 }
 
 /// The bones that move the vertices of meshes.
@@ -71,7 +80,7 @@ pub struct Skin {
 impl NamedClip {
     pub fn new(name: &str, clip: Clip, origin: ClipOrigin) -> NamedClip {
         let (hash, bones) = (murmur64a(name.as_bytes(), 0), clip.animated_bones());
-        NamedClip { name: name.to_string(), hash, origin, clip, bones }
+        NamedClip { name: name.to_string(), hash, origin, clip, bones, stream: None }
     }
 }
 
@@ -97,8 +106,8 @@ impl AnimatedModel {
             }
             clips.push(Arc::new(NamedClip::new(&data.name, clip, ClipOrigin::Own)));
         }
-        let morphs = match &model.data.cutout {
-            Some(cutout) => values_of(cutout),
+        let morphs = match &model.data.sprite_skeleton {
+            Some(sprite_skeleton) => values_of(sprite_skeleton),
             None => morphs_of(model),
         };
         let bones = |it: &MeshMorphs| std::iter::repeat_n(it.bone, it.rest.len());
@@ -111,7 +120,7 @@ impl AnimatedModel {
             skins: model.data.skins.iter().map(Skin::read).collect(),
             morph_bones: morphs.iter().flat_map(bones).collect(),
             morphs,
-            cutout: model.data.cutout.clone(),
+            sprite_skeleton: model.data.sprite_skeleton.clone(),
         })
     }
 
@@ -123,7 +132,9 @@ impl AnimatedModel {
     /// Returns the pose of a bone at a time of a clip in seconds. Of a clip of differences, it is
     /// the difference.
     pub fn sample(&self, clip: u16, bone: usize, time: f32) -> NodePose {
-        let clip = &self.clips[usize::from(clip)].clip;
+        let named = &self.clips[usize::from(clip)];
+        let chunk = named.stream.as_ref().map(|stream| stream.chunk_at(time));
+        let (clip, time) = chunk.as_ref().map_or((&named.clip, time), |(clip, at)| (clip, *at));
         let base = if clip.is_additive() { &self.no_difference } else { &self.rest };
         let mut player = ClipPlayer::new(clip, &self.skeleton);
         let mut pose = Pose::default();

@@ -136,8 +136,8 @@ fn read_clip(compiling: &mut CompileContext, file: &AnimationFile) -> Result<Ani
         None => source,
     };
     let skeleton = ours.as_ref().unwrap_or(&theirs);
-    if let Some(cutout) = &rig.model.cutout {
-        settings.weight_tolerances = slot_tolerances(cutout);
+    if let Some(sprite_skeleton) = &rig.model.sprite_skeleton {
+        settings.weight_tolerances = slot_tolerances(sprite_skeleton);
     }
     let compiled = compile_clip(&source, skeleton, &settings)?;
     if let Some(warning) = &compiled.warning {

@@ -4,12 +4,15 @@
 
 use super::animated_model::{AnimatedModel, ClipOrigin, NamedClip};
 use super::animation_resource::split_clip;
+use super::clip_stream::{self, ClipStream, OpenedAnimation};
 use super::{Animations, bone_nodes, take_poses};
 use crate::unit::Units;
 use engine_animation::{AnimationData, Clip};
 use engine_foundation::suggest::hint;
 use engine_foundation::{Error, error, log};
 use engine_models::Model;
+use engine_resource::bundle::SharedBytes;
+use engine_resource::data_pieces::DataPieces;
 use engine_resource::resource_kind::kind_names;
 use engine_resource::resource_name::ResourceName;
 use engine_resource::store::ResourceStore;
@@ -48,21 +51,26 @@ impl ChangedClips<'_> {
     }
 }
 
-/// Reads the compiled form of a resource; `None` if it does not exist.
-fn read_resource(
-    files: &mut dyn ClipFiles,
+/// Opens the compiled form of a resource; `None` if it does not exist.
+fn open_resource(
+    store: &mut ResourceStore,
     kind: &str,
     name: &str,
-) -> Result<Option<Vec<u8>>, Error> {
+) -> Result<Option<DataPieces>, Error> {
     let resource = ResourceName::new(kind, name);
-    let store = files.store();
     if !store.has(&resource) && store.failure(&resource).is_none() {
         return Ok(None);
     }
-    let bytes = store.read(&resource)?.to_vec();
+    store.pieces(&resource).map(Some)
+}
+
+/// Reads the compiled form of a resource.
+fn read_resource(store: &mut ResourceStore, kind: &str, name: &str) -> Result<SharedBytes, Error> {
+    let resource = ResourceName::new(kind, name);
+    let bytes = store.read(&resource)?;
     // Characters have their own form of the data.
     store.evict(std::iter::once(resource.id()));
-    Ok(Some(bytes))
+    Ok(bytes)
 }
 
 impl Animations {
@@ -126,9 +134,18 @@ impl Animations {
             };
             return Ok(NamedClip::new(name, clip, ClipOrigin::Model(other.to_string())));
         }
-        let Some(bytes) = read_resource(files, kind_names::ANIMATION, name)? else {
+        let Some(pieces) = open_resource(files.store(), kind_names::ANIMATION, name)? else {
             return Err(missing_clip(model, name, files.store()));
         };
+        if let OpenedAnimation::Streamed(head) = clip_stream::open(&pieces)? {
+            warn_of_root(name, &head.data.clip);
+            let (clip, stream) =
+                ClipStream::new(name, (pieces, head), &model.skeleton).map_err(unfit)?;
+            self.streams.is_used = true;
+            let named = NamedClip::new(name, clip, ClipOrigin::Animation);
+            return Ok(NamedClip { stream: Some(Arc::new(stream)), ..named });
+        }
+        let bytes = read_resource(files.store(), kind_names::ANIMATION, name)?;
         let clip = read_animation(name, &bytes, model).map_err(unfit)?;
         Ok(NamedClip::new(name, clip, ClipOrigin::Animation))
     }
@@ -214,11 +231,16 @@ impl Animations {
 fn read_animation(name: &str, bytes: &[u8], model: &AnimatedModel) -> Result<Clip, Error> {
     let data = AnimationData::read(bytes)
         .map_err(|error| error!("the data of '{name}': {}", error.message))?;
+    warn_of_root(name, &data.clip);
+    data.fit(&model.skeleton)
+}
+
+/// Logs the warning of a clip about its root motion.
+fn warn_of_root(name: &str, clip: &Clip) {
     // The checks of a game read the warnings from the data of all animations.
-    for warning in data.clip.root_warning().into_iter().filter(|_| !log::holds_data_warnings()) {
+    for warning in clip.root_warning().into_iter().filter(|_| !log::holds_data_warnings()) {
         log::warning(&format!("animation '{name}': {warning}"));
     }
-    data.fit(&model.skeleton)
 }
 
 /// Returns the message for a clip that neither the model nor a file has.

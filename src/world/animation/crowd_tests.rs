@@ -193,7 +193,7 @@ impl Crowd {
 
     pub fn step(&mut self, seconds: f32) {
         let Crowd { animations, units, bodies, world, pool, .. } = self;
-        let step = AnimationStep { world: *world, seconds, viewers: &[] };
+        let step = AnimationStep { world: *world, seconds, viewers: &[], waits: true };
         animations.update(step, units, bodies, pool).unwrap();
     }
 

@@ -7,6 +7,10 @@ mod animation_resource;
 mod bone_mode;
 mod character;
 mod character_pose;
+mod clip_stream;
+#[cfg(test)]
+mod clip_stream_tests;
+mod clip_streams;
 mod clip_table;
 mod component;
 mod constraints;
@@ -51,6 +55,8 @@ pub use bone_mode::BoneMode;
 pub use character::{Character, LAYERS_MAX};
 use character::{PoseContext, PoseScratch};
 pub use character_pose::CharacterPose;
+use clip_streams::ClipStreams;
+pub use clip_streams::STREAM_BYTES_MAX;
 pub use clip_table::{CLIPS_MAX, ChangedClips, ClipFiles};
 pub use component::{ANIMATION, AnimationComponent};
 pub use constraints::WorldTarget;
@@ -93,6 +99,8 @@ pub struct AnimationStep<'a> {
     pub seconds: f32,
     /// Positions of the cameras that show the world, for levels of detail.
     pub viewers: &'a [Vec3],
+    /// True if the update waits for the data of streamed clips: for deterministic runs.
+    pub waits: bool,
 }
 
 /// No character.
@@ -117,6 +125,7 @@ pub struct Animations {
     /// Characters whose skeletons are drawn.
     pub skeletons: SkeletonView,
     ragdolls: ModelRagdolls,
+    streams: ClipStreams,
     /// Rows of the units whose matrices changed since they were last sent to the renderer.
     changed: Vec<u32>,
     /// Memory for the indices of events of a clip.
@@ -258,7 +267,7 @@ impl Animations {
         bodies: &mut PhysicsTables,
         pool: &TaskPool,
     ) -> Result<(), Error> {
-        let AnimationStep { world, seconds, .. } = step;
+        let AnimationStep { world, seconds, waits, .. } = step;
         for edited in units.scene.take_edited() {
             self.note_edited(edited, units);
         }
@@ -269,6 +278,7 @@ impl Animations {
         self.begin_states_together(seconds);
         self.finish_steps(step, units, bodies);
         self.merge(seconds);
+        self.streams.update(&self.characters, seconds, waits);
         let bodies = &*bodies;
         let ground = bodies.of_world(world).map(|physics| Ground { bodies, physics });
         let context = PoseContext { seconds, ground };
@@ -318,7 +328,7 @@ impl Animations {
     /// chooses those whose poses this update evaluates.
     fn finish_steps(
         &mut self,
-        AnimationStep { world, seconds, viewers }: AnimationStep,
+        AnimationStep { world, seconds, viewers, .. }: AnimationStep,
         units: &mut Units,
         bodies: &mut PhysicsTables,
     ) {

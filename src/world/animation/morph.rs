@@ -98,7 +98,7 @@ impl MorphWeights {
                 weights.current[target] = weight;
             }
         }
-        if let (Some(before), Some(after)) = (&old.cutout, &new.cutout) {
+        if let (Some(before), Some(after)) = (&old.sprite_skeleton, &new.sprite_skeleton) {
             carry_parts((&self.base, before), (&mut weights.base, after));
             weights.current.clone_from(&weights.base);
         }
@@ -116,7 +116,7 @@ impl AnimatedModel {
     /// Returns the names of the morph targets of all meshes, in the order of their numbers.
     pub fn morph_names(&self) -> impl Iterator<Item = &str> {
         // The values of slots are no morph targets of meshes.
-        let morphs = self.morphs.iter().filter(|_| self.cutout.is_none());
+        let morphs = self.morphs.iter().filter(|_| self.sprite_skeleton.is_none());
         morphs.flat_map(|it| it.names.iter().map(String::as_str))
     }
 
@@ -129,7 +129,7 @@ impl AnimatedModel {
         let found: Vec<u16> = named.map(|(_, number)| number).collect();
         match found.is_empty() {
             false => Ok(found),
-            true if self.morphs.is_empty() || self.cutout.is_some() => {
+            true if self.morphs.is_empty() || self.sprite_skeleton.is_some() => {
                 Err(error!("the model '{}' has no morph targets", self.name))
             }
             true => Err(error!(

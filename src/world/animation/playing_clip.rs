@@ -2,6 +2,7 @@
 //! events that it passes. Layers and poses are in character.rs.
 
 use super::animated_model::AnimatedModel;
+use super::clip_streams::ClipUse;
 use engine_animation::{Clip, ClipPlayer, RigidTransform};
 use engine_foundation::hash::StateHash;
 
@@ -109,6 +110,12 @@ impl PlayingClip {
             true => TimeStep { from, loops },
             false => TimeStep { from: self.time, loops: 0 },
         };
+    }
+
+    /// Returns the use of the clip in the current pose.
+    pub(super) fn clip_use(&self) -> ClipUse {
+        let PlayOptions { speed, range, loops, .. } = self.options;
+        ClipUse { time: self.time, speed, range, loops }
     }
 
     /// Returns the movement of the root in the last update.

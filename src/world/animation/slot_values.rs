@@ -5,7 +5,9 @@
 use super::animated_model::AnimatedModel;
 use super::character::Character;
 use super::morph::MeshMorphs;
-use engine_models::cutout::{CutoutData, CutoutSlot, SLOT_MIXED_VALUES, SLOT_ORDER_VALUE};
+use engine_models::sprite_skeleton::{
+    SLOT_MIXED_VALUES, SLOT_ORDER_VALUE, SpriteSkeletonData, SpriteSlot,
+};
 
 /// Names of the mixed values of a slot.
 const VALUE_NAMES: [&str; SLOT_MIXED_VALUES] = ["red", "green", "blue", "alpha", "order"];
@@ -16,9 +18,11 @@ const COLOR_TOLERANCE: f32 = 1.0 / 512.0;
 const CHOICE_TOLERANCE: f32 = 1.0 / 64.0;
 
 /// Returns the largest errors of the values of all slots in a clip, in the order of their numbers.
-pub fn slot_tolerances(cutout: &CutoutData) -> Vec<f32> {
-    let mut tolerances = vec![CHOICE_TOLERANCE; cutout.part_value(cutout.slots.len())];
-    for (value, tolerance) in tolerances.iter_mut().enumerate().take(cutout.mixed_values()) {
+pub fn slot_tolerances(sprite_skeleton: &SpriteSkeletonData) -> Vec<f32> {
+    let mut tolerances =
+        vec![CHOICE_TOLERANCE; sprite_skeleton.part_value(sprite_skeleton.slots.len())];
+    for (value, tolerance) in tolerances.iter_mut().enumerate().take(sprite_skeleton.mixed_values())
+    {
         if value % SLOT_MIXED_VALUES != SLOT_ORDER_VALUE {
             *tolerance = COLOR_TOLERANCE;
         }
@@ -27,14 +31,14 @@ pub fn slot_tolerances(cutout: &CutoutData) -> Vec<f32> {
 }
 
 /// Returns the values of all slots, in the order of their numbers.
-pub(super) fn values_of(cutout: &CutoutData) -> Vec<MeshMorphs> {
-    let slots = || cutout.slots.iter().enumerate();
+pub(super) fn values_of(sprite_skeleton: &SpriteSkeletonData) -> Vec<MeshMorphs> {
+    let slots = || sprite_skeleton.slots.iter().enumerate();
     let mixed = slots().map(|(index, slot)| {
         let [red, green, blue, alpha] = slot.color;
         MeshMorphs {
             bone: slot.bone,
             mesh: None,
-            first: cutout.first_value(index) as u16,
+            first: sprite_skeleton.first_value(index) as u16,
             names: VALUE_NAMES.map(|value| format!("{}.{value}", slot.name)).to_vec(),
             rest: vec![red, green, blue, alpha, index as f32],
         }
@@ -42,7 +46,7 @@ pub(super) fn values_of(cutout: &CutoutData) -> Vec<MeshMorphs> {
     let parts = slots().map(|(index, slot)| MeshMorphs {
         bone: slot.bone,
         mesh: None,
-        first: cutout.part_value(index) as u16,
+        first: sprite_skeleton.part_value(index) as u16,
         names: vec![format!("{}.part", slot.name)],
         rest: vec![f32::from(slot.part)],
     });
@@ -51,7 +55,7 @@ pub(super) fn values_of(cutout: &CutoutData) -> Vec<MeshMorphs> {
 
 /// Returns the index from 1 of a part in the reloaded version of a slot, or `None` if it does not
 /// exist any more. An empty slot stays empty.
-fn carried_part(old: &CutoutSlot, new: &CutoutSlot, part: usize) -> Option<usize> {
+fn carried_part(old: &SpriteSlot, new: &SpriteSlot, part: usize) -> Option<usize> {
     let Some(index) = part.checked_sub(1) else { return Some(0) };
     let name = &old.parts.get(index)?.name;
     new.parts.iter().position(|known| known.name == *name).map(|index| index + 1)
@@ -60,8 +64,8 @@ fn carried_part(old: &CutoutSlot, new: &CutoutSlot, part: usize) -> Option<usize
 /// Sets the parts that a script has chosen in the weights of a reloaded model. Parts are found by
 /// their names, because their numbers can differ.
 pub(super) fn carry_parts(
-    (old_values, old): (&[f32], &CutoutData),
-    (new_values, new): (&mut [f32], &CutoutData),
+    (old_values, old): (&[f32], &SpriteSkeletonData),
+    (new_values, new): (&mut [f32], &SpriteSkeletonData),
 ) {
     for (index, slot) in new.slots.iter().enumerate() {
         let Some(before) = old.slot(&slot.name) else { continue };
@@ -81,7 +85,9 @@ impl AnimatedModel {
     /// Returns the number of the weights that are mixed when animations are blended. Further ones
     /// are chosen from one of them.
     pub(super) fn mixed_weights(&self) -> usize {
-        self.cutout.as_ref().map_or(usize::MAX, |cutout| cutout.mixed_values())
+        self.sprite_skeleton
+            .as_ref()
+            .map_or(usize::MAX, |sprite_skeleton| sprite_skeleton.mixed_values())
     }
 }
 
@@ -93,15 +99,15 @@ impl Character {
 
     /// Returns the part that a slot shows: its index from 1, or 0 if the slot is empty.
     pub fn slot_part(&self, slot: usize) -> usize {
-        let cutout = self.model.cutout.as_ref();
-        let value = cutout.map(|cutout| cutout.part_value(slot));
+        let sprite_skeleton = self.model.sprite_skeleton.as_ref();
+        let value = sprite_skeleton.map(|sprite_skeleton| sprite_skeleton.part_value(slot));
         value.and_then(|value| self.weights.current.get(value)).map_or(0, |part| part_index(*part))
     }
 
     /// Sets the part of a slot, an index from 1 or 0, which it shows while no animation changes it.
     pub fn set_slot_part(&mut self, slot: usize, part: usize) {
-        let Some(cutout) = self.model.cutout.clone() else { return };
-        self.set_morph_weight(cutout.part_value(slot) as u16, part as f32);
+        let Some(sprite_skeleton) = self.model.sprite_skeleton.clone() else { return };
+        self.set_morph_weight(sprite_skeleton.part_value(slot) as u16, part as f32);
     }
 }
 

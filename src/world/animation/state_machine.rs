@@ -3,6 +3,7 @@
 
 use super::animated_model::{AnimatedModel, NamedClip};
 use super::animation_resource::refer_clip;
+use super::clip_streams::ClipUse;
 use super::constraints::{BoundConstraints, CharacterConstraints};
 use super::events::{EventOrigin, refer_to_cue};
 use engine_animation::{
@@ -187,6 +188,22 @@ impl CharacterMachine {
     /// Returns the clips in the pose of the last update.
     pub(super) fn sampled_clips(&self) -> impl Iterator<Item = &Clip> {
         self.output.samples.iter().filter_map(|sample| self.bound.clip(sample.clip))
+    }
+
+    /// Calls a function for each use of a clip in the pose of the last update, which took
+    /// `seconds`.
+    pub(super) fn each_clip_use(&self, seconds: f32, mut notify: impl FnMut(&NamedClip, ClipUse)) {
+        for sample in &self.output.samples {
+            let Some(named) = self.bound.clips.get(usize::from(sample.clip)) else { continue };
+            if named.stream.is_none() {
+                continue;
+            }
+            let length = named.clip.seconds;
+            let moved = sample.time - sample.from + sample.loops as f32 * length;
+            let speed = if seconds > 0.0 { moved / seconds } else { 1.0 };
+            let (time, loops) = (sample.time, sample.wraps);
+            notify(named, ClipUse { time, speed, range: [0.0, length], loops });
+        }
     }
 
     /// Sends an event by index. Returns true if a layer has a transition for it.

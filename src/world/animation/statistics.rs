@@ -30,5 +30,10 @@ impl Animations {
         counter!("animation/characters") += self.characters.len();
         counter!("animation/events") += sent;
         counter!("animation/events_dropped") += dropped;
+        let ([chunks, bytes], [read, late]) = (self.streams.resident(), self.streams.take_counts());
+        counter!("animation/stream_chunks") += chunks;
+        counter!("animation/stream_bytes") += bytes;
+        counter!("animation/stream_reads") += read;
+        counter!("animation/late_chunks") += late;
     }
 }

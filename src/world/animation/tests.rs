@@ -152,7 +152,7 @@ impl Stage {
 
     pub fn step(&mut self, seconds: f32) {
         let Stage { animations, units, bodies, pool, .. } = self;
-        let step = AnimationStep { world: self.world, seconds, viewers: &[] };
+        let step = AnimationStep { world: self.world, seconds, viewers: &[], waits: true };
         animations.update(step, units, bodies, pool).unwrap();
     }
 

@@ -11,10 +11,10 @@ use engine_animation::{AnimationFile, CLIP_SETTING_KEYS, read_clip_setting};
 use engine_foundation::sjson::{ObjectEntry, SjsonValue};
 use engine_foundation::suggest::hint;
 use engine_foundation::{Error, error};
-use engine_models::cutout::{CutoutData, SKELETON_SLOTS_MAX, SLOT_ORDER_VALUE};
 use engine_models::data::{
     AnimationChannel, AnimationData, ChannelTarget, KeyInterpolation, ModelData,
 };
+use engine_models::sprite_skeleton::{SKELETON_SLOTS_MAX, SLOT_ORDER_VALUE, SpriteSkeletonData};
 use std::cell::Cell;
 use std::collections::BTreeMap;
 
@@ -47,7 +47,7 @@ pub fn read(
             path: root.path,
             bones: &bones,
             key_count: &keys,
-            cutout: cutout_of(&source.model),
+            sprite_skeleton: sprite_skeleton_of(&source.model),
             plane,
             sheets,
             frame_slots: &source.frame_slots,
@@ -67,8 +67,8 @@ pub fn read(
     }
 }
 
-fn cutout_of(model: &ModelData) -> &CutoutData {
-    model.cutout.as_ref().expect("slots were read before clips")
+fn sprite_skeleton_of(model: &ModelData) -> &SpriteSkeletonData {
+    model.sprite_skeleton.as_ref().expect("slots were read before clips")
 }
 
 /// Adds the tags of sheets: a clip for each, or keys of the clip of the same name.
@@ -79,9 +79,9 @@ fn add_tags(
     keys: &Cell<usize>,
 ) -> Result<(), Error> {
     for (name, sheet) in &source.frame_slots {
-        let cutout = cutout_of(&source.model);
-        let slot = cutout.slot(name).expect("it was read");
-        let value = cutout.part_value(slot) as u32;
+        let sprite_skeleton = sprite_skeleton_of(&source.model);
+        let slot = sprite_skeleton.slot(name).expect("it was read");
+        let value = sprite_skeleton.part_value(slot) as u32;
         let frames = sheets.get(sheet).expect("it was read");
         for tag in &frames.tags {
             let shown = frames_of(frames, tag);
@@ -151,7 +151,7 @@ struct ClipReader<'s, 'a> {
     bones: &'s BTreeMap<String, u16>,
     /// Number of the keys of the file so far.
     key_count: &'s Cell<usize>,
-    cutout: &'s CutoutData,
+    sprite_skeleton: &'s SpriteSkeletonData,
     plane: Plane,
     sheets: &'s Sheets,
     frame_slots: &'s [(String, String)],
@@ -274,8 +274,8 @@ impl<'a> ClipReader<'_, 'a> {
         into: &mut SkeletonClip,
     ) -> Result<(), Error> {
         let name = entry.key;
-        let slot = self.cutout.slot(name).ok_or_else(|| {
-            let near = hint(name, self.cutout.slots.iter().map(|slot| slot.name.as_str()));
+        let slot = self.sprite_skeleton.slot(name).ok_or_else(|| {
+            let near = hint(name, self.sprite_skeleton.slots.iter().map(|slot| slot.name.as_str()));
             clip.error_at(
                 entry.value,
                 &format!("changes the slot '{name}', which does not exist{near}"),
@@ -294,19 +294,22 @@ impl<'a> ClipReader<'_, 'a> {
         };
         let part = |value: SjsonValue| {
             let name = value.as_str().ok_or("must be the name of a part in quotes, or \"\"")?;
-            let found = find_part(&block, &self.cutout.slots[slot], name);
+            let found = find_part(&block, &self.sprite_skeleton.slots[slot], name);
             found.map(|index| [f32::from(index)]).map_err(|_| self.missing_part(slot, name))
         };
         if let Some(mut keys) = self.keys(&block, "part", KeyCurve::Step, part, |_, _| 1)? {
             // Parts cannot be mixed.
             keys.between = KeyInterpolation::Step;
-            add(self.cutout.part_value(slot), keys);
+            add(self.sprite_skeleton.part_value(slot), keys);
         }
         if let Some(keys) = self.keys(&block, "color", KeyCurve::Linear, color_of, |_, _| 1)? {
             for part in 0..4 {
                 let values = keys.values.iter().map(|color| [color[part]]).collect();
                 let (between, times) = (keys.between, keys.times.clone());
-                add(self.cutout.first_value(slot) + part, ChannelKeys { between, times, values });
+                add(
+                    self.sprite_skeleton.first_value(slot) + part,
+                    ChannelKeys { between, times, values },
+                );
             }
         }
         let most = SKELETON_SLOTS_MAX as f32;
@@ -318,7 +321,7 @@ impl<'a> ClipReader<'_, 'a> {
             Ok([slot as f32 + moved + between])
         };
         if let Some(keys) = self.keys(&block, "order", KeyCurve::Step, order, |_, _| 1)? {
-            add(self.cutout.first_value(slot) + SLOT_ORDER_VALUE, keys);
+            add(self.sprite_skeleton.first_value(slot) + SLOT_ORDER_VALUE, keys);
         }
         if let Some(tag) = block.text("tag")? {
             self.tag(&block, (slot, tag), into)?;
@@ -327,7 +330,7 @@ impl<'a> ClipReader<'_, 'a> {
     }
 
     fn missing_part(&self, slot: usize, part: &str) -> String {
-        let slot = &self.cutout.slots[slot];
+        let slot = &self.sprite_skeleton.slots[slot];
         let near = hint(part, slot.parts.iter().map(|known| known.name.as_str()));
         format!("is the part '{part}', which slot '{}' lacks{near}", slot.name)
     }
@@ -344,7 +347,7 @@ impl<'a> ClipReader<'_, 'a> {
                 block.error_at(block.value, "has a tag and keys of parts: take one of them out")
             );
         }
-        let name = &self.cutout.slots[slot].name;
+        let name = &self.sprite_skeleton.slots[slot].name;
         let sheet = self.frame_slots.iter().find(|(slot, _)| slot == name);
         let sheet = sheet.and_then(|(_, sheet)| Some((sheet, self.sheets.get(sheet)?)));
         let (sheet, frames) = sheet.ok_or_else(|| {
@@ -361,7 +364,9 @@ impl<'a> ClipReader<'_, 'a> {
             .and_then(|shown| count_keys(self.key_count, shown.frames.len()).map(|()| shown));
         let shown = shown.map_err(|message| block.error_at(block.value, &message))?;
         into.file.settings.looping.get_or_insert(shown.loops);
-        into.animation.channels.push(tag_channel(self.cutout.part_value(slot) as u32, &shown));
+        into.animation
+            .channels
+            .push(tag_channel(self.sprite_skeleton.part_value(slot) as u32, &shown));
         Ok(())
     }
 }

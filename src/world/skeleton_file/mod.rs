@@ -109,8 +109,8 @@ fn read_pictures(
     let mut model = std::mem::take(&mut source.model);
     let mut reader =
         SlotReader::new(slots.path, compiling, &mut sheets, (plane, sheet), &mut model);
-    let cutout = reader.read(slots, &mut source)?;
-    model.cutout = Some(Arc::new(cutout));
+    let sprite_skeleton = reader.read(slots, &mut source)?;
+    model.sprite_skeleton = Some(Arc::new(sprite_skeleton));
     source.model = model;
     clips::read(clips, plane, &sheets, &mut source)?;
     Ok(source)
@@ -191,7 +191,8 @@ fn compile_clip(
         };
         settings.additive = Some(AdditiveReference { source, time: additive.time });
     }
-    settings.weight_tolerances = model.cutout.as_deref().map(slot_tolerances).unwrap_or_default();
+    settings.weight_tolerances =
+        model.sprite_skeleton.as_deref().map(slot_tolerances).unwrap_or_default();
     compile(&source_clip(&clip.animation, &morphs), skeleton, &settings)
 }
 

@@ -6,8 +6,8 @@ use super::fields::{Block, COORDINATE_MAX, numbers};
 use engine_foundation::suggest::hint;
 use engine_foundation::{Error, Mat4, Vec2, Vec3, error};
 use engine_frame_packet::mesh::{MeshBounds, MeshPart, MeshVertex};
-use engine_models::cutout::CutoutPart;
 use engine_models::data::{MeshData, ModelData, SkinData};
+use engine_models::sprite_skeleton::SpritePart;
 use std::collections::BTreeMap;
 
 pub const KEYS: [&str; 5] = ["grid", "bones", "vertices", "triangles", "weights"];
@@ -31,7 +31,7 @@ const NEAR_PART: f32 = 0.02;
 pub struct PartShape<'a> {
     /// Name of the mesh.
     pub title: &'a str,
-    pub part: &'a CutoutPart,
+    pub part: &'a SpritePart,
     pub bone: u16,
     pub plane: Plane,
     /// Indices of the bones by their names.
@@ -168,7 +168,7 @@ fn grid(model: &ModelData, block: &Block, shape: &PartShape) -> Result<FlatMesh,
     }
     let mut mesh = FlatMesh { bones: bones_of(shape, block)?, ..FlatMesh::default() };
     let [columns, rows] = cells.map(|count| count as usize);
-    let CutoutPart { position, rotation, scale, pivot, .. } = *shape.part;
+    let SpritePart { position, rotation, scale, pivot, .. } = *shape.part;
     let (sine, cosine) = engine_foundation::deterministic_math::sin_cos(rotation);
     for row in 0..=rows {
         for column in 0..=columns {

@@ -9,11 +9,11 @@ use engine_foundation::color_source::ColorKey;
 use engine_foundation::sjson::{ObjectEntry, SjsonValue, ValueKind};
 use engine_foundation::suggest::hint;
 use engine_foundation::{Error, error};
-use engine_models::cutout::{
-    CutoutData, CutoutPart, CutoutSkin, CutoutSlot, SKELETON_PARTS_MAX, SKELETON_SKINS_MAX,
-    SKELETON_SLOTS_MAX,
-};
 use engine_models::data::ModelData;
+use engine_models::sprite_skeleton::{
+    SKELETON_PARTS_MAX, SKELETON_SKINS_MAX, SKELETON_SLOTS_MAX, SpritePart, SpriteSkeletonData,
+    SpriteSkin, SpriteSlot,
+};
 use engine_resource::resource_kind::{CompileContext, kind_names};
 use std::collections::BTreeMap;
 
@@ -40,7 +40,7 @@ struct PartOutline<'k> {
     bone: u16,
     keys: &'k [&'k str],
     /// The part that it replaces in a skin: fields that are left out are those of this part.
-    replaced: Option<&'k CutoutPart>,
+    replaced: Option<&'k SpritePart>,
 }
 
 /// Reader of the slots and skins of a file.
@@ -77,8 +77,8 @@ impl<'a, 'c, 's> SlotReader<'a, 'c, 's> {
         &mut self,
         root: &Block<'a>,
         source: &mut SkeletonSource,
-    ) -> Result<CutoutData, Error> {
-        let mut data = CutoutData {
+    ) -> Result<SpriteSkeletonData, Error> {
+        let mut data = SpriteSkeletonData {
             pixels_per_metre: 1.0 / self.plane.metres_per_texel,
             upright: self.plane.upright,
             slots: Vec::new(),
@@ -106,7 +106,7 @@ impl<'a, 'c, 's> SlotReader<'a, 'c, 's> {
         &mut self,
         entry: &ObjectEntry<'a>,
         source: &mut SkeletonSource,
-    ) -> Result<CutoutSlot, Error> {
+    ) -> Result<SpriteSlot, Error> {
         let name = entry.key;
         let block = Block::open(self.path, format!("slot '{name}'"), entry.value, &SLOT_KEYS)?;
         let bone_name = block.text("bone")?.unwrap_or(name);
@@ -116,7 +116,7 @@ impl<'a, 'c, 's> SlotReader<'a, 'c, 's> {
             let message = format!("has no bone '{bone_name}'{near}{remedy}");
             block.error_at(entry.value, &message)
         })?;
-        let mut slot = CutoutSlot {
+        let mut slot = SpriteSlot {
             name: name.to_string(),
             bone,
             color: block.color(SLOT_COLOR.key)?.unwrap_or([1.0; 4]),
@@ -148,7 +148,7 @@ impl<'a, 'c, 's> SlotReader<'a, 'c, 's> {
     }
 
     /// Adds the frames of a sheet as parts.
-    fn frames(&mut self, block: &Block, slot: &mut CutoutSlot, sheet: &str) -> Result<(), Error> {
+    fn frames(&mut self, block: &Block, slot: &mut SpriteSlot, sheet: &str) -> Result<(), Error> {
         if block.value.get("texture").is_some() || block.value.get("mesh").is_some() {
             return Err(block.error_at(
                 block.value,
@@ -164,7 +164,7 @@ impl<'a, 'c, 's> SlotReader<'a, 'c, 's> {
         let frames: Vec<String> = found.frames.iter().map(|(frame, _)| frame.clone()).collect();
         for frame in frames {
             let texture = format!("{sheet}/{frame}");
-            self.push(block, slot, CutoutPart { name: frame, texture, ..plain.clone() })?;
+            self.push(block, slot, SpritePart { name: frame, texture, ..plain.clone() })?;
         }
         Ok(())
     }
@@ -172,7 +172,7 @@ impl<'a, 'c, 's> SlotReader<'a, 'c, 's> {
     /// Adds a part to a slot.
     fn part(
         &mut self,
-        slot: &mut CutoutSlot,
+        slot: &mut SpriteSlot,
         (name, value): (&str, SjsonValue<'a>),
         keys: &[&str],
     ) -> Result<(), Error> {
@@ -187,8 +187,8 @@ impl<'a, 'c, 's> SlotReader<'a, 'c, 's> {
     fn push(
         &mut self,
         block: &Block,
-        slot: &mut CutoutSlot,
-        part: CutoutPart,
+        slot: &mut SpriteSlot,
+        part: SpritePart,
     ) -> Result<(), Error> {
         if slot.parts.iter().any(|known| known.name == part.name) {
             let message = format!("has two parts '{}': rename one", part.name);
@@ -218,7 +218,7 @@ impl<'a, 'c, 's> SlotReader<'a, 'c, 's> {
         &mut self,
         outline: &PartOutline,
         (name, value): (&str, SjsonValue<'a>),
-    ) -> Result<CutoutPart, Error> {
+    ) -> Result<SpritePart, Error> {
         let PartOutline { subject, title, bone, keys, replaced } = outline;
         if value.kind() == ValueKind::String {
             let texture = value.as_str().unwrap_or_default();
@@ -228,7 +228,7 @@ impl<'a, 'c, 's> SlotReader<'a, 'c, 's> {
             }
             self.compiling.refer(kind_names::TEXTURE, texture);
             let known = replaced.cloned().unwrap_or_else(plain_part);
-            return Ok(CutoutPart {
+            return Ok(SpritePart {
                 name: name.to_string(),
                 texture: texture.to_string(),
                 ..known
@@ -259,7 +259,7 @@ impl<'a, 'c, 's> SlotReader<'a, 'c, 's> {
     }
 
     /// Returns the name of the texture of a part.
-    fn texture(&mut self, block: &Block, replaced: Option<&CutoutPart>) -> Result<String, Error> {
+    fn texture(&mut self, block: &Block, replaced: Option<&SpritePart>) -> Result<String, Error> {
         let texture = block.resource("texture")?;
         let (sheet, frame) = (block.resource("sheet")?, block.resource("frame")?);
         match (texture, sheet.or(self.default_sheet), frame) {
@@ -294,7 +294,7 @@ impl<'a, 'c, 's> SlotReader<'a, 'c, 's> {
     }
 
     /// Reads the transform of a part: its fields, or those of another part.
-    fn transform(&self, block: &Block, replaced: Option<&CutoutPart>) -> Result<CutoutPart, Error> {
+    fn transform(&self, block: &Block, replaced: Option<&SpritePart>) -> Result<SpritePart, Error> {
         let known = replaced.cloned().unwrap_or_else(plain_part);
         let metres = |pair: [f32; 2]| pair.map(|number| number * self.plane.metres_per_texel);
         let size = block.pair("size", COORDINATE_MAX)?;
@@ -302,7 +302,7 @@ impl<'a, 'c, 's> SlotReader<'a, 'c, 's> {
             let message = format!("has the size [{width}, {height}]: both must be above 0 texels");
             return Err(block.error_at(block.value, &message));
         }
-        Ok(CutoutPart {
+        Ok(SpritePart {
             position: block.pair("position", COORDINATE_MAX)?.map_or(known.position, metres),
             rotation: block.angle("rotation")?.map_or(known.rotation, f32::to_radians),
             scale: block.scale("scale")?.unwrap_or(known.scale),
@@ -313,10 +313,14 @@ impl<'a, 'c, 's> SlotReader<'a, 'c, 's> {
     }
 
     /// Reads a skin: blocks of slots with the parts that it replaces.
-    fn skin(&mut self, entry: &ObjectEntry<'a>, data: &CutoutData) -> Result<CutoutSkin, Error> {
+    fn skin(
+        &mut self,
+        entry: &ObjectEntry<'a>,
+        data: &SpriteSkeletonData,
+    ) -> Result<SpriteSkin, Error> {
         let skin = entry.key;
         let block = Block::open(self.path, format!("skin '{skin}'"), entry.value, &[])?;
-        let mut parts: Vec<(u16, u16, CutoutPart)> = Vec::new();
+        let mut parts: Vec<(u16, u16, SpritePart)> = Vec::new();
         for of_slot in block.entries()? {
             let name = of_slot.key;
             let slot = data.slot(name).ok_or_else(|| {
@@ -356,13 +360,13 @@ impl<'a, 'c, 's> SlotReader<'a, 'c, 's> {
             }
         }
         parts.sort_by_key(|(slot, part, _)| (*slot, *part));
-        Ok(CutoutSkin { name: skin.to_string(), parts })
+        Ok(SpriteSkin { name: skin.to_string(), parts })
     }
 }
 
 /// A part without a picture, at its bone.
-fn plain_part() -> CutoutPart {
-    CutoutPart {
+fn plain_part() -> SpritePart {
+    SpritePart {
         name: String::new(),
         texture: String::new(),
         position: [0.0; 2],
@@ -378,7 +382,7 @@ fn plain_part() -> CutoutPart {
 ///
 /// # Errors
 /// Returns an error that suggests a similar name.
-pub fn find_part(block: &Block, slot: &CutoutSlot, part: &str) -> Result<u16, Error> {
+pub fn find_part(block: &Block, slot: &SpriteSlot, part: &str) -> Result<u16, Error> {
     if part.is_empty() {
         return Ok(0);
     }

@@ -62,7 +62,7 @@ fn compiled(text: &str) -> Result<(ModelData, Vec<String>, Vec<String>), String>
     let mut compiling = CompileContext::new(name, path, SourceForm::Own, bytes, false, &read);
     let model = compile_skeleton(&mut compiling).map_err(|error| error.message)?;
     let written = ModelData::read(&model.write(&[])).map_err(|error| error.message)?;
-    assert_eq!(written.cutout, model.cutout);
+    assert_eq!(written.sprite_skeleton, model.sprite_skeleton);
     let references = compiling.references.iter().map(ToString::to_string).collect();
     Ok((model, compiling.files, references))
 }
@@ -103,16 +103,16 @@ fn bones_become_nodes_in_metres_parents_first() {
 #[test]
 fn slots_and_skins_have_their_parts() {
     let (model, files, references) = compiled(PUPPET).unwrap();
-    let cutout = model.cutout.unwrap();
-    let names: Vec<&str> = cutout.slots.iter().map(|slot| slot.name.as_str()).collect();
+    let sprite_skeleton = model.sprite_skeleton.unwrap();
+    let names: Vec<&str> = sprite_skeleton.slots.iter().map(|slot| slot.name.as_str()).collect();
     assert_eq!(names, ["body", "arm", "held"]);
-    let shown: Vec<u16> = cutout.slots.iter().map(|slot| slot.part).collect();
-    assert_eq!((shown, cutout.slots[2].bone), (vec![1, 1, 0], 2));
-    assert_eq!(cutout.slots[0].parts[0].pivot, [0.5, 0.0]);
-    assert!((cutout.slots[1].color[0] - 128.0 / 255.0).abs() < 1e-6);
-    let mail = cutout.part(1, 1, Some(0)).unwrap();
+    let shown: Vec<u16> = sprite_skeleton.slots.iter().map(|slot| slot.part).collect();
+    assert_eq!((shown, sprite_skeleton.slots[2].bone), (vec![1, 1, 0], 2));
+    assert_eq!(sprite_skeleton.slots[0].parts[0].pivot, [0.5, 0.0]);
+    assert!((sprite_skeleton.slots[1].color[0] - 128.0 / 255.0).abs() < 1e-6);
+    let mail = sprite_skeleton.part(1, 1, Some(0)).unwrap();
     assert_eq!((mail.texture.as_str(), mail.rotation), ("ice/mail", 90f32.to_radians()));
-    assert_eq!(cutout.part(0, 0, Some(0)).unwrap().texture, "ice/body");
+    assert_eq!(sprite_skeleton.part(0, 0, Some(0)).unwrap().texture, "ice/body");
     assert!(files.is_empty(), "{files:?}");
     assert!(references.contains(&"puppet/mail.texture".to_string()), "{references:?}");
     assert!(references.contains(&"sounds/cut.sound".to_string()), "{references:?}");
@@ -134,13 +134,14 @@ fn clips_animate_bones_and_slots() {
             engine_foundation::Vec3::new(angle.to_radians().cos(), angle.to_radians().sin(), 0.0);
         assert!(found.distance(wanted) < 1e-2, "{found} at {time}");
     }
-    let cutout = model.cutout.clone().unwrap();
-    let part = |time: f32| part_index(values_at(&model, "swing", time)[cutout.part_value(2)]);
+    let sprite_skeleton = model.sprite_skeleton.clone().unwrap();
+    let part =
+        |time: f32| part_index(values_at(&model, "swing", time)[sprite_skeleton.part_value(2)]);
     assert_eq!([part(0.6), part(1.0)], [1, 1]);
     let values = values_at(&model, "swing", 0.5);
-    let arm = cutout.first_value(1);
+    let arm = sprite_skeleton.first_value(1);
     assert!((values[arm] - 0.5).abs() < 0.01, "{values:?}");
-    let order = values[cutout.first_value(2) + 4];
+    let order = values[sprite_skeleton.first_value(2) + 4];
     assert!((order - -0.5).abs() < 0.01, "the last slot is drawn first: {order}");
 }
 
@@ -152,14 +153,15 @@ fn tags_of_sheets_are_clips() {
     assert_eq!(references, ["units/walker.sheet"]);
     assert!(files.contains(&"units/walker.sheet".to_string()), "{files:?}");
     let model = animated(data);
-    let cutout = model.cutout.clone().unwrap();
-    assert_eq!(cutout.slots[0].parts.len(), 3);
-    assert_eq!(cutout.slots[0].parts[1].pivot, [0.5, 0.0]);
-    let texture = &cutout.slots[0].parts[1].texture;
+    let sprite_skeleton = model.sprite_skeleton.clone().unwrap();
+    assert_eq!(sprite_skeleton.slots[0].parts.len(), 3);
+    assert_eq!(sprite_skeleton.slots[0].parts[1].pivot, [0.5, 0.0]);
+    let texture = &sprite_skeleton.slots[0].parts[1].texture;
     assert!(texture.starts_with("units/walker/"), "{texture}");
     let clip = |name: &str| &model.clips[usize::from(model.find_clip(name).unwrap())].clip;
-    let part =
-        |name: &str, time: f32| part_index(values_at(&model, name, time)[cutout.part_value(0)]);
+    let part = |name: &str, time: f32| {
+        part_index(values_at(&model, name, time)[sprite_skeleton.part_value(0)])
+    };
     // There and back: frames of 100, 300, 50 and 300 milliseconds.
     assert!((clip("blink").seconds - 0.75).abs() < 1e-5);
     assert!(clip("blink").is_looping());
@@ -192,7 +194,7 @@ fn grids_get_weights_by_the_distance_to_bones() {
     };
     assert!(weight(0, 0) > 0.99, "the base moves the start");
     assert!(weight(4, 1) >= 0.5 - 1e-4, "the tip moves the end");
-    assert_eq!(model.cutout.unwrap().slots[0].parts[0].mesh, Some((0, 0)));
+    assert_eq!(model.sprite_skeleton.unwrap().slots[0].parts[0].mesh, Some((0, 0)));
 }
 
 #[test]
@@ -385,11 +387,11 @@ fn a_coarse_tolerance_keeps_parts_orders_and_colors() {
          {{ time = 1 value = \"#000\" }} ] }} }} }} }}"
     );
     let model = animated(compiled(&text).unwrap().0);
-    let cutout = model.cutout.clone().unwrap();
+    let sprite_skeleton = model.sprite_skeleton.clone().unwrap();
     for (key, part) in (0_u8..).zip(shown) {
         let values = values_at(&model, "c", f32::from(key) * 0.1 + 0.05);
-        assert_eq!(part_index(values[cutout.part_value(0)]), part, "{key}");
+        assert_eq!(part_index(values[sprite_skeleton.part_value(0)]), part, "{key}");
     }
-    let red = values_at(&model, "c", 0.5)[cutout.first_value(0)];
+    let red = values_at(&model, "c", 0.5)[sprite_skeleton.first_value(0)];
     assert!((red - 64.0 / 255.0).abs() <= 1.0 / 512.0, "{red}");
 }

@@ -139,7 +139,7 @@ fn has_skeleton(engine: &mut Engine, unit: UnitId) -> bool {
 }
 
 fn skeleton_slots(engine: &mut Engine, unit: UnitId) -> Result<Vec<String>, Error> {
-    let slots = &skeleton(engine, unit)?.rig.cutout.slots;
+    let slots = &skeleton(engine, unit)?.rig.sprite_skeleton.slots;
     Ok(slots.iter().map(|slot| slot.name.clone()).collect())
 }
 
@@ -150,7 +150,7 @@ fn skeleton_parts(
 ) -> Result<Vec<String>, Error> {
     let rig = &skeleton(engine, unit)?.rig;
     let slot = rig.find_slot(slot.as_str())?;
-    Ok(rig.cutout.slots[slot].parts.iter().map(|part| part.name.clone()).collect())
+    Ok(rig.sprite_skeleton.slots[slot].parts.iter().map(|part| part.name.clone()).collect())
 }
 
 fn skeleton_part(
@@ -160,7 +160,7 @@ fn skeleton_part(
 ) -> Result<Option<String>, Error> {
     let rig = skeleton(engine, unit)?.rig.clone();
     let slot = rig.find_slot(slot.as_str())?;
-    let known = &rig.cutout.slots[slot];
+    let known = &rig.sprite_skeleton.slots[slot];
     // Without a character, the skeleton is at rest.
     let animated = engine.worlds.animations.of(unit.row());
     let part = animated.map_or(usize::from(known.part), |character| character.slot_part(slot));
@@ -176,7 +176,7 @@ fn set_skeleton_part(
 ) -> Result<(), Error> {
     let rig = skeleton(engine, unit)?.rig.clone();
     let index = rig.find_slot(slot.as_str())?;
-    let parts = &rig.cutout.slots[index].parts;
+    let parts = &rig.sprite_skeleton.slots[index].parts;
     let part = match part {
         None => 0,
         Some(wanted) => {
@@ -193,13 +193,13 @@ fn set_skeleton_part(
 }
 
 fn skeleton_skins(engine: &mut Engine, unit: UnitId) -> Result<Vec<String>, Error> {
-    let skins = &skeleton(engine, unit)?.rig.cutout.skins;
+    let skins = &skeleton(engine, unit)?.rig.sprite_skeleton.skins;
     Ok(skins.iter().map(|skin| skin.name.clone()).collect())
 }
 
 fn skeleton_skin(engine: &mut Engine, unit: UnitId) -> Result<Option<String>, Error> {
     let skeleton = skeleton(engine, unit)?;
-    let skin = skeleton.skin.map(|skin| &skeleton.rig.cutout.skins[usize::from(skin)]);
+    let skin = skeleton.skin.map(|skin| &skeleton.rig.sprite_skeleton.skins[usize::from(skin)]);
     Ok(skin.map(|skin| skin.name.clone()))
 }
 

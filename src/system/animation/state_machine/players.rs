@@ -76,7 +76,8 @@ impl PlayerPool {
         if self.free.len() <= index {
             self.free.resize_with(index + 1, Vec::new);
         }
-        if self.free[index].len() < POOLED_PLAYERS_MAX {
+        // An unused player would keep a chunk in memory.
+        if self.free[index].len() < POOLED_PLAYERS_MAX && !player.is_streamed() {
             self.free[index].push(player);
         }
     }

@@ -1,9 +1,9 @@
-//! Rows in memory, for four tracks at a time: where they are in poses, and how their numbers become
-//! values.
+//! Keyframes in memory, for four tracks at a time: where they are in poses, and how their numbers
+//! become values.
 
 use super::lanes::Lanes;
-use super::row_track::RowTrack;
 use super::source::TrackProperty;
+use super::uniform_track::UniformTrack;
 
 /// Lanes that have a track: all bits set, or none.
 pub(super) type LaneMask = [u32; 4];
@@ -36,7 +36,7 @@ pub(super) struct VectorGroup {
 
 /// The groups of tracks: rotations, then positions, then scales.
 #[derive(Clone, PartialEq, Debug, Default)]
-pub(super) struct RowLayout {
+pub(super) struct UniformLayout {
     pub rotations: Vec<RotationGroup>,
     pub positions: Vec<VectorGroup>,
     pub scales: Vec<VectorGroup>,
@@ -48,10 +48,10 @@ const TRACKED: u32 = u32::MAX;
 /// Largest absolute number that has 16 bits.
 const NARROW_MAX: f32 = 32767.0;
 
-impl RowLayout {
+impl UniformLayout {
     /// Creates the layout of tracks that are sorted by property and bone.
-    pub fn new(tracks: &[RowTrack]) -> RowLayout {
-        let mut layout = RowLayout::default();
+    pub fn new(tracks: &[UniformTrack]) -> UniformLayout {
+        let mut layout = UniformLayout::default();
         for track in tracks {
             let (group, lane) = (u32::from(track.bone) / 4, usize::from(track.bone % 4));
             match track.property {
@@ -121,7 +121,7 @@ impl RotationGroup {
         self.real != [0; 4]
     }
 
-    fn add(&mut self, lane: usize, track: &RowTrack) {
+    fn add(&mut self, lane: usize, track: &UniformTrack) {
         self.tracked[lane] = TRACKED;
         self.real[lane] = if track.has_real { TRACKED } else { 0 };
         let real_step = if track.has_real { track.step.x } else { 1.0 };
@@ -134,7 +134,7 @@ impl RotationGroup {
     }
 }
 
-fn add_vector(groups: &mut Vec<VectorGroup>, group: u32, lane: usize, track: &RowTrack) {
+fn add_vector(groups: &mut Vec<VectorGroup>, group: u32, lane: usize, track: &UniformTrack) {
     if groups.last().is_none_or(|last| last.group != group) {
         let (origin, step) = ([Lanes::ZERO; 3], [Lanes::ZERO; 3]);
         groups.push(VectorGroup { group, is_narrow: false, tracked: [0; 4], origin, step });

@@ -1,14 +1,15 @@
-//! Constant tracks and rows of a clip as bytes: written by the compiler, and read with a check of
-//! everything that a player relies on.
+//! Constant tracks and keyframes of a clip as bytes: written by the compiler, and read with a check
+//! of everything that a player relies on.
 
 use super::bit_stream::PADDING;
 use super::clip::{Clip, LAST_TICK};
 use super::clip_data::{
-    HAS_CONSTANTS, HAS_ROWS, PROPERTIES, VALUE_MAX, damaged, read_word, write_float, write_word,
+    HAS_CONSTANTS, HAS_KEYFRAMES, PROPERTIES, VALUE_MAX, damaged, read_word, write_float,
+    write_word,
 };
 use super::constant_track::{ConstantTrack, Constants};
-use super::row_track::{MEAN_STEP, ROWS_MAX, RowTrack, Rows, STEP_CODE_MAX};
 use super::source::TrackProperty;
+use super::uniform_track::{KEYFRAMES_MAX, MEAN_STEP, STEP_CODE_MAX, UniformTrack, UniformTracks};
 use engine_foundation::blob::{BlobReader, BlobWriter};
 use engine_foundation::{Error, Vec3, Vec4, error};
 
@@ -20,28 +21,29 @@ const NEXT_BONE: u8 = 1 << 6;
 /// are multiples of [`MEAN_STEP`]; or the steps of all components are equal.
 const IS_SHORT: u8 = 1 << 5;
 
-/// Rows before their states are computed.
-pub struct RowParts {
+/// Keyframes before their states are computed.
+pub struct UniformParts {
     count: u32,
-    tracks: Vec<RowTrack>,
+    tracks: Vec<UniformTrack>,
     stream: Vec<u8>,
 }
 
-impl RowParts {
-    /// Creates the rows, with a saved state after each `jump_ticks`.
+impl UniformParts {
+    /// Creates the keyframes, with a saved state after each `jump_ticks`.
     ///
     /// # Errors
     /// Fails if the stream is damaged.
-    pub fn into_rows(self, jump_ticks: u16) -> Result<Rows, Error> {
-        let interval = state_rows(self.count, jump_ticks);
-        Rows::new(self.count, self.tracks, self.stream, interval)
+    pub fn into_keyframes(self, jump_ticks: u16) -> Result<UniformTracks, Error> {
+        let interval = state_keyframes(self.count, jump_ticks);
+        UniformTracks::new(self.count, self.tracks, self.stream, interval)
     }
 }
 
-/// Returns the rows between saved states.
-pub fn state_rows(count: u32, jump_ticks: u16) -> u32 {
-    let rows = u64::from(count.saturating_sub(1)) * u64::from(jump_ticks) / u64::from(LAST_TICK);
-    u32::try_from(rows).unwrap_or(u32::MAX).max(1)
+/// Returns the keyframes between saved states.
+pub fn state_keyframes(count: u32, jump_ticks: u16) -> u32 {
+    let keyframes =
+        u64::from(count.saturating_sub(1)) * u64::from(jump_ticks) / u64::from(LAST_TICK);
+    u32::try_from(keyframes).unwrap_or(u32::MAX).max(1)
 }
 
 fn property_index(property: TrackProperty) -> u8 {
@@ -52,13 +54,13 @@ fn write_vector(writer: &mut BlobWriter, vector: Vec3) {
     vector.to_array().iter().for_each(|value| write_float(writer, value));
 }
 
-/// Writes the constant tracks and the rows of a clip.
+/// Writes the constant tracks and the keyframes of a clip.
 pub fn write_regular(writer: &mut BlobWriter, clip: &Clip) {
     if !clip.constants.tracks.is_empty() {
         write_constants(writer, &clip.constants.tracks);
     }
-    if clip.rows.count > 0 {
-        write_rows(writer, &clip.rows);
+    if clip.keyframes.count > 0 {
+        write_keyframes(writer, &clip.keyframes);
     }
 }
 
@@ -71,10 +73,10 @@ fn write_constants(writer: &mut BlobWriter, tracks: &[ConstantTrack]) {
     });
 }
 
-fn write_rows(writer: &mut BlobWriter, rows: &Rows) {
-    writer.u32(rows.count);
+fn write_keyframes(writer: &mut BlobWriter, keyframes: &UniformTracks) {
+    writer.u32(keyframes.count);
     let mut next = 0;
-    writer.list(&rows.tracks, |writer, track| {
+    writer.list(&keyframes.tracks, |writer, track| {
         let is_short = match track.property {
             TrackProperty::Rotation => track.mean.iter().all(|part| part % MEAN_STEP == 0),
             _ => track.step == Vec3::splat(track.step.x),
@@ -102,7 +104,7 @@ fn write_rows(writer: &mut BlobWriter, rows: &Rows) {
             }
         }
     });
-    writer.bytes(&rows.stream[..rows.stream.len().saturating_sub(PADDING)]);
+    writer.bytes(&keyframes.stream[..keyframes.stream.len().saturating_sub(PADDING)]);
 }
 
 fn read_bone(reader: &mut BlobReader, bones: u16) -> Result<u16, Error> {
@@ -136,16 +138,16 @@ pub fn read_regular(
     reader: &mut BlobReader,
     parts: u8,
     (bones, seconds): (u16, f32),
-) -> Result<(Constants, RowParts), Error> {
+) -> Result<(Constants, UniformParts), Error> {
     let mut constants = Vec::new();
     if parts & HAS_CONSTANTS != 0 {
         constants = read_constants(reader, bones)?;
     }
-    let mut rows = RowParts { count: 0, tracks: Vec::new(), stream: Vec::new() };
-    if parts & HAS_ROWS != 0 {
-        rows = read_rows(reader, bones, seconds)?;
+    let mut keyframes = UniformParts { count: 0, tracks: Vec::new(), stream: Vec::new() };
+    if parts & HAS_KEYFRAMES != 0 {
+        keyframes = read_keyframes(reader, bones, seconds)?;
     }
-    Ok((Constants::new(constants), rows))
+    Ok((Constants::new(constants), keyframes))
 }
 
 fn read_constants(reader: &mut BlobReader, bones: u16) -> Result<Vec<ConstantTrack>, Error> {
@@ -166,17 +168,21 @@ fn read_constants(reader: &mut BlobReader, bones: u16) -> Result<Vec<ConstantTra
     })
 }
 
-fn read_rows(reader: &mut BlobReader, bones: u16, seconds: f32) -> Result<RowParts, Error> {
+fn read_keyframes(
+    reader: &mut BlobReader,
+    bones: u16,
+    seconds: f32,
+) -> Result<UniformParts, Error> {
     let count = reader.u32()?;
-    if count > ROWS_MAX {
-        return Err(error!("it is damaged: the clip has {count} rows"));
+    if count > KEYFRAMES_MAX {
+        return Err(error!("it is damaged: the clip has {count} keyframes"));
     }
     if count > 0 && !(count as f32 / seconds).is_finite() {
-        return Err(damaged("the number of rows"));
+        return Err(damaged("the number of keyframes"));
     }
     let mut next = 0;
     let tracks = reader.list(|reader| {
-        let track = read_row_track(reader, bones, next)?;
+        let track = read_uniform_track(reader, bones, next)?;
         next = track.bone.wrapping_add(1);
         Ok(track)
     })?;
@@ -184,11 +190,15 @@ fn read_rows(reader: &mut BlobReader, bones: u16, seconds: f32) -> Result<RowPar
     if count > 0 {
         stream.extend([0; PADDING]);
     }
-    Ok(RowParts { count, tracks, stream })
+    Ok(UniformParts { count, tracks, stream })
 }
 
 /// `next` is the bone after that of the track before it.
-fn read_row_track(reader: &mut BlobReader, bones: u16, next: u16) -> Result<RowTrack, Error> {
+fn read_uniform_track(
+    reader: &mut BlobReader,
+    bones: u16,
+    next: u16,
+) -> Result<UniformTrack, Error> {
     let byte = reader.u8()?;
     let property = read_property(byte & !(HAS_REAL | NEXT_BONE | IS_SHORT))?;
     let has_real = byte & HAS_REAL != 0;
@@ -196,7 +206,7 @@ fn read_row_track(reader: &mut BlobReader, bones: u16, next: u16) -> Result<RowT
         true => check_bone(next, bones)?,
         false => read_bone(reader, bones)?,
     };
-    let mut track = RowTrack {
+    let mut track = UniformTrack {
         bone,
         property,
         has_real,
@@ -241,14 +251,15 @@ fn read_row_track(reader: &mut BlobReader, bones: u16, next: u16) -> Result<RowT
 pub fn check_properties(clip: &Clip) -> Result<(), Error> {
     let constants: Vec<_> =
         clip.constants.tracks.iter().map(|track| (track.property, track.bone)).collect();
-    let rows: Vec<_> = clip.rows.tracks.iter().map(|track| (track.property, track.bone)).collect();
-    for list in [&constants, &rows] {
+    let keyframes: Vec<_> =
+        clip.keyframes.tracks.iter().map(|track| (track.property, track.bone)).collect();
+    for list in [&constants, &keyframes] {
         if !list.windows(2).all(|pair| pair[0] < pair[1]) {
             return Err(damaged("the order of the tracks"));
         }
     }
     let own = clip.tracks.iter().map(|track| (track.property, track.bone));
-    let mut all: Vec<_> = constants.into_iter().chain(rows).chain(own).collect();
+    let mut all: Vec<_> = constants.into_iter().chain(keyframes).chain(own).collect();
     let count = all.len();
     all.sort_unstable();
     all.dedup();

@@ -1,33 +1,33 @@
-//! Choice of the form of each track: one value, a key in every row, or keys at times of its own;
-//! and of the number of rows.
+//! Choice of the form of each track: one value, a key in every keyframe, or keys at times of its
+//! own; and of the number of keyframes.
 
 use super::clip::{LAST_TICK, Track};
 use super::compile::{Input, SAMPLES_PER_SECOND, TrackKeys};
 use super::constant_track::ConstantTrack;
 use super::key_reduction::displacement;
-use super::row_fit::RowCurve;
-use super::row_search::{ExactBone, FIT_BYTES, FitSkeleton, RowFit};
-use super::row_track::{ROWS_MAX, RowValue};
 use super::skeleton::BoneTransform;
 use super::source::{SourceInterpolation, SourceTrack, TrackProperty};
+use super::uniform_fit::UniformCurve;
+use super::uniform_search::{ExactBone, FIT_BYTES, FitSkeleton, UniformFit};
+use super::uniform_track::{KEYFRAMES_MAX, UniformValue};
 use engine_foundation::memory::limit::check_room;
 use engine_foundation::{Error, Quat, Vec3, Vec4};
 
 /// Keys of the source from which their rate counts.
 const RATE_KEYS_MIN: usize = 4;
-/// Rows per second without such keys, and the most.
+/// Keyframes per second without such keys, and the most.
 const RATE_DEFAULT: f32 = 30.0;
 const RATE_MAX: f32 = 120.0;
 /// Divisors of the rate of the source that are tried.
 const DIVISORS: [u32; 4] = [1, 2, 3, 4];
-/// Part of the tolerance that the interpolation between rows takes at most.
+/// Part of the tolerance that the interpolation between keyframes takes at most.
 const INTERPOLATION_PART: f32 = 0.4;
 /// Part of the tolerance that a constant value takes at most.
 const CONSTANT_PART: f32 = 0.1;
 /// Part of the tolerance for the first estimate of the sizes of keys.
 pub const ESTIMATE_PART: f32 = 0.5;
-/// Bytes of a row of a curve while it is compiled: its exact value and its numbers.
-const ROW_BYTES: usize = size_of::<Vec4>() + size_of::<RowValue>();
+/// Bytes of a keyframe of a curve while it is compiled: its exact value and its numbers.
+const KEYFRAME_BYTES: usize = size_of::<Vec4>() + size_of::<UniformValue>();
 /// Bytes of a track with keys of its own, without its keys beyond the first two.
 const KEYED_HEAD: usize = 47;
 
@@ -35,14 +35,14 @@ const KEYED_HEAD: usize = 47;
 pub struct Plan<'a> {
     pub constants: Vec<ConstantTrack>,
     pub keyed: Vec<TrackKeys<'a>>,
-    pub fit: RowFit<'a>,
+    pub fit: UniformFit<'a>,
 }
 
 /// Chooses the forms of tracks, which are sorted by property and bone. Those of the bones of
 /// `keyed_bones` have keys of their own. `estimate` is the part of the tolerance that keys take.
 ///
 /// # Errors
-/// Fails if there is no memory for the values of the rows.
+/// Fails if there is no memory for the values of the keyframes.
 pub fn plan<'a>(
     input: &'a Input,
     mut tracks: Vec<TrackKeys<'a>>,
@@ -64,29 +64,29 @@ pub fn plan<'a>(
             KEYED_HEAD + keys.kept.len() * keys.track.key_bytes()
         })
         .collect();
-    let mut best: Option<(usize, Vec<Option<RowCurve>>)> = None;
+    let mut best: Option<(usize, Vec<Option<UniformCurve>>)> = None;
     for divisor in DIVISORS {
-        let intervals = row_intervals(input, &tracks, divisor);
-        if intervals >= ROWS_MAX as f32 {
+        let intervals = keyframe_intervals(input, &tracks, divisor);
+        if intervals >= KEYFRAMES_MAX as f32 {
             continue;
         }
         if intervals < 1.0 {
             break;
         }
         let count = intervals as u32 + 1;
-        // Those of this number of rows, and those of the best number so far.
-        check_room(2 * tracks.len() * count as usize * ROW_BYTES)?;
-        let curves: Vec<Option<RowCurve>> = tracks
+        // Those of this number of keyframes, and those of the best number so far.
+        check_room(2 * tracks.len() * count as usize * KEYFRAME_BYTES)?;
+        let curves: Vec<Option<UniformCurve>> = tracks
             .iter()
             .zip(&keyed_bytes)
             .map(|(keys, bytes)| {
                 if keyed_bones.get(usize::from(keys.track.bone)) == Some(&true) {
                     return None;
                 }
-                row_curve(input, keys, count).filter(|it| it.byte_count() < *bytes)
+                uniform_curve(input, keys, count).filter(|it| it.byte_count() < *bytes)
             })
             .collect();
-        let bytes = |(curve, keyed): (&Option<RowCurve>, &usize)| match curve {
+        let bytes = |(curve, keyed): (&Option<UniformCurve>, &usize)| match curve {
             Some(curve) => curve.byte_count(),
             None => *keyed,
         };
@@ -98,13 +98,13 @@ pub fn plan<'a>(
     let curves = best.map_or_else(Vec::new, |best| best.1);
     let mut kept = curves.iter().map(Option::is_none).collect::<Vec<bool>>().into_iter();
     tracks.retain(|_| kept.next().unwrap_or(true));
-    let curves: Vec<RowCurve> = curves.into_iter().flatten().collect();
-    let fit = row_fit(input, &constants, &tracks, curves)?;
+    let curves: Vec<UniformCurve> = curves.into_iter().flatten().collect();
+    let fit = uniform_fit(input, &constants, &tracks, curves)?;
     Ok(Plan { constants, keyed: tracks, fit })
 }
 
-/// Returns the number of intervals between rows for a part of the rate of the source's keys.
-fn row_intervals(input: &Input, tracks: &[TrackKeys], divisor: u32) -> f32 {
+/// Returns the number of intervals between keyframes for a part of the rate of the source's keys.
+fn keyframe_intervals(input: &Input, tracks: &[TrackKeys], divisor: u32) -> f32 {
     let rate = |keys: &TrackKeys| {
         let times = &keys.source.times;
         let seconds = times[times.len() - 1] - times[0];
@@ -116,11 +116,12 @@ fn row_intervals(input: &Input, tracks: &[TrackKeys], divisor: u32) -> f32 {
     (rate * input.source.seconds / divisor as f32).round()
 }
 
-/// Returns the values of a track at the rows. Rotations take the shorter arc to the previous one.
-fn values_at_rows(source: &SourceTrack, seconds: f32, count: u32) -> Vec<Vec4> {
+/// Returns the values of a track at the keyframes. Rotations take the shorter arc to the previous
+/// one.
+fn values_at_keyframes(source: &SourceTrack, seconds: f32, count: u32) -> Vec<Vec4> {
     let mut previous = Vec4::W;
-    let value = |row: u32| {
-        let value = Vec4::from_array(source.sample(row_time(seconds, count, row)));
+    let value = |keyframe: u32| {
+        let value = Vec4::from_array(source.sample(keyframe_time(seconds, count, keyframe)));
         let flips = source.property == TrackProperty::Rotation && previous.dot(value) < 0.0;
         previous = if flips { -value } else { value };
         previous
@@ -128,21 +129,23 @@ fn values_at_rows(source: &SourceTrack, seconds: f32, count: u32) -> Vec<Vec4> {
     (0..count).map(value).collect()
 }
 
-fn row_time(seconds: f32, count: u32, row: u32) -> f32 {
-    seconds * (row as f32 / (count - 1) as f32)
+fn keyframe_time(seconds: f32, count: u32, keyframe: u32) -> f32 {
+    seconds * (keyframe as f32 / (count - 1) as f32)
 }
 
-/// Returns the curve of a track in rows, if the interpolation between rows is exact enough.
-fn row_curve(input: &Input, keys: &TrackKeys, count: u32) -> Option<RowCurve> {
+/// Returns the curve of a track in keyframes, if the interpolation between keyframes is exact
+/// enough.
+fn uniform_curve(input: &Input, keys: &TrackKeys, count: u32) -> Option<UniformCurve> {
     let (bone, property) = (keys.track.bone, keys.track.property);
     if keys.track.step || property == TrackProperty::Weight {
         return None;
     }
-    let values = values_at_rows(keys.source, input.source.seconds, count);
-    // Rows at the keys of a source that interpolates linearly are as exact as rows can be.
+    let values = values_at_keyframes(keys.source, input.source.seconds, count);
+    // Keyframes at the keys of a source that interpolates linearly are as exact as keyframes can
+    // be.
     let linear = keys.source.interpolation == SourceInterpolation::Linear;
     let seconds = input.source.seconds;
-    let has_keys = linear && are_rows(&keys.source.times, seconds, count);
+    let has_keys = linear && are_keyframes(&keys.source.times, seconds, count);
     if !has_keys && !follows(input, keys, &values) {
         return None;
     }
@@ -154,19 +157,21 @@ fn row_curve(input: &Input, keys: &TrackKeys, count: u32) -> Option<RowCurve> {
         TrackProperty::Scale => (Vec3::splat(keys.reach), keys.tolerance),
         TrackProperty::Position | TrackProperty::Weight => (Vec3::ONE, keys.tolerance),
     };
-    let mut curve = RowCurve::new((property, bone), values, tolerance, reach);
+    let mut curve = UniformCurve::new((property, bone), values, tolerance, reach);
     curve.quantize_exact();
     Some(curve)
 }
 
-/// Returns true if the times of keys are those of the rows, within half a tick.
-fn are_rows(times: &[f32], seconds: f32, count: u32) -> bool {
+/// Returns true if the times of keys are those of the keyframes, within half a tick.
+fn are_keyframes(times: &[f32], seconds: f32, count: u32) -> bool {
     let most = seconds / f32::from(LAST_TICK) * 0.5;
-    let is_row = |(row, time): (u32, &f32)| (time - row_time(seconds, count, row)).abs() <= most;
-    times.len() == count as usize && (0..count).zip(times).all(is_row)
+    let is_keyframe = |(keyframe, time): (u32, &f32)| {
+        (time - keyframe_time(seconds, count, keyframe)).abs() <= most
+    };
+    times.len() == count as usize && (0..count).zip(times).all(is_keyframe)
 }
 
-/// Returns true if the interpolation between rows follows the source.
+/// Returns true if the interpolation between keyframes follows the source.
 fn follows(input: &Input, keys: &TrackKeys, values: &[Vec4]) -> bool {
     let seconds = input.source.seconds;
     let rate = (values.len() - 1) as f32 / seconds;
@@ -184,16 +189,16 @@ fn follows(input: &Input, keys: &TrackKeys, values: &[Vec4]) -> bool {
     })
 }
 
-/// Creates the fit of the rows, with the rotations of all bones.
+/// Creates the fit of the keyframes, with the rotations of all bones.
 ///
 /// # Errors
-/// Fails if there is no memory for the poses of all rows.
-fn row_fit<'a>(
+/// Fails if there is no memory for the poses of all keyframes.
+fn uniform_fit<'a>(
     input: &'a Input,
     constants: &[ConstantTrack],
     keyed: &[TrackKeys],
-    curves: Vec<RowCurve>,
-) -> Result<RowFit<'a>, Error> {
+    curves: Vec<UniformCurve>,
+) -> Result<UniformFit<'a>, Error> {
     let parents = input.skeleton.parents();
     let mut played = vec![None; parents.len()];
     let is_rotation = |property| property == TrackProperty::Rotation;
@@ -205,18 +210,18 @@ fn row_fit<'a>(
     let mut exact: Vec<ExactBone> = Vec::new();
     // Differences are added to other poses, so that their errors cannot be corrected.
     if !input.features.additive {
-        let count = curves.first().map_or(0, |curve| curve.row_count());
+        let count = curves.first().map_or(0, |curve| curve.keyframe_count());
         let rest = |(base, scale): (&BoneTransform, &f32)| ExactBone {
             rotation: base.rotation,
             position: base.position * *scale,
         };
         let scales = &input.scales.parents;
         check_room(FIT_BYTES * parents.len() * count as usize)?;
-        let row: Vec<ExactBone> = input.base.iter().zip(scales).map(rest).collect();
-        exact = row.repeat(count as usize);
+        let keyframe: Vec<ExactBone> = input.base.iter().zip(scales).map(rest).collect();
+        exact = keyframe.repeat(count as usize);
         for track in &input.source.tracks {
             let bone = usize::from(track.bone);
-            let values = values_at_rows(track, input.source.seconds, count);
+            let values = values_at_keyframes(track, input.source.seconds, count);
             for (exact, value) in exact.chunks_exact_mut(parents.len()).zip(values) {
                 match track.property {
                     TrackProperty::Rotation => exact[bone].rotation = Quat::from_vec4(value),
@@ -241,7 +246,7 @@ fn row_fit<'a>(
         tolerances: &input.tolerances,
         shell: input.scales.shell,
     };
-    Ok(RowFit::new(curves, skeleton, exact, played))
+    Ok(UniformFit::new(curves, skeleton, exact, played))
 }
 
 impl TrackKeys<'_> {
@@ -263,10 +268,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn keys_are_rows_if_their_times_are() {
-        assert!(are_rows(&[0.0, 0.5, 1.0], 1.0, 3));
-        assert!(are_rows(&[0.0, 0.500_005, 1.0], 1.0, 3), "less than half a tick");
-        assert!(!are_rows(&[0.0, 0.501, 1.0], 1.0, 3));
-        assert!(!are_rows(&[0.0, 0.5], 1.0, 3));
+    fn keys_are_keyframes_if_their_times_are() {
+        assert!(are_keyframes(&[0.0, 0.5, 1.0], 1.0, 3));
+        assert!(are_keyframes(&[0.0, 0.500_005, 1.0], 1.0, 3), "less than half a tick");
+        assert!(!are_keyframes(&[0.0, 0.501, 1.0], 1.0, 3));
+        assert!(!are_keyframes(&[0.0, 0.5], 1.0, 3));
     }
 }

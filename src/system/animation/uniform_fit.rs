@@ -1,8 +1,10 @@
-//! Curves that become tracks of rows: the step of each track, and the numbers of its values.
+//! Curves that become tracks of keyframes: the step of each track, and the numbers of its values.
 
 use super::quantization::{conjugate_product, rotation_product};
-use super::row_track::{ROW_REACH_MAX, RowTrack, RowValue, Rows, STEPS_MAX};
 use super::source::TrackProperty;
+use super::uniform_track::{
+    STEPS_MAX, UNIFORM_REACH_MAX, UniformTrack, UniformTracks, UniformValue,
+};
 use engine_foundation::{Quat, Vec3, Vec4};
 
 /// Least real part, relative to the mean, of rotations whose real part is not stored.
@@ -12,10 +14,10 @@ pub const SHARE: (f32, f32) = (0.02, 8.0);
 /// Part of the tolerance of the first round.
 const FIRST_SHARE: f32 = 0.5;
 
-/// Curve that becomes a track of rows.
-pub struct RowCurve {
-    pub track: RowTrack,
-    /// Exact values at the rows. Rotations that follow each other have positive dot products.
+/// Curve that becomes a track of keyframes.
+pub struct UniformCurve {
+    pub track: UniformTrack,
+    /// Exact values at the keyframes. Rotations that follow each other have positive dot products.
     exact: Vec<Vec4>,
     /// Largest displacement: in metres, or in units of the parent's space for positions.
     tolerance: f32,
@@ -24,17 +26,17 @@ pub struct RowCurve {
     reach: Vec3,
     /// Part of the tolerance that is spent on the error of this track.
     pub share: f32,
-    pub values: Vec<RowValue>,
+    pub values: Vec<UniformValue>,
 }
 
-impl RowCurve {
+impl UniformCurve {
     pub fn new(
         (property, bone): (TrackProperty, u16),
         exact: Vec<Vec4>,
         tolerance: f32,
         reach: Vec3,
-    ) -> RowCurve {
-        let mut track = RowTrack {
+    ) -> UniformCurve {
+        let mut track = UniformTrack {
             bone,
             property,
             has_real: false,
@@ -48,7 +50,7 @@ impl RowCurve {
             exact.iter().for_each(|value| sum += *value);
             track.set_short_mean(Quat::from_vec4(sum.normalize_or(Vec4::W)));
             let mean = track.mean_rotation();
-            // A real part that changes its sign between two rows is as bad as a small one.
+            // A real part that changes its sign between two keyframes is as bad as a small one.
             let real = |value: &Vec4| conjugate_product(mean, *value).w;
             let least = exact.iter().map(real).fold(1.0, f32::min);
             track.has_real = least < REAL_MIN;
@@ -58,13 +60,13 @@ impl RowCurve {
             track.origin = ((least + most) * 0.5).truncate();
         }
         let values = Vec::with_capacity(exact.len());
-        let mut curve = RowCurve { track, exact, tolerance, reach, share: FIRST_SHARE, values };
+        let mut curve = UniformCurve { track, exact, tolerance, reach, share: FIRST_SHARE, values };
         curve.choose_step();
         curve
     }
 
-    /// Returns the number of rows.
-    pub fn row_count(&self) -> u32 {
+    /// Returns the number of keyframes.
+    pub fn keyframe_count(&self) -> u32 {
         self.exact.len() as u32
     }
 
@@ -81,7 +83,7 @@ impl RowCurve {
         let size = self.exact.iter().fold(0.0, most);
         // The largest step with which the track is valid, and a little less for rounding. It is
         // always above the least one, because values are limited, too.
-        let most = Vec3::splat(ROW_REACH_MAX * 0.999) - self.track.origin.abs();
+        let most = Vec3::splat(UNIFORM_REACH_MAX * 0.999) - self.track.origin.abs();
         let least = Vec3::splat(size / (STEPS_MAX / 2) as f32);
         self.track.step = steps.min(most / STEPS_MAX as f32).max(least);
     }
@@ -95,8 +97,8 @@ impl RowCurve {
         }
     }
 
-    /// Takes back [`RowCurve::set_share`].
-    pub fn restore(&mut self, (share, track): (f32, RowTrack)) {
+    /// Takes back [`UniformCurve::set_share`].
+    pub fn restore(&mut self, (share, track): (f32, UniformTrack)) {
         (self.share, self.track) = (share, track);
         if self.track.property != TrackProperty::Rotation {
             self.quantize_exact();
@@ -106,11 +108,12 @@ impl RowCurve {
     /// Quantizes the values without a correction.
     pub fn quantize_exact(&mut self) {
         self.values.clear();
-        for row in 0..self.exact.len() {
+        for keyframe in 0..self.exact.len() {
             let value = match self.track.property {
-                TrackProperty::Rotation => self.nearest(self.exact[row], self.values.last()).0,
+                TrackProperty::Rotation => self.nearest(self.exact[keyframe], self.values.last()).0,
                 _ => {
-                    let part = (self.exact[row].truncate() - self.track.origin) / self.track.step;
+                    let part =
+                        (self.exact[keyframe].truncate() - self.track.origin) / self.track.step;
                     [whole(part.x), whole(part.y), whole(part.z), 0]
                 }
             };
@@ -119,7 +122,7 @@ impl RowCurve {
     }
 
     /// Returns the nearest numbers of a rotation, and the rotation as it is restored.
-    pub fn nearest(&self, value: Vec4, previous: Option<&RowValue>) -> (RowValue, Quat) {
+    pub fn nearest(&self, value: Vec4, previous: Option<&UniformValue>) -> (UniformValue, Quat) {
         let step = self.track.step.extend(self.track.step.x);
         let relative = self.relative(value, previous);
         let mut steps = (relative / step).to_array().map(whole);
@@ -133,7 +136,7 @@ impl RowCurve {
     }
 
     /// Returns a rotation relative to the mean, with the sign that its numbers have.
-    pub fn relative(&self, value: Vec4, previous: Option<&RowValue>) -> Vec4 {
+    pub fn relative(&self, value: Vec4, previous: Option<&UniformValue>) -> Vec4 {
         let relative = conjugate_product(self.track.mean_rotation(), value).normalize_or(Vec4::W);
         let flips = match self.track.has_real {
             true => {
@@ -146,16 +149,16 @@ impl RowCurve {
         if flips { -relative } else { relative }
     }
 
-    /// Returns the value of a row of a track that is no rotation, as it is restored.
-    pub fn restored(&self, row: usize) -> Vec3 {
-        let [x, y, z, _] = self.values[row].map(|number| number as f32);
+    /// Returns the value of a keyframe of a track that is no rotation, as it is restored.
+    pub fn restored(&self, keyframe: usize) -> Vec3 {
+        let [x, y, z, _] = self.values[keyframe].map(|number| number as f32);
         self.track.origin + self.track.step * Vec3::new(x, y, z)
     }
 
     /// Returns the bytes that the track takes, about.
     pub fn byte_count(&self) -> usize {
         let head = if self.track.property == TrackProperty::Rotation { 16 } else { 32 };
-        head + Rows::bits_of_track(&self.values, self.track.components()) / 8
+        head + UniformTracks::bits_of_track(&self.values, self.track.components()) / 8
     }
 }
 
@@ -169,9 +172,9 @@ pub fn real_part(part: Vec3) -> f32 {
     (1.0 - part.length_squared()).max(0.0).sqrt()
 }
 
-impl RowTrack {
+impl UniformTrack {
     /// Turns the rotations of a track: `turn` is applied after them.
-    pub fn turn(&mut self, turn: Quat, values: &mut [RowValue]) {
+    pub fn turn(&mut self, turn: Quat, values: &mut [UniformValue]) {
         if !self.has_real {
             let mean = turn * self.mean_rotation();
             self.set_mean(mean);
@@ -192,7 +195,7 @@ impl RowTrack {
     }
 
     /// Applies a small rotation after one whose real part is not stored.
-    fn change(&self, change: Quat, value: &mut RowValue) {
+    fn change(&self, change: Quat, value: &mut UniformValue) {
         let [x, y, z, _] = value.map(|it| it as f32);
         let part = Vec3::new(x, y, z) * self.step;
         let real = (1.0 - part.length_squared()).max(0.0).sqrt();

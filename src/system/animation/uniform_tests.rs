@@ -1,18 +1,18 @@
-//! Tests of rows: their numbers, saved states and damaged streams; and of whole clips of recorded
-//! motion, which are stored as rows.
+//! Tests of keyframes: their numbers, saved states and damaged streams; and of whole clips of
+//! recorded motion, which are stored as keyframes.
 
 use super::bit_stream::PADDING;
-use super::clip_row_data::state_rows;
+use super::clip_uniform_data::state_keyframes;
 use super::compile::source_pose;
-use super::row_layout::RowLayout;
-use super::row_track::{RowTrack, RowValue, Rows, STEPS_MAX};
+use super::uniform_layout::UniformLayout;
+use super::uniform_track::{STEPS_MAX, UniformTrack, UniformTracks, UniformValue};
 use super::*;
 use engine_foundation::random::Random;
 use engine_foundation::{Quat, Vec3};
 use std::sync::Arc;
 
-fn row_track(bone: u16, property: TrackProperty, has_real: bool) -> RowTrack {
-    let mut track = RowTrack {
+fn uniform_track(bone: u16, property: TrackProperty, has_real: bool) -> UniformTrack {
+    let mut track = UniformTrack {
         bone,
         property,
         has_real,
@@ -32,21 +32,21 @@ fn number(random: &mut Random, most: i64) -> i32 {
 }
 
 /// Tracks of several groups, with smooth numbers and noise of any size.
-fn tracks(count: usize, noise: i64) -> (Vec<RowTrack>, Vec<Vec<RowValue>>) {
+fn tracks(count: usize, noise: i64) -> (Vec<UniformTrack>, Vec<Vec<UniformValue>>) {
     let tracks = vec![
-        row_track(0, TrackProperty::Rotation, false),
-        row_track(1, TrackProperty::Rotation, true),
-        row_track(6, TrackProperty::Rotation, false),
-        row_track(3, TrackProperty::Position, false),
-        row_track(3, TrackProperty::Scale, false),
+        uniform_track(0, TrackProperty::Rotation, false),
+        uniform_track(1, TrackProperty::Rotation, true),
+        uniform_track(6, TrackProperty::Rotation, false),
+        uniform_track(3, TrackProperty::Position, false),
+        uniform_track(3, TrackProperty::Scale, false),
     ];
     let mut random = Random::seed(noise as u64);
     let values = tracks.iter().map(|track| {
         let components = track.components();
-        let value = |row: usize| {
+        let value = |keyframe: usize| {
             let mut value = [0; 4];
             for (axis, number) in value.iter_mut().enumerate().take(components) {
-                let smooth = (row * row * (axis + 1)) as i32 / 40;
+                let smooth = (keyframe * keyframe * (axis + 1)) as i32 / 40;
                 *number = smooth + self::number(&mut random, noise);
             }
             value
@@ -58,46 +58,52 @@ fn tracks(count: usize, noise: i64) -> (Vec<RowTrack>, Vec<Vec<RowValue>>) {
 }
 
 #[test]
-fn rows_have_the_numbers_that_were_encoded() {
+fn keyframes_have_the_numbers_that_were_encoded() {
     for (count, noise) in [(2, 0), (3, 5), (17, 1), (18, 100), (19, 0), (100, 7), (90, 200_000)] {
         let (tracks, values) = tracks(count, noise);
-        let rows = Rows::encode(tracks, &values, 10).unwrap();
-        assert_eq!(rows.values(), values, "{count} rows");
-        let again = Rows::new(rows.count, rows.tracks.clone(), rows.stream.clone(), 10).unwrap();
-        assert_eq!(again, rows);
+        let keyframes = UniformTracks::encode(tracks, &values, 10).unwrap();
+        assert_eq!(keyframes.values(), values, "{count} keyframes");
+        let again = UniformTracks::new(
+            keyframes.count,
+            keyframes.tracks.clone(),
+            keyframes.stream.clone(),
+            10,
+        )
+        .unwrap();
+        assert_eq!(again, keyframes);
     }
     let (tracks, values) = tracks(200, 0);
-    let smooth = Rows::encode(tracks, &values, 10).unwrap();
+    let smooth = UniformTracks::encode(tracks, &values, 10).unwrap();
     assert!(smooth.stream.len() < 200 * 16 * 3 / 8, "{}", smooth.stream.len());
 }
 
 #[test]
 fn small_numbers_have_the_same_values_in_less_memory() {
     let (tracks, values) = tracks(60, 900);
-    let rows = Rows::encode(tracks.clone(), &values, 7).unwrap();
-    let mut wide = rows.clone();
-    wide.layout = Arc::new(RowLayout::new(&tracks));
+    let keyframes = UniformTracks::encode(tracks.clone(), &values, 7).unwrap();
+    let mut wide = keyframes.clone();
+    wide.layout = Arc::new(UniformLayout::new(&tracks));
     wide.save_states();
-    assert_eq!((rows.layout.unit_count(), wide.layout.unit_count()), (13, 26));
-    let mut states = [&rows, &wide].map(|rows| rows.states.first());
-    for row in 1..60 {
+    assert_eq!((keyframes.layout.unit_count(), wide.layout.unit_count()), (13, 26));
+    let mut states = [&keyframes, &wide].map(|keyframes| keyframes.states.first());
+    for keyframe in 1..60 {
         let mut poses = [(); 2].map(|()| Pose::new(&[BoneTransform::IDENTITY; 8]));
         #[cfg(target_arch = "x86_64")]
         let states_before = states[0].clone();
-        let both = states.iter_mut().zip([&rows, &wide]).zip(&mut poses);
-        for ((state, rows), pose) in both {
-            state.sample::<false>(&rows.layout, 0.3, &mut pose.groups);
-            if row < 59 {
-                state.read_row(rows);
+        let both = states.iter_mut().zip([&keyframes, &wide]).zip(&mut poses);
+        for ((state, keyframes), pose) in both {
+            state.sample::<false>(&keyframes.layout, 0.3, &mut pose.groups);
+            if keyframe < 59 {
+                state.read_keyframe(keyframes);
             }
         }
-        assert_eq!(poses[0], poses[1], "row {row}");
+        assert_eq!(poses[0], poses[1], "keyframe {keyframe}");
         #[cfg(target_arch = "x86_64")]
         if super::dispatch::has_wide_vectors() {
             let before = poses[0].clone();
-            // Before the last row was read.
-            states_before.sample::<true>(&rows.layout, 0.3, &mut poses[0].groups);
-            assert_eq!(poses[0], before, "row {row}");
+            // Before the last keyframe was read.
+            states_before.sample::<true>(&keyframes.layout, 0.3, &mut poses[0].groups);
+            assert_eq!(poses[0], before, "keyframe {keyframe}");
         }
     }
 }
@@ -107,14 +113,14 @@ fn turned_rotations_keep_their_precision_near_half_a_turn() {
     let mut random = Random::seed(8);
     for _ in 0..200 {
         let axis = Vec3::from_array([(); 3].map(|()| number(&mut random, 1000) as f32 + 0.5));
-        let mut track = row_track(0, TrackProperty::Rotation, false);
+        let mut track = uniform_track(0, TrackProperty::Rotation, false);
         track.set_mean(Quat::from_axis_angle(axis.normalize(), 0.4));
-        let mut values: Vec<RowValue> = (0..20)
+        let mut values: Vec<UniformValue> = (0..20)
             .map(|_| [300, 150, 3000, 0].map(|most| number(&mut random, most)))
             .map(|[x, y, z, _]| [x, y, z, 0])
             .collect();
-        let rotations = |track: &RowTrack, values: &[RowValue]| -> Vec<Quat> {
-            let rotation = |value: &RowValue| {
+        let rotations = |track: &UniformTrack, values: &[UniformValue]| -> Vec<Quat> {
+            let rotation = |value: &UniformValue| {
                 let part =
                     Vec3::new(value[0] as f32, value[1] as f32, value[2] as f32) * track.step;
                 let real = (1.0 - part.length_squared()).sqrt();
@@ -139,42 +145,42 @@ fn numbers_beyond_the_limit_are_refused() {
     for sign in [1, -1] {
         values[0][7][1] = STEPS_MAX * sign;
         values[0][8][1] = -STEPS_MAX * sign;
-        let rows = Rows::encode(tracks.clone(), &values, 4).unwrap();
-        assert_eq!(rows.values(), values);
+        let keyframes = UniformTracks::encode(tracks.clone(), &values, 4).unwrap();
+        assert_eq!(keyframes.values(), values);
     }
     values[0][7][1] = STEPS_MAX + 1;
-    let error = Rows::encode(tracks, &values, 4).unwrap_err().to_string();
+    let error = UniformTracks::encode(tracks, &values, 4).unwrap_err().to_string();
     assert!(error.contains("more than 2097152 steps (STEPS_MAX)"), "{error}");
 }
 
 #[test]
-fn damaged_rows_are_refused_or_have_valid_numbers() {
+fn damaged_keyframes_are_refused_or_have_valid_numbers() {
     let (tracks, values) = tracks(60, 9);
-    let rows = Rows::encode(tracks.clone(), &values, 8).unwrap();
-    for length in 0..rows.stream.len() - PADDING {
-        let mut cut = rows.stream[..length].to_vec();
+    let keyframes = UniformTracks::encode(tracks.clone(), &values, 8).unwrap();
+    for length in 0..keyframes.stream.len() - PADDING {
+        let mut cut = keyframes.stream[..length].to_vec();
         cut.extend([0; PADDING]);
-        assert!(Rows::new(60, tracks.clone(), cut, 8).is_err(), "{length}");
+        assert!(UniformTracks::new(60, tracks.clone(), cut, 8).is_err(), "{length}");
     }
     let mut accepted = 0;
-    for bit in 0..(rows.stream.len() - PADDING) * 8 {
-        let mut changed = rows.stream.clone();
+    for bit in 0..(keyframes.stream.len() - PADDING) * 8 {
+        let mut changed = keyframes.stream.clone();
         changed[bit / 8] ^= 1 << (bit % 8);
-        if let Ok(rows) = Rows::new(60, tracks.clone(), changed, 8) {
+        if let Ok(keyframes) = UniformTracks::new(60, tracks.clone(), changed, 8) {
             accepted += 1;
-            let most = rows.values().iter().flatten().flatten().map(|it| it.abs()).max();
+            let most = keyframes.values().iter().flatten().flatten().map(|it| it.abs()).max();
             assert!(most.is_some_and(|most| most <= STEPS_MAX));
         }
     }
     assert!(accepted > 0, "a changed difference is still a valid one");
-    let mut padded = rows.stream.clone();
+    let mut padded = keyframes.stream.clone();
     padded.extend([0; 2]);
-    assert!(Rows::new(60, tracks.clone(), padded, 8).is_err());
-    let mut filled = rows.stream.clone();
+    assert!(UniformTracks::new(60, tracks.clone(), padded, 8).is_err());
+    let mut filled = keyframes.stream.clone();
     *filled.last_mut().unwrap() = 1;
-    assert!(Rows::new(60, tracks.clone(), filled, 8).is_err());
-    assert!(Rows::new(1, tracks.clone(), rows.stream.clone(), 8).is_err());
-    assert!(Rows::new(u32::MAX, tracks, rows.stream, 8).is_err());
+    assert!(UniformTracks::new(60, tracks.clone(), filled, 8).is_err());
+    assert!(UniformTracks::new(1, tracks.clone(), keyframes.stream.clone(), 8).is_err());
+    assert!(UniformTracks::new(u32::MAX, tracks, keyframes.stream, 8).is_err());
 }
 
 /// A chain of bones that bend and shake, with a full turn of the first.
@@ -207,17 +213,17 @@ fn recording(seconds: u32) -> (Skeleton, SourceClip) {
 }
 
 #[test]
-fn recorded_motion_becomes_rows_within_the_tolerance() {
+fn recorded_motion_becomes_keyframes_within_the_tolerance() {
     let (skeleton, source) = recording(4);
     let compiled = compile(&source, &skeleton, &ClipSettings::DEFAULT).unwrap();
     let clip = &compiled.clip;
-    assert_eq!((clip.stats().rows, clip.stats().row_tracks), (121, 9));
+    assert_eq!((clip.stats().keyframes, clip.stats().uniform_tracks), (121, 9));
     assert!(compiled.error_ratio <= 1.0, "{}", compiled.error);
-    let turning = clip.rows.tracks.iter().filter(|track| track.has_real);
+    let turning = clip.keyframes.tracks.iter().filter(|track| track.has_real);
     assert_eq!(turning.count(), 1, "only the first bone turns around");
     let rate = clip.byte_count() as f32 / 9.0 / 4.0;
     assert!(rate < 80.0, "{rate} bytes for each bone and second");
-    // Every row and every middle between two rows.
+    // Every keyframe and every middle between two keyframes.
     let mut player = ClipPlayer::new(clip, &skeleton);
     let (mut shown, mut exact) = (Pose::default(), Pose::default());
     let (mut shown_matrices, mut exact_matrices) = (Vec::new(), Vec::new());
@@ -239,7 +245,7 @@ fn recorded_motion_becomes_rows_within_the_tolerance() {
 }
 
 #[test]
-fn jumps_within_rows_have_the_bits_of_playback() {
+fn jumps_within_keyframes_have_the_bits_of_playback() {
     let (skeleton, source) = recording(3);
     let settings = ClipSettings { jump_seconds: 0.3, ..ClipSettings::DEFAULT };
     let clip = compile(&source, &skeleton, &settings).unwrap().clip;
@@ -267,8 +273,8 @@ fn jumps_within_rows_have_the_bits_of_playback() {
 
 #[test]
 fn saved_states_of_damaged_clips_do_not_overflow() {
-    assert_eq!(state_rows(u32::MAX, u16::MAX), u32::MAX - 1);
-    assert_eq!(state_rows(0, u16::MAX), 1);
+    assert_eq!(state_keyframes(u32::MAX, u16::MAX), u32::MAX - 1);
+    assert_eq!(state_keyframes(0, u16::MAX), 1);
 }
 
 /// Compiles the position keys of a single bone under a scaled one.
@@ -308,7 +314,7 @@ fn check_keys(keys: &[(f32, [f32; 2])], most: f32) {
 }
 
 #[test]
-fn linear_keys_at_irregular_times_are_no_rows() {
+fn linear_keys_at_irregular_times_are_no_keyframes() {
     let jump = [(0.0, [0.0, 0.0]), (0.05, [1.0, 0.0]), (0.1, [0.0, 0.0]), (1.0, [0.0, 0.5])];
     check_keys(&jump, 1e-3);
     let mut random = Random::seed(11);

@@ -1,4 +1,4 @@
-//! Differences of four tracks in a row of a stream: how many bits each has, and their reading.
+//! Differences of four tracks in a keyframe of a stream: how many bits each has, and their reading.
 
 use super::lanes::Lanes;
 

@@ -28,19 +28,19 @@ const NO_MESH: u32 = u32::MAX;
 
 /// Pictures of a model that consists of bones.
 #[derive(Clone, PartialEq, Debug)]
-pub struct CutoutData {
+pub struct SpriteSkeletonData {
     /// Number of texels per metre, for parts without a size.
     pub pixels_per_metre: f32,
     /// True if the pictures are in the plane of x and z, and false for that of x and y.
     pub upright: bool,
     /// Slots in the drawing order at rest, the farthest first.
-    pub slots: Vec<CutoutSlot>,
-    pub skins: Vec<CutoutSkin>,
+    pub slots: Vec<SpriteSlot>,
+    pub skins: Vec<SpriteSkin>,
 }
 
 /// A slot: the location of one picture.
 #[derive(Clone, PartialEq, Debug)]
-pub struct CutoutSlot {
+pub struct SpriteSlot {
     /// Name, unique among the slots.
     pub name: String,
     /// Index of the node that carries the slot.
@@ -50,12 +50,12 @@ pub struct CutoutSlot {
     pub color: [f32; 4],
     /// Part at rest: its index from 1, or 0 if the slot is empty.
     pub part: u16,
-    pub parts: Vec<CutoutPart>,
+    pub parts: Vec<SpritePart>,
 }
 
 /// A part: one picture that a slot can show.
 #[derive(Clone, PartialEq, Debug)]
-pub struct CutoutPart {
+pub struct SpritePart {
     /// Name, unique among the parts of the slot.
     pub name: String,
     /// Name of a texture or of a frame of a sheet.
@@ -76,11 +76,11 @@ pub struct CutoutPart {
 
 /// A skin: other pictures for some of the parts.
 #[derive(Clone, PartialEq, Debug)]
-pub struct CutoutSkin {
+pub struct SpriteSkin {
     /// Name, unique among the skins.
     pub name: String,
     /// Slot and part that are replaced, both indices from 0, in ascending order.
-    pub parts: Vec<(u16, u16, CutoutPart)>,
+    pub parts: Vec<(u16, u16, SpritePart)>,
 }
 
 fn write_floats(writer: &mut BlobWriter, values: &[f32]) {
@@ -100,7 +100,7 @@ fn index(reader: &mut BlobReader) -> Result<u16, Error> {
     u16::try_from(number).map_err(|_| error!("it is damaged: {number} is no index"))
 }
 
-impl CutoutPart {
+impl SpritePart {
     fn write(&self, writer: &mut BlobWriter) {
         writer.text(&self.name);
         writer.text(&self.texture);
@@ -113,11 +113,11 @@ impl CutoutPart {
         writer.u32(skin);
     }
 
-    fn read(reader: &mut BlobReader) -> Result<CutoutPart, Error> {
+    fn read(reader: &mut BlobReader) -> Result<SpritePart, Error> {
         let (name, texture) = (reader.text()?.to_string(), reader.text()?.to_string());
         let [px, py, sx, sy, x, y, width, height, rotation] = floats(reader)?;
         let (mesh, skin) = (reader.u32()?, reader.u32()?);
-        Ok(CutoutPart {
+        Ok(SpritePart {
             name,
             texture,
             position: [px, py],
@@ -130,7 +130,7 @@ impl CutoutPart {
     }
 }
 
-impl CutoutData {
+impl SpriteSkeletonData {
     /// Returns the index of a slot.
     pub fn slot(&self, name: &str) -> Option<usize> {
         self.slots.iter().position(|slot| slot.name == name)
@@ -153,7 +153,7 @@ impl CutoutData {
     }
 
     /// Returns the part that a slot shows with a skin. `part` is an index from 0.
-    pub fn part(&self, slot: usize, part: usize, skin: Option<usize>) -> Option<&CutoutPart> {
+    pub fn part(&self, slot: usize, part: usize, skin: Option<usize>) -> Option<&SpritePart> {
         let replaced = skin.and_then(|skin| {
             let parts = &self.skins.get(skin)?.parts;
             let key = (slot as u16, part as u16);
@@ -164,7 +164,7 @@ impl CutoutData {
     }
 
     /// Calls a function for all parts, those of the skins last.
-    pub fn each_part<'a>(&'a self, mut each: impl FnMut(&'a CutoutPart)) {
+    pub fn each_part<'a>(&'a self, mut each: impl FnMut(&'a SpritePart)) {
         self.slots.iter().flat_map(|slot| &slot.parts).for_each(&mut each);
         self.skins.iter().flat_map(|skin| &skin.parts).for_each(|(_, _, part)| each(part));
     }
@@ -214,25 +214,25 @@ impl CutoutData {
         });
     }
 
-    /// Reads the compiled form. [`CutoutData::check`] checks it.
-    pub(crate) fn read(reader: &mut BlobReader) -> Result<CutoutData, Error> {
+    /// Reads the compiled form. [`SpriteSkeletonData::check`] checks it.
+    pub(crate) fn read(reader: &mut BlobReader) -> Result<SpriteSkeletonData, Error> {
         let (pixels_per_metre, upright) = (reader.finite()?, reader.flag()?);
         let slots = reader.list_at_most((SKELETON_SLOTS_MAX, "SKELETON_SLOTS_MAX"), |reader| {
             let (name, bone) = (reader.text()?.to_string(), index(reader)?);
             let (color, part) = (floats(reader)?, index(reader)?);
             let most = (SKELETON_PARTS_MAX, "SKELETON_PARTS_MAX");
-            let parts = reader.list_at_most(most, CutoutPart::read)?;
-            Ok(CutoutSlot { name, bone, color, part, parts })
+            let parts = reader.list_at_most(most, SpritePart::read)?;
+            Ok(SpriteSlot { name, bone, color, part, parts })
         })?;
         let skins = reader.list_at_most((SKELETON_SKINS_MAX, "SKELETON_SKINS_MAX"), |reader| {
             let name = reader.text()?.to_string();
             let parts = reader
                 .list_at_most((SKELETON_PARTS_MAX, "SKELETON_PARTS_MAX"), |reader| {
-                    Ok((index(reader)?, index(reader)?, CutoutPart::read(reader)?))
+                    Ok((index(reader)?, index(reader)?, SpritePart::read(reader)?))
                 })?;
-            Ok(CutoutSkin { name, parts })
+            Ok(SpriteSkin { name, parts })
         })?;
-        Ok(CutoutData { pixels_per_metre, upright, slots, skins })
+        Ok(SpriteSkeletonData { pixels_per_metre, upright, slots, skins })
     }
 
     /// Checks that the data could come from a file.
@@ -260,7 +260,7 @@ impl CutoutData {
         }
         let mut skins = HashSet::new();
         for skin in &self.skins {
-            let replaces = |(slot, part, _): &(u16, u16, CutoutPart)| {
+            let replaces = |(slot, part, _): &(u16, u16, SpritePart)| {
                 let slot = self.slots.get(usize::from(*slot));
                 slot.is_some_and(|slot| usize::from(*part) < slot.parts.len())
             };
@@ -290,8 +290,8 @@ mod tests {
     use super::*;
     use std::sync::Arc;
 
-    fn part(name: &str, texture: &str) -> CutoutPart {
-        CutoutPart {
+    fn part(name: &str, texture: &str) -> SpritePart {
+        SpritePart {
             name: name.to_string(),
             texture: texture.to_string(),
             position: [0.5, -0.25],
@@ -305,35 +305,35 @@ mod tests {
 
     fn model() -> ModelData {
         let mut model = primitives::model("core/models/cube").expect("the engine has it");
-        let slot = CutoutSlot {
+        let slot = SpriteSlot {
             name: "head".to_string(),
             bone: 0,
             color: [1.0, 0.5, 0.25, 1.0],
             part: 2,
             parts: vec![part("calm", "a"), part("angry", "b")],
         };
-        let skin = CutoutSkin { name: "ice".to_string(), parts: vec![(0, 1, part("angry", "c"))] };
-        let data = CutoutData {
+        let skin = SpriteSkin { name: "ice".to_string(), parts: vec![(0, 1, part("angry", "c"))] };
+        let data = SpriteSkeletonData {
             pixels_per_metre: 100.0,
             upright: true,
             slots: vec![slot],
             skins: vec![skin],
         };
-        model.cutout = Some(Arc::new(data));
+        model.sprite_skeleton = Some(Arc::new(data));
         model
     }
 
     #[test]
-    fn a_cutout_is_read_as_it_was_written() {
+    fn a_sprite_skeleton_is_read_as_it_was_written() {
         let model = model();
         let bytes = model.write(&[]);
-        assert_eq!(ModelData::read(&bytes).unwrap().cutout, model.cutout);
+        assert_eq!(ModelData::read(&bytes).unwrap().sprite_skeleton, model.sprite_skeleton);
     }
 
     #[test]
     fn skins_replace_the_parts_that_they_name() {
         let model = model();
-        let data = model.cutout.as_ref().unwrap();
+        let data = model.sprite_skeleton.as_ref().unwrap();
         let texture = |part: usize, skin: Option<usize>| {
             data.part(0, part, skin).map(|part| part.texture.as_str())
         };
@@ -343,10 +343,10 @@ mod tests {
     }
 
     #[test]
-    fn cutouts_that_no_file_produces_are_refused() {
-        let refused = |change: fn(&mut CutoutData), wanted: &str| {
+    fn sprite_skeletons_that_no_file_makes_are_refused() {
+        let refused = |change: fn(&mut SpriteSkeletonData), wanted: &str| {
             let mut model = model();
-            change(Arc::make_mut(model.cutout.as_mut().unwrap()));
+            change(Arc::make_mut(model.sprite_skeleton.as_mut().unwrap()));
             let message = ModelData::read(&model.write(&[])).unwrap_err().message;
             assert!(message.contains(wanted), "{message} does not contain {wanted}");
         };

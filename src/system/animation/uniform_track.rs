@@ -1,30 +1,32 @@
-//! Rows: tracks that have a key at each of a number of regular times. All keys of a row are needed
-//! at the same time. They are stored as whole steps of a size that each track has, as differences
-//! from an extrapolation of the two rows before, with as few bits as a block of rows needs.
+//! Uniform tracks: they have a key, or keyframe, at each of a number of regular times. All keys of
+//! a keyframe are needed at the same time. They are stored as whole steps of a size that each track
+//! has, as differences from an extrapolation of the two keyframes before, with as few bits as a
+//! block of keyframes needs.
 //!
 //! The differences are whole numbers, so that the sum of a sequence of them is exact: a player that
-//! starts at any row has the same numbers as one that read all rows before it.
+//! starts at any keyframe has the same numbers as one that read all keyframes before it.
 
 use super::bit_stream::{BITS_MAX, BitReader, BitWriter, PADDING, fold, unfold, width};
 use super::lanes::Unit;
-use super::row_group::GroupBlock;
-use super::row_layout::RowLayout;
-use super::row_state::{RowState, RowStates};
 use super::source::TrackProperty;
+use super::uniform_group::GroupBlock;
+use super::uniform_layout::UniformLayout;
+use super::uniform_state::{UniformState, UniformStates};
 use engine_foundation::{Error, Quat, Vec3, error};
 use std::sync::Arc;
 
-/// Rows of a block: the bits of the differences and the kind of extrapolation are the same in it.
-pub const BLOCK_ROWS: u32 = 6;
-/// Maximum number of rows of a clip: 600 seconds at 109 rows a second.
-pub const ROWS_MAX: u32 = 1 << 16;
-/// Maximum number of saved states of a clip. Their number is also limited by `jump_rows`.
-pub const ROW_STATES_MAX: u32 = 256;
+/// Keyframes of a block: the bits of the differences and the kind of extrapolation are the same in
+/// it.
+pub const BLOCK_KEYFRAMES: u32 = 6;
+/// Maximum number of keyframes of a clip: 600 seconds at 109 keyframes a second.
+pub const KEYFRAMES_MAX: u32 = 1 << 16;
+/// Maximum number of saved states of a clip. Their number is also limited by `jump_keyframes`.
+pub const UNIFORM_STATES_MAX: u32 = 256;
 /// Limit of the stored numbers.
 pub const STEPS_MAX: i32 = 1 << 21;
 /// Largest absolute value that the numbers of a position or scale can have: more than that of
 /// sources (`VALUE_MAX`), because steps are rounded up.
-pub const ROW_REACH_MAX: f32 = 8e6;
+pub const UNIFORM_REACH_MAX: f32 = 8e6;
 /// Largest code of a step of a rotation: the steps are 2^20 times smaller than numbers of a
 /// quaternion.
 pub const STEP_CODE_MAX: u8 = 160;
@@ -56,9 +58,9 @@ fn step_size(code: u8) -> f32 {
     STEP_PARTS[usize::from(code % 8)] / (1_u32 << (code / 8)) as f32
 }
 
-/// Track with a key in every row.
+/// Track with a key in every keyframe.
 #[derive(Clone, Copy, PartialEq, Debug)]
-pub struct RowTrack {
+pub struct UniformTrack {
     pub bone: u16,
     /// Rotation, position or scale.
     pub property: TrackProperty,
@@ -75,7 +77,7 @@ pub struct RowTrack {
     pub step_codes: [u8; 3],
 }
 
-impl RowTrack {
+impl UniformTrack {
     /// Returns the number of stored components.
     pub fn components(&self) -> usize {
         3 + usize::from(self.has_real)
@@ -109,10 +111,10 @@ impl RowTrack {
         self.set_step_codes(if self.has_real { [finest; 3] } else { codes });
     }
 
-    /// Returns true if no number of a position or scale is beyond [`ROW_REACH_MAX`].
+    /// Returns true if no number of a position or scale is beyond [`UNIFORM_REACH_MAX`].
     pub fn is_within_reach(&self) -> bool {
         let reach = self.origin.abs() + self.step.abs() * STEPS_MAX as f32;
-        reach.max_element() <= ROW_REACH_MAX
+        reach.max_element() <= UNIFORM_REACH_MAX
     }
 
     /// Sets the mean rotation, rounded to its stored form.
@@ -134,13 +136,13 @@ impl RowTrack {
     }
 }
 
-/// Numbers of a track in one row.
-pub type RowValue = [i32; 4];
+/// Numbers of a track in one keyframe.
+pub type UniformValue = [i32; 4];
 
-/// Blocks of rows.
+/// Blocks of keyframes.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub(super) struct Blocks {
-    /// Position of the first row of each block in bits.
+    /// Position of the first keyframe of each block in bits.
     pub offsets: Vec<usize>,
     /// The groups of the first block, then those of the second, and so on.
     groups: Vec<GroupBlock>,
@@ -155,157 +157,168 @@ impl Blocks {
     }
 }
 
-/// The rows of a clip.
+/// The keyframes of a clip.
 #[derive(Clone, PartialEq, Debug)]
-pub struct Rows {
-    /// Number of rows: 0, or at least 2. The last one is at the end of the clip.
+pub struct UniformTracks {
+    /// Number of keyframes: 0, or at least 2. The last one is at the end of the clip.
     pub(super) count: u32,
     /// Sorted by property and bone.
-    pub(super) tracks: Vec<RowTrack>,
-    /// Numbers of the first row, then each block, with the padding of [`PADDING`] bytes.
+    pub(super) tracks: Vec<UniformTrack>,
+    /// Numbers of the first keyframe, then each block, with the padding of [`PADDING`] bytes.
     pub(super) stream: Vec<u8>,
-    /// Rows between two saved states.
-    pub(super) state_rows: u32,
-    pub(super) layout: Arc<RowLayout>,
+    /// Keyframes between two saved states.
+    pub(super) state_keyframes: u32,
+    pub(super) layout: Arc<UniformLayout>,
     pub(super) blocks: Blocks,
-    /// Numbers of the first row, for each group.
+    /// Numbers of the first keyframe, for each group.
     pub(super) start: Vec<[[f32; 4]; 4]>,
-    /// States at row 0, and after each `state_rows` rows.
-    pub(super) states: RowStates,
+    /// States at keyframe 0, and after each `state_keyframes` keyframes.
+    pub(super) states: UniformStates,
 }
 
-/// Returns the block of a row. The second row is a block of its own, because nothing is known of
-/// the speed before it.
+/// Returns the block of a keyframe. The second keyframe is a block of its own, because nothing is
+/// known of the speed before it.
 #[inline]
-pub(super) fn block_of(row: u32) -> usize {
-    ((row + BLOCK_ROWS - 2) / BLOCK_ROWS) as usize
+pub(super) fn block_of(keyframe: u32) -> usize {
+    ((keyframe + BLOCK_KEYFRAMES - 2) / BLOCK_KEYFRAMES) as usize
 }
 
-/// Returns the first row of a block.
+/// Returns the first keyframe of a block.
 fn block_start(block: usize) -> u32 {
     match block {
         0 => 1,
-        _ => 2 + (block as u32 - 1) * BLOCK_ROWS,
+        _ => 2 + (block as u32 - 1) * BLOCK_KEYFRAMES,
     }
 }
 
-impl Rows {
-    /// Rows of a clip that has none.
-    pub fn none() -> Rows {
-        Rows {
+impl UniformTracks {
+    /// Keyframes of a clip that has none.
+    pub fn none() -> UniformTracks {
+        UniformTracks {
             count: 0,
             tracks: Vec::new(),
             stream: Vec::new(),
-            state_rows: 1,
+            state_keyframes: 1,
             layout: Arc::default(),
             blocks: Blocks::default(),
             start: Vec::new(),
-            states: RowStates::default(),
+            states: UniformStates::default(),
         }
     }
 
-    /// Creates the rows of a stream. `state_rows` is the wanted number of rows between saved
-    /// states. Everything that a player relies on is checked.
+    /// Creates the keyframes of a stream. `state_keyframes` is the wanted number of keyframes
+    /// between saved states. Everything that a player relies on is checked.
     ///
     /// # Errors
     /// Fails if the stream is damaged, or if there is no memory for the saved states.
     pub fn new(
         count: u32,
-        tracks: Vec<RowTrack>,
+        tracks: Vec<UniformTrack>,
         stream: Vec<u8>,
-        state_rows: u32,
-    ) -> Result<Rows, Error> {
+        state_keyframes: u32,
+    ) -> Result<UniformTracks, Error> {
         if count == 0 && tracks.is_empty() && stream.is_empty() {
-            return Ok(Rows::none());
+            return Ok(UniformTracks::none());
         }
-        if !(2..=ROWS_MAX).contains(&count) || tracks.is_empty() {
-            return Err(error!("it is damaged: the clip has {count} rows"));
+        if !(2..=KEYFRAMES_MAX).contains(&count) || tracks.is_empty() {
+            return Err(error!("it is damaged: the clip has {count} keyframes"));
         }
-        let damaged = || error!("it is damaged: a row of the clip is not valid");
-        let layout = Arc::new(RowLayout::new(&tracks));
-        let state_rows = state_rows.max(count.div_ceil(ROW_STATES_MAX)).max(1);
+        let damaged = || error!("it is damaged: a keyframe of the clip is not valid");
+        let layout = Arc::new(UniformLayout::new(&tracks));
+        let state_keyframes = state_keyframes.max(count.div_ceil(UNIFORM_STATES_MAX)).max(1);
         let block_bytes = layout.group_count() * size_of::<GroupBlock>() + size_of::<usize>();
         let state_bytes = layout.unit_count() * size_of::<Unit>() + size_of::<(u32, usize)>();
-        let states = (count / state_rows) as usize + 1;
+        let states = (count / state_keyframes) as usize + 1;
         let bytes = block_bytes * (block_of(count - 1) + 1) + state_bytes * states;
         engine_foundation::memory::limit::check_room(bytes)?;
         let (start, blocks) = read_blocks(count, &tracks, &layout, &stream).ok_or_else(damaged)?;
-        let states = RowStates::default();
-        let mut rows = Rows { count, tracks, stream, state_rows, layout, blocks, start, states };
-        let bounds = rows.check_numbers()?;
-        let mut layout = RowLayout::clone(&rows.layout);
+        let states = UniformStates::default();
+        let mut keyframes =
+            UniformTracks { count, tracks, stream, state_keyframes, layout, blocks, start, states };
+        let bounds = keyframes.check_numbers()?;
+        let mut layout = UniformLayout::clone(&keyframes.layout);
         layout.narrow(&bounds);
-        rows.layout = Arc::new(layout);
-        rows.save_states();
-        Ok(rows)
+        keyframes.layout = Arc::new(layout);
+        keyframes.save_states();
+        Ok(keyframes)
     }
 
-    /// Reads all rows once, and returns the largest absolute number of each group.
+    /// Reads all keyframes once, and returns the largest absolute number of each group.
     ///
     /// # Errors
     /// Fails if a number is too large.
     fn check_numbers(&self) -> Result<Vec<f32>, Error> {
         let mut bounds = vec![0.0; self.layout.group_count()];
-        let mut state = RowState::new(&self.layout);
+        let mut state = UniformState::new(&self.layout);
         state.load_start(self);
         state.add_to_bounds(&self.layout, &mut bounds);
-        for row in 1..self.count {
-            state.read_row(self);
+        for keyframe in 1..self.count {
+            state.read_keyframe(self);
             state.add_to_bounds(&self.layout, &mut bounds);
             if bounds.iter().any(|bound| *bound > STEPS_MAX as f32) {
-                return Err(error!("it is damaged: a number of row {row} is too large"));
+                return Err(error!("it is damaged: a number of keyframe {keyframe} is too large"));
             }
         }
         Ok(bounds)
     }
 
-    /// Saves the states at regular rows.
+    /// Saves the states at regular keyframes.
     pub(super) fn save_states(&mut self) {
-        let mut state = RowState::new(&self.layout);
+        let mut state = UniformState::new(&self.layout);
         state.load_start(self);
-        let mut states = RowStates::default();
-        for row in 0..self.count - 1 {
-            state.read_row(self);
-            // The state of row 0 has the rows 0 and 1.
-            if row.is_multiple_of(self.state_rows) {
+        let mut states = UniformStates::default();
+        for keyframe in 0..self.count - 1 {
+            state.read_keyframe(self);
+            // The state of keyframe 0 has the keyframes 0 and 1.
+            if keyframe.is_multiple_of(self.state_keyframes) {
                 states.save(&state);
             }
         }
         self.states = states;
     }
 
-    /// Returns the numbers of every row of every track.
-    pub fn values(&self) -> Vec<Vec<RowValue>> {
+    /// Returns the bytes of memory, about.
+    pub fn memory_bytes(&self) -> usize {
+        let block = self.layout.group_count() * size_of::<GroupBlock>() + size_of::<usize>();
+        let state = self.layout.unit_count() * size_of::<Unit>();
+        self.stream.len()
+            + size_of_val(&self.tracks[..]) * 4
+            + self.blocks.offsets.len() * block
+            + self.states.count() * state
+    }
+
+    /// Returns the numbers of every keyframe of every track.
+    pub fn values(&self) -> Vec<Vec<UniformValue>> {
         let mut values = vec![Vec::with_capacity(self.count as usize); self.tracks.len()];
         if self.count == 0 {
             return values;
         }
-        let mut state = RowState::new(&self.layout);
+        let mut state = UniformState::new(&self.layout);
         state.load_start(self);
-        for row in 0..self.count {
+        for keyframe in 0..self.count {
             for (values, numbers) in values.iter_mut().zip(state.numbers(&self.layout)) {
                 values.push(numbers);
             }
-            if row + 1 < self.count {
-                state.read_row(self);
+            if keyframe + 1 < self.count {
+                state.read_keyframe(self);
             }
         }
         values
     }
 
-    /// Creates the rows of tracks from their numbers: as many of each track.
+    /// Creates the keyframes of tracks from their numbers: as many of each track.
     ///
     /// # Errors
     /// Fails if the numbers are too large.
     pub fn encode(
-        tracks: Vec<RowTrack>,
-        values: &[impl AsRef<[RowValue]>],
-        state_rows: u32,
-    ) -> Result<Rows, Error> {
-        let values: Vec<&[RowValue]> = values.iter().map(AsRef::as_ref).collect();
+        tracks: Vec<UniformTrack>,
+        values: &[impl AsRef<[UniformValue]>],
+        state_keyframes: u32,
+    ) -> Result<UniformTracks, Error> {
+        let values: Vec<&[UniformValue]> = values.iter().map(AsRef::as_ref).collect();
         let count = values.first().map_or(0, |values| values.len()) as u32;
         if count < 2 {
-            return Ok(Rows::none());
+            return Ok(UniformTracks::none());
         }
         if values.iter().copied().flatten().flatten().any(|value| value.abs() > STEPS_MAX) {
             return Err(error!("a key has more than {STEPS_MAX} steps (STEPS_MAX)"));
@@ -330,10 +343,10 @@ impl Rows {
         let mut widths = vec![[0; 4]; tracks.len()];
         let mut chosen = vec![TrackBlock::default(); tracks.len()];
         for block in 1..=block_of(count - 1) {
-            let rows = block_start(block)..block_start(block + 1).min(count);
+            let keyframes = block_start(block)..block_start(block + 1).min(count);
             for (number, values) in values.iter().enumerate() {
                 let components = tracks[number].components();
-                chosen[number] = TrackBlock::choose(values, components, rows.clone());
+                chosen[number] = TrackBlock::choose(values, components, keyframes.clone());
                 writer.write(chosen[number].slope, 2);
                 let new = &chosen[number].widths[..components];
                 for (bits, width) in new.iter().zip(&mut widths[number]) {
@@ -344,34 +357,34 @@ impl Rows {
                     *width = *bits;
                 }
             }
-            for row in rows {
+            for keyframe in keyframes {
                 for (number, values) in values.iter().enumerate() {
                     let (block, components) = (&chosen[number], tracks[number].components());
                     for component in 0..components {
-                        let difference = difference(values, component, row, block.slope);
+                        let difference = difference(values, component, keyframe, block.slope);
                         writer.write(fold(difference), block.widths[component]);
                     }
                 }
             }
         }
-        Rows::new(count, tracks, writer.finish(), state_rows)
+        UniformTracks::new(count, tracks, writer.finish(), state_keyframes)
     }
 
-    /// Returns the bits that the rows of a track take.
-    pub fn bits_of_track(values: &[RowValue], components: usize) -> usize {
+    /// Returns the bits that the keyframes of a track take.
+    pub fn bits_of_track(values: &[UniformValue], components: usize) -> usize {
         let count = values.len() as u32;
         if count < 2 {
             return 0;
         }
         let blocks = 1..=block_of(count - 1);
         let bits = blocks.map(|block| {
-            let rows = block_start(block)..block_start(block + 1).min(count);
-            let chosen = TrackBlock::choose(values, components, rows.clone());
-            let row: u32 = chosen.widths.iter().sum();
+            let keyframes = block_start(block)..block_start(block + 1).min(count);
+            let chosen = TrackBlock::choose(values, components, keyframes.clone());
+            let keyframe: u32 = chosen.widths.iter().sum();
             // The header has about 2 bits for each component.
-            rows.len() * row as usize + 2 + 2 * components
+            keyframes.len() * keyframe as usize + 2 + 2 * components
         });
-        // The first two rows have about 10 bits for each component, and their widths.
+        // The first two keyframes have about 10 bits for each component, and their widths.
         2 * (WIDTH_BITS as usize + 10 * components) + bits.sum::<usize>()
     }
 }
@@ -386,11 +399,17 @@ struct TrackBlock {
 
 impl TrackBlock {
     /// Chooses the extrapolation with the fewest bits.
-    fn choose(values: &[RowValue], components: usize, rows: std::ops::Range<u32>) -> TrackBlock {
+    fn choose(
+        values: &[UniformValue],
+        components: usize,
+        keyframes: std::ops::Range<u32>,
+    ) -> TrackBlock {
         let candidate = |slope: u32| {
             let mut widths = [0; 4];
             for (component, bits) in widths.iter_mut().enumerate().take(components) {
-                let all = rows.clone().map(|row| fold(difference(values, component, row, slope)));
+                let all = keyframes
+                    .clone()
+                    .map(|keyframe| fold(difference(values, component, keyframe, slope)));
                 *bits = width(all.max().unwrap_or(0));
             }
             TrackBlock { slope, widths }
@@ -404,17 +423,17 @@ impl TrackBlock {
 }
 
 /// Returns the difference of a number from its extrapolation.
-fn difference(values: &[RowValue], component: usize, row: u32, slope: u32) -> i32 {
-    let at = |row: u32| values[row as usize][component];
-    let before = at(row - 1);
-    let earlier = if row > 1 { at(row - 2) } else { before };
-    at(row) - extrapolate(before as f32, earlier as f32, SLOPES[slope as usize]) as i32
+fn difference(values: &[UniformValue], component: usize, keyframe: u32, slope: u32) -> i32 {
+    let at = |keyframe: u32| values[keyframe as usize][component];
+    let before = at(keyframe - 1);
+    let earlier = if keyframe > 1 { at(keyframe - 2) } else { before };
+    at(keyframe) - extrapolate(before as f32, earlier as f32, SLOPES[slope as usize]) as i32
 }
 
 /// Number whose last bit is 1: the addition rounds numbers below 2^22 to whole ones.
 pub(super) const ROUND: f32 = 12_582_912.0;
 
-/// Returns the whole number that is expected after two others, as [`RowState`] computes it.
+/// Returns the whole number that is expected after two others, as [`UniformState`] computes it.
 fn extrapolate(before: f32, earlier: f32, slope: f32) -> f32 {
     (before + (before - earlier) * slope) + ROUND - ROUND
 }
@@ -424,14 +443,14 @@ fn width_of(numbers: &[i32]) -> u32 {
     numbers.iter().map(|number| width(fold(*number))).max().unwrap_or(0)
 }
 
-/// Numbers of the first row, for each group.
+/// Numbers of the first keyframe, for each group.
 type Start = Vec<[[f32; 4]; 4]>;
 
-/// Reads the numbers of the first row and the head of each block.
+/// Reads the numbers of the first keyframe and the head of each block.
 fn read_blocks(
     count: u32,
-    tracks: &[RowTrack],
-    layout: &RowLayout,
+    tracks: &[UniformTrack],
+    layout: &UniformLayout,
     stream: &[u8],
 ) -> Option<(Start, Blocks)> {
     if stream.len() < PADDING || stream[stream.len() - PADDING..].iter().any(|byte| *byte != 0) {
@@ -451,7 +470,7 @@ fn read_blocks(
     for block in 0..=block_of(count - 1) {
         for (track, (group, lane)) in tracks.iter().zip(layout.slots()) {
             let it = &mut groups[group];
-            // The second row has as many bits for each component, and no extrapolation.
+            // The second keyframe has as many bits for each component, and no extrapolation.
             let equal = if block == 0 { Some(reader.read(WIDTH_BITS)?) } else { None };
             if block > 0 {
                 it.slopes[lane] = SLOPES[reader.read(2)? as usize];
@@ -466,10 +485,10 @@ fn read_blocks(
             }
         }
         groups.iter_mut().for_each(GroupBlock::compute_starts);
-        let row_bits: usize = groups.iter().map(|group| usize::from(group.bits)).sum();
-        let rows = block_start(block + 1).min(count) - block_start(block);
+        let keyframe_bits: usize = groups.iter().map(|group| usize::from(group.bits)).sum();
+        let keyframes = block_start(block + 1).min(count) - block_start(block);
         let offset = reader.position();
-        reader.skip(row_bits * rows as usize)?;
+        reader.skip(keyframe_bits * keyframes as usize)?;
         blocks.offsets.push(offset);
         blocks.groups.extend_from_slice(&groups);
     }

@@ -1,11 +1,11 @@
-//! Choice of the numbers of all rows of a skeleton. A bone corrects the rotation errors of its
+//! Choice of the numbers of all keyframes of a skeleton. A bone corrects the rotation errors of its
 //! parents, and points at the exact origins of its children from its own displaced origin, so that
 //! errors do not grow along chains of bones. Of the numbers around the corrected rotation, those
-//! with the least displacements are chosen. Rows do not depend on each other.
+//! with the least displacements are chosen. Keyframes do not depend on each other.
 
-use super::row_fit::{RowCurve, SHARE, real_part};
-use super::row_track::{RowValue, Rows};
 use super::source::TrackProperty;
+use super::uniform_fit::{SHARE, UniformCurve, real_part};
+use super::uniform_track::{UniformTracks, UniformValue};
 use engine_foundation::{Error, Mat3, Quat, Vec3, Vec4};
 use std::f32::consts::SQRT_2;
 
@@ -16,11 +16,12 @@ const CHILD_WEIGHT: f32 = 1.4;
 /// and twice 1/8.
 const GROWTHS: [f32; 7] =
     [2.0, 1.681_792_9, SQRT_2, 1.296_839_6, 1.189_207_1, 1.090_507_7, 1.090_507_7];
-/// How often the rotation of a bone in a row is replaced, because one below it has no good one.
+/// How often the rotation of a bone in a keyframe is replaced, because one below it has no good
+/// one.
 const RETRIES_MAX: usize = 32;
-/// How often each bone in each row is computed for the growth of single steps, in the mean.
+/// How often each bone in each keyframe is computed for the growth of single steps, in the mean.
 const GROWTH_WORK: usize = 20;
-/// Maximum number of bones in rows that are computed for it.
+/// Maximum number of bones in keyframes that are computed for it.
 const GROWTH_BONES_MAX: usize = 1 << 22;
 
 /// Rotation and position of a bone, in metres.
@@ -30,11 +31,11 @@ pub struct ExactBone {
     pub position: Vec3,
 }
 
-/// Curves that become rows, and the poses of all bones.
-pub struct RowFit<'a> {
-    pub curves: Vec<RowCurve>,
+/// Curves that become keyframes, and the poses of all bones.
+pub struct UniformFit<'a> {
+    pub curves: Vec<UniformCurve>,
     pub skeleton: FitSkeleton<'a>,
-    /// Exact local transforms of the bones in each row. Empty if errors are not corrected.
+    /// Exact local transforms of the bones in each keyframe. Empty if errors are not corrected.
     exact: Vec<ExactBone>,
     /// The same in the space of the model.
     wanted: Vec<ExactBone>,
@@ -61,17 +62,17 @@ pub struct FitSkeleton<'a> {
     pub shell: f32,
 }
 
-/// New numbers and transforms of some bones: those of the first row, then those of the second.
+/// New numbers and transforms of some bones: those of the first keyframe, then those of the second.
 #[derive(Default)]
-struct FittedRows {
-    values: Vec<RowValue>,
+struct FittedKeyframes {
+    values: Vec<UniformValue>,
     shown: Vec<ExactBone>,
 }
 
-/// Rotation that a bone can have in a row.
+/// Rotation that a bone can have in a keyframe.
 #[derive(Clone, Copy)]
 struct Candidate {
-    value: RowValue,
+    value: UniformValue,
     /// Rotation after the wanted one, in the space of the model.
     turn: Vec4,
     /// Displacement of the bone's shell as a part of its tolerance, squared.
@@ -83,15 +84,15 @@ struct Candidate {
 /// The candidates of a bone that were not tried, and the numbers of the one that was taken.
 #[derive(Clone, Default)]
 struct Found {
-    value: RowValue,
+    value: UniformValue,
     position: Vec3,
     next: Vec<Candidate>,
     is_begun: bool,
 }
 
-/// Choice of the rotations of a row, with those that were taken so far.
-struct RowSearch {
-    row: usize,
+/// Choice of the rotations of a keyframe, with those that were taken so far.
+struct UniformSearch {
+    keyframe: usize,
     shown: Vec<ExactBone>,
     found: Vec<Found>,
 }
@@ -106,20 +107,20 @@ impl Found {
     }
 }
 
-/// Bytes for each bone in a row while rows are fitted.
-pub const FIT_BYTES: usize = 4 * size_of::<ExactBone>() + size_of::<RowValue>();
+/// Bytes for each bone in a keyframe while keyframes are fitted.
+pub const FIT_BYTES: usize = 4 * size_of::<ExactBone>() + size_of::<UniformValue>();
 
 const ORIGIN: ExactBone = ExactBone { rotation: Quat::IDENTITY, position: Vec3::ZERO };
 
-impl<'a> RowFit<'a> {
-    /// `exact` has the local transforms of the bones in each row. Without them, errors are not
+impl<'a> UniformFit<'a> {
+    /// `exact` has the local transforms of the bones in each keyframe. Without them, errors are not
     /// corrected.
     pub fn new(
-        curves: Vec<RowCurve>,
+        curves: Vec<UniformCurve>,
         skeleton: FitSkeleton<'a>,
         exact: Vec<ExactBone>,
         played: Vec<Option<Quat>>,
-    ) -> RowFit<'a> {
+    ) -> UniformFit<'a> {
         let count = skeleton.parents.len();
         let (mut rotations, mut positions) = (vec![None; count], vec![None; count]);
         for (index, curve) in curves.iter().enumerate() {
@@ -137,16 +138,16 @@ impl<'a> RowFit<'a> {
             }
         }
         let mut wanted: Vec<ExactBone> = Vec::with_capacity(exact.len());
-        for row in exact.chunks_exact(count) {
+        for keyframe in exact.chunks_exact(count) {
             let start = wanted.len();
-            for (exact, parent) in row.iter().zip(skeleton.parents) {
+            for (exact, parent) in keyframe.iter().zip(skeleton.parents) {
                 let above = parent.map_or(ORIGIN, |parent| wanted[start + usize::from(parent)]);
                 wanted.push(above.child(exact.rotation, exact.position));
             }
         }
         let shown = wanted.clone();
         let precisions = skeleton.tolerances.iter().map(|it| 1.0 / (it * it)).collect();
-        RowFit {
+        UniformFit {
             curves,
             skeleton,
             exact,
@@ -169,50 +170,52 @@ impl<'a> RowFit<'a> {
             }
         }
         let all: Vec<usize> = (0..self.children.len()).collect();
-        let rows = 0..self.exact.len() / self.children.len();
-        if let Ok(fitted) = self.fit_rows(&all, rows, f32::INFINITY, &mut { usize::MAX }) {
+        let keyframes = 0..self.exact.len() / self.children.len();
+        if let Ok(fitted) = self.fit_keyframes(&all, keyframes, f32::INFINITY, &mut { usize::MAX })
+        {
             self.keep(&all, fitted);
         }
     }
 
-    /// Chooses the numbers of bones in some rows: of a bone with all of its descendants, or of all
-    /// bones. Fails with the row in which the displacement of one of them is above a part of its
-    /// tolerance, or in which `budget`, which decreases by one for each bone, is used up.
-    fn fit_rows(
+    /// Chooses the numbers of bones in some keyframes: of a bone with all of its descendants, or of
+    /// all bones. Fails with the keyframe in which the displacement of one of them is above a part
+    /// of its tolerance, or in which `budget`, which decreases by one for each bone, is used up.
+    fn fit_keyframes(
         &self,
         bones: &[usize],
-        rows: impl Iterator<Item = usize>,
+        keyframes: impl Iterator<Item = usize>,
         most: f32,
         budget: &mut usize,
-    ) -> Result<FittedRows, usize> {
+    ) -> Result<FittedKeyframes, usize> {
         let count = self.children.len();
-        let mut fitted = FittedRows::default();
+        let mut fitted = FittedKeyframes::default();
         let above = bones.first().and_then(|bone| self.skeleton.parents[*bone]);
-        let mut search = RowSearch {
-            row: 0,
+        let mut search = UniformSearch {
+            keyframe: 0,
             shown: vec![ORIGIN; count],
             found: vec![Found::default(); bones.len()],
         };
-        for row in rows {
-            search.row = row;
+        for keyframe in keyframes {
+            search.keyframe = keyframe;
             if let Some(above) = above {
-                search.shown[usize::from(above)] = self.shown[row * count + usize::from(above)];
+                search.shown[usize::from(above)] =
+                    self.shown[keyframe * count + usize::from(above)];
             }
             let before = fitted.values.len().checked_sub(bones.len());
             let before = before.map_or(&[][..], |start| &fitted.values[start..]);
-            self.fit_row(bones, &mut search, before, (most, budget)).ok_or(row)?;
+            self.fit_keyframe(bones, &mut search, before, (most, budget)).ok_or(keyframe)?;
             fitted.values.extend(search.found.iter().map(|it| it.value));
             fitted.shown.extend(bones.iter().map(|bone| search.shown[*bone]));
         }
         Ok(fitted)
     }
 
-    /// Chooses the numbers of bones in one row. `before` has those of the row before it.
-    fn fit_row(
+    /// Chooses the numbers of bones in one keyframe. `before` has those of the keyframe before it.
+    fn fit_keyframe(
         &self,
         bones: &[usize],
-        search: &mut RowSearch,
-        before: &[RowValue],
+        search: &mut UniformSearch,
+        before: &[UniformValue],
         (most, budget): (f32, &mut usize),
     ) -> Option<()> {
         let mut retries = RETRIES_MAX;
@@ -226,7 +229,8 @@ impl<'a> RowFit<'a> {
                 search.found[at] = Found { position, next, is_begun: true, value: [0; 4] };
             }
             if let Some(candidate) = search.found[at].take(most) {
-                let wanted = self.wanted[search.row * self.children.len() + bones[at]].rotation;
+                let wanted =
+                    self.wanted[search.keyframe * self.children.len() + bones[at]].rotation;
                 let rotation = (Quat::from_vec4(candidate.turn) * wanted).normalize();
                 search.shown[bones[at]] =
                     ExactBone { rotation, position: search.found[at].position };
@@ -245,12 +249,12 @@ impl<'a> RowFit<'a> {
     }
 
     /// Takes over new numbers and transforms of bones.
-    fn keep(&mut self, bones: &[usize], fitted: FittedRows) {
+    fn keep(&mut self, bones: &[usize], fitted: FittedKeyframes) {
         let count = self.children.len();
         for (at, bone) in bones.iter().enumerate() {
             let shown = fitted.shown.iter().skip(at).step_by(bones.len());
-            for (row, shown) in shown.enumerate() {
-                self.shown[row * count + bone] = *shown;
+            for (keyframe, shown) in shown.enumerate() {
+                self.shown[keyframe * count + bone] = *shown;
             }
             if let Some(index) = self.rotations[*bone] {
                 let values = fitted.values.iter().skip(at).step_by(bones.len());
@@ -260,23 +264,23 @@ impl<'a> RowFit<'a> {
         }
     }
 
-    /// Writes the rotations that a bone can have in a row, where the bones above it have theirs.
-    /// Returns the position of the bone.
+    /// Writes the rotations that a bone can have in a keyframe, where the bones above it have
+    /// theirs. Returns the position of the bone.
     fn candidates(
         &self,
         bone: usize,
-        row: &RowSearch,
-        before: Option<&RowValue>,
+        keyframe: &UniformSearch,
+        before: Option<&UniformValue>,
         to: &mut Vec<Candidate>,
     ) -> Vec3 {
         let FitSkeleton { parents, scales, shell, .. } = self.skeleton;
         let count = self.children.len();
-        let exact = &self.exact[row.row * count..][..count];
-        let all = &self.wanted[row.row * count..][..count];
+        let exact = &self.exact[keyframe.keyframe * count..][..count];
+        let all = &self.wanted[keyframe.keyframe * count..][..count];
         let wanted = all[bone];
-        let above = parents[bone].map_or(ORIGIN, |parent| row.shown[usize::from(parent)]);
+        let above = parents[bone].map_or(ORIGIN, |parent| keyframe.shown[usize::from(parent)]);
         let position = self.positions[bone].map_or(exact[bone].position, |index| {
-            self.curves[index].restored(row.row) * scales[bone]
+            self.curves[index].restored(keyframe.keyframe) * scales[bone]
         });
         let origin = above.position + above.rotation * position;
         let displaced = origin - wanted.position;
@@ -284,7 +288,7 @@ impl<'a> RowFit<'a> {
         let axes = Mat3::from_quat(wanted.rotation) * shell;
         let children = &self.children[bone];
         let arms = || children.iter().map(|child| all[*child].position - wanted.position);
-        let candidate = |value: RowValue, turn: Vec4| {
+        let candidate = |value: UniformValue, turn: Vec4| {
             let (part, real) = (turn.truncate() * 2.0, turn.w);
             // What a rotation adds to an arm, squared after the displacement of the bone.
             let by = |arm: Vec3| {
@@ -332,14 +336,15 @@ impl<'a> RowFit<'a> {
         origin
     }
 
-    /// Creates the rows.
+    /// Creates the keyframes.
     ///
     /// # Errors
     /// Fails if the numbers are too large.
-    pub fn rows(&self, state_rows: u32) -> Result<Rows, Error> {
+    pub fn keyframes(&self, state_keyframes: u32) -> Result<UniformTracks, Error> {
         let tracks = self.curves.iter().map(|curve| curve.track).collect();
-        let values: Vec<&[RowValue]> = self.curves.iter().map(|curve| &curve.values[..]).collect();
-        Rows::encode(tracks, &values, state_rows)
+        let values: Vec<&[UniformValue]> =
+            self.curves.iter().map(|curve| &curve.values[..]).collect();
+        UniformTracks::encode(tracks, &values, state_keyframes)
     }
 
     /// Returns the part of the tolerance of each curve.
@@ -347,21 +352,21 @@ impl<'a> RowFit<'a> {
         self.curves.iter().map(|curve| curve.share).collect()
     }
 
-    /// Sets the parts of the tolerance to those that [`RowFit::shares`] returned.
+    /// Sets the parts of the tolerance to those that [`UniformFit::shares`] returned.
     pub fn set_shares(&mut self, shares: &[f32]) {
         self.curves.iter_mut().zip(shares).for_each(|(curve, share)| curve.share = *share);
     }
 
     /// Lets the steps of single tracks grow, one after another, as long as no displacement in a
-    /// row is above `most`, as a part of the tolerance, with the bones below corrected again.
+    /// keyframe is above `most`, as a part of the tolerance, with the bones below corrected again.
     pub fn grow(&mut self, most: f32) {
         if self.exact.is_empty() {
             return;
         }
-        let rows = self.exact.len() / self.children.len();
+        let keyframes = self.exact.len() / self.children.len();
         let below: Vec<Vec<usize>> =
             (0..self.children.len()).map(|it| self.with_below(it)).collect();
-        // The rows in which larger steps of each bone failed are the first to be tried again.
+        // The keyframes in which larger steps of each bone failed are the first to be tried again.
         let mut failed: Vec<Vec<usize>> = vec![Vec::new(); below.len()];
         let mut budget = self.exact.len().saturating_mul(GROWTH_WORK).min(GROWTH_BONES_MAX);
         for growth in GROWTHS {
@@ -371,15 +376,16 @@ impl<'a> RowFit<'a> {
                     let before = (curve.share, curve.track);
                     curve.set_share(curve.share * growth);
                     let tried = failed[bone].iter().rev().copied();
-                    let fitted = self.fit_rows(&below[bone], tried, most, &mut budget);
-                    let fitted = fitted
-                        .and_then(|_| self.fit_rows(&below[bone], 0..rows, most, &mut budget));
+                    let fitted = self.fit_keyframes(&below[bone], tried, most, &mut budget);
+                    let fitted = fitted.and_then(|_| {
+                        self.fit_keyframes(&below[bone], 0..keyframes, most, &mut budget)
+                    });
                     match fitted {
                         Ok(fitted) => self.keep(&below[bone], fitted),
-                        Err(row) => {
+                        Err(keyframe) => {
                             self.curves[index].restore(before);
-                            failed[bone].retain(|it| *it != row);
-                            failed[bone].push(row);
+                            failed[bone].retain(|it| *it != keyframe);
+                            failed[bone].push(keyframe);
                         }
                     }
                 }
