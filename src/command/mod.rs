@@ -14,6 +14,7 @@ mod editor_definitions;
 pub mod explain;
 pub mod font;
 mod git;
+mod launcher;
 mod local_page;
 pub mod merge;
 mod merge_page;

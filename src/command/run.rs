@@ -2,6 +2,7 @@
 
 use super::confinement_flag::ConfinementFlag;
 use super::editor_definitions;
+use super::launcher;
 use super::picture_flags;
 use super::thread_flags::ThreadFlags;
 use super::variant_flags::VariantFlags;
@@ -90,6 +91,9 @@ pub struct Args {
     /// Let tools connect, and wait for a debugger before any script is loaded (engine dap)
     #[arg(long, conflicts_with_all = ["no_tools", "record", "replay"])]
     debug: bool,
+    /// End when standard input is closed: when the program that has started the game ends
+    #[arg(long)]
+    end_with_input: bool,
     /// Do not print how many frames were played, at the end of a run without a window;
     /// ENGINE_QUIET=1 in the environment does the same
     #[arg(long)]
@@ -262,6 +266,9 @@ pub fn main(args: Args) -> i32 {
     }
     if let Some(Adapter::Software) = args.renderer {
         load_only_software_drivers();
+    }
+    if args.end_with_input {
+        launcher::end_with_input();
     }
     let sound = destination(&args, window);
     let tools = match (args.tools || args.debug, args.no_tools) {

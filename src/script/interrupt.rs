@@ -50,6 +50,8 @@ pub enum StopReason {
     End = 4,
     /// The sampler asks for the script's location (sampler.rs). The script is not stopped.
     Where = 8,
+    /// The debugger has settings for a worker. The script is not stopped.
+    Debugger = 32,
 }
 
 /// State shared by the watchdog thread and the thread that runs Lua.
@@ -77,6 +79,8 @@ pub struct Interrupt {
     lines: AtomicBool,
     /// True if the debugger follows executed lines.
     debugged: AtomicBool,
+    /// True if the debugger has settings that the script has not taken over.
+    has_settings: AtomicBool,
     /// True if the script must end in any case.
     cancelled: AtomicBool,
     watcher: Mutex<Option<Thread>>,
@@ -148,6 +152,7 @@ impl Interrupt {
             closing: AtomicBool::new(false),
             lines: AtomicBool::new(false),
             debugged: AtomicBool::new(false),
+            has_settings: AtomicBool::new(false),
             cancelled: AtomicBool::new(false),
             watcher: Mutex::new(None),
             on_hang: Mutex::new(None),
@@ -319,6 +324,9 @@ impl Interrupt {
         if turn % 2 == 1 && self.cancelled.load(SeqCst) {
             self.arm_for(turn, StopReason::End);
         }
+        if turn % 2 == 1 && self.has_settings.load(SeqCst) {
+            self.arm_debugger();
+        }
         if let Some(seconds) = asked {
             let late = self.late.load(SeqCst);
             let allowed = if late { SHUTDOWN_SECONDS } else { GRACE_SECONDS };
@@ -440,6 +448,9 @@ unsafe extern "C" fn script_interrupted(l: *mut lua_State, ar: *mut lua_Debug) -
                 return raise(l, cx, message, false);
             }
         }
+        if interrupt.is_armed(StopReason::Debugger) && !runs_engine(l, ar) {
+            take_settings(l, &interrupt);
+        }
         if !interrupt.is_armed(StopReason::Time) && !interrupt.is_armed(StopReason::End) {
             return 0;
         }
@@ -467,6 +478,20 @@ unsafe extern "C" fn script_interrupted(l: *mut lua_State, ar: *mut lua_Debug) -
             false => "stopped: the process was asked to end, and this did not return".to_string(),
         };
         raise(l, cx, message, true)
+    }
+}
+
+/// Takes over the settings of the debugger, in the hook.
+unsafe fn take_settings(l: *mut lua_State, interrupt: &Arc<Interrupt>) {
+    // SAFETY: as for the caller, in which nothing is borrowed at this point.
+    unsafe {
+        interrupt.has_settings.store(false, SeqCst);
+        interrupt.disarm(StopReason::Debugger, l);
+        let runs = super::luajit_layout::set_hook_runs(l, false);
+        debugger::settings_changed(l);
+        if runs == Some(true) {
+            super::luajit_layout::set_hook_runs(l, true);
+        }
     }
 }
 

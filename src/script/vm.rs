@@ -151,6 +151,7 @@ impl Vm {
             lines: config.lines.then(Default::default),
             samples: None,
             debugger: None,
+            worker_link: None,
             worker: config.worker,
             time_remedy: context::time_remedy(config.worker),
         }));
