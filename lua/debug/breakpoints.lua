@@ -334,8 +334,8 @@ end
 
 local function new_point(wanted)
   return {
-    id = wanted.id or breakpoints.new_id(), wanted = wanted.line or wanted.name, condition = wanted.condition,
-    log = wanted.log, hit_condition = wanted.hits, hits = 0,
+    id = wanted.id or breakpoints.new_id(), wanted = wanted.line or wanted.name,
+    condition = wanted.condition, log = wanted.log, hit_condition = wanted.hits, hits = 0,
   }
 end
 

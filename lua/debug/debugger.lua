@@ -24,7 +24,7 @@ local is_stopped = false
 local is_stepping = false
 -- How a command lets the script continue.
 local resumes
--- What has stopped the script at its line: an inserted "call", or the "hook"; nil for anything else.
+-- What has stopped the script at its line: an inserted "call", or the "hook"; nil otherwise.
 local stopped_by
 -- The target of a jump with which the script continues.
 local jump
@@ -52,8 +52,8 @@ local function with_conditions(fields, key, list)
   local points = {}
   for i = 1, #list do
     points[i] = {
-      id = ids[i], [key] = list[i], condition = text_of(fields.conditions, i), hits = text_of(fields.hits, i),
-      log = text_of(fields.logs, i),
+      id = ids[i], [key] = list[i], condition = text_of(fields.conditions, i),
+      hits = text_of(fields.hits, i), log = text_of(fields.logs, i),
     }
   end
   return points

@@ -28,10 +28,10 @@ local is_testing = false
 -- main one.
 local current, main_low, main_high
 
--- The function `hit` while it tests a condition without a budget. If the condition does not end, the
--- watchdog ends only the condition, and sets this to false, so that it does so once for each test
--- (src/script/interrupt.rs). After a condition has yielded, this may be `hit` while no call of it
--- runs.
+-- The function `hit` while it tests a condition without a budget. If the condition does not end,
+-- the watchdog ends only the condition, and sets this to false, so that it does so once for each
+-- test (src/script/interrupt.rs). After a condition has yielded, this may be `hit` while no call of
+-- it runs.
 rawset(core, "tests_condition", false)
 
 -- Adds a spot. Returns the text of its call. The call has no upvalue of its own and uses no name of

@@ -114,7 +114,8 @@ function rows.follow(wanted)
     local module = match(name, "^(%w+)%.%*$")
     if module then
       for _, fn in next, core.module(module) do
-        if type(fn) == "function" and (getinfo(fn, "S").what ~= "C" or core.debug_is_native(fn)) then
+        local is_lua = type(fn) == "function" and getinfo(fn, "S").what ~= "C"
+        if is_lua or type(fn) == "function" and core.debug_is_native(fn) then
           after_of[fn] = after
         end
       end

@@ -561,8 +561,9 @@ local function local_reader(index, name)
 end
 
 -- Returns a function that reads a variable of a scope, a field of a table or of a handle, or a
--- counter; and when it has to be compared: after "data" of units was set, after functions of "Unit",
--- at the end of each "frame", or at each "line". Returns nil and a message if that is not possible.
+-- counter; and when it has to be compared: after "data" of units was set, after functions of
+-- "Unit", at the end of each "frame", or at each "line". Returns nil and a message if that is not
+-- possible.
 function values.reader(reference, name)
   local at = references[reference]
   if not at then return nil, NO_REFERENCE end

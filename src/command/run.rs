@@ -244,6 +244,16 @@ fn seconds(text: &str) -> Result<f64, String> {
     }
 }
 
+/// Sets what holds for the whole process.
+fn prepare_process(args: &Args) {
+    if let Some(Adapter::Software) = args.renderer {
+        load_only_software_drivers();
+    }
+    if args.end_with_input {
+        launcher::end_with_input();
+    }
+}
+
 pub fn main(args: Args) -> i32 {
     // A replay is compared and not shown.
     let window = !args.headless && args.replay.is_none();
@@ -264,12 +274,7 @@ pub fn main(args: Args) -> i32 {
     if let Game::Folder(folder) = &game {
         editor_definitions::refresh(folder);
     }
-    if let Some(Adapter::Software) = args.renderer {
-        load_only_software_drivers();
-    }
-    if args.end_with_input {
-        launcher::end_with_input();
-    }
+    prepare_process(&args);
     let sound = destination(&args, window);
     let tools = match (args.tools || args.debug, args.no_tools) {
         (true, _) => RemoteAccess::Always,

@@ -157,8 +157,7 @@ impl Vm {
         }));
         memory.context.set(cx);
         let user = Rc::as_ptr(&memory).cast_mut().cast::<c_void>();
-        // Called before the state's first string is created, because that string needs its number,
-        // too.
+        // Called before the first string of the state is created, which needs a number, too.
         luajit_layout::string_id_address();
         // SAFETY: the memory, which the context holds, outlives the state: `Drop` closes it first.
         let l = unsafe { lua_newstate(lua_memory::allocate, user) };

@@ -133,35 +133,8 @@ impl Adapter {
             "next" => self.ask_game(pending, "debug_step", mode("over"), Context::Nothing),
             "stepIn" => self.ask_game(pending, "debug_step", mode("in"), Context::Nothing),
             "stepOut" => self.ask_game(pending, "debug_step", mode("out"), Context::Nothing),
-            "pause" => {
-                self.stop_reason = "pause";
-                match workers::number_of(arguments) {
-                    Some(worker) => {
-                        let fields = vec![("worker", worker)];
-                        self.ask_game(pending, "debug_pause_worker", fields, Context::Nothing);
-                    }
-                    None => self.ask_game(pending, "debug_pause", vec![], Context::Nothing),
-                }
-            }
-            "stackTrace" if workers::runs(arguments, self.stopped_worker) => {
-                // Another script is stopped, and this one has no stack to show.
-                let body =
-                    [("stackFrames", SjsonTree::Array(vec![])), ("totalFrames", json::count(0))];
-                self.respond(&pending, json::object(body));
-            }
-            "stackTrace" => {
-                let first = limited(number(arguments, "startFrame"), 2e9);
-                let coroutine = match workers::number_of(arguments) {
-                    Some(_) => 1.0,
-                    None => number(arguments, "threadId").clamp(1.0, THREADS_MAX).floor(),
-                };
-                let fields = vec![
-                    ("first", first),
-                    ("max", most(arguments, "levels")),
-                    ("coroutine", SjsonTree::Number(coroutine)),
-                ];
-                self.ask_game(pending, "debug_stack", fields, Context::Stack);
-            }
+            "pause" => self.pause(pending, arguments),
+            "stackTrace" => self.stack_trace(pending, arguments),
             "gotoTargets" => {
                 let line = limited(number(arguments, "line"), 2e9);
                 self.ask_game(pending, "debug_jump_targets", vec![("line", line)], Context::Jumps);
@@ -210,6 +183,35 @@ impl Adapter {
                 self.refuse(&pending, &message);
             }
         }
+    }
+
+    fn pause(&mut self, pending: Pending, arguments: &SjsonTree) {
+        self.stop_reason = "pause";
+        match workers::number_of(arguments) {
+            Some(worker) => {
+                let fields = vec![("worker", worker)];
+                self.ask_game(pending, "debug_pause_worker", fields, Context::Nothing);
+            }
+            None => self.ask_game(pending, "debug_pause", vec![], Context::Nothing),
+        }
+    }
+
+    fn stack_trace(&mut self, pending: Pending, arguments: &SjsonTree) {
+        if workers::runs(arguments, self.stopped_worker) {
+            // Another script is stopped, and this one has no stack to show.
+            let body = [("stackFrames", SjsonTree::Array(vec![])), ("totalFrames", json::count(0))];
+            return self.respond(&pending, json::object(body));
+        }
+        let coroutine = match workers::number_of(arguments) {
+            Some(_) => 1.0,
+            None => number(arguments, "threadId").clamp(1.0, THREADS_MAX).floor(),
+        };
+        let fields = vec![
+            ("first", limited(number(arguments, "startFrame"), 2e9)),
+            ("max", most(arguments, "levels")),
+            ("coroutine", SjsonTree::Number(coroutine)),
+        ];
+        self.ask_game(pending, "debug_stack", fields, Context::Stack);
     }
 
     /// Asks for the text of a script without a file.

@@ -1,6 +1,6 @@
 //! Translation of what the game sends: answers to the requests of the editor, and events.
 
-use super::values::unknown_data;
+use super::values::{self, unknown_data};
 use super::{Adapter, UnsavedSource, flow, workers};
 use engine_foundation::json;
 use engine_foundation::sjson::SjsonTree;
@@ -83,6 +83,23 @@ fn value(name: &'static str, tree: &SjsonTree) -> Vec<(String, SjsonTree)> {
     ];
     let known = entries.into_iter().filter(|(_, value)| *value != SjsonTree::Null);
     known.map(|(key, value)| (key.to_string(), value)).collect()
+}
+
+/// Returns the answer to `exceptionInfo`.
+fn error(tree: &SjsonTree) -> SjsonTree {
+    let details =
+        json::object([("message", field(tree, "message")), ("stackTrace", field(tree, "report"))]);
+    let (id, mode) = match text(tree, "kind") {
+        "caught" => ("error", "always"),
+        "warning" => ("warning", "always"),
+        _ => ("error", "unhandled"),
+    };
+    json::object([
+        ("exceptionId", json::text(id)),
+        ("description", field(tree, "message")),
+        ("breakMode", json::text(mode)),
+        ("details", details),
+    ])
 }
 
 impl Adapter {
@@ -273,39 +290,8 @@ impl Adapter {
                 let reference = SjsonTree::Number(0.0);
                 json::object([("result", json::text(result)), ("variablesReference", reference)])
             }
-            Context::Error => {
-                let details = json::object([
-                    ("message", field(tree, "message")),
-                    ("stackTrace", field(tree, "report")),
-                ]);
-                let (id, mode) = match text(tree, "kind") {
-                    "caught" => ("error", "always"),
-                    "warning" => ("warning", "always"),
-                    _ => ("error", "unhandled"),
-                };
-                json::object([
-                    ("exceptionId", json::text(id)),
-                    ("description", field(tree, "message")),
-                    ("breakMode", json::text(mode)),
-                    ("details", details),
-                ])
-            }
-            Context::Jumps => {
-                let target = |line: &SjsonTree| {
-                    let label = match line {
-                        SjsonTree::Number(line) => format!("line {line}"),
-                        _ => String::new(),
-                    };
-                    let entries = [
-                        ("id", line.clone()),
-                        ("label", json::text(label)),
-                        ("line", line.clone()),
-                    ];
-                    json::object(entries)
-                };
-                let targets = items(tree, "lines").iter().map(target).collect();
-                json::object([("targets", SjsonTree::Array(targets))])
-            }
+            Context::Error => error(tree),
+            Context::Jumps => values::jump_targets(tree),
             Context::Jumped => {
                 self.stop_reason = "goto";
                 json::object([])
