@@ -28,7 +28,7 @@ use framing::{InputMessage, read_messages};
 use game::DebuggedGame;
 use paths::GamePaths;
 use responses::{Context, Pending};
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::time::Duration;
 
@@ -83,6 +83,8 @@ struct Adapter {
     /// Scripts without a file, and earlier texts of scripts, by the number by which the editor asks
     /// for them, less 1.
     sources: Vec<UnsavedSource>,
+    /// Scripts that the editor knows to be loaded: the game and each worker load their own.
+    loaded: HashSet<String>,
     /// The function of the stack in which the editor last asked for variables.
     last_frame: f64,
     /// True if the editor has ended the session.
@@ -119,6 +121,7 @@ pub fn main(_: Args) -> i32 {
         stopped_worker: 0.0,
         stop_reason: "step",
         sources: Vec::new(),
+        loaded: HashSet::new(),
         last_frame: 0.0,
         is_done: false,
     };

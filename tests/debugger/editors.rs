@@ -208,7 +208,7 @@ fn settings_name_only_arguments_that_exist() {
 fn the_adapter_takes_every_documented_argument() {
     let known = documented_arguments();
     let tests = ["suite", "test"];
-    let main = "function update()\n  argument = Application.argv()[1]\n  done = true\nend\n";
+    let main = "function update()\n  argument = (Application.argv())\n  done = true\nend\n";
     let mut editor = Editor::start("arguments", main);
     let folder = json::quoted(&editor.path("").to_string_lossy());
     editor.ask(

@@ -77,7 +77,7 @@ fn a_stopped_function_jumps_over_lines_and_back() {
     editor.plays_on("frames");
     // The instructions are what they were.
     let done = editor.ask("evaluate", "{\"expression\": \"done\"}");
-    assert_eq!(text(&done, "result"), "first,second,third,loop 1,loop 2,end");
+    assert_eq!(text(&done, "result"), "\"first,second,third,loop 1,loop 2,end\"");
     editor.end();
 }
 
@@ -99,7 +99,7 @@ fn a_jump_out_of_a_loop_keeps_what_closures_have_captured() {
     editor.ask("continue", THREAD);
     editor.plays_on("frames");
     let done = editor.ask("evaluate", "{\"expression\": \"done\"}");
-    assert_eq!(text(&done, "result"), "first,second,third,loop 1,loop 2,end");
+    assert_eq!(text(&done, "result"), "\"first,second,third,loop 1,loop 2,end\"");
     editor.end();
 }
 

@@ -136,7 +136,12 @@ impl Adapter {
                     }
                 }
             }
-            "debug_source_loaded" => self.source_event("new", text(tree, "file")),
+            "debug_source_loaded" => {
+                let file = text(tree, "file");
+                if self.loaded.insert(file.to_string()) {
+                    self.source_event("new", file);
+                }
+            }
             "debug_restarted" => {
                 self.is_stopped = false;
                 self.set_up_again();
