@@ -543,9 +543,11 @@ core.on("scripts_reloaded", "debugger", function()
   if next(files) then follow() end
 end)
 
--- In each frame, no function of the game but those of suspended coroutines is running.
-function breakpoints.update()
+-- Tries again to give running functions their code: from time to time if it is called in each
+-- frame, where no function of the game but those of suspended coroutines is running, or `now`.
+function breakpoints.update(now)
   for chunk, file in next, files do
+    if now then file.frames = 0 end
     if #file.running > 0 then
       local group = group_of(file, file.text)
       if file.frames % RETRY_FRAMES == 0 then

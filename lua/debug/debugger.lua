@@ -544,6 +544,11 @@ function core.debugger_pause()
   core.debug_break()
 end
 
+-- Called from time to time while functions of a worker are followed, because it has no frames.
+function core.debugger_retry()
+  if not is_stopped then breakpoints.update(true) end
+end
+
 -- Called in each frame while a tool debugs the game.
 function core.debugger_update()
   calls.update()

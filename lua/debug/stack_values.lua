@@ -243,8 +243,10 @@ end
 local function table_entries(value, first, most)
   value = core.protected[value] or value
   local count = #value
-  local keys, missing = named_keys(value, count)
   local list, last = {}, first + most - 1
+  local keys, missing = {}, nil
+  -- A page of a long list needs no other fields.
+  if last > count then keys, missing = named_keys(value, count) end
   for i = first, count < last and count or last do
     list[#list + 1] = entry("[" .. i .. "]", rawget(value, i))
   end

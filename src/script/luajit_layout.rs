@@ -135,11 +135,11 @@ pub unsafe fn string_number(l: *mut lua_State) -> *mut u32 {
     }
 }
 
-/// Returns the words of a state's `global_State`.
+/// Returns the memory of a state's `global_State`.
 ///
 /// # Safety
 /// `l` is a live state.
-pub unsafe fn global_words(l: *mut lua_State) -> *const u64 {
+pub unsafe fn global_slots(l: *mut lua_State) -> *const u64 {
     // SAFETY: as the caller promised.
     unsafe { (*l.cast::<RawState>()).global.cast() }
 }

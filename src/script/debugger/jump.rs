@@ -110,7 +110,8 @@ impl Prototype {
         }
     }
 
-    /// Returns the position of the inserted call.
+    /// Returns the position of the inserted call. A function that has its name itself has none:
+    /// such a text could name any position.
     unsafe fn marked_position(self) -> Option<usize> {
         // SAFETY: the code has this size.
         unsafe {
@@ -124,7 +125,8 @@ impl Prototype {
                 self.string(constant as usize) == Some(MARK)
             };
             // Before it, the empty text is loaded.
-            (2..self.code_size()).find(is_mark).map(|at| at - 1)
+            let mut found = (2..self.code_size()).filter(is_mark);
+            found.next().filter(|_| found.next().is_none()).map(|at| at - 1)
         }
     }
 }

@@ -540,6 +540,7 @@ pub unsafe fn line_reached(l: *mut lua_State, ar: *mut lua_Debug) {
             return;
         }
         let reason = match stepping::classify(debugger, l, ar, turn) {
+            LineEvent::Passes if debugger.has_old_code => return workers::retry_running(l),
             LineEvent::Passes => return,
             LineEvent::Stops => {
                 debugger.step = None;

@@ -16,10 +16,12 @@ use std::cell::Cell;
 use std::collections::VecDeque;
 use std::rc::Rc;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// Longest wait of a stopped worker before it looks again whether it was cancelled.
 const RECHECK: Duration = Duration::from_millis(20);
+/// Interval at which running functions are given their code again.
+const RETRY: Duration = Duration::from_secs(1);
 /// Maximum number of requests that wait for a stopped worker. More are refused.
 const REQUESTS_MAX: usize = 1024;
 
@@ -72,7 +74,7 @@ impl HubState {
     }
 }
 
-/// What the tool's connection and the workers of a game share.
+/// State that the tool's connection and the workers of a game share.
 #[derive(Default)]
 pub struct WorkerDebugHub {
     state: Mutex<HubState>,
@@ -190,6 +192,8 @@ pub struct WorkerLink {
     number: u64,
     /// The version of the settings that the worker has.
     version: Rc<Cell<u64>>,
+    /// The time at which running functions are given their code again.
+    retry: Cell<Instant>,
 }
 
 /// Changes for a worker.
@@ -328,9 +332,26 @@ impl Vm {
     pub fn join_debugger(&mut self, hub: Arc<WorkerDebugHub>, name: &str) {
         let number = hub.register(name, &self.interrupt());
         let cx = self.cx();
-        cx.worker_link = Some(Box::new(WorkerLink { hub, number, version: Rc::default() }));
+        let (version, retry) = (Rc::default(), Cell::new(Instant::now()));
+        cx.worker_link = Some(Box::new(WorkerLink { hub, number, version, retry }));
         // SAFETY: nothing runs in the main state.
         unsafe { settings_changed(cx.main) };
+    }
+}
+
+/// Gives functions of a worker that have returned the code of their breakpoints, once a second.
+///
+/// # Safety
+/// `l` is a live state in its hook; nothing of the context is borrowed.
+pub unsafe fn retry_running(l: *mut lua_State) {
+    // SAFETY: as the caller promised.
+    unsafe {
+        let Some(link) = &ScriptContext::of(l).worker_link else { return };
+        let now = Instant::now();
+        if now >= link.retry.get() {
+            link.retry.set(now + RETRY);
+            call_core(l, c"debugger_retry", &[]);
+        }
     }
 }
 
