@@ -82,7 +82,7 @@ fn a_stopped_function_jumps_over_lines_and_back() {
 }
 
 #[test]
-fn a_jump_out_of_a_loop_keeps_what_closures_have_captured() {
+fn a_jump_out_of_a_loop_keeps_captured_variables() {
     let mut editor = Editor::start("jump-loop", MAIN);
     editor.launch("{\"line\": 12}");
     editor.stopped();

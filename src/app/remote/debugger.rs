@@ -269,8 +269,8 @@ impl StoppedScript {
 }
 
 const BUSY: &str = "another tool debugs the game: end its session first";
-pub const NO_FRAME: &str = "only a frame can start again, and no frame is played now: 'init' and tests \
-                        are no frames";
+pub const NO_FRAME: &str = "only a frame can start again, and no frame is played now: 'init' and \
+                            tests are no frames";
 
 impl DebuggerHost for StoppedScript {
     fn next(&mut self, engine: &mut Engine) -> Option<DebugRequest> {
