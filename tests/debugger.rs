@@ -1,12 +1,15 @@
 //! Tests of `engine dap`, as an editor uses it: the Debug Adapter Protocol on standard input and
 //! output, with a game in a process of its own.
 
+mod data;
 mod editors;
 mod errors;
 mod graphs;
 mod hostile;
+mod jumps;
 mod requests;
 mod suites;
+mod workers;
 
 use crate::game_folder::GameFolder;
 use engine::foundation::json;
@@ -223,7 +226,13 @@ impl Editor {
     /// Returns the locations of the stack.
     #[track_caller]
     fn locations(&mut self) -> Vec<String> {
-        let stack = self.ask("stackTrace", "{\"threadId\": 1}");
+        self.locations_of(THREAD)
+    }
+
+    /// Returns the locations of the stack of a thread.
+    #[track_caller]
+    fn locations_of(&mut self, thread: &str) -> Vec<String> {
+        let stack = self.ask("stackTrace", thread);
         let location = |frame: &SjsonTree| {
             let source = frame.get("source").map_or("", |source| text(source, "name"));
             format!("{source}:{}", number(frame, "line"))

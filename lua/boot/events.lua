@@ -30,7 +30,7 @@ local ORDERS = {
   -- () Resources were replaced by newer versions.
   resources_changed = { "units", "collision_filters", "localizers", "sprites", "flow" },
   -- () Scripts were reloaded, or a reload was tried.
-  scripts_reloaded = { "components", "flow", "debugger" },
+  scripts_reloaded = { "components", "flow", "text_versions", "debugger" },
   -- (script) The text of a module was found. Test suites replace it.
   module_read = { "suites" },
   -- (tables) Collects the tables that hold globals of the game.

@@ -120,7 +120,9 @@ end
 local function compile(script)
   check_chunk("require", "a file's path", script.chunk)
   core.note_source(script.chunk, script.text)
-  if reload.recording then
+  if reload.recording or reload.is_worker then
+    -- The debugger knows the scripts of a worker by their records.
+    if reload.is_worker then reload.records[script.chunk] = {} end
     return reload.compile(script)
   end
   local chunk, problem = load_chunk(script.text, "@" .. script.chunk)

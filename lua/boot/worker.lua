@@ -61,7 +61,7 @@ end
 -- Removes everything that is not available in a worker. Runs last, when the whole API is loaded.
 function core.close_off()
   -- A worker keeps the code that it started with.
-  core.reloader.recording = false
+  core.reloader.recording, core.reloader.is_worker = false, true
   for name, value in pairs(core.api) do
     if not FULL[name] then
       local replacement

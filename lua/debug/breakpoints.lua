@@ -4,10 +4,9 @@
 -- stops is in debugger.lua.
 local core = ...
 
-local next, pcall, tostring = next, pcall, tostring
-local sub, gsub, match, format, concat = string.sub, string.gsub, string.match, string.format,
-  table.concat
-local sort = table.sort
+local next, pcall, tostring, setmetatable = next, pcall, tostring, setmetatable
+local sub, gsub, match, format = string.sub, string.gsub, string.match, string.format
+local concat, sort = table.concat, table.sort
 local reload, calls = core.reloader, core.inserted_calls
 local jit = core.jit
 
@@ -28,6 +27,8 @@ reload.debugged = files
 -- The breakpoints of functions, by name.
 local functions = {}
 local last_point = 0
+-- The calls in the text that was changed last.
+local last_inserted
 -- True while a step, or the comparison of values, needs the line hook.
 local is_stepping, is_comparing = false, false
 local is_jit_off = false
@@ -83,7 +84,7 @@ local function follow()
   update_jit()
 end
 
--- Returns the position in `starts` of the first line from `line` on.
+-- Returns the position in `starts` of the first line from `line` on, or false.
 local function first_start(starts, line)
   local below, above = -1, #starts / 2
   while above - below > 1 do
@@ -192,25 +193,22 @@ local function resolve_conditions(text, insertions)
   end
 end
 
--- Returns a text with the calls of its breakpoints, or nil if it has none. `is_slow` leaves all
--- conditions to debugger.lua.
+-- Returns a text with the calls of its breakpoints, and a list of these calls; nil if it has none.
+-- `is_slow` leaves all conditions to debugger.lua.
 local function with_calls(chunk, text, points, is_slow)
   local locations = locations_of(points, text)
   local insertions = locations and insertions_of(points, locations) or {}
   if #insertions == 0 then return nil end
   resolve_conditions(text, insertions)
-  local parts, from = {}, 1
+  local inserted = {}
   for i = 1, #insertions do
     local insertion = insertions[i]
-    parts[#parts + 1] = sub(text, from, insertion.byte)
-    parts[#parts + 1] = calls.add({
+    inserted[i] = { byte = insertion.byte, call = calls.add({
       chunk = chunk, line = insertion.line, points = insertion.points,
       names = not is_slow and insertion.names or nil, has_calls = insertion.has_calls,
-    })
-    from = insertion.byte + 1
+    }) }
   end
-  parts[#parts + 1] = sub(text, from)
-  return concat(parts)
+  return calls.assemble(text, inserted), inserted
 end
 
 -- Returns true if a breakpoint of a function means the function that is declared by this name.
@@ -258,11 +256,11 @@ local function file_of(chunk)
   return file
 end
 
--- Returns the compiled versions of a text of a file.
+-- Returns the compiled versions of a text of a file. `inserted` has the calls in each.
 local function group_of(file, text)
   local group = file.groups[text]
   if not group then
-    group = {}
+    group = { inserted = setmetatable({}, { __mode = "k" }) }
     file.groups[text], file.texts[#file.texts + 1] = group, text
     if #file.texts > TEXTS_MAX then
       -- The functions have the code of the text in use.
@@ -277,15 +275,15 @@ local function compile(chunk, text)
   return reload.compile_text({ chunk = chunk, text = text })
 end
 
--- Compiles a text with the calls of its breakpoints; without any, returns `plain`. Returns nil and
--- the message of a problem.
+-- Compiles a text with the calls of its breakpoints, and returns these calls, too; without any,
+-- returns `plain`. Returns nil and the message of a problem.
 local function compile_with_calls(chunk, text, points, plain)
   local problem
   for attempt = 1, 2 do
-    local changed = with_calls(chunk, text, points, attempt == 2)
+    local changed, inserted = with_calls(chunk, text, points, attempt == 2)
     if not changed then return plain end
     local ok, main = pcall(compile, chunk, changed)
-    if ok and core.debug_fits(plain, main) then return main end
+    if ok and core.debug_fits(plain, main) then return main, inserted end
     problem = ok and "no call can be inserted" or tostring(main)
   end
   return nil, problem
@@ -301,10 +299,10 @@ local function exchange(chunk, file, text)
     plain, group.plain = main, main
     core.table.insert(group, 1, plain)
   end
-  local target, problem = compile_with_calls(chunk, text, file.points, plain)
-  if not target then return problem end
+  local target, inserted = compile_with_calls(chunk, text, file.points, plain)
+  if not target then return inserted end
   if target ~= plain then
-    group[#group + 1] = target
+    group[#group + 1], group.inserted[target] = target, inserted
     if #group > VERSIONS_MAX then core.table.remove(group, 2) end
   end
   group.target = target
@@ -336,8 +334,8 @@ end
 
 local function new_point(wanted)
   return {
-    id = breakpoints.new_id(), wanted = wanted.line or wanted.name, condition = wanted.condition,
-    log = wanted.log, hit_condition = wanted.hits, hits = 0,
+    id = wanted.id or breakpoints.new_id(), wanted = wanted.line or wanted.name,
+    condition = wanted.condition, log = wanted.log, hit_condition = wanted.hits, hits = 0,
   }
 end
 
@@ -472,6 +470,11 @@ function breakpoints.at(chunk, line)
   return list
 end
 
+-- Returns the compiled versions of a text of a file, or nil.
+function breakpoints.versions(chunk, text)
+  return files[chunk] and files[chunk].groups[text]
+end
+
 -- Returns the lines from `first` to `last` on which a breakpoint can be.
 function breakpoints.locations(chunk, first, last)
   local text = core.source(chunk)
@@ -502,17 +505,21 @@ end
 -- text with the calls of its breakpoints.
 local function instrument(chunk, text)
   local points = points_of_new(chunk, text)
+  last_inserted = nil
   if #points == 0 then return text end
   -- The breakpoints themselves move when the text is in use.
-  return with_calls(chunk, text, points) or text
+  local changed, inserted = with_calls(chunk, text, points)
+  last_inserted = inserted
+  return changed or text
 end
 
 -- Called with every main function that was compiled from a text of a file.
 local function compiled(chunk, text, main)
+  core.text_versions.note(chunk, text)
   local points, file = points_of_new(chunk, text)
   if #points == 0 then return end
   local group = group_of(file, text)
-  group[#group + 1], group.target = main, main
+  group[#group + 1], group.target, group.inserted[main] = main, main, last_inserted
   if #group > VERSIONS_MAX then core.table.remove(group, 2) end
   if file.text == nil then
     -- The file is loaded for the first time.
@@ -533,15 +540,14 @@ core.on("scripts_reloaded", "debugger", function()
       announce(chunk, file)
     end
   end
-  if next(files) then
-    follow()
-    core.debug_send("debug_sources_changed", {})
-  end
+  if next(files) then follow() end
 end)
 
--- In each frame, no function of the game but those of suspended coroutines is running.
-function breakpoints.update()
+-- Tries again to give running functions their code: from time to time if it is called in each
+-- frame, where no function of the game but those of suspended coroutines is running, or `now`.
+function breakpoints.update(now)
   for chunk, file in next, files do
+    if now then file.frames = 0 end
     if #file.running > 0 then
       local group = group_of(file, file.text)
       if file.frames % RETRY_FRAMES == 0 then
@@ -555,6 +561,8 @@ function breakpoints.update()
     end
   end
 end
+
+breakpoints.first_start = first_start
 
 function breakpoints.begin()
   calls.begin()

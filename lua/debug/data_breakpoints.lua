@@ -1,78 +1,134 @@
 -- Data breakpoints: a script stops after a value was changed. The data of units is compared after
--- each `Unit.set_data`. Fields of tables, globals and upvalues are compared at each line, with the
--- JIT compiler off, which makes all scripts many times as slow.
+-- each `Unit.set_data`, what the engine knows of a unit after each function of `Unit`, counters at
+-- the end of each frame. Fields of tables, globals, upvalues and locals are compared at each line,
+-- with the JIT compiler off, which makes all scripts many times as slow.
 local core = ...
 
 core.jit.off(true, true)
 
-local rawequal, tonumber, match = rawequal, tonumber, string.match
+local pcall, rawequal, tonumber, match = pcall, rawequal, tonumber, string.match
 local values, breakpoints = core.stack_values, core.breakpoints
 local clean, preview = core.value_text.clean, core.value_text.preview
 
 local WATCHES_MAX = 1000 -- values that were asked for in one session
 local SLOW = "compared at each line, which makes all scripts slow"
+-- When values are compared, in words.
+local WHEN = {
+  data = "compared after each Unit.set_data",
+  Unit = "compared after each function of Unit, and at the end of each frame",
+  frame = "compared at the end of each frame",
+  line = SLOW,
+}
 
 local data = {}
 core.data_breakpoints = data
 
--- Values that can be followed, by number: `read`, `is_exact`, `name`; while followed also `last`,
--- `id`, `condition` and `hits`.
+-- Values that can be followed, by number: `read`, `when`, `name`; while followed also `last`, `id`,
+-- `condition` and `hits`.
 local watches = {}
 local followed = {}
+local is_reading = false
 
 -- Returns the id of a value for `data.set`, and a description; or nil and a message.
 function data.info(reference, name)
-  local read, is_exact = values.reader(reference, name)
-  if not read then return nil, is_exact end
+  local read, when = values.reader(reference, name)
+  if not read then return nil, when end
   if #watches >= WATCHES_MAX then
     return nil, "so many values cannot be followed (WATCHES_MAX)"
   end
-  watches[#watches + 1] = { read = read, is_exact = is_exact, name = name, wanted = name }
-  return { data = "value " .. #watches, text = is_exact and name or name .. ": " .. SLOW,
-    exact = is_exact }
+  watches[#watches + 1] = { read = read, when = when, name = name, wanted = name }
+  return { data = "value " .. #watches, text = name .. ": " .. WHEN[when], exact = when ~= "line" }
 end
 
--- Returns the names of the values that have changed since the last call, with their values; nil if
--- none has.
-function data.changed()
-  local found
+-- Tells the tool that a value does not exist any more.
+local function announce_end(watch)
+  core.debug_send("debug_breakpoints_changed", { file = "", breakpoints = {
+    { id = watch.id, verified = false, message = "the value does not exist any more" },
+  } })
+end
+
+-- Returns the values that have changed since the last call; nil if none has. `at_frame` is true at
+-- the end of a frame, where values are compared that the engine may have changed.
+function data.changed(at_frame)
+  -- What reads a value may be a function that is followed.
+  if is_reading then return nil end
+  is_reading = true
+  local found, ended
   for i = 1, #followed do
     local watch = followed[i]
-    local value = watch.read()
-    if not rawequal(value, watch.last) and (value == value or watch.last == watch.last) then
+    local value, is_gone
+    local is_due = at_frame and (watch.when == "frame" or watch.when == "Unit")
+      or not at_frame and watch.when ~= "frame"
+    if is_due then
+      local ok
+      ok, value, is_gone = pcall(watch.read)
+      if not ok then is_gone = nil end
+    end
+    if is_gone then
+      ended = ended or {}
+      ended[watch] = true
+    elseif is_gone == false and not rawequal(value, watch.last)
+      and (value == value or watch.last == watch.last) then
       found = found or {}
       found[#found + 1] = { watch = watch, text = clean(watch.name .. ": " .. preview(watch.last)
         .. " → " .. preview(value)) }
       watch.last = value
     end
   end
+  is_reading = false
+  if ended then data.drop(ended) end
   return found
 end
 
+-- Sets when values are compared.
+local function follow()
+  local rows, has_slow = {}, false
+  for i = 1, #followed do
+    local when = followed[i].when
+    has_slow = has_slow or when == "line"
+    if when == "data" then rows["Unit.set_data"] = core.debugger_data end
+    if when == "Unit" then rows["Unit.*"] = core.debugger_data end
+  end
+  core.row_breakpoints.follow(rows)
+  breakpoints.set_comparing(has_slow)
+end
+
+-- Follows some values no longer: a set of watches.
+function data.drop(ended)
+  local kept = {}
+  for i = 1, #followed do
+    local watch = followed[i]
+    if ended[watch] then
+      announce_end(watch)
+    else
+      kept[#kept + 1] = watch
+    end
+  end
+  followed = kept
+  follow()
+end
+
 -- Follows values in place of those before: a list of `{ data, condition, hits }`. Returns a list of
--- `{ id, verified, message }`. `compare` is called after `Unit.set_data`.
-function data.set(list, compare)
-  local has_exact, has_slow, results = false, false, {}
+-- `{ id, verified, message }`.
+function data.set(list)
+  local results = {}
   followed = {}
   for i = 1, #list do
     local watch = watches[tonumber(match(list[i].data, "^value (%d+)$"))]
     if watch then
       watch.last, watch.id = watch.read(), breakpoints.new_id()
       watch.condition, watch.hit_condition, watch.hits = list[i].condition, list[i].hits, 0
-      has_exact, has_slow = has_exact or watch.is_exact, has_slow or not watch.is_exact
       followed[#followed + 1] = watch
     end
     results[i] = { id = watch and watch.id or breakpoints.new_id(), verified = watch ~= nil,
-      message = not watch and "this value is not known" or not watch.is_exact and SLOW or nil }
+      message = not watch and "this value is not known" or watch.when == "line" and SLOW or nil }
   end
-  core.row_breakpoints.follow("Unit.set_data", has_exact and compare or nil)
-  breakpoints.set_comparing(has_slow)
+  follow()
   return results
 end
 
 -- Forgets all values.
 function data.clear()
   watches, followed = {}, {}
-  core.row_breakpoints.follow("Unit.set_data", nil)
-  breakpoints.set_comparing(false)
+  follow()
 end

@@ -10,7 +10,7 @@ local tostring, rawset, next = tostring, rawset, next
 local running = coroutine.running
 local gsub, find, lower, sort = string.gsub, string.find, string.lower, table.sort
 local values, breakpoints, calls = core.stack_values, core.breakpoints, core.inserted_calls
-local rows, data = core.row_breakpoints, core.data_breakpoints
+local rows, data, versions = core.row_breakpoints, core.data_breakpoints, core.text_versions
 local clean, preview = core.value_text.clean, core.value_text.preview
 
 local EVALUATION_SECONDS = 0.5 -- CPU time of a line that a tool evaluates
@@ -24,6 +24,10 @@ local is_stopped = false
 local is_stepping = false
 -- How a command lets the script continue.
 local resumes
+-- What has stopped the script at its line: an inserted "call", or the "hook"; nil otherwise.
+local stopped_by
+-- The target of a jump with which the script continues.
+local jump
 -- The error at which the script is stopped.
 local last_error
 -- Texts that an error must contain to stop the script, by the kind of error; false for none.
@@ -44,11 +48,12 @@ end
 
 -- Returns a list of `{ [key] = value, condition, hits, log }` from the lists of a message.
 local function with_conditions(fields, key, list)
+  local ids = fields.ids or {}
   local points = {}
   for i = 1, #list do
     points[i] = {
-      [key] = list[i], condition = text_of(fields.conditions, i), hits = text_of(fields.hits, i),
-      log = text_of(fields.logs, i),
+      id = ids[i], [key] = list[i], condition = text_of(fields.conditions, i),
+      hits = text_of(fields.hits, i), log = text_of(fields.logs, i),
     }
   end
   return points
@@ -82,6 +87,10 @@ function requests.debug_errors(fields)
 end
 
 function requests.debug_source(fields)
+  if fields.version then
+    local old = versions.text(fields.version)
+    return old and { text = old }, not old and "this text is not kept any more" or nil
+  end
   local text = core.source(fields.file) or core.engine_source(fields.file)
   if not text then return nil, "no script '" .. fields.file .. "' is loaded" end
   return { text = text }
@@ -91,12 +100,27 @@ function requests.debug_sources()
   local list = {}
   for chunk in next, core.reloader.records do list[#list + 1] = chunk end
   sort(list)
-  return { files = list }
+  return { files = list, engine_files = core.engine_chunks(), earlier = versions.list() }
 end
 
 function requests.debug_data(fields)
   local list = with_conditions(fields, "data", fields.data)
-  return { breakpoints = data.set(list, core.debugger_data) }
+  return { breakpoints = data.set(list) }
+end
+
+-- In a worker: a request that the tool has sent to the game, which has answered it.
+function requests.debug_setting(fields)
+  local result = requests[fields.name](fields.fields)
+  local set = {}
+  for i = 1, result and result.breakpoints and #result.breakpoints or 0 do
+    local point = result.breakpoints[i]
+    if point.verified then set[#set + 1] = point end
+  end
+  if #set > 0 then
+    local file = fields.fields.file or ""
+    core.debug_send("debug_breakpoints_changed", { file = file, breakpoints = set })
+  end
+  return {}
 end
 
 -- Requests that need a stopped script.
@@ -145,13 +169,36 @@ function stopped_requests.debug_set(fields)
 end
 
 function stopped_requests.debug_evaluate(fields)
-  if fields.command then
+  if fields.command and not core.reloader.is_worker then
     local is_command, problem = core.try_debug_command(fields.frame or 0, fields.text)
     if problem then return nil, problem end
     if is_command then return { value = "", kind = "nil", reference = 0 } end
   end
   return values.evaluate(fields.frame or 0, fields.text, fields.seconds or EVALUATION_SECONDS,
     fields.whole)
+end
+
+-- Returns the target of a jump of the innermost function, or nil and a message.
+local function jump_target(line)
+  if not stopped_by then
+    return nil, "only a script that is stopped at a line can jump: it is stopped inside of an "
+      .. "operation"
+  end
+  local fn, from = values.innermost()
+  return versions.target(fn, from, line, stopped_by == "call")
+end
+
+function stopped_requests.debug_jump_targets(fields)
+  local target = jump_target(fields.line)
+  return { lines = target and { target.line } or {} }
+end
+
+function stopped_requests.debug_jump(fields)
+  local target, problem = jump_target(fields.line)
+  if not target then return nil, problem end
+  jump = target
+  core.debugger_resume("jump")
+  return { line = target.line }
 end
 
 function stopped_requests.debug_error()
@@ -220,9 +267,9 @@ end
 
 -- Stops the script, without the `skipped` innermost functions of the stack, and returns when it has
 -- to continue.
-local function stop(event, skipped)
+local function stop(event, skipped, by)
   if is_stopped or not core.debug_begin_pause() then return end
-  is_stopped, is_stepping = true, false
+  is_stopped, is_stepping, stopped_by = true, false, by
   calls.set_stopped(true)
   local before = values.enter(skipped)
   if event.dead then values.show_dead(event.dead, event.message) end
@@ -230,13 +277,16 @@ local function stop(event, skipped)
   event.frames = values.frames(0, 1)
   core.debug_send("debug_stopped", event)
   local mode = serve()
-  local depth, source, line = values.depth(), values.location()
+  local depth, fn, line, source = values.depth(), values.innermost()
   if values.leave(before) then core.jit.flush() end
-  local restarts = mode == "restart"
+  local restarts, jumps = mode == "restart", mode == "jump"
   if restarts then mode = nil end
+  -- The jump ends as a step does.
+  if jumps then mode = "in" end
   is_stopped, is_stepping, last_error = false, mode ~= nil, nil
   calls.set_stopped(false)
   breakpoints.set_stepping(is_stepping)
+  if jumps then core.debug_jump(fn, line, jump.position, by == "call") end
   core.debug_end_pause(mode, depth, source, line)
   core.debug_send("debug_continued", { restarts = restarts or nil })
   if restarts then core.debug_restart_frame() end
@@ -321,33 +371,12 @@ local function reason_of(points, ids)
   return "breakpoint"
 end
 
--- Called by an inserted call. `holds` is as in `stops_at`, `problem` the message of a condition
--- that failed.
-function calls.reached(spot, holds, problem)
-  if is_stopped or core.reloading then return end
-  local ended = is_stepping and core.debug_take_step()
-  local points = spot.points
-  if problem then report_condition(points[1], spot.chunk, clean(tostring(problem))) end
-  -- Left out are this function, `hit`, and those that are called here.
-  local ids = stopping(points, spot.chunk, 3, holds)
-  if ids then
-    stop({ reason = reason_of(points, ids), breakpoints = ids }, 3)
-  elseif ended then
-    stop({ reason = "step" }, 3)
-  end
-end
+-- Values that have changed by the end of a frame: the script stops at its next line.
+local changed_in_frame
 
--- Called before a function of the engine that has breakpoints, if a function of the game calls it.
-function core.debugger_row(number)
-  local info = not is_stopped and not core.reloading and core.debug.getinfo(3, "S")
-  if not info or info.source:sub(1, 1) ~= "@" then return end
-  local ids = stopping(rows.points(number), info.source:sub(2), 3)
-  if ids then stop({ reason = "function", breakpoints = ids }, 3) end
-end
-
--- Returns the event for values that have changed, or nil.
-local function data_event(chunk, skipped)
-  local changed = data.changed()
+-- Returns the event for values that have changed, or nil. `changed` are these values.
+local function data_event(chunk, skipped, changed)
+  changed = changed or data.changed()
   local ids, text
   for i = 1, changed and #changed or 0 do
     local watch = changed[i].watch
@@ -359,7 +388,46 @@ local function data_event(chunk, skipped)
   return ids and { reason = "data", breakpoints = ids, message = text }
 end
 
--- Called after `Unit.set_data` while data of units is followed.
+-- Returns the event for the end of a step, or of the search for the next line after values have
+-- changed; nil if a condition of these does not hold.
+local function step_event(chunk, skipped)
+  local changed = changed_in_frame
+  changed_in_frame = nil
+  if not changed then return { reason = "step" } end
+  local event = data_event(chunk, skipped + 1, changed)
+  if not event then
+    is_stepping = false
+    breakpoints.set_stepping(false)
+  end
+  return event
+end
+
+-- Called by an inserted call. `holds` is as in `stops_at`, `problem` the message of a condition
+-- that failed.
+function calls.reached(spot, holds, problem)
+  if is_stopped or core.reloading then return end
+  local ended = is_stepping and core.debug_take_step()
+  local points = spot.points
+  if problem then report_condition(points[1], spot.chunk, clean(tostring(problem))) end
+  -- Left out are this function, `hit`, and those that are called here.
+  local ids = stopping(points, spot.chunk, 3, holds)
+  if ids then
+    stop({ reason = reason_of(points, ids), breakpoints = ids }, 3, "call")
+  elseif ended then
+    local event = step_event(spot.chunk, 3)
+    if event then stop(event, 3, "call") end
+  end
+end
+
+-- Called before a function of the engine that has breakpoints, if a function of the game calls it.
+function core.debugger_row(number)
+  local info = not is_stopped and not core.reloading and core.debug.getinfo(3, "S")
+  if not info or info.source:sub(1, 1) ~= "@" then return end
+  local ids = stopping(rows.points(number), info.source:sub(2), 3)
+  if ids then stop({ reason = "function", breakpoints = ids }, 3) end
+end
+
+-- Called after functions of `Unit` while data of units is followed.
 function core.debugger_data()
   if is_stopped or core.reloading then return end
   -- Left out are this function, and the one that called it.
@@ -371,15 +439,16 @@ end
 -- has reached, or at which values are compared.
 function core.debugger_line(reason, chunk, line)
   if reason == "step" then
-    stop({ reason = "step" }, 2)
+    local event = step_event(chunk, 2)
+    if event then stop(event, 2, "hook") end
     return
   elseif reason == "data" then
     local event = data_event(chunk, 2)
-    if event then stop(event, 2) end
+    if event then stop(event, 2, "hook") end
     return
   end
   local ids = stopping(breakpoints.at(chunk, line), chunk, 2)
-  if ids then stop({ reason = "breakpoint", breakpoints = ids }, 2) end
+  if ids then stop({ reason = "breakpoint", breakpoints = ids }, 2, "hook") end
 end
 
 -- Returns true if a message has the text that errors of a kind must have.
@@ -450,17 +519,19 @@ end
 
 -- Begins the debugger. Returns the message of a problem.
 function core.debugger_begin()
-  if not core.reloader.recording then
+  if not core.reloader.recording and not core.reloader.is_worker then
     return "the scripts of this build cannot change, so no breakpoint can be set"
   elseif not core.debug_is_possible() then
     return "this build of LuaJIT has another layout than the debugger expects"
   end
   breakpoints.begin()
+  versions.begin()
   rows.begin()
 end
 
 function core.debugger_finish()
   breakpoints.finish()
+  versions.finish()
   data.clear()
   set_warnings(false)
   is_stepping = false
@@ -473,8 +544,19 @@ function core.debugger_pause()
   core.debug_break()
 end
 
+-- Called from time to time while functions of a worker are followed, because it has no frames.
+function core.debugger_retry()
+  if not is_stopped then breakpoints.update(true) end
+end
+
 -- Called in each frame while a tool debugs the game.
 function core.debugger_update()
+  calls.update()
   breakpoints.update()
   rows.update()
+  local changed = data.changed(true)
+  if changed then
+    changed_in_frame = changed
+    core.debugger_pause()
+  end
 end

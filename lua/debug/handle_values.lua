@@ -4,8 +4,12 @@ local core = ...
 core.jit.off(true, true)
 
 local type, next, pcall, rawget, sub = type, next, pcall, rawget, string.sub
+local setmetatable = setmetatable
 local Unit, Application = core.module("Unit"), core.module("Application")
-local Script = core.module("Script")
+local Script, Stats = core.module("Script"), core.module("Stats")
+
+-- Tables of counters that were shown.
+local counter_tables = setmetatable({}, { __mode = "k" })
 
 local handles = {}
 core.handle_values = handles
@@ -33,11 +37,36 @@ function handles.fields(value)
   return fields
 end
 
--- Returns the unit whose data a table is, or nil.
-function handles.unit_of_data(tree)
-  for unit, data in next, core.unit_data do
-    if data == tree then return unit end
+-- Returns a function that reads a field of the data of a unit, or a counter, and when it has to be
+-- compared; nil if the table is neither. The function is as in stack_values.lua.
+function handles.field_reader(tree, key)
+  if counter_tables[tree] then
+    return function() return Stats.value(key), false end, "frame"
   end
+  for _, data in next, core.unit_data do
+    if data == tree then return function() return rawget(tree, key), false end, "data" end
+  end
+end
+
+-- Returns a function that reads what the engine knows of a unit: its position, a component.
+function handles.reader(value, name)
+  local unit = unit_of(value)
+  local fields = unit and handles.fields(unit)
+  if not fields or fields[name] == nil then return nil, "there is no field " .. name end
+  local preview = core.value_text.preview
+  return function()
+    if not unit_of(unit) then return nil, true end
+    -- Most values are tables and vectors, new ones each time.
+    return preview(handles.fields(unit)[name]), false
+  end, "Unit"
+end
+
+-- Returns the counters of the last frame.
+local function counter_values()
+  local list, names = {}, Stats.names()
+  for i = 1, #names do list[names[i]] = Stats.value(names[i]) end
+  counter_tables[list] = true
+  return list
 end
 
 -- Returns what the engine knows about a stopped function: the unit that its variables name first,
@@ -52,6 +81,7 @@ function handles.engine_scope(variables)
   if core.has_main_world() then scope.main_world = Application.main_world() end
   scope.world = scope.unit and Unit.world(scope.unit) or nil
   scope.contexts = Script.contexts()
+  scope.counters = counter_values()
   local ok, time = pcall(Application.time_since_launch)
   scope.time_since_launch = ok and time or nil
   return scope

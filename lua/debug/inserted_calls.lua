@@ -5,11 +5,13 @@
 local core = ...
 
 local pcall, rawset, tonumber, match = pcall, rawset, tonumber, string.match
-local format = string.format
+local format, sub, concat = string.format, string.sub, table.concat
 local getinfo, getfenv = core.debug.getinfo, core.debug.getfenv
-local load_chunk, protect = core.load_chunk, core.debug_protect
+local load_chunk, protect, ffi = core.load_chunk, core.debug_protect, core.ffi
+local floor = math.floor
 
-local EVALUATION_SECONDS = 0.5 -- CPU time of a condition that calls functions
+local EVALUATION_SECONDS = 0.5 -- CPU time of a condition that calls functions, in a coroutine
+local WORD = 2 ^ 32
 
 local calls = {}
 core.inserted_calls = calls
@@ -20,11 +22,16 @@ calls.EVALUATION_SECONDS = EVALUATION_SECONDS
 local spots = {}
 local last_spot = 0
 local is_stopped, is_stepping = false, false
+-- True while a condition is tested that calls functions: these do not stop.
+local is_testing = false
+-- The address of the running coroutine, in two words that compiled code can read, and that of the
+-- main one.
+local current, main_low, main_high
 
--- The function `hit` while it tests a condition that calls no function. The condition may still not
--- end, in a metamethod; the watchdog then ends only the condition, and sets this to false, so that
--- it does so once for each test (src/script/interrupt.rs). After a condition has yielded, this may
--- be `hit` while no call of it runs.
+-- The function `hit` while it tests a condition without a budget. If the condition does not end,
+-- the watchdog ends only the condition, and sets this to false, so that it does so once for each
+-- test (src/script/interrupt.rs). After a condition has yielded, this may be `hit` while no call of
+-- it runs.
 rawset(core, "tests_condition", false)
 
 -- Adds a spot. Returns the text of its call. The call has no upvalue of its own and uses no name of
@@ -37,6 +44,18 @@ function calls.add(spot)
   return format('if ("")["\\27break"](%d%s) then end ', last_spot, passed)
 end
 
+-- Returns a text with calls: a list of `{ byte, call }` in the order of the text.
+function calls.assemble(text, inserted)
+  local parts, from = {}, 1
+  for i = 1, #inserted do
+    parts[#parts + 1] = sub(text, from, inserted[i].byte)
+    parts[#parts + 1] = inserted[i].call
+    from = inserted[i].byte + 1
+  end
+  parts[#parts + 1] = sub(text, from)
+  return concat(parts)
+end
+
 -- Forgets the spots of a chunk, or all.
 function calls.forget(chunk)
   for number, spot in next, spots do
@@ -46,6 +65,11 @@ end
 
 function calls.set_stopped(on)
   is_stopped = on
+end
+
+-- Called between frames: a condition that has ended its callback left this.
+function calls.update()
+  is_testing = false
 end
 
 function calls.set_stepping(on)
@@ -104,7 +128,7 @@ end
 -- Compiled code contains this function: only what it calls for a breakpoint that stops is slow.
 local function hit(number, a, b, c, d, e, f, g, h)
   local spot = spots[number]
-  if not spot or is_stopped then return end
+  if not spot or is_stopped or is_testing then return end
   local test = spot.test
   if test == nil then test = prepare(spot) end
   if not test then
@@ -112,7 +136,8 @@ local function hit(number, a, b, c, d, e, f, g, h)
     return
   end
   local ok, holds
-  if spot.has_calls then
+  is_testing = spot.has_calls
+  if spot.has_calls and not (current[0] == main_low and current[1] == main_high) then
     -- It may yield, which would suspend the function of the game.
     ok, holds = protect(EVALUATION_SECONDS, test, a, b, c, d, e, f, g, h)
   else
@@ -120,6 +145,7 @@ local function hit(number, a, b, c, d, e, f, g, h)
     ok, holds = pcall(test, a, b, c, d, e, f, g, h)
     core.tests_condition = false
   end
+  is_testing = false
   local problem
   if not ok then
     problem, holds = holds, true
@@ -132,7 +158,24 @@ local function hit(number, a, b, c, d, e, f, g, h)
   if holds or is_stepping then calls.reached(spot, holds and true or false, problem) end
 end
 
+-- Returns where the address of the running coroutine is, and the address of the main one.
+local function find_current()
+  local here, main = core.debug_thread_addresses()
+  local elsewhere = {}
+  core.coroutine.resume(core.coroutine.create(function()
+    local list = core.debug_thread_addresses()
+    for i = 1, #list do elsewhere[list[i]] = true end
+  end))
+  for i = 1, #here do
+    if elsewhere[here[i]] then return here[i], main end
+  end
+end
+
 -- Functions that a reload left with an inserted call keep it, so it stays.
 function calls.begin()
+  local address, main = find_current()
+  current = ffi.cast("const uint32_t *", ffi.cast("uintptr_t", address))
+  main_low, main_high = main % WORD, floor(main / WORD)
+  is_testing = false
   rawset(core.string, "\27break", hit)
 end

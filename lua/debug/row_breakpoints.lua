@@ -6,8 +6,9 @@ local core = ...
 
 core.jit.off(true, true)
 
-local type, rawget, rawset = type, rawget, rawset
-local format, gmatch, sub, concat = string.format, string.gmatch, string.sub, table.concat
+local type, next, rawget, rawset = type, next, rawget, rawset
+local format, gmatch, match, sub = string.format, string.gmatch, string.match, string.sub
+local concat = table.concat
 local getinfo, upvaluejoin = core.debug.getinfo, core.debug.upvaluejoin
 local load_chunk, globals, jit = core.load_chunk, core.globals, core.jit
 
@@ -97,13 +98,42 @@ function rows.set(points)
   rows.update()
 end
 
--- Calls `after` after each call of a function of the prelude; nil ends that.
-function rows.follow(name, after)
-  local fn = function_named(name)
+-- Calls `after` after each call of a function of the engine; nil ends that.
+local function follow(fn, after)
   if not by_function[fn] and not after then return end
   local row = row_of(fn)
   row.after = after
   switch(row)
+end
+
+-- Calls functions after each call of functions of the engine: `{ [name] = after }`, in place of
+-- those before. A name such as `Unit.*` means all functions of a module.
+function rows.follow(wanted)
+  local after_of = {}
+  for name, after in next, wanted do
+    local module = match(name, "^(%w+)%.%*$")
+    if module then
+      for _, fn in next, core.module(module) do
+        local is_lua = type(fn) == "function" and getinfo(fn, "S").what ~= "C"
+        if is_lua or type(fn) == "function" and core.debug_is_native(fn) then
+          after_of[fn] = after
+        end
+      end
+    else
+      after_of[function_named(name)] = after
+    end
+  end
+  for i = 1, #by_number do
+    local row = by_number[i]
+    if row.after and not after_of[row.fn] then follow(row.fn, nil) end
+  end
+  for fn, after in next, after_of do follow(fn, after) end
+end
+
+-- Called after a native function that is followed.
+function core.debugger_row_after(number)
+  local row = by_number[number]
+  if row and row.after then row.after() end
 end
 
 -- Exchanges functions that were running. Called in each frame.

@@ -243,8 +243,10 @@ end
 local function table_entries(value, first, most)
   value = core.protected[value] or value
   local count = #value
-  local keys, missing = named_keys(value, count)
   local list, last = {}, first + most - 1
+  local keys, missing = {}, nil
+  -- A page of a long list needs no other fields.
+  if last > count then keys, missing = named_keys(value, count) end
   for i = first, count < last and count or last do
     list[#list + 1] = entry("[" .. i .. "]", rawget(value, i))
   end
@@ -352,11 +354,12 @@ end
 
 -- Describes a function of a stack: file and line, and true for one of the engine.
 local function frame_at(index)
-  local info = info_at(index, "nSl")
+  local info = info_at(index, "nSlf")
   local name = info.name or info.what == "main" and "main chunk" or "function"
   local frame = { frame = index, name = clean(name) }
   if sub(info.source, 1, 1) == "@" then
     frame.file, frame.line = clean(sub(info.source, 2)), info.currentline
+    frame.version = core.text_versions.earlier_id(info.func, sub(info.source, 2))
     if frame.line < 0 then frame.line = dead_line end
   else
     frame.engine = true
@@ -421,10 +424,10 @@ function values.coroutines()
   return list
 end
 
--- Returns the source and the line of the innermost function.
-function values.location()
-  local info = info_at(0, "Sl")
-  return info and info.source or "", info and info.currentline or 0
+-- Returns the innermost function, its line and its source.
+function values.innermost()
+  local info = info_at(0, "fSl")
+  return info and info.func, info and info.currentline or 0, info and info.source or ""
 end
 
 local function first_line(problem)
@@ -541,8 +544,28 @@ function values.set(reference, name, index, text, seconds)
   return entry(name, result)
 end
 
--- Returns a function that reads a variable of a scope or a field of a table, and true if only
--- `Unit.set_data` changes it; or nil and a message.
+-- Returns a function that reads a local variable as long as its function runs: its value; nothing
+-- while it does not exist; and nil and true when the function has returned. Returns nil and a
+-- message if the function is in another coroutine.
+local function local_reader(index, name)
+  local kind, n = find(index, name, "local")
+  if not kind then return nil, "there is no variable '" .. name .. "'" end
+  if index >= base then return nil, "the variable is in another coroutine" end
+  local fn, height, thread = info_at(index, "f").func, base - index, stopped_in
+  return function()
+    if (running() or "main") ~= thread then return end
+    local level = depth() - height + 1
+    local info = level > 0 and getinfo(level, "f")
+    if not info or info.func ~= fn then return nil, true end
+    local found, value = getlocal(level, n)
+    if found == name then return value, false end
+  end, "line"
+end
+
+-- Returns a function that reads a variable of a scope, a field of a table or of a handle, or a
+-- counter; and when it has to be compared: after "data" of units was set, after functions of
+-- "Unit", at the end of each "frame", or at each "line". Returns nil and a message if that is not
+-- possible.
 function values.reader(reference, name)
   local at = references[reference]
   if not at then return nil, NO_REFERENCE end
@@ -551,14 +574,20 @@ function values.reader(reference, name)
     tree = core.protected[tree] or tree
     local key = key_named(tree, name)
     if key == nil then return nil, "there is no field " .. name end
-    return function() return rawget(tree, key) end, core.handle_values.unit_of_data(tree) ~= nil
+    local read, when = core.handle_values.field_reader(tree, key)
+    if read then return read, when end
+    return function() return rawget(tree, key), false end, "line"
+  elseif at.kind == "handle" then
+    return core.handle_values.reader(at.value, name)
   elseif at.kind == "upvalues" then
     local kind, n, _, fn = find(at.value, name, "upvalue")
     if not kind then return nil, "there is no variable '" .. name .. "'" end
     return function()
       local _, value = getupvalue(fn, n)
-      return value
-    end, false
+      return value, false
+    end, "line"
+  elseif at.kind == "locals" then
+    return local_reader(at.value, name)
   end
-  return nil, "only fields of tables, globals, upvalues and data of units can be followed"
+  return nil, "what the engine knows cannot be followed: open the unit, or the counters"
 end

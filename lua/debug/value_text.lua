@@ -95,6 +95,8 @@ end
 -- message.
 local function named_keys(value, count)
   local numbers, texts, others, total = {}, {}, {}, 0
+  -- The length of a table takes several steps.
+  local number_count, text_count, other_count = 0, 0, 0
   local is_cut = false
   -- LuaJIT visits the items of a list first, but the last ones may be among the named fields: then
   -- those before item `count` are not found.
@@ -105,14 +107,26 @@ local function named_keys(value, count)
       is_cut = total == KEYS_MAX
       if is_cut then break end
       total = total + 1
-      local list = kind == "number" and numbers or kind == "string" and texts or others
-      list[#list + 1] = key
+      if kind == "number" then
+        number_count = number_count + 1
+        numbers[number_count] = key
+      elseif kind == "string" then
+        text_count = text_count + 1
+        texts[text_count] = key
+      else
+        other_count = other_count + 1
+        others[other_count] = key
+      end
     end
   end
   local keys = {}
   if is_cut then
+    local at = 0
     for _, list in next, { numbers, texts, others } do
-      for i = 1, #list do keys[#keys + 1] = list[i] end
+      for i = 1, #list do
+        at = at + 1
+        keys[at] = list[i]
+      end
     end
     return keys, "more fields"
   end

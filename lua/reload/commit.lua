@@ -47,7 +47,7 @@ end
 local function save(box)
   -- Versions of the debugger have the globals of the dry run.
   local hidden = { box, reload, records, reload.owners, reload.successors, reload.state,
-    reload.debugged }
+    reload.debugged, reload.debugged_texts }
   for i = 1, #reload.engine do
     hidden[#hidden + 1] = reload.engine[i]
   end
@@ -305,7 +305,7 @@ local function commit(box)
   local pairs_of, old, new, sources = lists(box)
   -- Versions of the debugger have the globals of the dry run.
   local hidden = { box, reload, records, reload.owners, reload.successors, reload.state,
-    reload.debugged }
+    reload.debugged, reload.debugged_texts }
   local hits, existed, kept = core.heap_scan(hidden, old, new, sources)
   local plan = reload.plan(pairs_of, existed, box.exchange)
   apply_plan(plan)

@@ -421,7 +421,7 @@ function reload.compile_text(script, env)
   local outline = core.outline(script.text)
   local written = outline and outline.written or {}
   written.harmless = outline ~= nil and not outline.dynamic and reload.is_harmless(outline.calls)
-  if outline and outline.text then
+  if outline and outline.text and reload.recording then
     local chunk, problem, refused = load_chunk(outline.text, "@" .. script.chunk, env)
     if chunk then
       return chunk, written

@@ -17,6 +17,8 @@ mod requests;
 mod responses;
 #[path = "dap/values.rs"]
 mod values;
+#[path = "dap/workers.rs"]
+mod workers;
 
 use engine_app::exit;
 use engine_foundation::sjson::SjsonTree;
@@ -26,7 +28,7 @@ use framing::{InputMessage, read_messages};
 use game::DebuggedGame;
 use paths::GamePaths;
 use responses::{Context, Pending};
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::time::Duration;
 
@@ -34,15 +36,24 @@ use std::time::Duration;
 #[derive(clap::Args)]
 pub struct Args {}
 
-/// Wait for a message of the game, and for one of the editor if there is no game.
-const GAME_WAIT: Duration = Duration::from_millis(2);
-const EDITOR_WAIT: Duration = Duration::from_millis(50);
+/// Longest wait for a message of the editor or the game, before the output is looked at.
+const WAIT: Duration = Duration::from_millis(50);
 
 /// Something that a thread of the adapter has read.
 enum Arrival {
     Editor(InputMessage),
     /// A line that the game has printed: the category, and the text.
     Printed(&'static str, String),
+    /// The game has sent something, or has ended the connection.
+    Game,
+}
+
+/// A text that is in no file.
+#[derive(PartialEq)]
+struct UnsavedSource {
+    script: String,
+    /// The number of an earlier text of the script, if it is one.
+    version: Option<f64>,
 }
 
 /// The session with an editor.
@@ -65,10 +76,15 @@ struct Adapter {
     errors: Vec<(&'static str, SjsonTree)>,
     /// True while a script is stopped.
     is_stopped: bool,
+    /// The number of the worker whose script is stopped; 0 if it is one of the game.
+    stopped_worker: f64,
     /// The reason of the next stop that no breakpoint causes: "entry", "pause" or "step".
     stop_reason: &'static str,
-    /// Scripts without a file, by the number by which the editor asks for them, less 1.
-    sources: Vec<String>,
+    /// Scripts without a file, and earlier texts of scripts, by the number by which the editor asks
+    /// for them, less 1.
+    sources: Vec<UnsavedSource>,
+    /// Scripts that the editor knows to be loaded: the game and each worker load their own.
+    loaded: HashSet<String>,
     /// The function of the stack in which the editor last asked for variables.
     last_frame: f64,
     /// True if the editor has ended the session.
@@ -102,8 +118,10 @@ pub fn main(_: Args) -> i32 {
         functions: Vec::new(),
         errors: vec![("on", SjsonTree::Bool(false))],
         is_stopped: false,
+        stopped_worker: 0.0,
         stop_reason: "step",
         sources: Vec::new(),
+        loaded: HashSet::new(),
         last_frame: 0.0,
         is_done: false,
     };
@@ -114,24 +132,12 @@ pub fn main(_: Args) -> i32 {
 impl Adapter {
     fn run(&mut self) {
         while !self.is_done && terminal::output_error().is_none() {
-            let wait = if self.game.is_some() { None } else { Some(EDITOR_WAIT) };
-            while let Some(arrival) = self.next_arrival(wait) {
+            if let Ok(arrival) = self.arrivals.recv_timeout(WAIT) {
                 self.arrived(arrival);
-                if self.is_done || wait.is_some() {
-                    break;
-                }
             }
-            self.poll_game();
         }
         if let Some(game) = self.game.take() {
             game.end();
-        }
-    }
-
-    fn next_arrival(&self, wait: Option<Duration>) -> Option<Arrival> {
-        match wait {
-            None => self.arrivals.try_recv().ok(),
-            Some(wait) => self.arrivals.recv_timeout(wait).ok(),
         }
     }
 
@@ -143,16 +149,19 @@ impl Adapter {
             }
             Arrival::Editor(InputMessage::End) => self.is_done = true,
             Arrival::Printed(category, line) => self.output(category, &(line + "\n")),
+            Arrival::Game => self.poll_game(),
         }
     }
 
     /// Handles the messages of the game, and its end.
     fn poll_game(&mut self) {
-        let Some(game) = &mut self.game else { return };
-        match game.client.receive(GAME_WAIT) {
-            ClientMessage::Message(tree) => self.handle_game_message(&tree),
-            ClientMessage::Bytes(_) | ClientMessage::Nothing => {}
-            ClientMessage::Ended(reason) => self.game_ended(&reason),
+        while let Some(game) = &mut self.game {
+            match game.client.receive_now() {
+                ClientMessage::Message(tree) => self.handle_game_message(&tree),
+                ClientMessage::Bytes(_) => {}
+                ClientMessage::Nothing => return game.wait_for_messages(),
+                ClientMessage::Ended(reason) => return self.game_ended(&reason),
+            }
         }
     }
 
@@ -167,7 +176,7 @@ impl Adapter {
                 &format!("engine dap: the connection to the game has ended: {reason}\n"),
             );
         }
-        while let Some(arrival) = self.next_arrival(Some(EDITOR_WAIT)) {
+        while let Ok(arrival) = self.arrivals.recv_timeout(WAIT) {
             self.arrived(arrival);
         }
         for (_, pending) in std::mem::take(&mut self.pending) {

@@ -2,6 +2,7 @@
 
 use super::confinement_flag::ConfinementFlag;
 use super::editor_definitions;
+use super::launcher;
 use super::picture_flags;
 use super::thread_flags::ThreadFlags;
 use super::variant_flags::VariantFlags;
@@ -95,6 +96,9 @@ pub struct Args {
     /// Let tools connect, and wait for a debugger before any script is loaded (engine dap)
     #[arg(long, conflicts_with_all = ["no_tools", "record", "replay"])]
     debug: bool,
+    /// End when standard input is closed: when the program that has started the game ends
+    #[arg(long)]
+    end_with_input: bool,
     /// Do not print how many frames were played, at the end of a run without a window;
     /// ENGINE_QUIET=1 in the environment does the same
     #[arg(long)]
@@ -245,6 +249,16 @@ fn seconds(text: &str) -> Result<f64, String> {
     }
 }
 
+/// Sets what holds for the whole process.
+fn prepare_process(args: &Args) {
+    if let Some(Adapter::Software) = args.renderer {
+        load_only_software_drivers();
+    }
+    if args.end_with_input {
+        launcher::end_with_input();
+    }
+}
+
 pub fn main(args: Args) -> i32 {
     // A replay is compared and not shown.
     let window = !args.headless && args.replay.is_none();
@@ -265,9 +279,7 @@ pub fn main(args: Args) -> i32 {
     if let Game::Folder(folder) = &game {
         editor_definitions::refresh(folder);
     }
-    if let Some(Adapter::Software) = args.renderer {
-        load_only_software_drivers();
-    }
+    prepare_process(&args);
     let sound = destination(&args, window);
     let tools = match (args.tools || args.debug, args.no_tools) {
         (true, _) => RemoteAccess::Always,

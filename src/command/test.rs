@@ -2,6 +2,7 @@
 
 use super::confinement_flag::ConfinementFlag;
 use super::editor_definitions;
+use super::launcher;
 use super::thread_flags::ThreadFlags;
 use super::variant_flags::VariantFlags;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
@@ -105,6 +106,9 @@ pub struct Args {
     #[arg(long, conflicts_with_all = ["no_sandbox", "watch", "list", "jobs", "shard", "repeat",
           "retry", "coverage", "api_coverage"])]
     debug: bool,
+    /// End when standard input is closed: when the program that has started the tests ends
+    #[arg(long)]
+    end_with_input: bool,
     /// Write the files of screenshots instead of comparing with them: check the files afterwards
     #[arg(long)]
     update_golden: bool,
@@ -296,6 +300,9 @@ pub fn main(args: Args) -> i32 {
         }
     };
     editor_definitions::refresh(&args.path);
+    if args.end_with_input {
+        launcher::end_with_input();
+    }
     testing::test(&TestOptions {
         start: args.path,
         files: args.files,

@@ -25,7 +25,7 @@ pub use process::{
     exit_immediately, limit_malloc_arenas, silence_driver_warnings, use_small_pages,
 };
 pub use process::{lower_thread_priority, stack_floor};
-pub use signals::{ThreadInterrupt, end_requested, install_signal_handlers};
+pub use signals::{ThreadInterrupt, end_requested, install_signal_handlers, request_end};
 pub use terminal::{RawTerminal, enable_terminal_colors, redirect_input, redirect_output};
 
 /// Name of the platform, as settings and resource variants spell it.

@@ -117,6 +117,11 @@ extern "C" fn on_signal(_: libc::c_int) {
     record_end_signal();
 }
 
+/// Asks this process to end, as a signal does.
+pub fn request_end() {
+    record_end_signal();
+}
+
 fn record_end_signal() {
     let now = (seconds_since_start() * 1e6) as u64 + 1;
     // Only the first request counts.

@@ -3,7 +3,7 @@
 
 use super::api_row::FunctionRow;
 use super::ctypes::ValueTypeIds;
-use super::debugger::DebuggerState;
+use super::debugger::{DebuggerState, WorkerLink};
 use super::describe_value;
 use super::heap::MarkTable;
 use super::interrupt::Interrupt;
@@ -95,6 +95,8 @@ pub struct ScriptContext {
     pub samples: Option<Box<ScriptSamples>>,
     /// The debugger, while a tool debugs the game.
     pub debugger: Option<Box<DebuggerState>>,
+    /// In a worker: the tool that may debug it.
+    pub worker_link: Option<Box<WorkerLink>>,
     /// True if this VM runs a worker.
     pub worker: bool,
     /// Advice to a person whose script needs more time.

@@ -6,6 +6,8 @@
 //! instruction until the callback has ended: no `pcall` of the script can swallow the error.
 
 mod suspension;
+#[cfg(test)]
+mod tests;
 
 use super::context::ScriptContext;
 use super::debugger;
@@ -50,6 +52,8 @@ pub enum StopReason {
     End = 4,
     /// The sampler asks for the script's location (sampler.rs). The script is not stopped.
     Where = 8,
+    /// The debugger has settings for a worker. The script is not stopped.
+    Debugger = 32,
 }
 
 /// State shared by the watchdog thread and the thread that runs Lua.
@@ -77,6 +81,8 @@ pub struct Interrupt {
     lines: AtomicBool,
     /// True if the debugger follows executed lines.
     debugged: AtomicBool,
+    /// True if the debugger has settings that the script has not taken over.
+    has_settings: AtomicBool,
     /// True if the script must end in any case.
     cancelled: AtomicBool,
     watcher: Mutex<Option<Thread>>,
@@ -148,6 +154,7 @@ impl Interrupt {
             closing: AtomicBool::new(false),
             lines: AtomicBool::new(false),
             debugged: AtomicBool::new(false),
+            has_settings: AtomicBool::new(false),
             cancelled: AtomicBool::new(false),
             watcher: Mutex::new(None),
             on_hang: Mutex::new(None),
@@ -319,6 +326,9 @@ impl Interrupt {
         if turn % 2 == 1 && self.cancelled.load(SeqCst) {
             self.arm_for(turn, StopReason::End);
         }
+        if turn % 2 == 1 && self.has_settings.load(SeqCst) {
+            self.arm_debugger();
+        }
         if let Some(seconds) = asked {
             let late = self.late.load(SeqCst);
             let allowed = if late { SHUTDOWN_SECONDS } else { GRACE_SECONDS };
@@ -440,6 +450,9 @@ unsafe extern "C" fn script_interrupted(l: *mut lua_State, ar: *mut lua_Debug) -
                 return raise(l, cx, message, false);
             }
         }
+        if interrupt.is_armed(StopReason::Debugger) && !runs_engine(l, ar) {
+            take_settings(l, &interrupt);
+        }
         if !interrupt.is_armed(StopReason::Time) && !interrupt.is_armed(StopReason::End) {
             return 0;
         }
@@ -467,6 +480,20 @@ unsafe extern "C" fn script_interrupted(l: *mut lua_State, ar: *mut lua_Debug) -
             false => "stopped: the process was asked to end, and this did not return".to_string(),
         };
         raise(l, cx, message, true)
+    }
+}
+
+/// Takes over the settings of the debugger, in the hook.
+unsafe fn take_settings(l: *mut lua_State, interrupt: &Arc<Interrupt>) {
+    // SAFETY: as for the caller, in which nothing is borrowed at this point.
+    unsafe {
+        interrupt.has_settings.store(false, SeqCst);
+        interrupt.disarm(StopReason::Debugger, l);
+        let runs = super::luajit_layout::set_hook_runs(l, false);
+        debugger::settings_changed(l);
+        if runs == Some(true) {
+            super::luajit_layout::set_hook_runs(l, true);
+        }
     }
 }
 
@@ -546,55 +573,5 @@ unsafe fn raise(
         lua_pushlstring(l, text.as_ptr() as *const _, text.len());
         cx.memory.end_lenient();
         1
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_vm_requires_its_watchdog_thread() {
-        let interrupt = Interrupt::new();
-        let giant = Builder::new().stack_size(1 << 60);
-        assert!(interrupt.watch_by(null_mut(), giant).is_err());
-        interrupt.close();
-    }
-
-    #[test]
-    fn the_last_message_distinguishes_scripts_from_the_engine() {
-        let interrupt = Interrupt::new();
-        let (sender, receiver) = std::sync::mpsc::channel();
-        interrupt.set_on_hang(Box::new(move |cause| sender.send(cause).unwrap()));
-        interrupt.check(Some(KILL_SECONDS / 2.0));
-        interrupt.check(Some(KILL_SECONDS * 2.0));
-        interrupt.begin(f64::INFINITY);
-        interrupt.check(Some(KILL_SECONDS * 2.0));
-        assert_eq!(receiver.try_iter().collect::<Vec<_>>(), [HangCause::Engine, HangCause::Script]);
-    }
-
-    #[test]
-    fn interrupts_are_removed_in_any_order() {
-        let all = [Interrupt::new(), Interrupt::new(), Interrupt::new()];
-        for interrupt in &all {
-            interrupt.watch(null_mut()).unwrap();
-        }
-        let listed = || {
-            let all = std::iter::successors(Some(first().cast_const()), |at| {
-                // SAFETY: they are all alive.
-                Some(unsafe { at.as_ref() }?.next.load(SeqCst).cast_const())
-            });
-            all.take_while(|at| !at.is_null()).collect::<Vec<_>>()
-        };
-        let [a, b, c] = [0, 1, 2].map(|i| Arc::as_ptr(&all[i]));
-        assert_eq!(listed(), [c, b, a]);
-        all[1].close();
-        assert_eq!(listed(), [c, a]);
-        all[2].close();
-        assert_eq!(listed(), [a]);
-        all[0].close();
-        assert!(listed().is_empty());
-        // A signal may come before the thread has a list.
-        on_thread_interrupt(std::ptr::null());
     }
 }

@@ -135,6 +135,15 @@ pub unsafe fn string_number(l: *mut lua_State) -> *mut u32 {
     }
 }
 
+/// Returns the memory of a state's `global_State`.
+///
+/// # Safety
+/// `l` is a live state.
+pub unsafe fn global_slots(l: *mut lua_State) -> *const u64 {
+    // SAFETY: as the caller promised.
+    unsafe { (*l.cast::<RawState>()).global.cast() }
+}
+
 /// Finds the word of `global_State` that holds the number of the next new string. LuaJIT orders
 /// strings in tables by the numbers that they got at their creation.
 ///

@@ -71,7 +71,7 @@ pub fn pattern_fits(text: &str, pattern: &str) -> Option<bool> {
 const STEPS_MAX: u64 = 1_000_000;
 
 pub use context::script_location;
-pub use debugger::{DebugRequest, DebuggerHost};
+pub use debugger::{DebugRequest, DebuggerHost, WorkerDebugHub, WorkerEvents, WorkerReply};
 pub use interrupt::{HangCause, Interrupt};
 pub use report::{ErrorReport, SourceLocation, StackFrame};
 pub use serialize::check_save;

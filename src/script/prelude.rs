@@ -146,6 +146,7 @@ pub const FILES: &[PreludeFile] = files![
     "debug/inserted_calls",
     "debug/row_breakpoints",
     "debug/breakpoints",
+    "debug/text_versions",
     "debug/data_breakpoints",
     "debug/debugger",
     "debug/debug_commands",

@@ -151,13 +151,13 @@ impl Vm {
             lines: config.lines.then(Default::default),
             samples: None,
             debugger: None,
+            worker_link: None,
             worker: config.worker,
             time_remedy: context::time_remedy(config.worker),
         }));
         memory.context.set(cx);
         let user = Rc::as_ptr(&memory).cast_mut().cast::<c_void>();
-        // Called before the state's first string is created, because that string needs its number,
-        // too.
+        // Called before the first string of the state is created, which needs a number, too.
         luajit_layout::string_id_address();
         // SAFETY: the memory, which the context holds, outlives the state: `Drop` closes it first.
         let l = unsafe { lua_newstate(lua_memory::allocate, user) };

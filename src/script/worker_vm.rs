@@ -1,6 +1,7 @@
 //! A worker's thread: a separate VM in which a module of the game runs. The channel to the game and
 //! the timing are in src/system/workers/.
 
+use super::debugger::WorkerDebugHub;
 use super::interrupt::Interrupt;
 use super::modules;
 use super::report::ErrorReport;
@@ -30,6 +31,8 @@ struct WorkerOrigin {
     frame_total: f64,
     seed: u64,
     seconds: f64,
+    /// The tool that may debug the worker.
+    debugging: Option<Arc<WorkerDebugHub>>,
 }
 
 /// Starts a worker that runs `module`. `seconds`: CPU time between two waits for messages.
@@ -54,6 +57,7 @@ pub fn start(
         frame_delta: engine.frame.delta,
         frame_total: engine.frame.total,
         seed: engine.devices.workers.started(),
+        debugging: engine.devices.workers.companion.clone().and_then(|it| it.downcast().ok()),
         seconds: seconds.unwrap_or_else(|| engine.game.settings.number("limits.worker_seconds")),
     };
     let order = WorkerStart { name: module, data, turn_frames };
@@ -105,6 +109,9 @@ fn run(origin: WorkerOrigin, inside: WorkerEndpoint) -> WorkerEnd {
         Err(report) => return WorkerEnd::Failed(report.to_string()),
     };
     inside.set_controls(controls(vm.interrupt()));
+    if let Some(hub) = origin.debugging {
+        vm.join_debugger(hub, &origin.module);
+    }
     let module = ScriptValue::Text(origin.module.clone());
     match vm.call_core("run_worker", &[module], origin.seconds) {
         Err(report) => return WorkerEnd::Failed(report.to_string()),

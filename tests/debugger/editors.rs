@@ -150,6 +150,88 @@ fn settings_of_other_editors_name_program_and_request() {
     assert_eq!(code, 0, "{out}{err}");
 }
 
+/// Returns the arguments of requests in the table of the page.
+fn documented_arguments() -> Vec<String> {
+    let page = concat!(env!("CARGO_MANIFEST_DIR"), "/docs/debugging.md");
+    let page = fs::read_to_string(page).expect("the page");
+    let table = page.split("| Argument | What it is |\n").nth(1).expect("the table");
+    let rows = table.lines().skip(1).take_while(|line| line.starts_with("| `"));
+    rows.map(|row| row.split('`').nth(1).expect("a name").to_string()).collect()
+}
+
+/// Returns the names before each occurrence of a text.
+fn names_before(text: &str, mark: &str) -> Vec<String> {
+    let is_name = |c: char| c.is_ascii_alphanumeric() || c == '_';
+    let parts: Vec<&str> = text.split(mark).collect();
+    let name = |part: &&str| part.rsplit(|c| !is_name(c)).next().unwrap_or("").to_string();
+    parts[..parts.len() - 1].iter().map(name).filter(|name| !name.is_empty()).collect()
+}
+
+#[test]
+fn settings_name_only_arguments_that_exist() {
+    let known = documented_arguments();
+    // What every configuration of an editor has.
+    let common = ["type", "request", "name"];
+    let neovim = block("lua fragment", "dap.adapters");
+    let neovim = neovim.split("configurations.lua = ").nth(1).expect("its list");
+    let emacs = block("elisp", "dape-configs");
+    let emacs = emacs.split(|c: char| c.is_whitespace() || c == '(' || c == ')');
+    let emacs = emacs.filter_map(|word| word.strip_prefix(':')).map(str::to_string).collect();
+    let helix = block("toml", "language.debugger");
+    let helix = helix.split("args = {").nth(1).expect("its arguments");
+    let jetbrains = json::read(&block("json", "\"request\"")).expect("JSON");
+    let template = concat!(env!("CARGO_MANIFEST_DIR"), "/game_template/.vscode/launch.json");
+    let template = json::read(&fs::read_to_string(template).expect("a file")).expect("JSON");
+    let keys = |tree: &SjsonTree| match tree {
+        SjsonTree::Object(entries) => entries.iter().map(|(key, _)| key.clone()).collect(),
+        _ => Vec::new(),
+    };
+    let template = items(&template, "configurations").iter().flat_map(keys).collect();
+    let helix = names_before(helix.split('}').next().expect("a list"), " = ");
+    let rows: [(&str, Vec<String>); 5] = [
+        ("Neovim", names_before(neovim, " = ")),
+        ("Emacs", emacs),
+        ("Helix", helix),
+        ("JetBrains", keys(&jetbrains)),
+        ("the template", template),
+    ];
+    for (editor, names) in rows {
+        assert!(names.iter().any(|name| name == "folder"), "{editor}: {names:?}");
+        for name in names {
+            let exists = common.contains(&name.as_str()) || known.contains(&name);
+            assert!(exists, "{editor} has '{name}', which is not in {known:?}");
+        }
+    }
+}
+
+#[test]
+fn the_adapter_takes_every_documented_argument() {
+    let known = documented_arguments();
+    let tests = ["suite", "test"];
+    let main = "function update()\n  argument = (Application.argv())\n  done = true\nend\n";
+    let mut editor = Editor::start("arguments", main);
+    let folder = json::quoted(&editor.path("").to_string_lossy());
+    editor.ask(
+        "launch",
+        &format!(
+            "{{\"cwd\": {folder}, \"headless\": true, \"arguments\": [\"one\"], \
+             \"engineArguments\": [\"--seed\", \"7\"], \"stopOnEntry\": true}}"
+        ),
+    );
+    editor.event("initialized");
+    editor.ask("configurationDone", "{}");
+    assert_eq!(editor.stopped().0, "entry");
+    editor.ask("continue", THREAD);
+    editor.stop_at("done = true");
+    assert_eq!(editor.evaluate("argument"), "\"one\"");
+    editor.end();
+    // The others are used by the tests of suites and of settings.
+    let used = ["folder", "headless", "arguments", "engineArguments", "stopOnEntry"];
+    let all: Vec<&str> = used.iter().chain(&tests).copied().collect();
+    assert!(known.iter().all(|name| all.contains(&name.as_str())), "{known:?}");
+    assert_eq!(known.len(), all.len());
+}
+
 #[test]
 fn first_session_of_the_manual_happens_as_written() {
     let page = concat!(env!("CARGO_MANIFEST_DIR"), "/docs/debugging.md");

@@ -106,6 +106,36 @@ fn conditions_see_locals_upvalues_and_globals() {
 }
 
 #[test]
+#[cfg(target_os = "linux")]
+fn a_game_ends_when_its_adapter_is_killed() {
+    for line in ["", "{\"line\": 17}"] {
+        let mut editor = Editor::start("killed", MAIN);
+        editor.launch(line);
+        if line.is_empty() {
+            editor.plays_on("frames");
+        } else {
+            editor.stopped();
+        }
+        let folder = editor.path("").to_string_lossy().into_owned();
+        let plays = || {
+            let processes = std::fs::read_dir("/proc").expect("processes").flatten();
+            let lines = processes.map(|it| std::fs::read(it.path().join("cmdline")));
+            lines.flatten().any(|line| {
+                let line = String::from_utf8_lossy(&line).into_owned();
+                line.contains("\0run\0") && line.contains(folder.trim_end_matches('/'))
+            })
+        };
+        assert!(plays());
+        editor.adapter.kill().expect("it can be killed");
+        let end = Instant::now() + Duration::from_secs(20);
+        while plays() {
+            assert!(Instant::now() < end, "the game plays on");
+            std::thread::sleep(Duration::from_millis(20));
+        }
+    }
+}
+
+#[test]
 fn ten_thousand_breakpoints_are_set_or_refused() {
     let mut editor = Editor::start("many", MAIN);
     editor.launch("");
@@ -295,13 +325,21 @@ fn a_script_stops_in_a_component() {
 
 #[test]
 fn a_killed_editor_lets_a_stopped_game_play_on() {
-    let mut first = Editor::start("killed", MAIN);
-    first.launch("{\"line\": 16}");
-    first.stopped();
-    first.adapter.kill().expect("it runs");
+    // The game is not the adapter's own, or it would end with it.
+    let mut first = Editor::start("left", MAIN);
+    first.launch("");
     let folder = json::quoted(&first.path("").to_string_lossy());
-    let mut second = Editor::start("killed-2", MAIN);
+    let path = json::quoted(&first.path("main.lua").to_string_lossy());
+    first.ask("disconnect", "{\"terminateDebuggee\": false}");
     let attach = format!("{{\"folder\": {folder}}}");
+    let mut killed = Editor::start("left-1", MAIN);
+    killed.ask("attach", &attach);
+    let point =
+        format!("{{\"source\": {{\"path\": {path}}}, \"breakpoints\": [{{\"line\": 16}}]}}");
+    killed.ask("setBreakpoints", &point);
+    killed.event("stopped");
+    killed.adapter.kill().expect("it runs");
+    let mut second = Editor::start("left-2", MAIN);
     let end = Instant::now() + super::WAIT_MAX;
     loop {
         let answer = second.try_ask("attach", &attach);

@@ -1,7 +1,7 @@
 //! The rows of the table of messages with which a tool debugs scripts.
 
-use super::debugger;
 use super::message_table::{FieldType, HANDLE, MessageField, MessageRow, optional, required};
+use super::{debugger, worker_debugger};
 
 /// The most breakpoints of a file in a message.
 const BREAKPOINTS_MAX: usize = 1000;
@@ -123,15 +123,18 @@ pub static MESSAGES: &[MessageRow] = &[
         name: "debug_source",
         doc: "Returns the text of a script as it was loaded, or of a file of the engine: \
               [engine] frame.",
-        fields: &[FILE],
+        fields: &[
+            FILE,
+            optional("version", HANDLE, "of a frame in debug_stack, whose text is an earlier one"),
+        ],
         answer: "text",
         run: debugger::request,
     },
     MessageRow {
         name: "debug_sources",
-        doc: "Lists the scripts that are loaded.",
+        doc: "Lists the scripts that are loaded, the engine's own, and texts before reloads.",
         fields: &[],
-        answer: "files",
+        answer: "files, engine_files, earlier (file, version)",
         run: debugger::request,
     },
     MessageRow {
@@ -140,6 +143,21 @@ pub static MESSAGES: &[MessageRow] = &[
         fields: &[],
         answer: "nothing",
         run: debugger::pause,
+    },
+    MessageRow {
+        name: "debug_workers",
+        doc: "Lists the workers. Those that have functions on their stacks can be stopped.",
+        fields: &[],
+        answer: "workers (worker, name)",
+        run: worker_debugger::list,
+    },
+    MessageRow {
+        name: "debug_pause_worker",
+        doc: "Stops a worker at its next line. While it is stopped, the other requests are about \
+              its script.",
+        fields: &[required("worker", LINE, "its number in debug_workers")],
+        answer: "nothing",
+        run: worker_debugger::pause,
     },
     MessageRow {
         name: "debug_continue",
@@ -156,6 +174,23 @@ pub static MESSAGES: &[MessageRow] = &[
         run: debugger::request,
     },
     MessageRow {
+        name: "debug_jump_targets",
+        doc: "Returns the line to which the innermost function of a stopped script can jump: the \
+              wanted one, or the next with a statement.",
+        fields: &[required("line", LINE, "the wanted line")],
+        answer: "lines, which is empty if it cannot jump there",
+        run: debugger::request,
+    },
+    MessageRow {
+        name: "debug_jump",
+        doc: "Lets the innermost function of a stopped script continue at another of its lines, \
+              without what is in between, and stops it there. Variables whose declaration is \
+              skipped are nil.",
+        fields: &[required("line", LINE, "as in debug_jump_targets")],
+        answer: "line",
+        run: debugger::request,
+    },
+    MessageRow {
         name: "debug_restart_frame",
         doc: "Ends the callback in which a script is stopped, and plays the frame again from its \
               start. What the script has changed in this frame stays changed.",
@@ -167,7 +202,7 @@ pub static MESSAGES: &[MessageRow] = &[
         name: "debug_coroutines",
         doc: "Lists the coroutines of a stopped game: the stopped one, and all that wait.",
         fields: &[],
-        answer: "coroutines (coroutine, name)",
+        answer: "coroutines (coroutine, name), workers (worker, name)",
         run: debugger::request,
     },
     MessageRow {
@@ -175,7 +210,7 @@ pub static MESSAGES: &[MessageRow] = &[
         doc: "Returns functions of the stack of a stopped script, the innermost first. A stopped \
               coroutine leads to the main program.",
         fields: &[FIRST, MAX, COROUTINE],
-        answer: "frames (frame, name, file and line, or engine), count",
+        answer: "frames (frame, name, file and line, version of an earlier text, engine), count",
         run: debugger::request,
     },
     MessageRow {

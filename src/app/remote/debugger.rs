@@ -7,6 +7,7 @@ use super::debugger_flow::FlowBreakpoints;
 use super::message_table::{check, description, find};
 use super::status::{StatusFacts, status_of};
 use super::stopped_game::StoppedGame;
+use super::worker_debugger::{self, DebuggedWorkers, with_workers};
 use super::{IncomingCall, PendingReply, Refusal, RemoteTools, eval};
 use crate::App;
 use crate::display::Display;
@@ -52,6 +53,8 @@ pub struct PauseLink {
     replay: Cell<FrameReplay>,
     /// True while the main loop plays a frame, which can be played again.
     plays_frame: Cell<bool>,
+    /// The workers, while a tool debugs the game.
+    pub workers: Arc<DebuggedWorkers>,
 }
 
 /// If a frame is played again after the debugger has stopped it.
@@ -66,8 +69,11 @@ pub enum FrameReplay {
 }
 
 impl PauseLink {
-    pub fn new(server: RemoteServer, folder: PathBuf) -> PauseLink {
-        PauseLink {
+    pub fn new(server: RemoteServer, folder: PathBuf) -> Rc<PauseLink> {
+        let workers = Arc::<DebuggedWorkers>::default();
+        let filter = workers.clone();
+        server.set_filter(Box::new(move |event| filter.filter(event)));
+        Rc::new(PauseLink {
             server,
             folder,
             deferred: RefCell::default(),
@@ -77,7 +83,8 @@ impl PauseLink {
             clients: Cell::new(0),
             replay: Cell::default(),
             plays_frame: Cell::new(false),
-        }
+            workers,
+        })
     }
 
     /// Returns if the stops of the last frame ask for another try.
@@ -160,8 +167,10 @@ pub fn send_event(peer: &RemoteConnection, name: &str, fields: SjsonTree) {
 struct StoppedScript {
     link: Rc<PauseLink>,
     peer: Arc<RemoteConnection>,
-    /// The request that is being answered.
-    reply: Option<PendingReply>,
+    /// The request that is being answered, and its fields.
+    reply: Option<(PendingReply, SjsonTree)>,
+    /// The event of the stop, until no worker is stopped.
+    unsent_stop: Option<SjsonTree>,
     /// The number of lines of the log before it.
     logged_before: u64,
     /// True if the script must continue, and stop no more.
@@ -233,11 +242,11 @@ impl StoppedScript {
             return None;
         }
         let name = if is_request { row.name } else { "debug_evaluate" }.to_string();
+        self.reply = Some((reply, fields.clone()));
         let mut fields = ScriptValue::from_tree(fields);
         if !is_request && let ScriptValue::Table(entries) = &mut fields {
             entries.push(("command".to_string(), ScriptValue::Boolean(true)));
         }
-        self.reply = Some(reply);
         (self.logged_before, _) = log::lines_after(u64::MAX);
         Some(DebugRequest { name, fields })
     }
@@ -260,8 +269,8 @@ impl StoppedScript {
 }
 
 const BUSY: &str = "another tool debugs the game: end its session first";
-const NO_FRAME: &str = "only a frame can start again, and no frame is played now: 'init' and tests \
-                        are no frames";
+pub const NO_FRAME: &str = "only a frame can start again, and no frame is played now: 'init' and \
+                            tests are no frames";
 
 impl DebuggerHost for StoppedScript {
     fn next(&mut self, engine: &mut Engine) -> Option<DebugRequest> {
@@ -279,16 +288,21 @@ impl DebuggerHost for StoppedScript {
 
     fn continues(&mut self, engine: &mut Engine) {
         self.stopped.end(engine);
+        self.link.workers.hub.continue_game();
     }
 
     fn answer(&mut self, answer: Result<ScriptValue, String>) {
-        let Some(reply) = self.reply.take() else { return };
+        let Some((reply, fields)) = self.reply.take() else { return };
         match answer {
             Ok(answer) if reply.kind == "eval" => {
                 let logged = eval::lines_since(self.logged_before);
                 reply.answer(as_eval(&answer, logged));
             }
-            Ok(answer) => reply.answer(to_tree(&answer)),
+            Ok(answer) => {
+                let answer = to_tree(&answer);
+                self.link.workers.set(reply.kind, &fields, &answer);
+                reply.answer(with_workers(reply.kind, answer, &self.link.workers.hub));
+            }
             Err(message) => reply.refuse(Refusal::of(message)),
         }
     }
@@ -309,6 +323,10 @@ impl DebuggerHost for StoppedScript {
         } else if fields.get("restarts").is_some() {
             self.link.replay.set(FrameReplay::Asked);
         }
+        if name == "debug_stopped" {
+            self.unsent_stop = Some(fields);
+            return;
+        }
         send_event(&self.peer, name, fields);
     }
 }
@@ -323,6 +341,15 @@ impl StoppedScript {
                 || link.poll_window(engine, &mut self.stopped)
             {
                 return None;
+            }
+            if self.unsent_stop.is_some() {
+                if !link.workers.hub.stop_game() {
+                    // One script is stopped at a time.
+                    std::thread::sleep(WAIT);
+                    continue;
+                }
+                let event = self.unsent_stop.take().unwrap_or(SjsonTree::Null);
+                send_event(&self.peer, "debug_stopped", event);
             }
             if let Some(event) = link.server.wait(WAIT)
                 && let Some(request) = self.accept(event, engine)
@@ -342,9 +369,18 @@ fn as_eval(answer: &ScriptValue, logged: SjsonTree) -> SjsonTree {
 
 /// Converts an answer of the prelude. An empty Lua table becomes an empty list for keys that hold
 /// lists.
-fn to_tree(answer: &ScriptValue) -> SjsonTree {
-    const LISTS: [&str; 8] =
-        ["breakpoints", "coroutines", "files", "frames", "lines", "scopes", "variables", "words"];
+pub fn to_tree(answer: &ScriptValue) -> SjsonTree {
+    const LISTS: [&str; 9] = [
+        "breakpoints",
+        "coroutines",
+        "earlier",
+        "files",
+        "frames",
+        "lines",
+        "scopes",
+        "variables",
+        "words",
+    ];
     let mut tree = answer.to_tree();
     if let SjsonTree::Object(entries) = &mut tree {
         for (key, value) in entries {
@@ -367,8 +403,15 @@ pub fn attach(call: &mut IncomingCall) -> Result<Option<SjsonTree>, Refusal> {
     let peer = call.reply.peer.clone();
     let (link, reply, logged_before) = (call.state.link.clone(), None, 0);
     let stopped = StoppedGame::default();
-    let host =
-        StoppedScript { link, peer: peer.clone(), reply, logged_before, ends: false, stopped };
+    let host = StoppedScript {
+        link: link.clone(),
+        peer: peer.clone(),
+        reply,
+        unsent_stop: None,
+        logged_before,
+        ends: false,
+        stopped,
+    };
     let vm = &mut call.app.vm;
     vm.set_debugger(Some(Box::new(host)));
     let begun = vm.call_core("debugger_begin", &[], eval::INSPECT_SECONDS);
@@ -382,6 +425,7 @@ pub fn attach(call: &mut IncomingCall) -> Result<Option<SjsonTree>, Refusal> {
         vm.set_debugger(None);
         return Err(problem);
     }
+    link.workers.attach(&peer);
     call.state.debugger =
         Some(DebuggingTool { peer, is_ready: false, flow: FlowBreakpoints::default() });
     Ok(Some(json::object([])))
@@ -407,6 +451,7 @@ pub fn ready(call: &mut IncomingCall) -> Result<Option<SjsonTree>, Refusal> {
 
 pub fn detach(call: &mut IncomingCall) -> Result<Option<SjsonTree>, Refusal> {
     check_tool(call)?;
+    call.state.link.workers.detach();
     if let Some(mut tool) = call.state.debugger.take() {
         call.state.paused &= !tool.flow.end(call.app);
     }
@@ -431,6 +476,9 @@ pub fn pause(call: &mut IncomingCall) -> Result<Option<SjsonTree>, Refusal> {
 /// Answers any other request while no script is stopped.
 pub fn request(call: &mut IncomingCall) -> Result<Option<SjsonTree>, Refusal> {
     check_tool(call)?;
+    if call.reply.kind == "debug_restart_frame" {
+        worker_debugger::check_frame(call)?;
+    }
     let arguments =
         [ScriptValue::Text(call.reply.kind.to_string()), ScriptValue::from_tree(call.fields)];
     match call.app.vm.call_core("debugger_request", &arguments, REQUEST_SECONDS) {
@@ -440,7 +488,11 @@ pub fn request(call: &mut IncomingCall) -> Result<Option<SjsonTree>, Refusal> {
             };
             match (field("answer"), field("problem")) {
                 (_, Some(ScriptValue::Text(problem))) => Err(Refusal::of(problem)),
-                (answer, _) => Ok(Some(to_tree(&answer.unwrap_or(ScriptValue::Table(Vec::new()))))),
+                (answer, _) => {
+                    let answer = to_tree(&answer.unwrap_or(ScriptValue::Table(Vec::new())));
+                    call.state.link.workers.set(call.reply.kind, call.fields, &answer);
+                    Ok(Some(answer))
+                }
             }
         }
         Ok(_) => Ok(Some(json::object([]))),
@@ -453,6 +505,7 @@ impl RemoteTools {
     pub(super) fn end_debugger(&mut self, app: &mut App, client: u64) {
         let ended = self.state.debugger.take_if(|tool| tool.peer.number == client);
         let Some(mut tool) = ended else { return };
+        self.state.link.workers.detach();
         self.state.paused &= !tool.flow.end(app);
         if let Err(report) = end(app) {
             log::error(&report.to_string());
@@ -470,6 +523,7 @@ impl RemoteTools {
 
     /// Tells the tool that the game was restarted, and is not debugged any more.
     pub(super) fn forget_debugger(&mut self) {
+        self.state.link.workers.detach();
         if let Some(tool) = self.state.debugger.take() {
             tool.send("debug_restarted", json::object([]));
         }
@@ -477,6 +531,12 @@ impl RemoteTools {
 }
 
 impl App {
+    /// Lets the workers that the game starts find the tool that debugs it.
+    pub(super) fn share_workers(&mut self, tools: &RemoteTools) {
+        let hub = tools.state.link.workers.hub.clone();
+        self.vm.engine().devices.workers.companion = Some(hub);
+    }
+
     /// Returns true if a tool debugs the game, and has set its breakpoints.
     pub(crate) fn is_debugger_ready(&self) -> bool {
         let debugger = self.tools.as_ref().and_then(|tools| tools.state.debugger.as_ref());

@@ -32,6 +32,7 @@ mod stopped_game;
 mod subscriptions;
 mod units;
 mod versions;
+mod worker_debugger;
 
 use super::App;
 use content_worker::ContentWorker;
@@ -223,10 +224,7 @@ impl RemoteTools {
         may_redraw: bool,
     ) -> Result<RemoteTools, Error> {
         let state = RemoteState {
-            link: Rc::new(PauseLink::new(
-                RemoteServer::open(folder.clone(), state_folder)?,
-                folder.clone(),
-            )),
+            link: PauseLink::new(RemoteServer::open(folder.clone(), state_folder)?, folder.clone()),
             debugger: None,
             folder,
             samples: StepSamples::default(),
@@ -366,6 +364,7 @@ impl App {
         let state_folder = self.vm.engine().game.save_folder.clone();
         let tools = RemoteTools::open(folder, state_folder.as_deref(), may_redraw)?;
         let address = tools.state.link.server.address();
+        self.share_workers(&tools);
         self.tools = Some(tools);
         Ok(address)
     }
@@ -373,6 +372,9 @@ impl App {
     /// Takes over the remote tools of the app that this one replaces.
     pub(super) fn inherit_tools(&mut self, old: &mut App) {
         self.tools = old.tools.take();
+        let tools = self.tools.take();
+        tools.iter().for_each(|tools| self.share_workers(tools));
+        self.tools = tools;
         if let Some(tools) = &mut self.tools {
             tools.state.pictures.restart();
             tools.forget_debugger();
@@ -384,7 +386,9 @@ impl App {
 
     /// Returns true if remote tools pause the game, and no frame is to be played now.
     pub(super) fn is_paused(&self) -> bool {
-        self.tools.as_ref().is_some_and(|it| it.state.paused && it.state.steps == 0)
+        self.tools.as_ref().is_some_and(|it| {
+            it.state.paused && it.state.steps == 0 || it.state.link.workers.hub.is_worker_stopped()
+        })
     }
 
     /// Returns true if remote tools step the game frame by frame.

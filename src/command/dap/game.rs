@@ -6,10 +6,10 @@ use engine_foundation::sjson::SjsonTree;
 use engine_remote::client::RemoteClient;
 use engine_remote::endpoint_file::EndpointFile;
 use std::ffi::OsString;
-use std::io::{BufRead, BufReader, Read};
+use std::io::{BufRead, BufReader, Read, Write};
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
-use std::sync::mpsc::Sender;
+use std::sync::mpsc::{Sender, channel};
 use std::time::{Duration, Instant};
 
 /// Time in which a started game must let tools in, while its data is compiled.
@@ -27,6 +27,8 @@ pub struct DebuggedGame {
     pub client: RemoteClient,
     /// The process, if the adapter started it.
     child: Option<Child>,
+    /// Lets a thread wait for the next message.
+    waits: Sender<()>,
 }
 
 /// Options of a game that is started.
@@ -54,12 +56,12 @@ impl Launch {
         let mut line: Vec<OsString> = Vec::new();
         let mut add = |argument: &str| line.push(argument.into());
         if let Some(tests) = &self.tests {
-            ["test", "--debug", "--output=spec"].into_iter().for_each(&mut add);
+            ["test", "--debug", "--end-with-input", "--output=spec"].into_iter().for_each(&mut add);
             if !tests.name.is_empty() {
                 add(&format!("--name={}", tests.name));
             }
         } else {
-            ["run", "--debug"].into_iter().for_each(&mut add);
+            ["run", "--debug", "--end-with-input"].into_iter().for_each(&mut add);
             if self.headless {
                 ["--headless", "--realtime"].into_iter().for_each(&mut add);
             }
@@ -95,7 +97,8 @@ impl DebuggedGame {
         let mut command = Command::new(own);
         command.args(launch.command_line(folder));
         command.current_dir(folder).env("NO_COLOR", "1");
-        command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        // The input is closed by the end of this process, however it ends, and ends the game.
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut child =
             command.spawn().map_err(|reason| format!("the game cannot be started: {reason}"))?;
         if let Some(pipe) = child.stdout.take() {
@@ -120,11 +123,11 @@ impl DebuggedGame {
             }
             std::thread::sleep(POLL);
         };
-        match RemoteClient::connect(&session) {
-            Ok(client) => Ok(DebuggedGame { client, child: Some(child) }),
-            Err(error) => {
+        match DebuggedGame::connect(&session, sender) {
+            Ok(game) => Ok(DebuggedGame { child: Some(child), ..game }),
+            Err(message) => {
                 stop(&mut child);
-                Err(error.message)
+                Err(message)
             }
         }
     }
@@ -133,10 +136,35 @@ impl DebuggedGame {
     ///
     /// # Errors
     /// Returns a message if no game runs there.
-    pub fn attach(folder: &Path) -> Result<DebuggedGame, String> {
+    pub fn attach(folder: &Path, sender: &Sender<Arrival>) -> Result<DebuggedGame, String> {
         let session = EndpointFile::read(folder).map_err(|error| error.message)?;
-        let client = RemoteClient::connect(&session).map_err(|error| error.message)?;
-        Ok(DebuggedGame { client, child: None })
+        DebuggedGame::connect(&session, sender)
+    }
+
+    /// Connects to a game. A thread waits for its messages, once for each call of
+    /// [`DebuggedGame::wait_for_messages`]: the adapter reads them.
+    fn connect(session: &EndpointFile, sender: &Sender<Arrival>) -> Result<DebuggedGame, String> {
+        let client = RemoteClient::connect(session).map_err(|error| error.message)?;
+        let arrivals = client.arrivals().map_err(|reason| reason.to_string())?;
+        let (waits, wait) = channel();
+        let sender = sender.clone();
+        let watch = move || {
+            while wait.recv().is_ok() {
+                arrivals.wait();
+                if sender.send(Arrival::Game).is_err() {
+                    return;
+                }
+            }
+        };
+        let spawned = panic::spawn("dap-game", watch);
+        spawned.map_err(|reason| format!("no thread is left: {reason}"))?;
+        Ok(DebuggedGame { client, child: None, waits })
+    }
+
+    /// Lets the adapter know when the game sends something.
+    pub fn wait_for_messages(&self) {
+        // The thread ends with this game.
+        let _ = self.waits.send(());
     }
 
     /// Sends a message and waits for its answer. Returns the message of an error.
@@ -170,6 +198,14 @@ impl DebuggedGame {
         }
         stop(&mut child);
         None
+    }
+
+    /// Lets the game play on without the adapter.
+    pub fn release(mut self) {
+        if let Some(input) = self.child.as_mut().and_then(|child| child.stdin.as_mut()) {
+            // If it has ended meanwhile, nothing reads this.
+            let _ = input.write_all(b"\n").and_then(|()| input.flush());
+        }
     }
 
     /// Ends the game if the adapter started it.
@@ -233,11 +269,13 @@ mod tests {
             arguments: texts(&["--level", "2"]),
             tests: None,
         };
-        let game = ["run", "/game", "--debug", "--headless", "--realtime", "--seed", "7", "--"];
+        let game = ["run", "/game", "--debug", "--end-with-input", "--headless", "--realtime"];
+        let game = [&game[..], &["--seed", "7", "--"]].concat();
         assert_eq!(line(&launch), [&game[..], &["--level", "2"]].concat());
         let (suite, name) = ("-x_test.lua".to_string(), "--help".to_string());
         launch.tests = Some(DebuggedTests { suite, name });
-        let tests = ["test", "--debug", "--output=spec", "--name=--help", "--seed", "7", "--"];
+        let tests = ["test", "--debug", "--end-with-input", "--output=spec", "--name=--help"];
+        let tests = [&tests[..], &["--seed", "7", "--"]].concat();
         assert_eq!(line(&launch), [&tests[..], &["/game", "-x_test.lua"]].concat());
     }
 }

@@ -5,6 +5,7 @@ use super::flow;
 use super::game::{DebuggedGame, DebuggedTests, Launch};
 use super::paths::GamePaths;
 use super::responses::{Context, Pending, items, number, text};
+use super::workers;
 use engine_foundation::json;
 use engine_foundation::sjson::SjsonTree;
 use std::path::{Component, Path};
@@ -17,7 +18,7 @@ const ITEMS_MAX: f64 = 1000.0;
 const THREADS_MAX: f64 = 1001.0;
 
 /// Abilities of the adapter.
-const CAPABILITIES: [&str; 20] = [
+const CAPABILITIES: [&str; 21] = [
     "supportsConfigurationDoneRequest",
     "supportsFunctionBreakpoints",
     "supportsDataBreakpoints",
@@ -26,6 +27,7 @@ const CAPABILITIES: [&str; 20] = [
     "supportsLoadedSourcesRequest",
     "supportsRestartRequest",
     "supportsRestartFrame",
+    "supportsGotoTargetsRequest",
     "supportsExceptionFilterOptions",
     "supportsClipboardContext",
     "supportsCancelRequest",
@@ -39,11 +41,6 @@ const CAPABILITIES: [&str; 20] = [
     "supportsTerminateRequest",
     "supportTerminateDebuggee",
 ];
-
-/// Returns the thread of scripts outside of coroutines.
-fn main_thread() -> SjsonTree {
-    json::object([("id", SjsonTree::Number(1.0)), ("name", json::text("main"))])
-}
 
 /// Returns the fields of `debug_errors` from the filters that the editor has chosen.
 fn error_filters(arguments: &SjsonTree) -> Vec<(&'static str, SjsonTree)> {
@@ -108,10 +105,11 @@ impl Adapter {
             "threads" if self.is_stopped => {
                 self.ask_game(pending, "debug_coroutines", vec![], Context::Threads);
             }
-            "threads" => {
-                let threads = [main_thread()].into_iter().chain(self.flow_thread()).collect();
-                self.respond(&pending, json::object([("threads", SjsonTree::Array(threads))]));
+            "threads" if self.game.is_none() => {
+                let threads = SjsonTree::Array(vec![workers::main_thread()]);
+                self.respond(&pending, json::object([("threads", threads)]));
             }
+            "threads" => self.ask_game(pending, "debug_workers", vec![], Context::Threads),
             "loadedSources" => self.ask_game(pending, "debug_sources", vec![], Context::Sources),
             "restart" => {
                 self.ask_game(pending, "restart", vec![], Context::Nothing);
@@ -135,19 +133,15 @@ impl Adapter {
             "next" => self.ask_game(pending, "debug_step", mode("over"), Context::Nothing),
             "stepIn" => self.ask_game(pending, "debug_step", mode("in"), Context::Nothing),
             "stepOut" => self.ask_game(pending, "debug_step", mode("out"), Context::Nothing),
-            "pause" => {
-                self.stop_reason = "pause";
-                self.ask_game(pending, "debug_pause", vec![], Context::Nothing);
+            "pause" => self.pause(pending, arguments),
+            "stackTrace" => self.stack_trace(pending, arguments),
+            "gotoTargets" => {
+                let line = limited(number(arguments, "line"), 2e9);
+                self.ask_game(pending, "debug_jump_targets", vec![("line", line)], Context::Jumps);
             }
-            "stackTrace" => {
-                let first = limited(number(arguments, "startFrame"), 2e9);
-                let coroutine = number(arguments, "threadId").clamp(1.0, THREADS_MAX).floor();
-                let fields = vec![
-                    ("first", first),
-                    ("max", most(arguments, "levels")),
-                    ("coroutine", SjsonTree::Number(coroutine)),
-                ];
-                self.ask_game(pending, "debug_stack", fields, Context::Stack);
+            "goto" => {
+                let line = limited(number(arguments, "targetId"), 2e9);
+                self.ask_game(pending, "debug_jump", vec![("line", line)], Context::Jumped);
             }
             "restartFrame" => {
                 self.ask_game(pending, "debug_restart_frame", vec![], Context::Nothing);
@@ -191,13 +185,43 @@ impl Adapter {
         }
     }
 
+    fn pause(&mut self, pending: Pending, arguments: &SjsonTree) {
+        self.stop_reason = "pause";
+        match workers::number_of(arguments) {
+            Some(worker) => {
+                let fields = vec![("worker", worker)];
+                self.ask_game(pending, "debug_pause_worker", fields, Context::Nothing);
+            }
+            None => self.ask_game(pending, "debug_pause", vec![], Context::Nothing),
+        }
+    }
+
+    fn stack_trace(&mut self, pending: Pending, arguments: &SjsonTree) {
+        if workers::runs(arguments, self.stopped_worker) {
+            // Another script is stopped, and this one has no stack to show.
+            let body = [("stackFrames", SjsonTree::Array(vec![])), ("totalFrames", json::count(0))];
+            return self.respond(&pending, json::object(body));
+        }
+        let coroutine = match workers::number_of(arguments) {
+            Some(_) => 1.0,
+            None => number(arguments, "threadId").clamp(1.0, THREADS_MAX).floor(),
+        };
+        let fields = vec![
+            ("first", limited(number(arguments, "startFrame"), 2e9)),
+            ("max", most(arguments, "levels")),
+            ("coroutine", SjsonTree::Number(coroutine)),
+        ];
+        self.ask_game(pending, "debug_stack", fields, Context::Stack);
+    }
+
     /// Asks for the text of a script without a file.
     fn ask_source(&mut self, pending: Pending, arguments: &SjsonTree) {
         let at = arguments.get("source").map_or(0.0, |it| number(it, "sourceReference"));
         let at = at.max(number(arguments, "sourceReference"));
-        match self.sources.get((at - 1.0).max(0.0) as usize).cloned() {
-            Some(file) if at >= 1.0 => {
-                let fields = vec![("file", json::text(file))];
+        match self.sources.get((at - 1.0).max(0.0) as usize) {
+            Some(source) if at >= 1.0 => {
+                let mut fields = vec![("file", json::text(&source.script))];
+                fields.extend(source.version.map(|it| ("version", SjsonTree::Number(it))));
                 self.ask_game(pending, "debug_source", fields, Context::Source);
             }
             _ => self.refuse(&pending, "there is no source with this number"),
@@ -252,7 +276,7 @@ impl Adapter {
                     };
                     DebuggedGame::launch(paths.folder(), &launch, &self.sender)
                 }
-                _ => DebuggedGame::attach(paths.folder()),
+                _ => DebuggedGame::attach(paths.folder(), &self.sender),
             };
             game.map(|game| (game, paths))
         });
@@ -276,6 +300,7 @@ impl Adapter {
         (self.game, self.paths) = (Some(game), Some(paths));
         self.respond(pending, json::object([]));
         self.event("initialized", json::object([]));
+        self.poll_game();
     }
 
     /// Debugs a game that was restarted.
@@ -340,7 +365,7 @@ impl Adapter {
         let source = arguments.get("source")?;
         let reference = number(source, "sourceReference");
         if reference >= 1.0 {
-            return self.sources.get(reference as usize - 1).cloned();
+            return self.sources.get(reference as usize - 1).map(|it| it.script.clone());
         }
         self.paths.as_ref()?.script_of(Path::new(text(source, "path")))
     }
@@ -372,8 +397,10 @@ impl Adapter {
                 true => _ = game.client.send("quit", Vec::new()),
                 false => _ = game.request("debug_detach", Vec::new()),
             }
-            if ends && game.is_own() {
-                game.wait();
+            match ends {
+                true if game.is_own() => _ = game.wait(),
+                true => {}
+                false => game.release(),
             }
         }
         self.respond(pending, json::object([]));

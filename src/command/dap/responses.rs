@@ -1,7 +1,7 @@
 //! Translation of what the game sends: answers to the requests of the editor, and events.
 
-use super::values::unknown_data;
-use super::{Adapter, flow};
+use super::values::{self, unknown_data};
+use super::{Adapter, UnsavedSource, flow, workers};
 use engine_foundation::json;
 use engine_foundation::sjson::SjsonTree;
 use std::path::Path;
@@ -38,6 +38,10 @@ pub enum Context {
     Whole,
     Sources,
     Threads,
+    /// Lines to which a function can jump.
+    Jumps,
+    /// The response of a request that lets the script jump.
+    Jumped,
     Completions,
     /// The name of a value for data breakpoints.
     Data,
@@ -81,6 +85,23 @@ fn value(name: &'static str, tree: &SjsonTree) -> Vec<(String, SjsonTree)> {
     known.map(|(key, value)| (key.to_string(), value)).collect()
 }
 
+/// Returns the answer to `exceptionInfo`.
+fn error(tree: &SjsonTree) -> SjsonTree {
+    let details =
+        json::object([("message", field(tree, "message")), ("stackTrace", field(tree, "report"))]);
+    let (id, mode) = match text(tree, "kind") {
+        "caught" => ("error", "always"),
+        "warning" => ("warning", "always"),
+        _ => ("error", "unhandled"),
+    };
+    json::object([
+        ("exceptionId", json::text(id)),
+        ("description", field(tree, "message")),
+        ("breakMode", json::text(mode)),
+        ("details", details),
+    ])
+}
+
 impl Adapter {
     /// Handles a message of the game: an answer, or an event.
     pub fn handle_game_message(&mut self, tree: &SjsonTree) {
@@ -107,13 +128,18 @@ impl Adapter {
                     self.event("breakpoint", json::object(body));
                 }
             }
-            "debug_continued" => self.is_stopped = false,
+            "debug_continued" => (self.is_stopped, self.stopped_worker) = (false, 0.0),
             "debug_sources_changed" => {
-                let scripts: Vec<String> = self.breakpoints.keys().cloned().collect();
-                for script in scripts {
-                    let source = self.source(&script);
-                    let body = [("reason", json::text("changed")), ("source", source)];
-                    self.event("loadedSource", json::object(body));
+                for script in items(tree, "files") {
+                    if let SjsonTree::String(script) = script {
+                        self.source_event("changed", script);
+                    }
+                }
+            }
+            "debug_source_loaded" => {
+                let file = text(tree, "file");
+                if self.loaded.insert(file.to_string()) {
+                    self.source_event("new", file);
                 }
             }
             "debug_restarted" => {
@@ -132,6 +158,13 @@ impl Adapter {
         }
     }
 
+    /// Tells the editor that a script was loaded for the first time, or again.
+    fn source_event(&mut self, reason: &str, script: &str) {
+        let source = self.source(script);
+        let body = [("reason", json::text(reason)), ("source", source)];
+        self.event("loadedSource", json::object(body));
+    }
+
     fn stopped(&mut self, tree: &SjsonTree) {
         let reason = match text(tree, "reason") {
             "breakpoint" => "breakpoint",
@@ -143,9 +176,10 @@ impl Adapter {
         self.is_stopped = true;
         self.stop_reason = "step";
         self.last_frame = 0.0;
+        self.stopped_worker = number(tree, "worker").max(0.0);
         let mut body = vec![
             ("reason".to_string(), json::text(reason)),
-            ("threadId".to_string(), SjsonTree::Number(1.0)),
+            ("threadId".to_string(), SjsonTree::Number(workers::thread(self.stopped_worker))),
             ("allThreadsStopped".to_string(), SjsonTree::Bool(true)),
         ];
         if tree.get("message").is_some() {
@@ -177,13 +211,25 @@ impl Adapter {
             let path = path.to_string_lossy().into_owned();
             return json::object([("name", json::text(name)), ("path", json::text(path))]);
         }
-        let known = self.sources.iter().position(|known| known == script);
+        let source = UnsavedSource { script: script.to_string(), version: None };
+        self.unsaved_source(source, script)
+    }
+
+    /// Returns the text that a script had before a reload, which running functions keep.
+    fn earlier_source(&mut self, script: &str, version: f64) -> SjsonTree {
+        let source = UnsavedSource { script: script.to_string(), version: Some(version) };
+        self.unsaved_source(source, &format!("{script} (before the reload)"))
+    }
+
+    /// Returns a text that is in no file, as the editor knows it.
+    fn unsaved_source(&mut self, source: UnsavedSource, name: &str) -> SjsonTree {
+        let known = self.sources.iter().position(|known| *known == source);
         let index = known.unwrap_or_else(|| {
-            self.sources.push(script.to_string());
+            self.sources.push(source);
             self.sources.len() - 1
         });
         let reference = SjsonTree::Number((index + 1) as f64);
-        json::object([("name", json::text(script)), ("sourceReference", reference)])
+        json::object([("name", json::text(name)), ("sourceReference", reference)])
     }
 
     fn frame(&mut self, frame: &SjsonTree) -> SjsonTree {
@@ -197,7 +243,9 @@ impl Adapter {
         if frame.get("engine").is_some() {
             entries.push(("presentationHint".to_string(), json::text("subtle")));
         }
-        if !script.is_empty() {
+        if let Some(SjsonTree::Number(version)) = frame.get("version") {
+            entries.push(("source".to_string(), self.earlier_source(&script, *version)));
+        } else if !script.is_empty() {
             entries.push(("source".to_string(), self.source(&script)));
         }
         SjsonTree::Object(entries)
@@ -247,22 +295,11 @@ impl Adapter {
                 let reference = SjsonTree::Number(0.0);
                 json::object([("result", json::text(result)), ("variablesReference", reference)])
             }
-            Context::Error => {
-                let details = json::object([
-                    ("message", field(tree, "message")),
-                    ("stackTrace", field(tree, "report")),
-                ]);
-                let (id, mode) = match text(tree, "kind") {
-                    "caught" => ("error", "always"),
-                    "warning" => ("warning", "always"),
-                    _ => ("error", "unhandled"),
-                };
-                json::object([
-                    ("exceptionId", json::text(id)),
-                    ("description", field(tree, "message")),
-                    ("breakMode", json::text(mode)),
-                    ("details", details),
-                ])
+            Context::Error => error(tree),
+            Context::Jumps => values::jump_targets(tree),
+            Context::Jumped => {
+                self.stop_reason = "goto";
+                json::object([])
             }
             Context::Samples => flow::samples(tree),
             Context::Whole => tree.clone(),
@@ -275,19 +312,21 @@ impl Adapter {
     fn listed(&mut self, context: &Context, tree: &SjsonTree) -> SjsonTree {
         match context {
             Context::Sources => {
-                let sources = items(tree, "files").iter().map(|file| match file {
-                    SjsonTree::String(file) => self.source(file),
-                    _ => SjsonTree::Null,
-                });
-                let sources = sources.collect();
+                let mut sources = Vec::new();
+                for file in items(tree, "files").iter().chain(items(tree, "engine_files")) {
+                    if let SjsonTree::String(file) = file {
+                        sources.push(self.source(file));
+                    }
+                }
+                for earlier in items(tree, "earlier") {
+                    let (script, version) = (text(earlier, "file"), number(earlier, "version"));
+                    sources.push(self.earlier_source(script, version));
+                }
                 json::object([("sources", SjsonTree::Array(sources))])
             }
             Context::Threads => {
-                let thread = |it: &SjsonTree| {
-                    json::object([("id", field(it, "coroutine")), ("name", field(it, "name"))])
-                };
-                let coroutines = items(tree, "coroutines").iter().map(thread);
-                let threads = coroutines.chain(self.flow_thread()).collect();
+                let threads = workers::threads(tree, self.stopped_worker);
+                let threads = threads.into_iter().chain(self.flow_thread()).collect();
                 json::object([("threads", SjsonTree::Array(threads))])
             }
             Context::Completions => {

@@ -117,3 +117,16 @@ impl Adapter {
 pub fn unknown_data(reason: &str) -> SjsonTree {
     json::object([("dataId", SjsonTree::Null), ("description", json::text(reason))])
 }
+
+/// Returns the answer to `gotoTargets`, whose targets have the lines as their numbers.
+pub fn jump_targets(tree: &SjsonTree) -> SjsonTree {
+    let target = |line: &SjsonTree| {
+        let label = match line {
+            SjsonTree::Number(line) => format!("line {line}"),
+            _ => String::new(),
+        };
+        json::object([("id", line.clone()), ("label", json::text(label)), ("line", line.clone())])
+    };
+    let targets = items(tree, "lines").iter().map(target).collect();
+    json::object([("targets", SjsonTree::Array(targets))])
+}

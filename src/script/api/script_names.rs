@@ -53,6 +53,13 @@ pub static CORE: ModuleRows = more(
             "Returns the text of a file of the prelude by the name of its chunk, or nil.",
         )
         .pure(),
+        func(
+            "engine_chunks",
+            engine_chunks,
+            &[],
+            "Returns the names of the chunks of all files of the prelude.",
+        )
+        .pure(),
     ],
 );
 
@@ -61,6 +68,12 @@ fn engine_source(_: &mut Engine, chunk: TextArgument) -> ScriptValue {
     let is_named = |file: &&PreludeFile| file.name == name;
     let file = prelude::FILES.iter().chain([&prelude::LAST]).find(is_named);
     file.map_or(ScriptValue::Nil, |file| ScriptValue::Text(file.text.to_string()))
+}
+
+fn engine_chunks(_: &mut Engine) -> ScriptValue {
+    let files = prelude::FILES.iter().chain([&prelude::LAST]);
+    let name = |file: &PreludeFile| ScriptValue::Text(format!("{ENGINE_CHUNK} {}", file.name));
+    ScriptValue::List(files.map(name).collect())
 }
 
 fn statement_starts(_: &mut Engine, script: TextArgument) -> ScriptValue {

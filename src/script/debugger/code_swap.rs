@@ -86,7 +86,7 @@ const _: () = {
 
 /// A prototype. It is alive as long as a function that leads to it.
 #[derive(Clone, Copy, PartialEq)]
-struct Prototype(*const RawPrototype);
+pub struct Prototype(*const RawPrototype);
 
 impl Prototype {
     unsafe fn of_function(function: *const RawFunction) -> Prototype {
@@ -94,9 +94,47 @@ impl Prototype {
         unsafe { Prototype((*function).code.cast::<RawPrototype>().sub(1)) }
     }
 
-    fn code(self) -> *const u32 {
+    /// Returns the instructions.
+    pub fn code(self) -> *const u32 {
         // The code follows the prototype.
         self.0.wrapping_add(1).cast()
+    }
+
+    /// Returns the number of instructions.
+    ///
+    /// # Safety
+    /// The prototype is alive, as for the functions below.
+    pub unsafe fn code_size(self) -> usize {
+        // SAFETY: as the caller promised.
+        unsafe { (*self.0).code_size as usize }
+    }
+
+    /// Returns the names and ranges of the local variables, as LuaJIT stores them.
+    ///
+    /// # Safety
+    /// As for `code_size`.
+    pub unsafe fn variable_bytes(self) -> *const u8 {
+        // SAFETY: as the caller promised.
+        unsafe { (*self.0).debug[2] }
+    }
+
+    /// Returns the line of an instruction other than the first.
+    ///
+    /// # Safety
+    /// As for `code_size`; the instruction exists.
+    pub unsafe fn line(self, at: usize) -> usize {
+        // SAFETY: as the caller promised; each instruction has an entry of this size.
+        unsafe {
+            let (raw, at) = (&*self.0, at - 1);
+            let lines = raw.debug[0];
+            let distance = match raw.line_count {
+                _ if lines.is_null() => return 0,
+                0..0x100 => lines.add(at).read() as usize,
+                0x100..0x1_0000 => lines.cast::<u16>().add(at).read() as usize,
+                _ => lines.cast::<u32>().add(at).read() as usize,
+            };
+            raw.first_line as usize + distance
+        }
     }
 
     unsafe fn chunk<'a>(self) -> &'a CStr {
@@ -105,7 +143,10 @@ impl Prototype {
     }
 
     /// Returns the object constants, the last one first.
-    unsafe fn objects<'a>(self) -> &'a [*const RawObject] {
+    ///
+    /// # Safety
+    /// As for `code_size`.
+    pub unsafe fn objects<'a>(self) -> &'a [*const RawObject] {
         // SAFETY: they are right before the numbers.
         unsafe {
             let count = (*self.0).object_constants as usize;
@@ -161,7 +202,10 @@ impl Prototype {
 
     /// Returns true if the two have the same code. Opcodes are not compared, because LuaJIT
     /// replaces some of them while a function runs.
-    unsafe fn is_same_code(self, other: Prototype) -> bool {
+    ///
+    /// # Safety
+    /// Both are alive.
+    pub unsafe fn is_same_code(self, other: Prototype) -> bool {
         // SAFETY: both are alive; sizes are compared before anything of that size is read.
         unsafe {
             let (a, b) = (&*self.0, &*other.0);
@@ -191,14 +235,14 @@ impl Prototype {
 }
 
 /// Type number of a string. Strings with the same text are the same object.
-const STRING: u8 = 4;
+pub const STRING: u8 = 4;
 /// The bit of an upvalue that is a local of the function that creates the closure.
 const OF_PARENT: u16 = 0x8000;
 
 /// A function of one version of a chunk.
 #[derive(Clone, Copy)]
-struct VersionFunction {
-    prototype: Prototype,
+pub struct VersionFunction {
+    pub prototype: Prototype,
     /// Index of the function around it. That of the main function is its own.
     parent: usize,
 }
@@ -254,7 +298,10 @@ struct Exchange {
 
 /// The functions of one version of a chunk, in the order of the text, from its main function at
 /// `i`.
-unsafe fn functions_of(l: *mut lua_State, i: c_int) -> Vec<VersionFunction> {
+///
+/// # Safety
+/// `l` is a live state with a Lua function at `i`.
+pub unsafe fn functions_of(l: *mut lua_State, i: c_int) -> Vec<VersionFunction> {
     let mut found = Vec::new();
     // SAFETY: the prelude passes a main function.
     unsafe {
@@ -262,6 +309,15 @@ unsafe fn functions_of(l: *mut lua_State, i: c_int) -> Vec<VersionFunction> {
         Prototype::of_function(function).collect(0, 0, &mut found);
     }
     found
+}
+
+/// Returns the prototype of the function at an index of the stack.
+///
+/// # Safety
+/// `l` is a live state with a Lua function at `i`.
+pub unsafe fn function_at(l: *mut lua_State, i: c_int) -> Prototype {
+    // SAFETY: as the caller promised.
+    unsafe { Prototype::of_function(lua_topointer(l, i).cast()) }
 }
 
 /// Returns the functions that run in any coroutine.

@@ -11,6 +11,31 @@ const COROUTINES_MAX: usize = 1000;
 /// The upper bits of a slot with a coroutine.
 const SLOT: u64 = !6 & 0x1_ffff;
 
+/// Number of slots of LuaJIT's `global_State` in which the address of the running coroutine is
+/// searched. What follows it in memory is longer.
+const GLOBAL_SLOTS: usize = 128;
+
+/// `debug_thread_addresses()`: returns a list of the addresses at which that of the running
+/// coroutine is now, among them the one at which LuaJIT keeps it, and the address of the main
+/// coroutine.
+pub unsafe extern "C-unwind" fn debug_thread_addresses(l: *mut lua_State) -> c_int {
+    // SAFETY: these slots belong to the state.
+    unsafe {
+        let cx = ScriptContext::of(l);
+        cx.memory.begin_lenient();
+        let slots = luajit_layout::global_slots(l);
+        lua_createtable(l, 4, 0);
+        let is_own = |n: &usize| slots.add(*n).read() == l.addr() as u64;
+        for (i, n) in (0..GLOBAL_SLOTS).filter(is_own).enumerate() {
+            lua_pushnumber(l, slots.add(n).addr() as f64);
+            lua_rawseti(l, -2, i as lua_Integer + 1);
+        }
+        lua_pushnumber(l, cx.main.addr() as f64);
+        cx.memory.end_lenient();
+        2
+    }
+}
+
 /// `debug_coroutines()`: returns a list of all coroutines with functions on their stacks, without
 /// the main one.
 pub unsafe extern "C-unwind" fn debug_coroutines(l: *mut lua_State) -> c_int {

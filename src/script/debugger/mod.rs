@@ -25,8 +25,11 @@
 
 mod code_swap;
 mod coroutines;
+mod errors;
+mod jump;
 mod native_rows;
 mod stepping;
+mod workers;
 
 use super::context::ScriptContext;
 use super::interrupt::SuspendedBudget;
@@ -39,6 +42,9 @@ use mlua::ffi::*;
 use std::collections::{HashMap, HashSet};
 use std::ffi::{CStr, c_int};
 use stepping::{LineEvent, Step, StepMode};
+
+pub use errors::{error_caught, error_raised};
+pub use workers::{WorkerDebugHub, WorkerEvents, WorkerLink, WorkerReply, settings_changed};
 
 /// Factor of a callback's budget of CPU time during a step: without the JIT compiler and with the
 /// line hook, code takes about a hundred times as long.
@@ -91,6 +97,8 @@ pub struct DebuggerState {
     stops_at_caught_errors: bool,
     /// True if values are compared at each line (data breakpoints).
     compares: bool,
+    /// A jump to another line that has not arrived there.
+    jump: Option<jump::Jump>,
     /// The code of the engine's functions that have a breakpoint.
     rows: native_rows::NativeRows,
 }
@@ -109,6 +117,7 @@ impl DebuggerState {
             stops_at_errors: false,
             stops_at_caught_errors: false,
             compares: false,
+            jump: None,
             rows: native_rows::NativeRows::default(),
         }
     }
@@ -129,6 +138,7 @@ impl Vm {
         if let Some(mut ended) = self.cx().debugger.take() {
             // SAFETY: this VM is open.
             unsafe { ended.rows.restore() };
+            ended.restore_jump();
         }
         self.cx().debugger = host.map(|host| Box::new(DebuggerState::new(host)));
     }
@@ -147,6 +157,7 @@ pub const NATIVES: &[(&CStr, lua_CFunction)] = &[
     (c"debug_is_native", native_rows::debug_is_native),
     (c"debug_row", native_rows::debug_row),
     (c"debug_coroutines", coroutines::debug_coroutines),
+    (c"debug_thread_addresses", coroutines::debug_thread_addresses),
     (c"debug_compare", compare),
     (c"debug_restart_frame", restart_frame),
     (c"debug_is_possible", is_possible),
@@ -159,8 +170,11 @@ pub const NATIVES: &[(&CStr, lua_CFunction)] = &[
     (c"debug_take_step", take_step),
     (c"debug_break", break_next),
     (c"debug_follow", follow),
-    (c"debug_stop_at_errors", stop_at_errors),
+    (c"debug_stop_at_errors", errors::stop_at_errors),
     (c"debug_main_thread", main_thread),
+    (c"debug_is_version", jump::debug_is_version),
+    (c"debug_jump_position", jump::debug_jump_position),
+    (c"debug_jump", jump::debug_jump),
 ];
 
 /// `debug_is_possible()`: returns true if a tool debugs the scripts, and this LuaJIT has the layout
@@ -172,6 +186,7 @@ unsafe extern "C-unwind" fn is_possible(l: *mut lua_State) -> c_int {
         cx.memory.begin_lenient();
         let possible = cx.debugger.is_some()
             && code_swap::is_known(l)
+            && jump::is_known(l)
             && super::luajit_layout::set_hook_runs(l, false).is_some();
         lua_pushboolean(l, c_int::from(possible));
         cx.memory.end_lenient();
@@ -188,6 +203,7 @@ unsafe extern "C-unwind" fn begin_pause(l: *mut lua_State) -> c_int {
         let begins = match &mut cx.debugger {
             Some(debugger) if !debugger.is_paused() && !cx.reloading => {
                 (debugger.step, debugger.step_ended) = (None, false);
+                debugger.restore_jump();
                 debugger.suspended = Some(cx.interrupt.suspend());
                 true
             }
@@ -234,6 +250,10 @@ unsafe extern "C-unwind" fn end_pause(l: *mut lua_State) -> c_int {
                 mode.map(|mode| Step::new(l, mode, depth, (source.into_bytes(), line), turn));
             let follows = debugger.follows_lines();
             interrupt.debug_lines(l, follows);
+        }
+        if cx.worker_link.is_some() {
+            // Settings may have changed since the stop began.
+            interrupt.request_debugger();
         }
     }
     0
@@ -350,8 +370,16 @@ unsafe extern "C-unwind" fn break_next(l: *mut lua_State) -> c_int {
 unsafe extern "C-unwind" fn take_step(l: *mut lua_State) -> c_int {
     // SAFETY: pushes a boolean.
     unsafe {
-        let debugger = &mut ScriptContext::of(l).debugger;
-        let ended = debugger.as_mut().is_some_and(|it| std::mem::take(&mut it.step_ended));
+        let cx = ScriptContext::of(l);
+        let interrupt = cx.interrupt.clone();
+        let mut ended = false;
+        if let Some(debugger) = &mut cx.debugger {
+            ended = std::mem::take(&mut debugger.step_ended);
+            if ended {
+                debugger.step = None;
+                interrupt.debug_lines(l, debugger.follows_lines());
+            }
+        }
         lua_pushboolean(l, c_int::from(ended));
     }
     1
@@ -416,19 +444,6 @@ unsafe extern "C-unwind" fn restart_frame(l: *mut lua_State) -> c_int {
     // SAFETY: called by the prelude, after the pause has ended.
     unsafe {
         ScriptContext::of(l).interrupt.clone().stop_callback();
-    }
-    0
-}
-
-/// `debug_stop_at_errors(uncaught, caught)`: sets if errors that the game does not catch, and those
-/// that it catches, stop the script before the stack is unwound.
-unsafe extern "C-unwind" fn stop_at_errors(l: *mut lua_State) -> c_int {
-    // SAFETY: the prelude passes booleans.
-    unsafe {
-        if let Some(debugger) = &mut ScriptContext::of(l).debugger {
-            debugger.stops_at_errors = lua_toboolean(l, 1) != 0;
-            debugger.stops_at_caught_errors = lua_toboolean(l, 2) != 0;
-        }
     }
     0
 }
@@ -521,12 +536,16 @@ pub unsafe fn line_reached(l: *mut lua_State, ar: *mut lua_Debug) {
         }
         let turn = cx.interrupt.turn();
         let Some(debugger) = &mut cx.debugger else { return };
-        if debugger.is_paused() {
+        if debugger.is_paused() || debugger.has_to_jump(l, ar, turn) {
             return;
         }
         let reason = match stepping::classify(debugger, l, ar, turn) {
+            LineEvent::Passes if debugger.has_old_code => return workers::retry_running(l),
             LineEvent::Passes => return,
-            LineEvent::Stops => "step",
+            LineEvent::Stops => {
+                debugger.step = None;
+                "step"
+            }
             LineEvent::HasBreakpoint => "breakpoint",
             LineEvent::Compares => "data",
         };
@@ -534,57 +553,15 @@ pub unsafe fn line_reached(l: *mut lua_State, ar: *mut lua_Debug) {
         let chunk = source.trim_start_matches('@').to_string();
         let line = ScriptValue::Number(f64::from((*ar).currentline));
         let runs = super::luajit_layout::set_hook_runs(l, false);
-        call_core(
-            l,
-            c"debugger_line",
-            &[ScriptValue::Text(reason.into()), ScriptValue::Text(chunk), line],
-        );
+        let text = ScriptValue::Text;
+        call_core(l, c"debugger_line", &[text(reason.into()), text(chunk), line]);
+        // A step may have ended at a condition that does not hold.
+        let cx = ScriptContext::of(l);
+        if let Some(debugger) = &cx.debugger {
+            cx.interrupt.debug_lines(l, debugger.follows_lines());
+        }
         if runs == Some(true) {
             super::luajit_layout::set_hook_runs(l, true);
-        }
-    }
-}
-
-/// Stops the script at an error that the game does not catch, before the stack is unwound, if a
-/// tool asks for that.
-///
-/// # Safety
-/// `l` is a live state in the handler of an error. Nothing of the context is borrowed.
-pub unsafe fn error_raised(l: *mut lua_State, message: &str) {
-    // SAFETY: as the caller promised.
-    unsafe {
-        let cx = ScriptContext::of(l);
-        let stops = cx.debugger.as_ref().is_some_and(|it| it.stops_at_errors && !it.is_paused());
-        let stopped = cx.report.as_ref().is_some_and(|report| report.stopped);
-        // Without room on the stack, no function can be called.
-        if stops && !stopped && !cx.reloading && !message.contains("stack overflow") {
-            let report = cx.report.as_ref().map_or_else(String::new, |report| report.to_string());
-            let texts = [message.to_string(), report].map(ScriptValue::Text);
-            call_core(l, c"debugger_error", &texts);
-        }
-    }
-}
-
-/// Stops the script at an error that the game catches, before the stack is unwound, if a tool asks
-/// for that.
-///
-/// # Safety
-/// `l` is a live state in the handler of `pcall`, with the error's value at 1. Nothing of the
-/// context is borrowed.
-pub unsafe fn error_caught(l: *mut lua_State) {
-    // SAFETY: as the caller promised.
-    unsafe {
-        let cx = ScriptContext::of(l);
-        let stops = cx.debugger.as_ref().is_some_and(|it| {
-            it.stops_at_caught_errors && !it.is_paused() && !cx.interrupt.is_stopping()
-        });
-        if !stops || cx.reloading {
-            return;
-        }
-        let message = report::error_text(l, 1, cx);
-        if !message.contains("stack overflow") {
-            let texts = [message, String::new()].map(ScriptValue::Text);
-            call_core(l, c"debugger_error", &texts);
         }
     }
 }

@@ -120,6 +120,11 @@ unsafe extern "C-unwind" fn reported(l: *mut lua_State) -> c_int {
         // Only a function that has a row has this address.
         let Some(NativeRow { number, function, .. }) = row(l) else { return 0 };
         call_core(l, c"debugger_row", &[ScriptValue::Number(number)]);
-        function(l)
+        let results = function(l);
+        // The breakpoint may have been removed meanwhile.
+        if row(l).is_some() {
+            call_core(l, c"debugger_row_after", &[ScriptValue::Number(number)]);
+        }
+        results
     }
 }

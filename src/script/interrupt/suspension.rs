@@ -2,6 +2,7 @@
 //! stopped for a while.
 
 use super::{Interrupt, StopReason, UNSEEN};
+use engine_foundation::panic;
 use mlua::ffi::lua_State;
 use std::sync::atomic::Ordering::SeqCst;
 
@@ -30,6 +31,26 @@ impl Interrupt {
             0 => self.unhook_when_done(state),
             _ => self.hook(),
         }
+    }
+
+    /// Lets a worker's script take over settings of the debugger, soon; can be called from any
+    /// thread.
+    pub fn request_debugger(&self) {
+        self.has_settings.store(true, SeqCst);
+    }
+
+    /// Interrupts the script so that it takes over settings of the debugger.
+    pub(super) fn arm_debugger(&self) {
+        let watched = panic::lock(&self.watched);
+        if !self.closing.load(SeqCst) && !self.state.load(SeqCst).is_null() {
+            self.reasons.fetch_or(StopReason::Debugger as u32, SeqCst);
+            self.interrupt_thread(watched.as_ref());
+        }
+    }
+
+    /// Returns true if the script must end in any case.
+    pub fn is_cancelled(&self) -> bool {
+        self.cancelled.load(SeqCst)
     }
 
     /// Returns true while a callback runs that uses its budget.

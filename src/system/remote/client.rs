@@ -27,6 +27,26 @@ pub enum ClientMessage {
     Ended(String),
 }
 
+/// Waits for messages of a game on a thread of its own.
+pub struct MessageArrivals(TcpStream);
+
+impl MessageArrivals {
+    /// Blocks until bytes of the game wait to be read. Returns false if the connection has ended.
+    pub fn wait(&self) -> bool {
+        loop {
+            match self.0.peek(&mut [0]) {
+                Ok(bytes) => return bytes > 0,
+                Err(reason) => match reason.kind() {
+                    io::ErrorKind::WouldBlock
+                    | io::ErrorKind::TimedOut
+                    | io::ErrorKind::Interrupted => {}
+                    _ => return false,
+                },
+            }
+        }
+    }
+}
+
 /// A connection to a running game.
 pub struct RemoteClient {
     socket: WebSocket<TcpStream>,
@@ -85,12 +105,38 @@ impl RemoteClient {
 
     /// Returns the next message of the game, or [`ClientMessage::Nothing`] after a timeout.
     pub fn receive(&mut self, timeout: Duration) -> ClientMessage {
-        let ended = |reason: String| ClientMessage::Ended(reason);
         // The operating system treats a timeout of zero as infinite.
         let timeout = timeout.max(Duration::from_millis(1));
         if let Err(reason) = self.socket.get_ref().set_read_timeout(Some(timeout)) {
-            return ended(reason.to_string());
+            return ClientMessage::Ended(reason.to_string());
         }
+        self.read()
+    }
+
+    /// Returns the next message of the game if it has arrived. Must not be called while another
+    /// thread waits in [`RemoteClient::arrivals`].
+    pub fn receive_now(&mut self) -> ClientMessage {
+        let mode = |client: &RemoteClient, on: bool| client.socket.get_ref().set_nonblocking(on);
+        if let Err(reason) = mode(self, true) {
+            return ClientMessage::Ended(reason.to_string());
+        }
+        let message = self.read();
+        match mode(self, false) {
+            Ok(()) => message,
+            Err(reason) => ClientMessage::Ended(reason.to_string()),
+        }
+    }
+
+    /// Returns what another thread can wait for messages with.
+    ///
+    /// # Errors
+    /// Returns an error if the system has no handle left.
+    pub fn arrivals(&self) -> io::Result<MessageArrivals> {
+        self.socket.get_ref().try_clone().map(MessageArrivals)
+    }
+
+    fn read(&mut self) -> ClientMessage {
+        let ended = |reason: String| ClientMessage::Ended(reason);
         loop {
             return match self.socket.read() {
                 Ok(Message::Text(text)) => match json::read(text.as_str()) {

@@ -33,7 +33,7 @@ use std::net::{Ipv4Addr, TcpStream};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, Sender, channel};
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, OnceLock};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
@@ -75,9 +75,13 @@ pub struct ClientEvent {
     pub kind: ClientEventKind,
 }
 
+/// Takes an event on the thread that has read it, or gives it back for the game.
+pub type EventFilter = Box<dyn Fn(ClientEvent) -> Option<ClientEvent> + Send + Sync>;
+
 /// State that all threads of a server share.
 pub struct ServerShared {
     incoming: Mutex<Sender<ClientEvent>>,
+    filter: OnceLock<EventFilter>,
     peers: Mutex<Vec<Arc<RemoteConnection>>>,
     last_number: AtomicU64,
     connections: AtomicU64,
@@ -99,6 +103,20 @@ impl ServerShared {
     }
 
     fn send_event(&self, incoming: ClientEvent) {
+        let (peer, bytes) = match &incoming.kind {
+            ClientEventKind::Message(_, bytes) => (Some(incoming.peer.clone()), *bytes),
+            _ => (None, 0),
+        };
+        let left = match self.filter.get() {
+            Some(filter) => filter(incoming),
+            None => Some(incoming),
+        };
+        let Some(incoming) = left else {
+            if let Some(peer) = peer {
+                peer.note_received(bytes);
+            }
+            return;
+        };
         // After the game has ended there is no receiver.
         let _ = self.incoming.lock().unwrap_or_else(|poison| poison.into_inner()).send(incoming);
     }
@@ -158,6 +176,7 @@ impl RemoteServer {
         let own = ServerIdentity { answer, ..ServerIdentity::new(port, &token) };
         let shared = Arc::new(ServerShared {
             incoming: Mutex::new(sender),
+            filter: OnceLock::new(),
             peers: Mutex::new(Vec::new()),
             last_number: AtomicU64::new(0),
             connections: AtomicU64::new(0),
@@ -191,6 +210,13 @@ impl RemoteServer {
 
     pub fn port(&self) -> u16 {
         self.session.port
+    }
+
+    /// Sets the filter of all events; it can be set once.
+    pub fn set_filter(&self, filter: EventFilter) {
+        // A second one is an error of the caller, and changes nothing.
+        let set = self.shared.filter.set(filter);
+        debug_assert!(set.is_ok(), "the filter is set once");
     }
 
     /// Returns the next event of a client, if there is one. Never waits.

@@ -17,6 +17,7 @@ pub use channel::{ThreadControls, WorkerEnd, WorkerEndpoint};
 use channel::{MessageQueue, QueueLoad, WorkerActivity, WorkerChannel};
 use engine_foundation::memory::OwnerScope;
 use engine_foundation::{Error, Handle, HandleKind, Slots, log, panic};
+use std::any::Any;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -101,6 +102,8 @@ pub struct Workers {
     end_requested: fn() -> bool,
     /// Inside a worker: the result of this worker.
     result: Option<Vec<u8>>,
+    /// An object that the caller shares with the code on the threads.
+    pub companion: Option<Arc<dyn Any + Send + Sync>>,
 }
 
 impl Workers {
@@ -108,7 +111,16 @@ impl Workers {
     /// that nothing waits any longer.
     pub fn new(lockstep: bool, end_requested: fn() -> bool) -> Workers {
         let slots = Slots::new(HandleKind::Worker, WORKERS_MAX);
-        Workers { slots, lockstep, frame: 0, started: 0, parent: None, end_requested, result: None }
+        Workers {
+            slots,
+            lockstep,
+            frame: 0,
+            started: 0,
+            parent: None,
+            end_requested,
+            result: None,
+            companion: None,
+        }
     }
 
     /// Turns this set into that of a worker: it contains only the connection to its parent.

@@ -1,0 +1,155 @@
+//! The debugger's connection to workers. While the script of a worker is stopped, the game may wait
+//! for it in the middle of a frame, so the requests of the tool are passed to the worker on the
+//! thread that has read them, and the worker answers them itself.
+
+use super::debugger::{NO_FRAME, send_event, to_tree};
+use super::message_table::{check, find};
+use super::{IncomingCall, PendingReply, Refusal};
+use engine_foundation::json;
+use engine_foundation::sjson::SjsonTree;
+use engine_remote::{ClientEvent, ClientEventKind, RemoteConnection};
+use engine_script::{DebugRequest, ScriptValue, WorkerDebugHub};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// Messages of the debugger that the game answers also while a worker is stopped: they are about
+/// all scripts.
+const OF_THE_GAME: [&str; 9] = [
+    "debug_attach",
+    "debug_ready",
+    "debug_detach",
+    "debug_breakpoints",
+    "debug_functions",
+    "debug_errors",
+    "debug_workers",
+    "debug_restart_frame",
+    "debug_pause_worker",
+];
+/// Messages that end the stop of a worker.
+const ENDS: [&str; 3] = ["quit", "restart", "debug_detach"];
+
+/// The workers of a game, as its tools see them.
+#[derive(Default)]
+pub struct DebuggedWorkers {
+    pub hub: Arc<WorkerDebugHub>,
+    /// The number of the client that debugs the game, or 0.
+    tool: AtomicU64,
+}
+
+impl DebuggedWorkers {
+    /// Begins to debug all workers.
+    pub fn attach(&self, peer: &Arc<RemoteConnection>) {
+        self.tool.store(peer.number, Ordering::SeqCst);
+        let peer = peer.clone();
+        self.hub.attach(Arc::new(move |name, fields| send_event(&peer, name, to_tree(&fields))));
+    }
+
+    pub fn detach(&self) {
+        self.tool.store(0, Ordering::SeqCst);
+        self.hub.detach();
+    }
+
+    /// Passes what the tool has set in the game on to all workers. `answer` is that of the game,
+    /// whose numbers of breakpoints count for workers, too.
+    pub fn set(&self, name: &str, fields: &SjsonTree, answer: &SjsonTree) {
+        let key = match (name, fields.get("file")) {
+            ("debug_breakpoints", Some(SjsonTree::String(file))) => format!("file {file}"),
+            ("debug_functions" | "debug_errors", _) => name.to_string(),
+            _ => return,
+        };
+        let mut fields = ScriptValue::from_tree(fields);
+        if let (Some(SjsonTree::Array(points)), ScriptValue::Table(entries)) =
+            (answer.get("breakpoints"), &mut fields)
+        {
+            let ids = points.iter().filter_map(|point| point.get("id"));
+            let ids = ids.map(ScriptValue::from_tree).collect();
+            entries.push(("ids".to_string(), ScriptValue::List(ids)));
+        }
+        self.hub.set(&key, name, fields);
+    }
+
+    /// Takes an event if it is a request to the stopped worker.
+    pub fn filter(&self, event: ClientEvent) -> Option<ClientEvent> {
+        let is_own = event.peer.number == self.tool.load(Ordering::SeqCst);
+        let ClientEventKind::Message(Ok(fields), _) = &event.kind else {
+            if is_own && event.kind == ClientEventKind::Left {
+                self.detach();
+            }
+            return Some(event);
+        };
+        let Ok(row) = find(fields) else { return Some(event) };
+        if row.name == "quit" || is_own && ENDS.contains(&row.name) {
+            self.detach();
+        }
+        let is_passed = is_own
+            && row.name.starts_with("debug_")
+            && !row.name.starts_with("debug_flow_")
+            && !OF_THE_GAME.contains(&row.name)
+            && self.hub.is_worker_stopped();
+        if !is_passed {
+            return Some(event);
+        }
+        let id = fields.get("id").cloned().unwrap_or(SjsonTree::Null);
+        let reply = PendingReply { peer: event.peer.clone(), kind: row.name, id };
+        if let Err(problem) = check(row, fields) {
+            reply.refuse(Refusal::of(problem));
+            return None;
+        }
+        let (name, fields) = (row.name.to_string(), ScriptValue::from_tree(fields));
+        let hub = self.hub.clone();
+        let answer = move |answer: Result<ScriptValue, String>| match answer {
+            Ok(answer) => reply.answer(with_workers(reply.kind, to_tree(&answer), &hub)),
+            Err(message) => reply.refuse(Refusal::of(message)),
+        };
+        match self.hub.ask(DebugRequest { name, fields }, Box::new(answer)) {
+            Ok(()) => None,
+            // It has continued meanwhile.
+            Err(_) => Some(event),
+        }
+    }
+}
+
+/// Adds the workers to the answer to `debug_coroutines`.
+pub fn with_workers(name: &str, mut answer: SjsonTree, hub: &WorkerDebugHub) -> SjsonTree {
+    if name == "debug_coroutines"
+        && let SjsonTree::Object(entries) = &mut answer
+    {
+        entries.push(("workers".to_string(), workers(hub)));
+    }
+    answer
+}
+
+fn workers(hub: &WorkerDebugHub) -> SjsonTree {
+    let worker = |(number, name): (u64, String)| {
+        json::object([("worker", SjsonTree::Number(number as f64)), ("name", json::text(name))])
+    };
+    SjsonTree::Array(hub.list().into_iter().map(worker).collect())
+}
+
+/// Lists the workers.
+pub fn list(call: &mut IncomingCall) -> Result<Option<SjsonTree>, Refusal> {
+    super::debugger::check_tool(call)?;
+    let hub = &call.state.link.workers.hub;
+    Ok(Some(json::object([("workers", workers(hub))])))
+}
+
+/// Stops a worker at its next line.
+pub fn pause(call: &mut IncomingCall) -> Result<Option<SjsonTree>, Refusal> {
+    super::debugger::check_tool(call)?;
+    let number = match call.fields.get("worker") {
+        Some(SjsonTree::Number(number)) => *number as u64,
+        _ => 0,
+    };
+    match call.state.link.workers.hub.pause(number) {
+        true => Ok(Some(json::object([]))),
+        false => Err(Refusal::of("this worker has ended")),
+    }
+}
+
+/// Refuses to begin a frame again while a worker is stopped.
+pub fn check_frame(call: &IncomingCall) -> Result<(), Refusal> {
+    match call.state.link.workers.hub.is_worker_stopped() {
+        true => Err(Refusal::of(NO_FRAME)),
+        false => Ok(()),
+    }
+}

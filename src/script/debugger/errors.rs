@@ -1,0 +1,65 @@
+//! Errors that stop a script before its stack is unwound.
+
+use super::super::context::ScriptContext;
+use super::super::report;
+use super::super::value::ScriptValue;
+use super::call_core;
+use mlua::ffi::*;
+use std::ffi::c_int;
+
+/// `debug_stop_at_errors(uncaught, caught)`: sets if errors that the game does not catch, and those
+/// that it catches, stop the script before the stack is unwound.
+pub unsafe extern "C-unwind" fn stop_at_errors(l: *mut lua_State) -> c_int {
+    // SAFETY: the prelude passes booleans.
+    unsafe {
+        if let Some(debugger) = &mut ScriptContext::of(l).debugger {
+            debugger.stops_at_errors = lua_toboolean(l, 1) != 0;
+            debugger.stops_at_caught_errors = lua_toboolean(l, 2) != 0;
+        }
+    }
+    0
+}
+
+/// Stops the script at an error that the game does not catch, before the stack is unwound, if a
+/// tool asks for that.
+///
+/// # Safety
+/// `l` is a live state in the handler of an error. Nothing of the context is borrowed.
+pub unsafe fn error_raised(l: *mut lua_State, message: &str) {
+    // SAFETY: as the caller promised.
+    unsafe {
+        let cx = ScriptContext::of(l);
+        let stops = cx.debugger.as_ref().is_some_and(|it| it.stops_at_errors && !it.is_paused());
+        let stopped = cx.report.as_ref().is_some_and(|report| report.stopped);
+        // Without room on the stack, no function can be called.
+        if stops && !stopped && !cx.reloading && !message.contains("stack overflow") {
+            let report = cx.report.as_ref().map_or_else(String::new, |report| report.to_string());
+            let texts = [message.to_string(), report].map(ScriptValue::Text);
+            call_core(l, c"debugger_error", &texts);
+        }
+    }
+}
+
+/// Stops the script at an error that the game catches, before the stack is unwound, if a tool asks
+/// for that.
+///
+/// # Safety
+/// `l` is a live state in the handler of `pcall`, with the error's value at 1. Nothing of the
+/// context is borrowed.
+pub unsafe fn error_caught(l: *mut lua_State) {
+    // SAFETY: as the caller promised.
+    unsafe {
+        let cx = ScriptContext::of(l);
+        let stops = cx.debugger.as_ref().is_some_and(|it| {
+            it.stops_at_caught_errors && !it.is_paused() && !cx.interrupt.is_stopping()
+        });
+        if !stops || cx.reloading {
+            return;
+        }
+        let message = report::error_text(l, 1, cx);
+        if !message.contains("stack overflow") {
+            let texts = [message, String::new()].map(ScriptValue::Text);
+            call_core(l, c"debugger_error", &texts);
+        }
+    }
+}

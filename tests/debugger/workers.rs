@@ -1,0 +1,145 @@
+//! Tests of the debugger in workers.
+
+use super::{Editor, THREAD, items, number, text};
+
+const MAIN: &str = r#"frames, results = 0, 0
+local worker
+function update()
+  frames = frames + 1
+  if not worker then
+    worker = Worker.start("jobs/count", { most = 3 })
+  elseif Worker.status(worker) ~= "running" then
+    result, problem = Worker.result(worker)
+    worker = nil
+    results = results + 1
+  end
+end
+"#;
+
+const COUNT: &str = r#"local step = 1
+local function add(sum, i)
+  local before = sum
+  return before + i * step
+end
+return function(data)
+  local sum = 0
+  for i = 1, data.most do
+    sum = add(sum, i)
+  end
+  return sum
+end
+"#;
+
+/// The thread of the first worker.
+const FIRST_WORKER: f64 = 2000.0;
+
+fn start(name: &str) -> Editor {
+    let editor = Editor::start(name, MAIN);
+    editor.folder.write("game/jobs/count.lua", COUNT);
+    editor
+}
+
+#[test]
+fn a_worker_stops_shows_steps_and_continues() {
+    let mut editor = start("worker");
+    editor.launch("");
+    editor.set_breakpoints("jobs/count.lua", "{\"line\": 4, \"condition\": \"i == 2\"}");
+    let stop = editor.event("stopped");
+    assert_eq!(text(&stop, "reason"), "breakpoint");
+    let thread = number(&stop, "threadId");
+    assert!(thread > FIRST_WORKER, "{stop:?}");
+    let of_worker = format!("{{\"threadId\": {thread}}}");
+    let threads = editor.ask("threads", "{}");
+    let names: Vec<&str> = items(&threads, "threads").iter().map(|it| text(it, "name")).collect();
+    assert!(names.contains(&"main"), "{names:?}");
+    assert!(names.iter().any(|name| name.starts_with("worker jobs")), "{names:?}");
+    let stack = editor.ask("stackTrace", &of_worker);
+    let lines: Vec<f64> =
+        items(&stack, "stackFrames").iter().map(|frame| number(frame, "line")).collect();
+    assert_eq!(lines[..2], [4.0, 9.0]);
+    assert_eq!(editor.variables("Locals"), ["sum = 1", "i = 2", "before = 1"]);
+    assert_eq!(editor.variables("Upvalues"), ["step = 1"]);
+    assert_eq!(editor.evaluate("before + i * 10"), "21");
+    let upvalues = editor.scope("Upvalues");
+    let set =
+        format!("{{\"variablesReference\": {upvalues}, \"name\": \"step\", \"value\": \"5\"}}");
+    assert_eq!(text(&editor.ask("setVariable", &set), "value"), "5");
+    // The game waits, and has no stack meanwhile.
+    let main = editor.ask("stackTrace", THREAD);
+    assert!(items(&main, "stackFrames").is_empty(), "{main:?}");
+    editor.ask("next", &of_worker);
+    let stop = editor.event("stopped");
+    assert_eq!((text(&stop, "reason"), number(&stop, "threadId")), ("step", thread));
+    assert_eq!(editor.locations_of(&of_worker)[0], "count.lua:9");
+    assert_eq!(editor.evaluate("i"), "2");
+    // A breakpoint that is set meanwhile is in the worker at once.
+    editor.set_breakpoints("jobs/count.lua", "{\"line\": 11}");
+    editor.ask("continue", &of_worker);
+    editor.event("stopped");
+    assert_eq!(editor.locations_of(&of_worker)[0], "count.lua:11");
+    assert_eq!(editor.evaluate("sum"), "26");
+    editor.set_breakpoints("jobs/count.lua", "");
+    editor.ask("continue", &of_worker);
+    editor.plays_on("results");
+    editor.end();
+}
+
+#[test]
+fn a_running_worker_is_paused_and_cancelled() {
+    let main = "frames = 0\nfunction update()\n  frames = frames + 1\n  \
+        worker = worker or Worker.start(\"jobs/endless\", {}, { seconds = 600 })\nend\n";
+    let mut editor = Editor::start("worker-pause", main);
+    editor.folder.write(
+        "game/jobs/endless.lua",
+        "return function()\n  local n = 0\n  while true do\n    n = n + 1\n  end\nend\n",
+    );
+    editor.launch("");
+    editor.plays_on("frames");
+    let id = loop {
+        let threads = editor.ask("threads", "{}");
+        let ids = items(&threads, "threads").iter().map(|it| number(it, "id"));
+        if let Some(id) = ids.into_iter().find(|id| *id > FIRST_WORKER) {
+            break id;
+        }
+        std::thread::sleep(std::time::Duration::from_millis(20));
+    };
+    let of_worker = format!("{{\"threadId\": {id}}}");
+    editor.ask("pause", &of_worker);
+    let stop = editor.event("stopped");
+    assert_eq!((text(&stop, "reason"), number(&stop, "threadId")), ("pause", id));
+    assert!(editor.evaluate("n").parse::<f64>().expect("a number") > 0.0);
+    // Compiled code is left for a breakpoint that is set while it runs.
+    editor.ask("continue", &of_worker);
+    editor.set_breakpoints("jobs/endless.lua", "{\"line\": 4, \"condition\": \"n % 7 == 0\"}");
+    let stop = editor.event("stopped");
+    assert_eq!(number(&stop, "threadId"), id);
+    editor.set_breakpoints("jobs/endless.lua", "");
+    // The game cancels what is stopped.
+    editor.ask("evaluate", "{\"expression\": \"Worker.cancel(worker)\"}");
+    editor.plays_on("frames");
+    editor.end();
+}
+
+#[test]
+fn a_worker_continues_when_the_editor_leaves() {
+    let mut editor = start("worker-leave");
+    editor.launch("");
+    editor.set_breakpoints("jobs/count.lua", "{\"line\": 4}");
+    editor.event("stopped");
+    let folder = engine::foundation::json::quoted(&editor.path("").to_string_lossy());
+    editor.ask("disconnect", "{\"terminateDebuggee\": false}");
+    let mut second = Editor::start("worker-leave-2", MAIN);
+    second.ask("attach", &format!("{{\"folder\": {folder}}}"));
+    second.event("initialized");
+    second.ask("configurationDone", "{}");
+    second.plays_on("results");
+    // The second editor stops workers, too.
+    second.folder.write("unused", "");
+    let path = engine::foundation::json::quoted(&editor.path("jobs/count.lua").to_string_lossy());
+    second.ask(
+        "setBreakpoints",
+        &format!("{{\"source\": {{\"path\": {path}}}, \"breakpoints\": [{{\"line\": 4}}]}}"),
+    );
+    assert!(number(&second.event("stopped"), "threadId") > FIRST_WORKER);
+    second.ask("disconnect", "{\"terminateDebuggee\": true}");
+}
