@@ -89,6 +89,35 @@ impl PhysicsTables {
     }
 }
 
+impl PhysicsTables {
+    /// Returns the triangles of the actors of a unit, in the space of the unit without its scale:
+    /// of all that others stand on, whether they move or not. There may be none.
+    ///
+    /// # Errors
+    /// Returns an error if there are too many, or if one is too far from the unit.
+    pub fn platform_triangles(&self, unit: UnitId, units: &mut Units) -> Result<BakeSource, Error> {
+        let (mut collected, mut solids) = (Collected::default(), 0);
+        let scene = &mut units.scene;
+        let root = (scene.world_position(unit.row(), 0), scene.world_rotation(unit.row(), 0));
+        for actor in self.actors_of(unit) {
+            let node = self.actor(actor).node as usize;
+            let position = scene.world_position(unit.row(), node) - root.0;
+            let (position, rotation) = (
+                root.1.conjugate() * position,
+                root.1.conjugate() * scene.world_rotation(unit.row(), node),
+            );
+            let (simulation, body) = self.body(actor);
+            let each = |corners: [Vec3; 3], solid| {
+                collected.add(corners.map(|corner| rotation * corner + position), solid)
+            };
+            if simulation.own_triangles_of(body, &mut solids, each).is_break() {
+                return collected.source(false);
+            }
+        }
+        collected.source(true)
+    }
+}
+
 /// A level whose units are placed in memory.
 pub struct LevelGeometry {
     /// The level and those inside of it that have navigation.
