@@ -108,7 +108,8 @@ impl Worlds {
         }
         let added = self.navigation.agents.add(mesh.0, at, settings);
         if let Some(agent) = added {
-            self.give_costs(unit, agent, mesh);
+            let root = self.navigation.agents.root(mesh.0);
+            self.give_costs(unit, agent, NavigationMeshId(root));
         }
         let entry = self.agents.of.get_mut(&row).expect("it was listed");
         (entry.was_created, entry.agent) = (true, added);
@@ -153,7 +154,8 @@ impl Worlds {
         let Some(of) = navigation.levels.iter().find(|known| known.level == level) else { return };
         let known = self.agents.of.values().filter_map(|entry| {
             let agent = entry.agent?;
-            let mesh = NavigationMeshId(navigation.agents.slots.get(agent)?.mesh);
+            let mesh = navigation.agents.slots.get(agent)?.mesh;
+            let mesh = NavigationMeshId(navigation.agents.root(mesh));
             of.has_mesh(mesh).then_some((entry.unit, agent, mesh))
         });
         for (unit, agent, mesh) in known.collect::<Vec<_>>() {

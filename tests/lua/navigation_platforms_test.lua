@@ -217,6 +217,16 @@ describe("a platform of a script", function()
     end
   end)
 
+  it("has points in its own space", function()
+    local point = NavigationMesh.to_world(lift, Vector3(1, 0, 0))
+    assert.is_true(Vector3.distance(point, Vector3(23, 10, 0)) < 1e-4)
+    assert.equals(Vector3(1, 2, 3), NavigationMesh.to_world(mesh, Vector3(1, 2, 3)))
+    assert.equals(Vector3(1, 2, 3), NavigationMesh.to_local(mesh, Vector3(1, 2, 3)))
+    assert.matches("'point'", error_of(NavigationMesh.to_world, lift, 3))
+    assert.matches("'point'", error_of(NavigationMesh.to_local, lift, 3))
+    assert.matches("'agent'", error_of(Agent.platform, nil))
+  end)
+
   it("can be on another platform, up to a limit", function()
     local top, problem = lift, nil
     for i = 1, 8 do

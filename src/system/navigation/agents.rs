@@ -127,7 +127,7 @@ impl Agents {
             agent.goal = None;
             // One between the ground and a platform crosses first.
             match &mut agent.ride {
-                Some(ride) if ride.is_crossing() => ride.to = None,
+                Some(ride) if ride.is_crossing() => ride.forget_exit(),
                 ride => *ride = None,
             }
             // An agent on a link stops at the end of the link. One that is lost stays lost.

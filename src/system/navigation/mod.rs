@@ -18,6 +18,7 @@ mod hierarchy;
 pub mod islands;
 pub mod jump_links;
 pub mod jumps;
+pub mod landmarks;
 mod leave_closed;
 pub mod mesh;
 mod neighbors;

@@ -79,6 +79,13 @@ impl Ride {
         matches!(self.stage, Stage::Boarding(_) | Stage::Landing(_))
     }
 
+    /// Forgets where it gets off, because it is sent elsewhere. One that gets off already does.
+    pub fn forget_exit(&mut self) {
+        if matches!(self.stage, Stage::Boarding(_)) {
+            self.to = None;
+        }
+    }
+
     /// Returns true before it gets on.
     fn is_ashore(&self) -> bool {
         matches!(self.stage, Stage::Waiting | Stage::Called)
@@ -278,7 +285,10 @@ impl Agents {
                     if self.can_cross(handle, ride) {
                         self.cross(handle, Stage::Boarding(0.0));
                     }
-                } else if agent.destination.is_none() {
+                } else if agent.state == AgentState::Partial {
+                    // Something is in the way: others come first.
+                    self.wait_again(meshes, handle);
+                } else if agent.has_ended_way() {
                     self.walk_to(meshes, handle, at);
                 }
             }
@@ -302,7 +312,7 @@ impl Agents {
                     if self.can_cross(handle, ride) {
                         self.cross(handle, Stage::Landing(0.0));
                     }
-                } else if agent.destination.is_none() {
+                } else if agent.has_ended_way() {
                     self.walk_to(meshes, handle, at);
                 }
             }
@@ -310,6 +320,18 @@ impl Agents {
                 self.advance_crossing(meshes, handle, part, step);
             }
         }
+    }
+
+    /// Lets an agent wait behind all others.
+    fn wait_again(&mut self, meshes: &Slots<NavigationMesh>, handle: Handle) {
+        let Some(ride) = self.slots.get(handle).and_then(|agent| agent.ride) else { return };
+        let Some(of) = self.platform_mut(ride.platform) else { return };
+        of.tickets += 1;
+        let ticket = of.tickets;
+        if let Some(agent) = self.slots.get_mut(handle) {
+            agent.ride = Some(Ride { ticket, ..ride });
+        }
+        self.wait_at_place(meshes, handle);
     }
 
     fn set_stage(&mut self, handle: Handle, stage: Stage) {
@@ -457,6 +479,11 @@ impl Agent {
             Some(_) => "boarding",
             None => self.state.name(),
         }
+    }
+
+    /// Returns true if it stands, and was not sent to where its ride goes on.
+    fn has_ended_way(&self) -> bool {
+        self.destination.is_none() || self.state == AgentState::Arrived
     }
 
     /// Returns true if another agent is too near to a point for this one to be there.

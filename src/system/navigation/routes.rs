@@ -87,7 +87,7 @@ impl Agents {
             }
             known.goal = Some(Goal::new(mesh, at.position));
             match &mut known.ride {
-                Some(ride) if is_crossing => ride.to = None,
+                Some(ride) if is_crossing => ride.forget_exit(),
                 ride => *ride = None,
             }
             if !is_crossing {

@@ -97,12 +97,12 @@ pub(super) fn check<'a>(
 }
 
 fn check_stops<'a>(name: &str, value: SjsonValue<'a>) -> Result<(), NavigationError<'a>> {
-    let stops = value.entries().unwrap_or_default();
-    if stops.is_empty() || stops.len() > STOPS_MAX {
+    let count = value.entries().map_or(0, |stops| stops.len());
+    if count == 0 || count > STOPS_MAX {
         let must = format!("a block of 1 to {STOPS_MAX} stops (STOPS_MAX)");
         return Err((value, invalid_value(&format!("'stops' of platform '{name}'"), &must, value)));
     }
-    for stop in stops {
+    for stop in value.entries().into_iter().flatten() {
         let (fields, stop) = (stop.value, stop.key);
         for key in ["ashore", "aboard"] {
             if !fields.get(key).is_some_and(|value| are_numbers(value, &[3])) {

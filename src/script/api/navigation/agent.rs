@@ -412,7 +412,13 @@ fn destination(engine: &mut Engine, agent: AgentId) -> Option<Vec3> {
 
 fn set_position(engine: &mut Engine, agent: AgentId, position: Vec3) -> Result<(), Error> {
     let Some((mesh, at)) = ground_of(engine, agent, position)? else {
-        return ground(mesh(engine, agent)?, position, "#2 'position'").map(drop);
+        // For the message, on the mesh below all platforms.
+        let Navigation { agents, meshes, .. } = &engine.worlds.navigation;
+        let root = meshes.get(agents.root(of(engine, agent).mesh));
+        return match root {
+            Some(root) => ground(root, position, "#2 'position'").map(drop),
+            None => mesh(engine, agent).map(drop),
+        };
     };
     let Navigation { agents, meshes, .. } = &mut engine.worlds.navigation;
     agents.teleport_to(meshes, agent.0, mesh, at);

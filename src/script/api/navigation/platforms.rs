@@ -2,7 +2,7 @@
 
 use super::mesh::{MESH_ARG, check_own};
 use super::volumes::position;
-use crate::api_row::{ModuleRows, NodeFlag, func, hot, more};
+use crate::api_row::{ModuleRows, func, hot, more};
 use crate::argument::TextArgument;
 use crate::return_value::WholeNumber;
 use crate::value::ScriptValue;
@@ -79,8 +79,7 @@ pub static NAVIGATION_MESH: ModuleRows = more(
             "leaving number of those who want to get off",
             "crossing number of those between the ground and the platform",
         ])
-        .pure()
-        .node(NodeFlag::Query),
+        .pure(),
         func(
             "num_aboard",
             num_aboard,
