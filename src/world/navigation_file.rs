@@ -1,7 +1,7 @@
 //! The resource kind `navigation`: how the navigation meshes of a level are baked, for which
 //! characters, and what is changed by hand: areas, volumes, blockers, links, platforms and seed
-//! points. A level names such a file, or contains its content. The meshes are baked when the level is
-//! compiled, or when it has been spawned (src/world/level_navigation/).
+//! points. A level names such a file, or contains its content. The meshes are baked when the level
+//! is compiled, or when it has been spawned (src/world/level_navigation/).
 
 mod jumps;
 mod platforms;

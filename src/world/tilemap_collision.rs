@@ -232,7 +232,7 @@ pub(super) fn set(
 ///
 /// # Errors
 /// Returns the errors of [`set`].
-pub(super) fn place(
+pub(super) fn create_static_bodies(
     (physics, simulation): (&mut PhysicsTables, PhysicsWorldId),
     (units, store): (&mut Units, &mut ResourceStore),
     unit: UnitId,

@@ -240,8 +240,8 @@ impl Agents {
         self.pose(agent.mesh).to_world(agent.at.position)
     }
 
-    /// Returns the mesh on which a platform moves, with the platforms below it; a mesh that does not
-    /// move itself.
+    /// Returns the mesh on which a platform moves, with the platforms below it; a mesh that does
+    /// not move itself.
     pub fn root(&self, mesh: Handle) -> Handle {
         self.grounds(mesh).last().expect("the first one is the mesh")
     }

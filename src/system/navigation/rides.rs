@@ -26,7 +26,7 @@ const LAST_RETURN: f32 = 0.5;
 const FREE_RADII: f32 = 0.95;
 const HELD_PART: f32 = 4.0;
 /// Distance from its place at which a waiting agent goes there again, in radii.
-const PLACE_RADII: f32 = 1.5;
+const SPOT_RADII: f32 = 1.5;
 /// Lead in metres by which a platform that leaves is too far for those who are crossing.
 const LEAD: f32 = 1.0;
 
@@ -177,7 +177,7 @@ impl Agents {
         agent.goal.get_or_insert(Goal::new(agent.mesh, to));
         agent.traversal = None;
         agent.ride = Some(ride);
-        self.wait_at_place(meshes, handle);
+        self.wait_at_spot(meshes, handle);
     }
 
     /// Returns the platform at whose stop an agent is about to wait, with the stops.
@@ -204,7 +204,7 @@ impl Agents {
     }
 
     /// Sends an agent to a free place beside its stop; to the stop if there is none.
-    fn wait_at_place(&mut self, meshes: &Slots<NavigationMesh>, handle: Handle) {
+    fn wait_at_spot(&mut self, meshes: &Slots<NavigationMesh>, handle: Handle) {
         let Some(ride) = self.slots.get(handle).and_then(|agent| agent.ride) else { return };
         let Some(of) = self.platform(ride.platform) else { return };
         let stop = &of.stops[usize::from(ride.from)];
@@ -267,12 +267,12 @@ impl Agents {
                 let place = ride.place.and_then(|at| stop(ride.from).places.get(usize::from(at)));
                 let is_pushed = agent.state == AgentState::Arrived
                     && place.is_some_and(|place| {
-                        let reach = agent.settings.radius * PLACE_RADII;
+                        let reach = agent.settings.radius * SPOT_RADII;
                         place.distance(agent.at.position) > reach
                     });
                 // Its ground can have been taken away.
                 if agent.destination.is_none() {
-                    self.wait_at_place(meshes, handle);
+                    self.wait_at_spot(meshes, handle);
                 } else if is_pushed && let Some(place) = place.copied() {
                     self.walk_to(meshes, handle, place);
                 }
@@ -280,7 +280,7 @@ impl Agents {
             Stage::Called => {
                 let (is_open, at) = (stop(ride.from).is_open, stop(ride.from).settings.ashore);
                 if !is_open {
-                    self.wait_at_place(meshes, handle);
+                    self.wait_at_spot(meshes, handle);
                 } else if agent.has_come(at, step) {
                     if self.can_cross(handle, ride) {
                         self.cross(handle, Stage::Boarding(0.0));
@@ -331,7 +331,7 @@ impl Agents {
         if let Some(agent) = self.slots.get_mut(handle) {
             agent.ride = Some(Ride { ticket, ..ride });
         }
-        self.wait_at_place(meshes, handle);
+        self.wait_at_spot(meshes, handle);
     }
 
     fn set_stage(&mut self, handle: Handle, stage: Stage) {
@@ -462,7 +462,7 @@ impl Agents {
                 agent.ride = None;
                 self.go_on(meshes, handle);
             }
-            (Stage::Boarding(_), _) => self.wait_at_place(meshes, handle),
+            (Stage::Boarding(_), _) => self.wait_at_spot(meshes, handle),
             _ => {
                 agent.ride = Some(Ride { stage: Stage::Aboard, place: None, ..ride });
             }

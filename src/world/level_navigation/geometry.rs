@@ -196,7 +196,12 @@ pub fn level_geometry(
             let tilemap = placement.tilemaps.add(store, &map.map, map.level.as_deref())?;
             let Placement { units, physics, tilemaps, .. } = &mut placement;
             let of = (map, tilemaps.of(tilemap));
-            tilemap_collision::place((physics, simulation), (units, &mut *store), unit, of)?;
+            tilemap_collision::create_static_bodies(
+                (physics, simulation),
+                (units, &mut *store),
+                unit,
+                of,
+            )?;
             tilemaps.remove(tilemap, 0, "");
         }
     }

@@ -50,8 +50,8 @@ pub static LEVEL: ModuleRows = more(
             "navigation_edits",
             navigation_edits,
             &[LEVEL_ARG, CLASS_ARG],
-            "Returns what the volumes, blockers, links, platforms and seeds of the level's navigation did \
-             when the mesh was baked: a list of tables with `kind`, `name`, `level`, `message`, \
+            "Returns what the volumes, blockers, links, platforms and seeds of the level's navigation \
+             did when the mesh was baked: a list of tables with `kind`, `name`, `level`, `message`, \
              `has_effect`, and the `number` of the volume or link in the mesh.",
         )
         .pure(),

@@ -265,8 +265,8 @@ pub(super) fn check_updated(engine: &Engine, mesh: NavigationMeshId) -> Result<(
     check_own(engine, mesh, "whose world updates it: call World.update(world, dt)")
 }
 
-/// Ends the platforms on a mesh that is destroyed, or the mesh itself if it is one. Returns false if
-/// the mesh still exists.
+/// Ends the platforms on a mesh that is destroyed, or the mesh itself if it is one. Returns false
+/// if the mesh still exists.
 pub(super) fn destroy_platforms(
     engine: &mut Engine,
     mesh: NavigationMeshId,
