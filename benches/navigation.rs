@@ -35,6 +35,9 @@ const PATHS_SIDE: f32 = 1000.0;
 const PATHS_PILLARS: usize = 36_000;
 const PATHS: usize = 2000;
 const REQUESTS: usize = 1000;
+/// Width of rooms, and the part of their walls that have a door.
+const ROOM: f32 = 10.0;
+const ROOMS_WITH_DOORS: f64 = 0.7;
 
 pub fn run(run: &mut Run) {
     run.part("grids", || Group {
@@ -66,6 +69,13 @@ pub fn run(run: &mut Run) {
                    The length is compared with that of a search from polygon to polygon. 1,000 \
                    requests of a frame are answered in updates of a fixed number of nodes.",
         rows: paths(),
+    });
+    run.part("rooms", || Group {
+        name: "navigation rooms",
+        title: "paths in a square kilometre of 10,000 rooms",
+        workload: "Random pairs of points. Seven of ten walls have a door. At first without \
+                   landmarks, as after a change of the mesh, then with them.",
+        rows: paths_in_rooms(),
     });
 }
 
@@ -149,6 +159,38 @@ fn grids() -> Vec<Row> {
 }
 
 fn mesh(side: f32, pillars: usize) -> NavigationMesh {
+    let mut random = Random::seed(5);
+    let pillar = |_| {
+        let mut any = || random.next_f64() as f32 * (side - 2.0);
+        let low = Vec3::new(any(), any(), 0.0);
+        (low, low + Vec3::new(1.0, 1.0, 3.0))
+    };
+    bake_with_boxes(side, (0..pillars).map(pillar).collect())
+}
+
+/// Rooms of 10 by 10 metres. Each wall between two of them has a door of 2 metres, or none.
+fn rooms(side: f32) -> NavigationMesh {
+    let (mut random, mut boxes) = (Random::seed(7), Vec::new());
+    let count = (side / ROOM) as usize;
+    for at in 0..count * count * 2 {
+        let (x, y) = ((at / 2 % count) as f32 * ROOM, (at / 2 / count) as f32 * ROOM);
+        let door = 1.0 + random.next_f64() as f32 * (ROOM - 4.0);
+        let has_door = random.next_f64() < ROOMS_WITH_DOORS;
+        let parts = [(0.0, if has_door { door } else { ROOM }), (door + 2.0, ROOM)];
+        for (from, to) in parts.into_iter().take(if has_door { 2 } else { 1 }) {
+            let (low, high) = match at % 2 {
+                0 => ([from, 0.0], [to, 0.3]),
+                _ => ([0.0, from], [0.3, to]),
+            };
+            let corner = |[dx, dy]: [f32; 2], z: f32| Vec3::new(x + dx, y + dy, z);
+            boxes.push((corner(low, 0.0), corner(high, 3.0)));
+        }
+    }
+    bake_with_boxes(side, boxes)
+}
+
+/// Bakes a square of ground with boxes on it.
+fn bake_with_boxes(side: f32, boxes: Vec<(Vec3, Vec3)>) -> NavigationMesh {
     let mut points = Vec::new();
     let mut triangles = Vec::new();
     let mut push = |low: Vec3, high: Vec3| {
@@ -164,12 +206,7 @@ fn mesh(side: f32, pillars: usize) -> NavigationMesh {
         }
     };
     push(Vec3::new(0.0, 0.0, -1.0), Vec3::new(side, side, 0.0));
-    let mut random = Random::seed(5);
-    for _ in 0..pillars {
-        let mut any = || random.next_f64() as f32 * (side - 2.0);
-        let low = Vec3::new(any(), any(), 0.0);
-        push(low, low + Vec3::new(1.0, 1.0, 3.0));
-    }
+    boxes.into_iter().for_each(|(low, high)| push(low, high));
     let source = BakeSource::new(points, triangles).expect("boxes can be baked");
     let pool = TaskPool::new(Some(1));
     NavigationMesh::bake(source, BakeSettings::DEFAULT, &pool).expect("boxes can be baked")
@@ -282,6 +319,32 @@ fn search(
     lengths.drain(..WARM);
     times.sort_by(f64::total_cmp);
     (times, lengths)
+}
+
+fn paths_in_rooms() -> Vec<Row> {
+    let mut mesh = rooms(PATHS_SIDE);
+    let pairs = pairs(&mesh, PATHS);
+    let (before, _) = search(&mesh, &pairs, SEARCH_NODES_DEFAULT);
+    let clock = ThreadClock::of_this_thread();
+    let start = clock.seconds();
+    mesh.advance_landmarks(usize::MAX);
+    let landmarks = clock.seconds() - start;
+    let (times, lengths) = search(&mesh, &pairs, SEARCH_NODES_DEFAULT);
+    // Without an update of the hierarchy, searches go from polygon to polygon.
+    mesh.set_obstructed(1000, true);
+    mesh.set_obstructed(1000, false);
+    let (_, shortest) = search(&mesh, &pairs[..PATHS / 10], usize::MAX);
+    let sum = |lengths: &[f32]| lengths.iter().map(|length| f64::from(*length)).sum::<f64>();
+    let longer = sum(&lengths[..PATHS / 10]) / sum(&shortest);
+    vec![
+        row("polygons", mesh.num_polygons() as f64 / 1e3, "thousand", None),
+        row("without landmarks, median", before[PATHS / 2] * 1e6, "µs", None),
+        row("without, 99th percentile", before[PATHS * 99 / 100] * 1e6, "µs", None),
+        row("path, median", times[PATHS / 2] * 1e6, "µs", Some(60.0)),
+        row("path, 99th percentile", times[PATHS * 99 / 100] * 1e6, "µs", Some(300.0)),
+        row("length to that of polygons", longer, "times", Some(1.05)),
+        row("landmarks, all of them", landmarks * 1e3, "ms", None),
+    ]
 }
 
 fn paths() -> Vec<Row> {

@@ -183,6 +183,35 @@ fn compiled_meshes_are_those_that_a_spawned_level_bakes() {
 }
 
 #[test]
+fn tile_maps_are_part_of_compiled_meshes() {
+    let map = include_str!("lua/maps/cave.tmx");
+    let game = |name: &str, map: &str| {
+        let folder = folder(name);
+        let level = LEVEL.replace("units = {", "units = { cave = { unit = \"cave\" }");
+        folder.write("yard.level", &level);
+        folder.write(
+            "cave.unit",
+            "components = { walls = { component = \"tilemap\" map = \"maps/cave\" \
+             plane = \"flat\" pixels_per_metre = 4 collision = true } }",
+        );
+        std::fs::create_dir_all(folder.join("maps")).unwrap();
+        folder.write("maps/cave.tmx", map);
+        let picture = include_bytes!("lua/maps/rock.png");
+        std::fs::write(folder.join("maps/rock.png"), picture).unwrap();
+        Game::start(folder)
+    };
+    let mut with_walls = game("tiles", map);
+    with_walls.frame();
+    assert_eq!(with_walls.are_compiled(), [true, true]);
+    // The upper row of the map is solid.
+    assert!(!with_walls.has_ground(4.0, 5.0));
+    let mut without = game("no-tiles", &map.replace("2,2,2,2", "1,1,1,1"));
+    without.frame();
+    assert_eq!(without.are_compiled(), [true, true]);
+    assert!(without.has_ground(4.0, 5.0));
+}
+
+#[test]
 fn compiled_meshes_follow_the_files_that_they_are_baked_from() {
     let folder = folder("follow");
     let first = compiled(&folder);

@@ -12,13 +12,11 @@ local world, level, mesh ---@type World, Level, NavigationMesh
 -- Restarts everything: a level ends together with its units.
 local function restart()
   Visitors.remove_all()
-  if mesh then NavigationMesh.destroy(mesh) end
   if level then World.destroy_level(world, level) end
   level = World.spawn_level(world, "levels/museum")
-  mesh = NavigationMesh.create(world, { radius = 0.3, height = 1.8, step = 0.3, cell_size = 0.15,
-    cell_height = 0.1, region_min = 1 })
+  mesh = assert(Level.navigation_mesh(level))
   Doors.begin(mesh, level)
-  Lift.begin(mesh, Level.unit(level, "lift"))
+  Lift.begin(level)
   Visitors.begin(world, mesh)
   Eye.begin(world)
 end
@@ -33,9 +31,8 @@ end
 function update(dt)
   if Input.pressed("restart") then restart() end
   Doors.update(dt, Eye.camera)
-  NavigationMesh.update(mesh, dt)
-  Visitors.update(dt)
   Lift.update(dt)
+  Visitors.update(dt)
   Visitors.show()
   if Hud.shows_mesh() then NavigationMesh.draw(mesh) end
   World.update(world, dt)

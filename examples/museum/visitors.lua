@@ -1,8 +1,6 @@
 -- Three hundred visitors. Each has a round of errands: some exhibits on both floors, then out of
 -- the museum, and in again. The agents of the navigation mesh find the ways and walk around each
 -- other.
-local Lift = require "lift"
-
 ---@class Visitors
 ---@field all Visitor[]
 ---@field seen integer exhibits that were looked at
@@ -29,8 +27,6 @@ local OUTSIDE = -14.2 -- y: the yard is south of it
 ---@field goal Vector3
 ---@field looks_at Vector3?
 ---@field visits integer exhibits that it has looked at
----@field rides boolean it waits for the lift, or is in it
----@field shown_at Vector3? where it is shown instead, with the lift
 
 -- The exhibits: on the ground, in the rooms behind the hall, and on the gallery, as in
 -- make_assets.py.
@@ -101,9 +97,8 @@ function Visitors.begin(world, mesh)
     Unit.set_material(unit, "Coat", "materials/coat_" .. COATS[i % #COATS + 1])
     Unit.set_material(unit, "Hair", "materials/hair_" .. HAIR[i % #HAIR + 1])
     local agent = Agent.create(mesh, at, { speed = 1.3 + 0.6 * Math.random(), acceleration = 8 })
-    Agent.set_group_ignored(agent, Lift.GROUP, true)
     local visitor = { agent = agent, unit = unit, heading = Quaternion.identity(), errand = 0,
-      goal = at, visits = 0, rides = false }
+      goal = at, visits = 0 }
     Visitors.all[i] = visitor
     visitor.errand, visitor.pause = Math.random(0, ERRANDS), Math.random() * 10
   end
@@ -133,10 +128,6 @@ local STATES = {
       Agent.set_destination(visitor.agent, visitor.goal)
     end
   end,
-  linking = function(visitor)
-    local _, name = Agent.link(visitor.agent)
-    if name and not visitor.rides then Lift.call(visitor, name) end
-  end,
 }
 
 ---@param dt number
@@ -157,7 +148,7 @@ end
 -- Puts the units where the agents are, and turns them where they walk or look.
 function Visitors.show()
   for _, visitor in ipairs(Visitors.all) do
-    local at = visitor.shown_at or Agent.position(visitor.agent)
+    local at = Agent.position(visitor.agent)
     local way = Agent.velocity(visitor.agent)
     if visitor.pause and visitor.looks_at then way = visitor.looks_at - at end
     way = Vector3.with_z(way, 0)

@@ -9,7 +9,7 @@ use engine_navigation::jump_links::JumpRules;
 use engine_navigation::mesh::NavigationMesh;
 use engine_runtime::Engine;
 use engine_runtime::level_navigation::{ClassMesh, LevelMeshes};
-use engine_world::navigation_file::{EditShape, JumpEdit, LinkEnds, NavigationFile};
+use engine_world::navigation_file::{EditShape, JumpEdit, LinkEnds, NavigationFile, PlatformEdit};
 use std::fmt::Write;
 use std::path::Path;
 
@@ -198,6 +198,18 @@ pub fn explain_file(name: &str, bytes: &[u8]) -> Result<String, Error> {
             LinkEnds::OfSpline(name) => format!("the ends of the spline '{name}' of the level"),
         };
         let _ = writeln!(text, "  link '{}' joins {ends}", link.name);
+    }
+    for PlatformEdit { name, unit, capacity, stops, .. } in &file.platforms {
+        let names: Vec<&str> = stops.iter().map(|stop| stop.name.as_str()).collect();
+        let room = match capacity {
+            Some(capacity) => format!("{capacity} characters"),
+            None => "as many characters as there is room for".to_string(),
+        };
+        let _ = writeln!(
+            text,
+            "  platform '{name}' is the unit '{unit}', for {room}, with the stops '{}'",
+            names.join("', '")
+        );
     }
     for jump in &file.jumps {
         write_jump(&mut text, jump);

@@ -2,6 +2,7 @@
 //! world.
 
 use super::level_navigation::LevelMeshes;
+use super::navigation_platforms::UnitPlatform;
 use super::tilemap_grids::TilemapGrid;
 use super::{BuildMode, Engine, Worlds};
 use engine_foundation::hash::StateHash;
@@ -11,6 +12,7 @@ use engine_navigation::bake::{BakeSettings, BakeSource};
 use engine_navigation::grid::NavigationGrid;
 use engine_navigation::jump_links::JumpRules;
 use engine_navigation::jumps::JumpSettings;
+use engine_navigation::landmarks::LANDMARK_NODES;
 use engine_navigation::mesh::NavigationMesh;
 use engine_navigation::outline::LineKind;
 use engine_navigation::queries::Flood;
@@ -38,8 +40,8 @@ fn color(kind: LineKind) -> [u8; 4] {
     match kind {
         LineKind::Edge(area) => AREA_COLORS[(usize::from(area) + 5) % AREA_COLORS.len()],
         LineKind::Wall => [255, 255, 255, 255],
-        LineKind::Closed => [235, 60, 60, 255],
-        LineKind::Link => [255, 220, 0, 255],
+        LineKind::Closed | LineKind::ClosedStop => [235, 60, 60, 255],
+        LineKind::Link | LineKind::OpenStop => [255, 220, 0, 255],
         LineKind::Agent => [255, 255, 255, 255],
         LineKind::Path => [255, 150, 0, 255],
         LineKind::Velocity => [60, 255, 60, 255],
@@ -59,6 +61,8 @@ pub struct Navigation {
     pub waiting_levels: Vec<(LevelId, u8)>,
     /// Meshes that scripts have baked from worlds, in the order of their creation.
     pub of_worlds: Vec<(WorldId, NavigationMeshId)>,
+    /// Meshes that follow units.
+    pub platforms: Vec<UnitPlatform>,
     /// Updates that each agent has waited for its path, by slot, and the most of the frame.
     waits: Vec<u32>,
     pub worst_wait: u32,
@@ -85,6 +89,7 @@ impl Default for Navigation {
             levels: Vec::new(),
             waiting_levels: Vec::new(),
             of_worlds: Vec::new(),
+            platforms: Vec::new(),
             waits: Vec::new(),
             worst_wait: 0,
             of_tilemaps: Vec::new(),
@@ -99,6 +104,9 @@ impl Navigation {
             write(handle, &|hash| {
                 mesh.write_state(&mut |number| hash.write_u64(number));
                 self.agents.write_passages(handle, |number| hash.write_u64(number));
+                if let Some(platform) = self.agents.platform(handle) {
+                    platform.write_state(|number| hash.write_u64(number));
+                }
             });
         }
         for (handle, grid) in self.grids.iter() {
@@ -177,12 +185,24 @@ impl Engine {
     }
 
     /// Builds tiles again whose volumes have changed, on another thread, and advances the agents of
-    /// a mesh.
+    /// a mesh and of the platforms on it.
     ///
     /// # Errors
     /// Returns an error if a tile is too complex, or the system cannot start another thread.
     pub fn update_agents(&mut self, mesh: NavigationMeshId, step: f32) -> Result<(), Error> {
         scope!("navigation");
+        self.worlds.follow_platform_units(mesh, self.frame.index);
+        let Navigation { meshes, agents, .. } = &mut self.worlds.navigation;
+        agents.update_rides(meshes, mesh.0, step);
+        let mut result = Ok(());
+        for mesh in agents.tree(mesh.0) {
+            let updated = self.update_mesh(NavigationMeshId(mesh), step);
+            result = result.and(updated);
+        }
+        result
+    }
+
+    fn update_mesh(&mut self, mesh: NavigationMeshId, step: f32) -> Result<(), Error> {
         let Navigation { meshes, agents, .. } = &mut self.worlds.navigation;
         let of = meshes.get_mut(mesh.0).expect("the handle was checked where it came in");
         let renumbering = of.rebuild(&self.devices.tasks)?;
@@ -190,6 +210,7 @@ impl Engine {
             agents.renumber(mesh.0, of, renumbering);
         }
         of.update_hierarchy(&self.devices.tasks)?;
+        of.advance_landmarks(LANDMARK_NODES);
         agents.advance(mesh.0, of, step, &self.devices.tasks)?;
         of.answer_paths(&self.devices.tasks)?;
         if let Some(failure) = renumbering.and_then(|renumbering| renumbering.failure) {
@@ -278,7 +299,6 @@ impl Engine {
             return Ok(0);
         }
         let Worlds { navigation, lines, .. } = &mut self.worlds;
-        let of = navigation.meshes.get(mesh.0).expect("the handle was checked where it came in");
         let (mut shown, room) = (Vec::new(), lines.remaining().min(LINES_MAX / 2));
         let mut left_out = 0;
         let mut each = |from, to, kind| {
@@ -288,9 +308,16 @@ impl Engine {
                 left_out += 1;
             }
         };
-        // Agents are few, and first.
-        navigation.agents.outline(mesh.0, of, &mut each);
-        of.outline(&mut each);
+        // Agents are few, and first. Platforms are shown with their ground.
+        let tree = navigation.agents.tree(mesh.0);
+        let of_tree = tree.iter().filter_map(|id| Some((*id, navigation.meshes.get(*id)?)));
+        for (id, of) in of_tree.clone() {
+            navigation.agents.outline(id, of, &mut each);
+        }
+        for (id, of) in of_tree {
+            let pose = navigation.agents.pose(id);
+            of.outline(&mut |from, to, kind| each(pose.to_world(from), pose.to_world(to), kind));
+        }
         lines.show(None, &shown, -1.0).map_err(Error::new)?;
         Ok(left_out)
     }

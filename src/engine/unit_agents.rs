@@ -5,8 +5,9 @@ use super::navigation::Navigation;
 use super::{Engine, Worlds};
 use engine_foundation::deterministic_math::atan2;
 use engine_foundation::{Error, Handle, Quat, Vec3, counter, log, scope, suggest};
-use engine_navigation::agents::{AGENTS_MAX, Agent, AgentState};
+use engine_navigation::agents::{AGENTS_MAX, Agent, AgentState, Agents};
 use engine_navigation::mesh::{NavigationMesh, NearestPolygon};
+use engine_navigation::platforms::MeshPose;
 use engine_navigation::{AgentId, NavigationMeshId};
 use engine_world::WorldId;
 use engine_world::agent_component::{AgentComponent, AgentDrive, UnitAgent};
@@ -49,7 +50,10 @@ impl Navigation {
         });
         let of_worlds = self.of_worlds.iter().filter(|(of, _)| *of == world && class.is_none());
         let all = of_levels.map(|known| known.mesh).chain(of_worlds.map(|(_, mesh)| *mesh));
-        all.into_iter().find_map(|mesh| Some((mesh, ground(self.meshes.get(mesh.0)?, position)?)))
+        all.into_iter().find_map(|mesh| {
+            let found = self.agents.ground_at(&self.meshes, mesh.0, position, ground)?;
+            Some((NavigationMeshId(found.0), found.1))
+        })
     }
 
     fn has_mesh(&self, world: WorldId) -> bool {
@@ -104,7 +108,8 @@ impl Worlds {
         }
         let added = self.navigation.agents.add(mesh.0, at, settings);
         if let Some(agent) = added {
-            self.give_costs(unit, agent, mesh);
+            let root = self.navigation.agents.root(mesh.0);
+            self.give_costs(unit, agent, NavigationMeshId(root));
         }
         let entry = self.agents.of.get_mut(&row).expect("it was listed");
         (entry.was_created, entry.agent) = (true, added);
@@ -149,7 +154,8 @@ impl Worlds {
         let Some(of) = navigation.levels.iter().find(|known| known.level == level) else { return };
         let known = self.agents.of.values().filter_map(|entry| {
             let agent = entry.agent?;
-            let mesh = NavigationMeshId(navigation.agents.slots.get(agent)?.mesh);
+            let mesh = navigation.agents.slots.get(agent)?.mesh;
+            let mesh = NavigationMeshId(navigation.agents.root(mesh));
             of.has_mesh(mesh).then_some((entry.unit, agent, mesh))
         });
         for (unit, agent, mesh) in known.collect::<Vec<_>>() {
@@ -211,24 +217,33 @@ impl Worlds {
                 },
             };
             let Navigation { meshes, agents, .. } = &mut self.navigation;
+            let Some(known) = agents.slots.get(agent) else { continue };
+            let mesh_id = known.mesh;
+            // In the space of its mesh as it was when the agent was there.
+            let before = entry.platform.filter(|(mesh, _)| *mesh == mesh_id);
+            let pose = before.map_or_else(|| agents.pose(mesh_id), |(_, pose)| pose);
+            let (world, body) = (body, pose.to_local(body));
             let Some(known) = agents.slots.get_mut(agent) else { continue };
             // A mover can be held back by what it meets. It keeps its own height.
             let away = match drive {
                 AgentDrive::Mover => (body - known.at.position).truncate().length(),
-                _ => body.distance(entry.placed),
+                _ => world.distance(entry.placed),
             };
             let is_lost = known.state == AgentState::Lost;
             if away <= MOVED_DISTANCE && !is_lost {
                 continue;
             }
-            let Some(mesh) = meshes.get_mut(known.mesh) else { continue };
+            let Some(mesh) = meshes.get_mut(mesh_id) else { continue };
             let is_walking = !is_lost && known.state != AgentState::Linking;
             let own = known.own_costs.clone();
             if is_walking && mesh.with_costs(own.as_ref(), |mesh| known.follow_body(mesh, body)) {
                 continue;
             }
-            match ground(mesh, body) {
-                Some(at) => agents.find_ground(agent, mesh, at),
+            // On the same mesh first, then on a platform, or on the ground below it.
+            let root = agents.root(mesh_id);
+            let found = ground(mesh, body).map(|at| (mesh_id, at));
+            match found.or_else(|| agents.ground_at(meshes, root, world, ground)) {
+                Some((mesh, at)) => agents.find_ground(meshes, agent, (mesh, at)),
                 // It has left the ground, and its unit stays where it is.
                 None => {
                     agents.lose_ground(agent);
@@ -254,7 +269,15 @@ impl Worlds {
                 self.agents.of.insert(row, entry);
                 continue;
             };
-            let agent = Walk::of(agent);
+            let mut agent = Walk::of(agent, &self.navigation.agents);
+            if let Some((mesh, before)) = entry.platform
+                && mesh == agent.mesh
+            {
+                agent.turned = agent.pose.rotation * before.rotation.conjugate();
+                // Physics carries movers later.
+                agent.before = before.to_world(agent.local);
+            }
+            entry.platform = Some((agent.mesh, agent.pose));
             let Some(component) = self.agent_component(entry.unit) else { continue };
             let (drive, turn) = (component.drive, component.turn);
             match drive {
@@ -291,7 +314,7 @@ impl Worlds {
         };
         // It also makes up for what others have pushed the agent.
         let at = self.physics.mover(mover).position;
-        let way = (agent.position - at).truncate();
+        let way = (agent.before - at).truncate();
         let most = agent.speed * step * 2.0;
         let way = if agent.is_lost { Default::default() } else { way.clamp_length_max(most) };
         let rise = entry.rise * step;
@@ -305,6 +328,11 @@ impl Worlds {
         let row = entry.unit.row();
         let scene = &mut self.units.scene;
         let mut rotation = scene.world_rotation(row, 0);
+        if agent.turned != Quat::IDENTITY {
+            // Units stay upright.
+            let forward = (agent.turned * Vec3::Y).truncate();
+            rotation = Quat::from_rotation_z(atan2(-forward.x, forward.y)) * rotation;
+        }
         let heading = agent.velocity.truncate();
         if turn > 0.0 && heading.length() > TURN_SPEED_MIN {
             // Forward is y.
@@ -323,13 +351,26 @@ struct Walk {
     speed: f32,
     is_linking: bool,
     is_lost: bool,
+    /// Mesh on which it is, with its pose, its position there, and where that was in the world in
+    /// the update before. How the platform has turned since.
+    mesh: Handle,
+    pose: MeshPose,
+    local: Vec3,
+    before: Vec3,
+    turned: Quat,
 }
 
 impl Walk {
-    fn of(agent: &Agent) -> Walk {
+    fn of(agent: &Agent, all: &Agents) -> Walk {
+        let pose = all.pose(agent.mesh);
         Walk {
-            position: agent.at.position,
-            velocity: agent.velocity.extend(0.0),
+            mesh: agent.mesh,
+            pose,
+            local: agent.at.position,
+            before: pose.to_world(agent.at.position),
+            turned: Quat::IDENTITY,
+            position: pose.to_world(agent.at.position),
+            velocity: pose.turn(agent.velocity.extend(0.0)),
             speed: agent.settings.speed,
             is_linking: agent.state == AgentState::Linking,
             is_lost: agent.state == AgentState::Lost,

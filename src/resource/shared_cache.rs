@@ -15,9 +15,9 @@ mod http;
 mod sha256;
 
 use super::compile::{CompileTarget, OWN_DATA, data_files, read_data, read_index, refuse_links};
-use super::folder_scan::{self, ScannedVariant};
+use super::folder_scan::{self, FolderScan, ScannedVariant};
 use super::index::{self, IndexEntry, ResourceIndex};
-use super::resource_kind::ResourceKind;
+use super::resource_kind::{ResourceKind, derived_kind};
 use super::resource_name::ResourceName;
 use super::settings::Settings;
 use super::source_reader::Sources;
@@ -29,7 +29,7 @@ use engine_foundation::hash::murmur64a;
 use engine_foundation::{Error, panic};
 use http::HttpCache;
 use sha256::{hex_after, hex_of};
-use std::collections::{BTreeSet, HashSet};
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
@@ -56,8 +56,9 @@ pub struct SharedCache {
     home: CacheHome,
     /// Keys of entries that the cache does not have, or that were refused. They are stored.
     lacking: Mutex<HashSet<String>>,
-    /// Variants that were fetched, by resource and properties. They are not stored again.
-    fetched: Mutex<HashSet<(ResourceName, String)>>,
+    /// Variants that were fetched, by resource and properties, with the hashes of their data. They
+    /// are stored again if they were compiled nevertheless, because another file had changed.
+    fetched: Mutex<HashMap<(ResourceName, String), u64>>,
     /// The reason why the server was not asked any more.
     failure: Mutex<Option<String>>,
     /// True if files of the cache cannot be linked here.
@@ -175,14 +176,20 @@ impl SharedCache {
                 }
             }
         }
-        let (stats, fetched) = self.look_up_all(target, &wanted);
-        if !fetched.is_empty() {
-            let new: BTreeSet<_> =
-                fetched.iter().map(|entry| (&entry.resource, &entry.properties)).collect();
-            last.entries.retain(|known| !new.contains(&(&known.resource, &known.properties)));
-            last.entries.extend(fetched);
-            last.entries
-                .sort_by(|a, b| (&a.resource, &a.properties).cmp(&(&b.resource, &b.properties)));
+        let (mut stats, fetched) = self.look_up_all(target, &wanted);
+        let mut has_new = !fetched.is_empty();
+        add_entries(&mut last, fetched);
+        // What is derived from others is known when they are.
+        let derived = wanted_derived(&scanned, &last, &present);
+        let wanted: Vec<WantedVariant> =
+            derived.iter().map(|(name, variant)| (name, *variant, None)).collect();
+        let (of_derived, fetched) = self.look_up_all(target, &wanted);
+        has_new |= !fetched.is_empty();
+        add_entries(&mut last, fetched);
+        stats.hits += of_derived.hits;
+        stats.misses += of_derived.misses;
+        stats.refused += of_derived.refused;
+        if has_new {
             write(&target.data.join(index::FILE), &last.to_bytes())?;
         }
         Ok(stats)
@@ -258,7 +265,8 @@ impl SharedCache {
         for stamp in others {
             stamp.state = FileState { size: u64::MAX, ..FileState::default() };
         }
-        panic::lock(&self.fetched).insert((name.clone(), variant.properties.to_string()));
+        let fetched = (name.clone(), variant.properties.to_string());
+        panic::lock(&self.fetched).insert(fetched, entry.data_content);
         Lookup::Hit(Box::new(entry))
     }
 
@@ -327,7 +335,8 @@ impl SharedCache {
         for entry in &index.entries {
             let Some(kind) = target.kinds.by_name(&entry.resource.kind) else { continue };
             let variant = (entry.resource.clone(), entry.properties.to_string());
-            if fetched.contains(&variant) {
+            let fetched_data = fetched.get(&variant);
+            if fetched_data == Some(&entry.data_content) {
                 continue;
             }
             let source = &entry.files[0];
@@ -343,8 +352,9 @@ impl SharedCache {
             };
             let key = input.key(&bytes);
             // A source that was saved meanwhile is not the one that was compiled.
-            let is_known =
-                !lacking.contains(&key) && known.as_ref().is_none_or(|known| known.contains(&key));
+            let is_known = fetched_data.is_none()
+                && !lacking.contains(&key)
+                && known.as_ref().is_none_or(|known| known.contains(&key));
             if is_known || stamp.content != source.content {
                 continue;
             }
@@ -362,6 +372,40 @@ impl SharedCache {
         }
         Ok(stored)
     }
+}
+
+/// Puts entries in place of those that an index has of the same variants.
+fn add_entries(index: &mut ResourceIndex, entries: Vec<IndexEntry>) {
+    let new: BTreeSet<_> =
+        entries.iter().map(|entry| (&entry.resource, &entry.properties)).collect();
+    index.entries.retain(|known| !new.contains(&(&known.resource, &known.properties)));
+    index.entries.extend(entries);
+    index.entries.sort_by(|a, b| (&a.resource, &a.properties).cmp(&(&b.resource, &b.properties)));
+}
+
+/// Returns the variants of resources that are derived from those of an index and have no data here,
+/// with the files of those.
+fn wanted_derived<'a>(
+    scanned: &'a FolderScan,
+    index: &ResourceIndex,
+    present: &HashSet<String>,
+) -> Vec<(ResourceName, &'a ScannedVariant)> {
+    let mut wanted = Vec::new();
+    for entry in &index.entries {
+        let Some(kind) = derived_kind(&entry.resource.kind) else { continue };
+        let name = ResourceName::new(kind, &entry.resource.name);
+        let is_known = index
+            .variants(&name)
+            .iter()
+            .any(|known| known.properties == entry.properties && present.contains(&known.data));
+        if is_known || !entry.references.contains(&name) {
+            continue;
+        }
+        let variants = scanned.resources.get(&entry.resource).into_iter().flatten();
+        let of_entry = variants.filter(|variant| variant.properties == entry.properties);
+        wanted.extend(of_entry.map(|variant| (name.clone(), variant)));
+    }
+    wanted
 }
 
 /// Number of digits of a SHA-256.

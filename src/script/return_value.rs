@@ -446,6 +446,15 @@ impl ReturnValue for (WholeNumber, WholeNumber) {
     }
 }
 
+/// Three whole numbers, such as the agents at a stop.
+impl ReturnValue for (WholeNumber, WholeNumber, WholeNumber) {
+    const TYPES: &'static [ApiType] = &[WholeNumber::TYPES[0]; 3];
+    unsafe fn push(self, l: *mut lua_State, cx: &mut ScriptContext) -> Result<c_int, String> {
+        // SAFETY: as the caller promised.
+        unsafe { Ok(self.0.push(l, cx)? + self.1.push(l, cx)? + self.2.push(l, cx)?) }
+    }
+}
+
 /// A vector and a number.
 impl ReturnValue for (Vec3, f64) {
     const TYPES: &'static [ApiType] = &[Vec3::TYPES[0], f64::TYPES[0]];

@@ -15,6 +15,7 @@ use engine_foundation::hash::StateHash;
 use engine_foundation::sjson::SjsonTree;
 use engine_foundation::{Error, Handle, Vec3, error};
 use engine_navigation::agents::AgentSettings;
+use engine_navigation::platforms::MeshPose;
 use engine_navigation::volumes::{AREA_COST_MAX, AREA_COST_MIN};
 use std::collections::BTreeMap;
 
@@ -140,6 +141,8 @@ pub struct UnitAgent {
     pub agent: Option<Handle>,
     /// Position at which the agent put the unit last. If the unit is elsewhere, the game moved it.
     pub placed: Vec3,
+    /// Mesh on which the agent was then, with its pose: that of a platform, or of the ground.
+    pub platform: Option<(Handle, MeshPose)>,
     /// Upward speed of a mover, in metres per second.
     pub rise: f32,
     /// True if the agent had been created, so that no other one replaces it.
@@ -260,7 +263,15 @@ fn spawn(
     }
     let placed = host.units.scene.local_position(unit.row(), 0);
     let (was_created, was_reported) = (false, false);
-    let entry = UnitAgent { unit, agent: None, placed, rise: 0.0, was_created, was_reported };
+    let entry = UnitAgent {
+        unit,
+        agent: None,
+        placed,
+        platform: None,
+        rise: 0.0,
+        was_created,
+        was_reported,
+    };
     host.agents.of.insert(unit.row(), entry);
     Ok(())
 }

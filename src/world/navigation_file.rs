@@ -1,11 +1,13 @@
 //! The resource kind `navigation`: how the navigation meshes of a level are baked, for which
-//! characters, and what is changed by hand: areas, volumes, blockers, links and seed points. A
-//! level names such a file, or contains its content. The meshes are baked when the level is
-//! compiled, or when it has been spawned (src/world/level_navigation/).
+//! characters, and what is changed by hand: areas, volumes, blockers, links, platforms and seed
+//! points. A level names such a file, or contains its content. The meshes are baked when the level
+//! is compiled, or when it has been spawned (src/world/level_navigation/).
 
 mod jumps;
+mod platforms;
 
 pub use jumps::JumpEdit;
+pub use platforms::PlatformEdit;
 
 use super::unit_compiler::{are_numbers, invalid_value};
 use super::volume::{self, Volume};
@@ -48,8 +50,8 @@ pub const DEFAULT_CLASS: &str = "default";
 /// Highest cost of a link, in metres.
 const LINK_COST_MAX: f32 = 1e6;
 
-const KEYS: [&str; 8] =
-    ["agents", "areas", "volumes", "blockers", "links", "jumps", "seeds", "source"];
+const KEYS: [&str; 9] =
+    ["agents", "areas", "volumes", "blockers", "links", "jumps", "platforms", "seeds", "source"];
 const LINK_KEYS: [&str; 8] =
     ["from", "to", "spline", "name", "cost", "one_way", "manual", "agents"];
 const SOURCES: [&str; 2] = ["level", "world"];
@@ -115,6 +117,7 @@ pub struct NavigationFile {
     pub volumes: Vec<VolumeEdit>,
     pub links: Vec<LinkEdit>,
     pub jumps: Vec<JumpEdit>,
+    pub platforms: Vec<PlatformEdit>,
     pub seeds: Vec<Vec3>,
     /// True if all static actors of the world are baked, and not only those of the level.
     pub is_of_world: bool,
@@ -220,6 +223,7 @@ impl NavigationFile {
             volumes: edits.into_iter().flatten().collect(),
             links: block(tree, "links").iter().map(link_edit).collect(),
             jumps: block(tree, "jumps").iter().map(jumps::jump_edit).collect(),
+            platforms: block(tree, "platforms").iter().map(platforms::platform_edit).collect(),
             seeds,
             is_of_world: text(tree, "source").is_some_and(|source| source == SOURCES[1]),
         }
@@ -303,6 +307,7 @@ fn check(root: SjsonValue<'_>) -> Result<(), NavigationError<'_>> {
         ("blockers", VOLUMES_MAX / 2, "VOLUMES_MAX / 2"),
         ("links", LINKS_MAX, "LINKS_MAX"),
         ("jumps", jumps::JUMP_RULES_MAX, "JUMP_RULES_MAX"),
+        ("platforms", platforms::PLATFORMS_MAX, "PLATFORMS_MAX"),
     ];
     // Before names are compared with those of another block.
     for (key, most, limit) in limits {
@@ -352,6 +357,7 @@ fn check_entry<'a>(
         "areas" => check_area(name, fields),
         "links" => check_link(root, name, fields),
         "jumps" => jumps::check(root, name, fields),
+        "platforms" => platforms::check(root, name, fields),
         _ => check_volume(root, key == "volumes", name, fields),
     }
 }

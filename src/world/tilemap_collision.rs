@@ -5,16 +5,20 @@
 
 use super::component_table::ComponentHost;
 use super::physics::{
-    ActorDesc, ActorId, FieldError, FieldReader, PhysicsWorldId, ShapeDesc, ShapeForm,
+    ActorDesc, ActorId, FieldError, FieldReader, PhysicsTables, PhysicsWorldId, ShapeDesc,
+    ShapeForm,
 };
 use super::sprite::{SpritePlacement, SpritePlane};
 use super::tilemap::{TilemapInstance, TilemapInstances};
+use super::tilemap_component::TilemapComponent;
+use super::unit::{UnitId, Units};
 use engine_foundation::sjson::SjsonTree;
 use engine_foundation::{Error, Quat, Vec3, error, log};
 use engine_physics::{BodyDesc, ColliderShape, MotionType};
+use engine_resource::store::ResourceStore;
 use engine_tilemaps::{
     Chain, CollisionKind, CollisionRules, CollisionTable, OUTLINE_EDGES_MAX, OutlinePart, Outlines,
-    Segment, outline_chains,
+    Segment, Tilemap, outline_chains,
 };
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -218,6 +222,44 @@ pub(super) fn set(
         let bodies = map.collision.as_ref().map(|collision| &collision.bodies);
         if let Some(actor) = bodies.and_then(|bodies| bodies[kind as usize].actor) {
             list_actor(host, map, kind, actor);
+        }
+    }
+    Ok(())
+}
+
+/// Creates the bodies of a map whose unit is placed in the memory of a compiler, as [`set`] does in
+/// a world that is not two-dimensional.
+///
+/// # Errors
+/// Returns the errors of [`set`].
+pub(super) fn create_static_bodies(
+    (physics, simulation): (&mut PhysicsTables, PhysicsWorldId),
+    (units, store): (&mut Units, &mut ResourceStore),
+    unit: UnitId,
+    (part, tilemap): (&TilemapComponent, &Tilemap),
+) -> Result<(), Error> {
+    let Some(settings) = &part.collision else { return Ok(()) };
+    let table = CollisionTable::new(tilemap.file(), settings.rules.clone());
+    let placement = part.placement.in_world(false);
+    let mut shapes: [Vec<ColliderShape>; 2] = Default::default();
+    let mut edge_count = 0;
+    for part in tilemap.outline_parts(&table) {
+        let outlines = tilemap.outlines(&table, part)?;
+        edge_count += outlines.len();
+        check_edges(edge_count, &tilemap.name)?;
+        for kind in KINDS {
+            let edges = edges_of(&outlines, kind);
+            if !edges.is_empty() {
+                shapes[kind as usize].extend(settings.shapes(kind, edges, &placement));
+            }
+        }
+    }
+    let node = units.of(unit).resource.node_names[usize::from(part.node)].clone();
+    for (kind, shapes) in KINDS.into_iter().zip(shapes) {
+        if !shapes.is_empty() {
+            let spec = settings.actor(part.name.clone(), &node, kind, shapes);
+            let actor = physics.create_unlisted(unit, units, (simulation, &mut *store), &spec)?;
+            physics.list_actor(unit, actor, None);
         }
     }
     Ok(())

@@ -17,7 +17,7 @@ pub use engine_world::level_navigation::EditReport;
 use engine_world::level_navigation::{
     AreaCosts, ClassBake, CompiledMeshes, LevelBake, LevelPart, file_of, merged_areas,
 };
-use engine_world::navigation_file::{AgentClass, FIRST_NAMED_AREA, LevelNavigation};
+use engine_world::navigation_file::{AgentClass, FIRST_NAMED_AREA, LevelNavigation, PlatformEdit};
 
 /// Updates of a world after which the actors of a saved level are where it says.
 const UPDATES_BEFORE_BAKE: u8 = 1;
@@ -87,6 +87,7 @@ impl Navigation {
 
     fn remove_mesh(&mut self, mesh: NavigationMeshId, frame: u64, location: &str) {
         if self.meshes.get(mesh.0).is_some() {
+            self.end_platforms_on(mesh, frame, location);
             self.meshes.remove(mesh.0, "", frame, location);
             self.agents.lose_mesh(mesh.0);
         }
@@ -324,6 +325,7 @@ impl Engine {
         let areas = areas.into_iter().map(|(name, _)| name).collect();
         let of = LevelMeshes { level, world, areas, meshes: Vec::new(), failure: None };
         let result = self.worlds.navigation.install(of, baked, self.frame.index);
+        self.make_level_platforms(level);
         // What is new in the file can be areas of which components know.
         self.worlds.give_costs_again(level);
         result
@@ -373,6 +375,35 @@ impl Engine {
             None => bake.bake(class, adopt, pool)?,
         };
         Ok(Baked { class: class.name.clone(), mesh, edits, is_compiled, costs })
+    }
+
+    /// Makes the platforms of a level and of those inside of it, for each class of characters.
+    fn make_level_platforms(&mut self, level: LevelId) {
+        let navigation = &self.worlds.navigation;
+        let known = navigation.levels.iter().find(|known| known.level == level);
+        let Some(known) = known else { return };
+        let meshes: Vec<(String, NavigationMeshId)> =
+            known.meshes.iter().map(|mesh| (mesh.class.clone(), mesh.mesh)).collect();
+        let mut edits = Vec::new();
+        for part in self.worlds.levels.with_nested(level) {
+            let navigation = self.worlds.levels.of(part).resource.navigation.clone();
+            // A broken file has been reported by the bake.
+            let file = file_of(&mut self.assets.store, navigation.as_ref()).ok().flatten();
+            let of_part = file.into_iter().flat_map(|file| file.platforms);
+            edits.extend(of_part.map(|edit| (part, edit)));
+        }
+        for (at, (class, mesh)) in meshes.iter().enumerate() {
+            let applies =
+                |edit: &PlatformEdit| edit.classes.is_empty() || edit.classes.contains(class);
+            let of_class: Vec<(LevelId, PlatformEdit)> =
+                edits.iter().filter(|(_, edit)| applies(edit)).cloned().collect();
+            let reports = self.make_platforms(level, (class, *mesh), &of_class);
+            let levels = &mut self.worlds.navigation.levels;
+            let known = levels.iter_mut().find(|known| known.level == level);
+            if let Some(mesh) = known.and_then(|known| known.meshes.get_mut(at)) {
+                mesh.edits.extend(reports);
+            }
+        }
     }
 
     /// Returns a level and those inside of it that have navigation, with their files.

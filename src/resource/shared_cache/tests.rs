@@ -1,7 +1,7 @@
 //! Tests of the shared cache: two machines are two folders with the same sources.
 
 use super::super::compile::compile;
-use super::super::resource_kind::{ResourceKinds, SourceForm};
+use super::super::resource_kind::{ResourceKinds, SourceForm, kind_names};
 use super::*;
 use std::cell::Cell;
 use std::collections::HashMap;
@@ -36,7 +36,35 @@ const TEXT: ResourceKind = ResourceKind {
         false => Ok(()),
     },
 };
-static KINDS: &[&ResourceKind] = &[&TEXT];
+/// A level, from which its navigation mesh is derived.
+const LEVEL: ResourceKind = ResourceKind {
+    name: kind_names::LEVEL,
+    doc: "A level",
+    extensions: &[("level", SourceForm::Own)],
+    compile: |context| {
+        COMPILED.set(COMPILED.get() + 1);
+        let name = ResourceName::new(kind_names::NAVIGATION_MESH, &context.name.name);
+        context.references.push(name);
+        Ok(context.bytes.clone())
+    },
+    validate: |_| Ok(()),
+    ..TEXT
+};
+/// The text that a level names, from the store.
+const MESH: ResourceKind = ResourceKind {
+    name: kind_names::NAVIGATION_MESH,
+    doc: "A navigation mesh",
+    extensions: &[],
+    compile: |context| {
+        COMPILED.set(COMPILED.get() + 1);
+        let level = ResourceName::new(kind_names::LEVEL, &context.name.name);
+        let text = String::from_utf8(context.store.read(&level)?.to_vec()).unwrap();
+        let text = ResourceName::new("text", &text);
+        Ok(context.store.read(&text)?.to_vec())
+    },
+    ..TEXT
+};
+static KINDS: &[&ResourceKind] = &[&LEVEL, &MESH, &TEXT];
 
 /// A folder of a machine, or the cache.
 struct Scratch(PathBuf);
@@ -160,6 +188,33 @@ fn a_changed_file_is_compiled_again() {
     assert_eq!((stats.hits, stats.stored, compiled), (0, 1, 1));
     first.write("a.text", "second");
     assert_eq!(first.compile(&cache).1, 0);
+}
+
+#[test]
+fn derived_resources_are_fetched_too() {
+    let cache = Scratch::new("derived");
+    let machines = ["derived-1", "derived-2", "derived-3"].map(Scratch::new);
+    for machine in &machines {
+        machine.write("yard.level", "ground");
+        machine.write("ground.text", "grass");
+    }
+    let (first, compiled) = machines[0].compile(&cache);
+    assert_eq!((first.stored, compiled), (3, 3));
+    let (second, compiled) = machines[1].compile(&cache);
+    assert_eq!((second.hits, second.misses, second.stored, compiled), (3, 0, 0, 0));
+    // A file that only the mesh depends on: the mesh that was fetched does not fit, and the new
+    // one takes its place.
+    machines[1].write("ground.text", "sand and gravel");
+    let (changed, compiled) = machines[1].compile(&cache);
+    assert_eq!((changed.hits, changed.stored, compiled), (0, 1, 2));
+    machines[2].write("ground.text", "sand and gravel");
+    let (third, compiled) = machines[2].compile(&cache);
+    assert_eq!((third.hits, third.stored, compiled), (3, 1, 1));
+    let late = Scratch::new("derived-4");
+    late.write("yard.level", "ground");
+    late.write("ground.text", "sand and gravel");
+    let (late, compiled) = late.compile(&cache);
+    assert_eq!((late.hits, late.stored, compiled), (3, 0, 0));
 }
 
 #[test]

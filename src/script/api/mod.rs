@@ -93,6 +93,7 @@ pub const MODULES: &[&ModuleRows] = &[
     &navigation::agent::AGENT,
     &navigation::grid::NAVIGATION_GRID,
     &navigation::levels::LEVEL,
+    &navigation::platforms::NAVIGATION_MESH,
     &navigation::polygon_paths::NAVIGATION_MESH,
     &navigation::tilemap_grids::NAVIGATION_GRID,
     &navigation::mesh::NAVIGATION_MESH,

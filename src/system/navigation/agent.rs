@@ -4,6 +4,8 @@ use super::following::Leader;
 use super::mesh::{NavigationMesh, NearestPolygon};
 use super::own_costs::OwnCosts;
 use super::passages::{Approach, Turn};
+use super::rides::Ride;
+use super::routes::Goal;
 use super::search::{PartialReason, PolygonPath};
 use super::steering::Steering;
 use super::traversal::Traversal;
@@ -174,6 +176,9 @@ pub struct Agent {
     /// there is none.
     pub(super) queue: (u32, u32),
     pub(super) leader: Option<Leader>,
+    /// Destination on another mesh, or behind a ride on a platform.
+    pub goal: Option<Goal>,
+    pub(super) ride: Option<Ride>,
     /// Narrow passage that comes next on its path, and its turn there.
     pub(super) approach: Approach,
     pub(super) turn: Turn,
@@ -208,6 +213,8 @@ impl Agent {
             traversal: None,
             queue: (0, 0),
             leader: None,
+            goal: None,
+            ride: None,
             approach: Approach::default(),
             turn: Turn::Free,
         }
@@ -217,6 +224,8 @@ impl Agent {
         self.stop(AgentState::Lost);
         self.destination = None;
         self.leader = None;
+        self.goal = None;
+        self.ride = None;
         self.velocity = Vec2::ZERO;
         self.traversal = None;
     }
@@ -457,6 +466,12 @@ impl Agent {
         write(u64::from(self.queue.0) | u64::from(self.queue.1) << 32);
         if let Some(leader) = &self.leader {
             leader.write_state(&mut write);
+        }
+        if let Some(goal) = &self.goal {
+            goal.write_state(&mut write);
+        }
+        if let Some(ride) = &self.ride {
+            ride.write_state(&mut write);
         }
         if let Some(costs) = &self.own_costs {
             costs.write_state(&mut write);

@@ -11,6 +11,8 @@ use super::mesh::{NavigationMesh, NearestPolygon};
 use super::neighbors::Snapshot;
 use super::own_costs::{Group, OwnCosts};
 use super::passages::Passages;
+use super::platforms::Platform;
+use super::routes::Goal;
 use super::search::{PolygonPath, Searcher};
 use super::steering::{self, Steering};
 use super::volumes::Renumbering;
@@ -46,6 +48,7 @@ pub struct Agents {
     pub(super) passages: Vec<Passages>,
     /// Meshes with the agents that have entered a link in their last update.
     entered: Vec<(Handle, Handle)>,
+    pub(super) platforms: Vec<Platform>,
     /// Meshes with the costs that some of their agents have.
     pub(super) cost_sets: Vec<(Handle, Weak<OwnCosts>)>,
     /// Scratch memory of updates: agents of the mesh, and their searches.
@@ -66,6 +69,7 @@ impl Default for Agents {
             statistics: AgentStatistics::default(),
             passages: Vec::new(),
             entered: Vec::new(),
+            platforms: Vec::new(),
             cost_sets: Vec::new(),
             rows: Vec::new(),
             queue: Vec::new(),
@@ -88,9 +92,16 @@ impl Agents {
         self.slots.add(Agent::new(mesh, at, settings))
     }
 
-    /// Sends an agent to a point. Its search is answered in one of the next updates. Until then, an
-    /// agent that has a path follows it. Agents that are lost stay where they are.
+    /// Sends an agent to a point of its mesh. Its search is answered in one of the next updates.
+    /// Until then, an agent that has a path follows it. Agents that are lost stay where they are.
     pub fn set_destination(&mut self, agent: Handle, destination: NearestPolygon) {
+        if let Some(mesh) = self.slots.get(agent).map(|agent| agent.mesh) {
+            self.set_goal(agent, mesh, destination);
+        }
+    }
+
+    /// Sends an agent to a point of its mesh, which can be a part of its way.
+    pub(super) fn send(&mut self, agent: Handle, destination: NearestPolygon) {
         self.requests += 1;
         let number = self.requests;
         // A lost agent is on no ground from which it could be sent.
@@ -113,6 +124,12 @@ impl Agents {
     /// Ends the way of an agent, which stops.
     pub fn cancel(&mut self, agent: Handle) {
         if let Some(agent) = self.slots.get_mut(agent) {
+            agent.goal = None;
+            // One between the ground and a platform crosses first.
+            match &mut agent.ride {
+                Some(ride) if ride.is_crossing() => ride.forget_exit(),
+                ride => *ride = None,
+            }
             // An agent on a link stops at the end of the link. One that is lost stays lost.
             if agent.traversal.is_none() && agent.state != AgentState::Lost {
                 agent.stop(AgentState::Idle);
@@ -128,11 +145,20 @@ impl Agents {
         let Some(known) = self.slots.get_mut(agent) else { return };
         known.at = at;
         known.velocity = Vec2::ZERO;
+        known.ride = None;
         if known.traversal.take().is_some() || known.state == AgentState::Lost {
             known.stop(AgentState::Idle);
         }
         if let Some(leader) = known.leader {
             self.follow(agent, leader.agent, leader.offset);
+            return;
+        }
+        if let Some(goal) = &mut known.goal {
+            // Its way is chosen again from there.
+            *goal = Goal::new(goal.mesh, goal.position);
+            known.destination = None;
+            known.end = at.position;
+            known.stop(AgentState::Waiting);
             return;
         }
         let destination = known.destination;

@@ -59,6 +59,10 @@ impl Agents {
             agent.leader = Some(Leader { agent: leader, offset, slot, velocity, search_seconds });
             agent.destination = Some(agent.at);
             agent.request = None;
+            agent.goal = None;
+            if !agent.ride.is_some_and(|ride| ride.is_crossing()) {
+                agent.ride = None;
+            }
             agent.restart_progress();
             if agent.traversal.is_none() {
                 agent.path = PolygonPath::default();

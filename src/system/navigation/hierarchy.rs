@@ -6,6 +6,7 @@
 use super::bake::AREAS_MAX;
 use super::cluster_table::Table;
 use super::clusters::{CLOSED, Cluster, Member};
+use super::landmarks::Landmarks;
 use super::mesh::{NavigationMesh, NearestPolygon};
 use super::portals::{NO_WAY, Portal, Sets};
 use engine_foundation::tasks::TaskPool;
@@ -60,6 +61,7 @@ pub(super) struct Hierarchy {
     is_outdated: bool,
     /// Clusters that have changed.
     changed: Vec<u32>,
+    pub landmarks: Landmarks,
 }
 
 impl Default for Hierarchy {
@@ -78,6 +80,7 @@ impl Default for Hierarchy {
             costs: [0.0; AREAS_MAX],
             is_outdated: true,
             changed: Vec::new(),
+            landmarks: Landmarks::default(),
         }
     }
 }
@@ -195,6 +198,7 @@ impl Hierarchy {
         }
         self.changed.clear();
         self.is_outdated = false;
+        self.landmarks = Landmarks::default();
         Ok(())
     }
 

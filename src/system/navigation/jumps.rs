@@ -178,6 +178,11 @@ impl NavigationMesh {
         self.jumps.has_changed = false;
     }
 
+    /// Returns true if a link can be used.
+    pub(super) fn has_jumps(&self) -> bool {
+        !self.jumps.usable.is_empty()
+    }
+
     /// Returns the jump of a way; `None` if it leads through an edge.
     pub(super) fn jump(&self, link: &Link) -> Option<&Jump> {
         self.jumps.usable.get(link.jump as usize)

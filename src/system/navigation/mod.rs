@@ -18,6 +18,7 @@ mod hierarchy;
 pub mod islands;
 pub mod jump_links;
 pub mod jumps;
+pub mod landmarks;
 mod leave_closed;
 pub mod mesh;
 mod neighbors;
@@ -27,15 +28,20 @@ mod passages;
 mod path;
 pub mod path_requests;
 mod placement;
+mod platform_end;
+pub mod platforms;
 mod portals;
 pub mod queries;
 pub mod rays;
 pub mod rebake;
 mod rebuild;
 mod requests;
+mod rides;
+pub mod routes;
 pub mod search;
 mod sight;
 mod steering;
+mod stop_places;
 mod straighten;
 mod traversal;
 mod velocity;
@@ -63,6 +69,8 @@ mod jump_way_tests;
 mod own_costs_tests;
 #[cfg(test)]
 mod path_tests;
+#[cfg(test)]
+mod platform_tests;
 #[cfg(test)]
 mod query_tests;
 #[cfg(test)]

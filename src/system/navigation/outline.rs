@@ -22,6 +22,9 @@ pub enum LineKind {
     /// Edge of a closed polygon.
     Closed,
     Link,
+    /// Way between the ground and a platform, while it can be used, and while it cannot.
+    OpenStop,
+    ClosedStop,
     /// Outline of an agent, and the rest of its path.
     Agent,
     Path,
@@ -61,16 +64,27 @@ impl NavigationMesh {
 }
 
 impl Agents {
-    /// Calls `each` with the outlines, paths and velocities of the agents of a mesh.
+    /// Calls `each` with the outlines, paths and velocities of the agents of a mesh, and with the
+    /// stops of a platform, in the world.
     pub fn outline(
         &self,
         id: Handle,
         mesh: &NavigationMesh,
         each: &mut dyn FnMut(Vec3, Vec3, LineKind),
     ) {
+        let pose = self.pose(id);
+        let each = &mut |from, to, kind| each(pose.to_world(from), pose.to_world(to), kind);
         let of_mesh = self.slots.iter().filter(|(_, agent)| agent.mesh == id);
         for (_, agent) in of_mesh.filter(|(_, agent)| agent.state != AgentState::Lost) {
             outline_agent(agent, mesh, each);
+        }
+        let Some(platform) = self.platform(id) else { return };
+        let ground = self.pose(platform.ground);
+        for stop in &platform.stops {
+            let kind = if stop.is_open { LineKind::OpenStop } else { LineKind::ClosedStop };
+            let ashore = pose.to_local(ground.to_world(stop.settings.ashore));
+            let lift = Vec3::Z * LIFT;
+            each(stop.settings.aboard + lift, ashore + lift, kind);
         }
     }
 

@@ -215,7 +215,7 @@ impl Agents {
 
     /// Returns the set of the agents of a mesh with these costs, or a new one; none if they are
     /// those of the mesh.
-    fn shared_costs(
+    pub(super) fn shared_costs(
         &mut self,
         mesh: Handle,
         costs: OwnCosts,

@@ -142,7 +142,9 @@ impl PolygonPath {
         mut each: impl FnMut(Vec3, u32) -> bool,
     ) {
         let (mut first, mut start) = (0, start);
-        for (at, link) in self.links.iter().enumerate() {
+        // Most meshes have none, and paths have hundreds of links.
+        let links = if mesh.has_jumps() { &self.links[..] } else { &[] };
+        for (at, link) in links.iter().enumerate() {
             let Some(jump) = mesh.jump(&mesh.links[*link as usize]) else { continue };
             if !self.funnel_part(mesh, first..at, (start, jump.start), &mut each)
                 || !each(jump.end, self.polygons[at + 1])

@@ -3,7 +3,7 @@
 use super::agents::{Agent, AgentState, Agents};
 use super::mesh::{NavigationMesh, NearestPolygon};
 use engine_foundation::Vec3;
-use engine_foundation::handle::Handle;
+use engine_foundation::handle::{Handle, Slots};
 
 /// Distance from its body at which an agent has lost it, in radii.
 const LOST_RADII: f32 = 2.0;
@@ -15,22 +15,28 @@ impl Agents {
         if let Some(agent) = self.slots.get_mut(agent)
             && agent.state != AgentState::Lost
         {
-            let (destination, leader) = (agent.destination, agent.leader);
+            let (destination, leader, goal) = (agent.destination, agent.leader, agent.goal);
             agent.lose();
-            (agent.destination, agent.leader) = (destination, leader);
+            (agent.destination, agent.leader, agent.goal) = (destination, leader, goal);
         }
     }
 
     /// Puts an agent on the ground at which its body is again.
-    pub fn find_ground(&mut self, agent: Handle, mesh: &NavigationMesh, at: NearestPolygon) {
+    pub fn find_ground(
+        &mut self,
+        meshes: &Slots<NavigationMesh>,
+        agent: Handle,
+        (mesh, at): (Handle, NearestPolygon),
+    ) {
         if let Some(agent) = self.slots.get_mut(agent)
             && agent.state == AgentState::Lost
+            && let Some(of) = meshes.get(agent.mesh)
         {
             // Polygons can have other numbers since.
             let destination = agent.destination.take();
-            agent.destination = destination.and_then(|known| mesh.snap(known.position));
+            agent.destination = destination.and_then(|known| of.snap(known.position));
         }
-        self.teleport(agent, at);
+        self.teleport_to(meshes, agent, mesh, at);
     }
 }
 
@@ -60,14 +66,15 @@ mod tests {
 
     #[test]
     fn an_agent_without_ground_walks_again_when_it_is_back() {
-        let mut mesh = scene(48, 1);
-        let (mut agents, mut ids) = (Agents::default(), Slots::new(HandleKind::NavigationMesh, 1));
+        let (mut agents, mut meshes) =
+            (Agents::default(), Slots::new(HandleKind::NavigationMesh, 1));
         let near = |mesh: &NavigationMesh, x: f32, y: f32| {
             mesh.nearest(Vec3::new(x, y, 0.0), 1.0, 1.0).unwrap()
         };
-        let (id, pool) = (ids.add(()).unwrap(), TaskPool::new(Some(1)));
-        let agent = agents.add(id, near(&mesh, 5.0, 5.0), AgentSettings::DEFAULT).unwrap();
-        agents.set_destination(agent, near(&mesh, 5.0, 15.0));
+        let (id, pool) = (meshes.add(scene(48, 1)).unwrap(), TaskPool::new(Some(1)));
+        let mesh = meshes.get_mut(id).unwrap();
+        let agent = agents.add(id, near(mesh, 5.0, 5.0), AgentSettings::DEFAULT).unwrap();
+        agents.set_destination(agent, near(mesh, 5.0, 15.0));
         agents.lose_ground(agent);
         agents.lose_ground(agent);
         // Meanwhile, the polygons get other numbers.
@@ -75,14 +82,16 @@ mod tests {
         mesh.add_volume(AreaShape::Cylinder { position, radius: 1.0, height: 3.0 }, 0).unwrap();
         for _ in 0..4 {
             if let Some(renumbering) = mesh.rebuild(&pool).unwrap() {
-                agents.renumber(id, &mesh, &renumbering);
+                agents.renumber(id, mesh, &renumbering);
             }
-            agents.advance(id, &mut mesh, 0.1, &pool).unwrap();
+            agents.advance(id, mesh, 0.1, &pool).unwrap();
         }
         assert_eq!(agents.slots.get(agent).unwrap().state, AgentState::Lost);
-        agents.find_ground(agent, &mesh, near(&mesh, 8.0, 15.0));
+        let at = near(mesh, 8.0, 15.0);
+        agents.find_ground(&meshes, agent, (id, at));
+        let mesh = meshes.get_mut(id).unwrap();
         for _ in 0..100 {
-            agents.advance(id, &mut mesh, 0.1, &pool).unwrap();
+            agents.advance(id, mesh, 0.1, &pool).unwrap();
         }
         let known = agents.slots.get(agent).unwrap();
         assert_eq!(known.state, AgentState::Arrived);

@@ -68,7 +68,8 @@ impl Straightener {
     ) -> bool {
         let (mut first, mut start, mut has_changed) = (0, start, false);
         loop {
-            let jumps = path.links[first..].iter();
+            let links = if mesh.has_jumps() { &path.links[first..] } else { &[] };
+            let jumps = links.iter();
             let jump = jumps.enumerate().find_map(|(at, link)| {
                 mesh.jump(&mesh.links[*link as usize]).map(|jump| (at, jump))
             });

@@ -11,6 +11,8 @@ use engine_foundation::Vec3;
 const START_RADII: f32 = 0.5;
 /// Distance from the start of a link at which an agent is in the queue for it, in radii.
 const QUEUE_RADII: f32 = 8.0;
+/// Number of the traversal of an agent that gets on or off a platform.
+const NO_LINK: u32 = 0;
 /// Version of the mesh of paths that have to be searched again.
 const OUTDATED: u32 = u32::MAX;
 
@@ -26,10 +28,19 @@ pub(super) struct Traversal {
     rate: f32,
 }
 
+impl Traversal {
+    /// Makes the traversal of an agent that something else moves, on no link.
+    pub fn waiting(at: NearestPolygon) -> Traversal {
+        let (start, end) = (at.position, at);
+        Traversal { number: NO_LINK, start, end, is_manual: true, part: 0.0, rate: 0.0 }
+    }
+}
+
 impl Agent {
     /// Returns the number of the link that the agent is on.
     pub fn link(&self) -> Option<u32> {
-        self.traversal.map(|traversal| traversal.number)
+        let number = self.traversal.map(|traversal| traversal.number);
+        number.filter(|number| *number != NO_LINK)
     }
 
     /// Returns true if the agent is on its way through the air. One that waits on a manual link for
@@ -67,7 +78,9 @@ impl Agent {
     /// Moves an agent along its link.
     pub(super) fn follow_link(&mut self, traversal: Traversal, step: f32) {
         if traversal.is_manual {
-            self.velocity = Default::default();
+            if !self.ride.is_some_and(|ride| ride.is_crossing()) {
+                self.velocity = Default::default();
+            }
             return;
         }
         let part = traversal.part + traversal.rate * step;
@@ -83,7 +96,9 @@ impl Agent {
 
     /// Puts an agent at the end of its link, from which it goes on. Returns false if it is on none.
     pub fn leave_link(&mut self) -> bool {
-        let Some(traversal) = self.traversal.take() else { return false };
+        let Some(traversal) = self.traversal.take_if(|of| of.number != NO_LINK) else {
+            return false;
+        };
         self.at = traversal.end;
         if self.destination.is_none() {
             self.stop(AgentState::Idle);

@@ -35,6 +35,17 @@ impl Simulation {
         self.body_triangles(self.body(body), solids, &mut each)
     }
 
+    /// Calls `each` with the triangles of one body that blocks others, in its own space, whether it
+    /// is static or not.
+    pub fn own_triangles_of(
+        &self,
+        body: BodyId,
+        solids: &mut u32,
+        mut each: impl FnMut([Vec3; 3], u32) -> ControlFlow<()>,
+    ) -> ControlFlow<()> {
+        self.collider_triangles(self.body(body), Pose::IDENTITY, solids, &mut each)
+    }
+
     fn body_triangles(
         &self,
         body: &rapier::RigidBody,
@@ -44,13 +55,23 @@ impl Simulation {
         if body.body_type() != rapier::RigidBodyType::Fixed {
             return ControlFlow::Continue(());
         }
+        self.collider_triangles(body, *body.position(), solids, each)
+    }
+
+    fn collider_triangles(
+        &self,
+        body: &rapier::RigidBody,
+        pose: Pose,
+        solids: &mut u32,
+        each: &mut dyn FnMut([Vec3; 3], u32) -> ControlFlow<()>,
+    ) -> ControlFlow<()> {
         for handle in body.colliders() {
             let Some(collider) = self.collider(*handle) else { continue };
             if collider.is_sensor() || !collider.is_enabled() {
                 continue;
             }
             let local = collider.position_wrt_parent().copied().unwrap_or(Pose::IDENTITY);
-            shape(collider.shape(), &(*body.position() * local), solids, each)?;
+            shape(collider.shape(), &(pose * local), solids, each)?;
         }
         ControlFlow::Continue(())
     }

@@ -21,7 +21,7 @@ const COORDINATE_MAX: f32 = 1e6;
 /// Report of an edit by hand: its effect, or why it has none.
 #[derive(Clone, PartialEq, Debug)]
 pub struct EditReport {
-    /// `"volume"`, `"blocker"`, `"link"`, `"jumps"` or `"seed"`.
+    /// `"volume"`, `"blocker"`, `"link"`, `"jumps"`, `"platform"` or `"seed"`.
     pub kind: &'static str,
     /// Name in the file; the number of a seed.
     pub name: String,

@@ -6,6 +6,7 @@ use super::{LevelPart, file_of};
 use crate::WorldId;
 use crate::level::{LevelTransform, Levels};
 use crate::physics::{PhysicsProperties, PhysicsTables};
+use crate::tilemap_collision;
 use crate::unit::{UnitId, Units};
 use crate::unit_resource::{UnitReader, UnitResource};
 use engine_foundation::{Error, HandleKind, Slots, Vec3, error};
@@ -13,6 +14,7 @@ use engine_models::{Model, Models};
 use engine_navigation::bake::{BakeSource, SOURCE_TRIANGLES_MAX};
 use engine_physics::SimulationSettings;
 use engine_resource::store::ResourceStore;
+use engine_tilemaps::Tilemaps;
 use std::collections::HashMap;
 use std::ops::ControlFlow;
 use std::sync::Arc;
@@ -89,6 +91,35 @@ impl PhysicsTables {
     }
 }
 
+impl PhysicsTables {
+    /// Returns the triangles of the actors of a unit, in the space of the unit without its scale:
+    /// of all that others stand on, whether they move or not. There may be none.
+    ///
+    /// # Errors
+    /// Returns an error if there are too many, or if one is too far from the unit.
+    pub fn platform_triangles(&self, unit: UnitId, units: &mut Units) -> Result<BakeSource, Error> {
+        let (mut collected, mut solids) = (Collected::default(), 0);
+        let scene = &mut units.scene;
+        let root = (scene.world_position(unit.row(), 0), scene.world_rotation(unit.row(), 0));
+        for actor in self.actors_of(unit) {
+            let node = self.actor(actor).node as usize;
+            let position = scene.world_position(unit.row(), node) - root.0;
+            let (position, rotation) = (
+                root.1.conjugate() * position,
+                root.1.conjugate() * scene.world_rotation(unit.row(), node),
+            );
+            let (simulation, body) = self.body(actor);
+            let each = |corners: [Vec3; 3], solid| {
+                collected.add(corners.map(|corner| rotation * corner + position), solid)
+            };
+            if simulation.own_triangles_of(body, &mut solids, each).is_break() {
+                return collected.source(false);
+            }
+        }
+        collected.source(true)
+    }
+}
+
 /// A level whose units are placed in memory.
 pub struct LevelGeometry {
     /// The level and those inside of it that have navigation.
@@ -103,6 +134,7 @@ struct Placement {
     units: Units,
     physics: PhysicsTables,
     models: HashMap<String, Model>,
+    tilemaps: Tilemaps,
 }
 
 impl Placement {
@@ -133,8 +165,8 @@ impl Placement {
 }
 
 /// Places the units of a level in memory, as if it was spawned at the origin of a world. Returns
-/// `None` if its static actors are only known when it is spawned: if it has maps of tiles with
-/// bodies, or bakes all actors of its world.
+/// `None` if its static actors are only known when it is spawned: if it bakes all actors of its
+/// world.
 ///
 /// # Errors
 /// Returns an error if the level could not be spawned.
@@ -145,7 +177,8 @@ pub fn level_geometry(
     let mut worlds = Slots::new(HandleKind::World, 1);
     let world = WorldId(worlds.add(()).expect("there is room for one"));
     let (mut levels, physics) = (Levels::default(), PhysicsTables::default());
-    let mut placement = Placement { units: Units::default(), physics, models: HashMap::new() };
+    let (units, models, tilemaps) = (Units::default(), HashMap::new(), Tilemaps::default());
+    let mut placement = Placement { units, physics, models, tilemaps };
     placement.physics.properties = Some(Arc::new(PhysicsProperties::of_game(store)?));
     let simulation = placement.physics.make_world(world, SimulationSettings::DEFAULT);
     let top = levels.add(store, world, name, LevelTransform::ORIGIN, None)?;
@@ -153,14 +186,23 @@ pub fn level_geometry(
         let (of, transform) = (levels.of(level).resource.clone(), levels.of(level).transform);
         let placed = &of.units[index as usize];
         let resource = placement.unit(store, &placed.unit)?;
-        if resource.template.maps.iter().any(|map| map.collision.is_some()) {
-            return Ok(None);
-        }
         let pose = transform.pose(&placed.pose, &resource.poses[0]);
         let unit = placement.units.spawn(world, &resource, &pose)?;
         levels.spawned(level, index, unit);
         if let Some(spec) = resource.template.physics.as_ref().filter(|spec| !spec.is_empty()) {
             placement.physics.spawn((unit, simulation), &mut placement.units, spec, store)?;
+        }
+        for map in resource.template.maps.iter().filter(|map| map.collision.is_some()) {
+            let tilemap = placement.tilemaps.add(store, &map.map, map.level.as_deref())?;
+            let Placement { units, physics, tilemaps, .. } = &mut placement;
+            let of = (map, tilemaps.of(tilemap));
+            tilemap_collision::create_static_bodies(
+                (physics, simulation),
+                (units, &mut *store),
+                unit,
+                of,
+            )?;
+            tilemaps.remove(tilemap, 0, "");
         }
     }
     let mut parts = Vec::new();

@@ -52,6 +52,60 @@ fn a_file_lists_classes_areas_edits_and_seeds() {
     assert_eq!(empty.classes[0].settings, BakeSettings::DEFAULT);
 }
 
+#[test]
+fn a_file_lists_platforms_with_their_stops() {
+    let text = "agents = { walker = {} }\n\
+        platforms = {\n\
+        lift = { unit = \"lift\" capacity = 6 cost = 5 agents = [\"walker\"]\n\
+        stops = { hall = { ashore = [1, 2, 3] aboard = [0, 1, 0] distance = 1.5 }\n\
+        roof = { ashore = [1, 2, 9] aboard = [0, -1, 0] } } }\n}\n";
+    let file = compiled(text).unwrap();
+    let [lift] = &file.platforms[..] else { panic!("one platform") };
+    assert_eq!((&lift.name[..], &lift.unit[..]), ("lift", "lift"));
+    assert_eq!((lift.capacity, lift.cost), (Some(6), 5.0));
+    assert_eq!(lift.classes, ["walker"]);
+    let [hall, roof] = &lift.stops[..] else { panic!("two stops") };
+    assert_eq!((&hall.name[..], hall.distance), ("hall", 1.5));
+    assert_eq!((hall.ashore.z, roof.aboard.y), (3.0, -1.0));
+}
+
+#[test]
+fn mistakes_in_platforms_are_errors() {
+    let stops = "stops = { a = { ashore = [0, 0, 0] aboard = [0, 0, 0] } }";
+    let of = |fields: &str| format!("platforms = {{ lift = {{ {fields} }} }}");
+    check("platforms = []", "1: 'platforms' must be a block: platforms = { … }");
+    check(&of(stops), "1: platform 'lift' needs 'unit': unit = \"lift\"");
+    check(&of("unit = \"l\""), "1: platform 'lift' needs 'stops': stops = { hall = { … } }");
+    let wrong = [
+        ("capacity = 0", "'capacity' of platform 'lift' must be a whole number, 1 to 1024"),
+        ("capacity = 1.5", "'capacity' of platform 'lift' must be a whole number"),
+        ("cost = -1", "'cost' of platform 'lift' must be a number, 0 to 1000000"),
+        ("agents = [\"x\"]", "'agents' of 'lift' names 'x', which is not in 'agents'"),
+        ("speed = 1", "platform 'lift' has the unknown field 'speed'"),
+    ];
+    for (field, message) in wrong {
+        let error = compiled(&of(&format!("unit = \"l\" {stops} {field}"))).unwrap_err();
+        assert!(error.contains(message), "{error}");
+    }
+    let wrong = [
+        ("{}", "'stops' of platform 'lift' must be a block of 1 to 16 stops (STOPS_MAX)"),
+        ("{ a = {} }", "stop 'a' of platform 'lift' needs 'ashore', three numbers in metres"),
+        ("{ a = { ashore = [0, 0, 0] aboard = [0, 0] } }", "needs 'aboard', three numbers"),
+        (
+            "{ a = { ashore = [0, 0, 0] aboard = [0, 0, 0] distance = 101 } }",
+            "'distance' of stop 'a' must be 0 to 100 metres",
+        ),
+        (
+            "{ a = { ashore = [0, 0, 0] aboard = [0, 0, 0] distanc = 1 } }",
+            "stop 'a' has the unknown field 'distanc', did you mean 'distance'",
+        ),
+    ];
+    for (stops, message) in wrong {
+        let error = compiled(&of(&format!("unit = \"l\" stops = {stops}"))).unwrap_err();
+        assert!(error.contains(message), "{error}");
+    }
+}
+
 /// Checks the message about a mistake, with its line.
 fn check(text: &str, message: &str) {
     let error = compiled(text).unwrap_err();

@@ -117,6 +117,29 @@ function M.clear()
   end
 end
 
+-- Returns a unit on which characters can stand.
+function M.platform_unit()
+  local unit = World.spawn_unit(M.get("World"), "core/units/empty", Vector3(22, 10, 0))
+  Unit.create_actor(unit, "floor", { type = "kinematic", shape = "box", size = { 4, 4, 1 } })
+  return unit
+end
+
+-- Returns a new platform of the navigation mesh.
+function M.new_platform()
+  return NavigationMesh.create_platform(M.get("NavigationMesh"), M.platform_unit())
+end
+
+local platform
+
+-- Returns a platform with a stop, which stays until a call ends it.
+function M.platform()
+  if not NavigationMesh.alive(platform) then
+    platform = M.new_platform()
+    NavigationMesh.add_stop(platform, "quay", Vector3(19, 10, 0), Vector3(-1, 0, 0.5))
+  end
+  return platform
+end
+
 -- Sets up the state that lasts for the whole walk.
 function M.settle()
   pcall(Sound.start_clock, "walk", 120)

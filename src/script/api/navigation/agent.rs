@@ -1,19 +1,21 @@
 //! The Lua module `Agent`: characters that walk on a navigation mesh, around each other.
 
 use super::following;
-use super::mesh::{coordinates, ground, of as mesh_of, snap};
+use super::mesh::{coordinates, ground, of as mesh_of};
 use super::{read_numbers, volumes, whole};
 use crate::api_row::{ModuleRows, NodeFlag, func, hot, module};
 use crate::argument::{Integer, MaybeHandle};
 use crate::context;
 use crate::return_value::WholeNumber;
 use crate::value::ScriptValue;
-use engine_foundation::{Error, Vec3, error};
+use engine_foundation::{Error, Handle, Vec3, error};
 use engine_navigation::agents::{AGENTS_MAX, Agent, AgentSettings, AgentState};
 use engine_navigation::bake::NULL_AREA;
-use engine_navigation::mesh::NavigationMesh;
+use engine_navigation::mesh::{NavigationMesh, NearestPolygon};
+use engine_navigation::platforms::MeshPose;
 use engine_navigation::{AgentId, NavigationMeshId};
 use engine_runtime::Engine;
+use engine_runtime::navigation::Navigation;
 
 const AGENT_ARG: (&str, &str) = ("agent", "an agent");
 
@@ -93,7 +95,13 @@ Agent.destroy(agent)"#,
         )
         .pure(),
         func("cancel", cancel, &[AGENT_ARG], "Stops an agent, which has no destination any more."),
-        hot("position", position, &[AGENT_ARG], "Returns its position on the ground.").pure(),
+        hot(
+            "position",
+            position,
+            &[AGENT_ARG],
+            "Returns its position on the ground, in the world.",
+        )
+        .pure(),
         hot("velocity", velocity, &[AGENT_ARG], "Returns its velocity, in metres per second.")
             .pure(),
         hot(
@@ -123,8 +131,16 @@ Agent.destroy(agent)"#,
             &[AGENT_ARG],
             "Returns \"idle\", \"waiting\" (for its path), \"moving\", \"linking\" (on a \
              link), \"arrived\", \"partial\" (at the end of a path that does not reach the \
-             destination) or \"lost\" (its mesh was \
-             destroyed, or has no ground near it any more).",
+             destination), \"boarding\" (it waits for a platform, or gets on), \"riding\" (on a \
+             platform, until it has got off) or \"lost\" (its mesh was destroyed, or has no ground \
+             near it any more).",
+        )
+        .pure(),
+        func(
+            "platform",
+            platform,
+            &[AGENT_ARG],
+            "Returns the navigation mesh of the platform on which it is; nil if it is on none.",
         )
         .pure(),
         func(
@@ -310,7 +326,8 @@ fn create(
 ) -> Result<AgentId, Error> {
     let of = mesh_of(engine, mesh);
     let settings = settings(options, of.settings().radius.max(0.01))?;
-    let at = ground(of, position, "#2 'position'")?;
+    let local = engine.worlds.navigation.agents.pose(mesh.0).to_local(position);
+    let at = ground(of, local, "#2 'position'")?;
     let added = engine.worlds.navigation.agents.add(mesh.0, at, settings);
     added
         .map(AgentId)
@@ -328,29 +345,52 @@ fn alive(engine: &mut Engine, agent: MaybeHandle) -> bool {
 }
 
 fn set_destination(engine: &mut Engine, agent: AgentId, position: Vec3) -> Result<bool, Error> {
-    let found = snap(mesh(engine, agent)?, position, "#2 'position'")?;
-    let Some(destination) = found else { return Ok(false) };
+    let Some((mesh, destination)) = ground_of(engine, agent, position)? else { return Ok(false) };
     if of(engine, agent).state == AgentState::Lost {
         return Ok(false);
     }
-    engine.worlds.navigation.agents.set_destination(agent.0, destination);
+    engine.worlds.navigation.agents.set_goal(agent.0, mesh, destination);
     Ok(true)
+}
+
+/// Returns the ground at a position: on the mesh of an agent, on that below it, or on the platforms
+/// there.
+fn ground_of(
+    engine: &Engine,
+    agent: AgentId,
+    position: Vec3,
+) -> Result<Option<(Handle, NearestPolygon)>, Error> {
+    mesh(engine, agent)?;
+    let position = volumes::position(position, "#2 'position'")?;
+    let Navigation { agents, meshes, .. } = &engine.worlds.navigation;
+    let root = agents.root(of(engine, agent).mesh);
+    Ok(agents.ground_at(meshes, root, position, |mesh, local| mesh.snap(local)))
 }
 
 fn cancel(engine: &mut Engine, agent: AgentId) {
     engine.worlds.navigation.agents.cancel(agent.0);
 }
 
+/// Returns the pose of the mesh on which an agent is.
+pub(super) fn pose_of(engine: &Engine, agent: AgentId) -> MeshPose {
+    engine.worlds.navigation.agents.pose(of(engine, agent).mesh)
+}
+
 fn position(engine: &mut Engine, agent: AgentId) -> Vec3 {
-    of(engine, agent).at.position
+    pose_of(engine, agent).to_world(of(engine, agent).at.position)
 }
 
 fn velocity(engine: &mut Engine, agent: AgentId) -> Vec3 {
-    of(engine, agent).velocity.extend(0.0)
+    pose_of(engine, agent).turn(of(engine, agent).velocity.extend(0.0))
 }
 
 fn desired_velocity(engine: &mut Engine, agent: AgentId) -> Vec3 {
-    of(engine, agent).desired.extend(0.0)
+    pose_of(engine, agent).turn(of(engine, agent).desired.extend(0.0))
+}
+
+fn platform(engine: &mut Engine, agent: AgentId) -> Option<NavigationMeshId> {
+    let mesh = of(engine, agent).mesh;
+    engine.worlds.navigation.agents.platform(mesh).map(|of| NavigationMeshId(of.mesh))
 }
 
 fn remaining_distance(engine: &mut Engine, agent: AgentId) -> Result<f64, Error> {
@@ -359,16 +399,29 @@ fn remaining_distance(engine: &mut Engine, agent: AgentId) -> Result<f64, Error>
 }
 
 fn state(engine: &mut Engine, agent: AgentId) -> String {
-    of(engine, agent).state.name().to_string()
+    of(engine, agent).state_name().to_string()
 }
 
 fn destination(engine: &mut Engine, agent: AgentId) -> Option<Vec3> {
-    of(engine, agent).destination.map(|destination| destination.position)
+    let of = of(engine, agent);
+    let goal = of.goal.map(|goal| (goal.mesh, goal.position));
+    let own = of.destination.map(|destination| (of.mesh, destination.position));
+    let (mesh, position) = goal.or(own)?;
+    Some(engine.worlds.navigation.agents.pose(mesh).to_world(position))
 }
 
 fn set_position(engine: &mut Engine, agent: AgentId, position: Vec3) -> Result<(), Error> {
-    let at = ground(mesh(engine, agent)?, position, "#2 'position'")?;
-    engine.worlds.navigation.agents.teleport(agent.0, at);
+    let Some((mesh, at)) = ground_of(engine, agent, position)? else {
+        // For the message, on the mesh below all platforms.
+        let Navigation { agents, meshes, .. } = &engine.worlds.navigation;
+        let root = meshes.get(agents.root(of(engine, agent).mesh));
+        return match root {
+            Some(root) => ground(root, position, "#2 'position'").map(drop),
+            None => mesh(engine, agent).map(drop),
+        };
+    };
+    let Navigation { agents, meshes, .. } = &mut engine.worlds.navigation;
+    agents.teleport_to(meshes, agent.0, mesh, at);
     Ok(())
 }
 
@@ -428,5 +481,7 @@ fn agent_path(engine: &mut Engine, agent: AgentId) -> ScriptValue {
     {
         of.corners(mesh, &mut corners);
     }
+    let pose = pose_of(engine, agent);
+    corners.iter_mut().for_each(|corner| *corner = pose.to_world(*corner));
     coordinates(&corners)
 }

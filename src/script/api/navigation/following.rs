@@ -1,7 +1,7 @@
 //! Functions of `Agent` about other agents and about physics: leaders, groups, and the position of
 //! the character that an agent moves.
 
-use super::agent::{of, of_mut};
+use super::agent::{of, of_mut, pose_of};
 use super::volumes::position;
 use crate::argument::Integer;
 use crate::value::ScriptValue;
@@ -58,7 +58,7 @@ pub(super) fn leader(engine: &mut Engine, agent: AgentId) -> Option<AgentId> {
 }
 
 pub(super) fn forward(engine: &mut Engine, agent: AgentId) -> Vec3 {
-    of(engine, agent).forward.extend(0.0)
+    pose_of(engine, agent).turn(of(engine, agent).forward.extend(0.0))
 }
 
 pub(super) fn still_seconds(engine: &mut Engine, agent: AgentId) -> f64 {
@@ -88,6 +88,7 @@ pub(super) fn update_position(
     position: Vec3,
 ) -> Result<Option<f64>, Error> {
     let position = self::position(position, "#2 'position'")?;
+    let position = pose_of(engine, agent).to_local(position);
     let mesh = of(engine, agent).mesh;
     let navigation = &mut engine.worlds.navigation;
     let mesh = navigation.meshes.get_mut(mesh).ok_or_else(|| {

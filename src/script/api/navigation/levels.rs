@@ -28,6 +28,18 @@ pub static LEVEL: ModuleRows = more(
         .returns(&["mesh its mesh", "reason why there is none"])
         .pure(),
         func(
+            "navigation_platform",
+            navigation_platform,
+            &[
+                LEVEL_ARG,
+                ("name", "the name of a platform in the level's navigation"),
+                CLASS_ARG,
+            ],
+            "Returns the navigation mesh of a platform; nil if it does not exist: \
+             `Level.navigation_edits` says why.",
+        )
+        .pure(),
+        func(
             "navigation_area",
             navigation_area,
             &[LEVEL_ARG, ("name", "the name of an area in the level's navigation")],
@@ -38,8 +50,8 @@ pub static LEVEL: ModuleRows = more(
             "navigation_edits",
             navigation_edits,
             &[LEVEL_ARG, CLASS_ARG],
-            "Returns what the volumes, blockers, links and seeds of the level's navigation did \
-             when the mesh was baked: a list of tables with `kind`, `name`, `level`, `message`, \
+            "Returns what the volumes, blockers, links, platforms and seeds of the level's navigation \
+             did when the mesh was baked: a list of tables with `kind`, `name`, `level`, `message`, \
              `has_effect`, and the `number` of the volume or link in the mesh.",
         )
         .pure(),
@@ -119,6 +131,26 @@ fn navigation_mesh(
     };
     let class = class_of(meshes, class.as_ref())?;
     Ok((Some(meshes.meshes[class].mesh), None))
+}
+
+fn navigation_platform(
+    engine: &mut Engine,
+    level: LevelId,
+    name: TextArgument,
+    class: Option<TextArgument>,
+) -> Result<Option<NavigationMeshId>, Error> {
+    let meshes = meshes_of(engine, level).map_err(Error::new)?;
+    let class = &meshes.meshes[class_of(meshes, class.as_ref())?];
+    let known = || class.edits.iter().filter(|edit| edit.kind == "platform");
+    if !known().any(|edit| edit.name == name.as_str()) {
+        let hint = suggest::hint(name.as_str(), known().map(|edit| edit.name.as_str()));
+        return Err(error!(
+            "argument #2 'name': the level's navigation has no platform '{}'{hint}",
+            name.as_str()
+        ));
+    }
+    let navigation = &engine.worlds.navigation;
+    Ok(navigation.platform_of_level(meshes.level, &class.class, name.as_str()))
 }
 
 fn navigation_area(

@@ -2,7 +2,7 @@
 //! return lists of points are in the prelude (lua/world/navigation.lua), around the native parts in
 //! queries.rs.
 
-use super::{creation, following, links, queries, volumes};
+use super::{creation, following, links, platforms, queries, volumes};
 use crate::api_row::{ModuleRows, NodeFlag, func, hot, module};
 use crate::argument::{Integer, MaybeHandle};
 use crate::context;
@@ -352,9 +352,12 @@ pub(super) fn check_own(
 
 fn destroy(engine: &mut Engine, mesh: NavigationMeshId) -> Result<(), Error> {
     check_own(engine, mesh, "and is destroyed with it: use World.destroy_level(world, level)")?;
-    let frame = engine.frame.index;
+    let (frame, location) = (engine.frame.index, context::script_location());
+    if platforms::destroy_platforms(engine, mesh, &location)? {
+        return Ok(());
+    }
     let navigation = &mut engine.worlds.navigation;
-    navigation.meshes.remove(mesh.0, "", frame, &context::script_location());
+    navigation.meshes.remove(mesh.0, "", frame, &location);
     navigation.agents.lose_mesh(mesh.0);
     Ok(())
 }

@@ -8,6 +8,7 @@ pub mod grid;
 pub mod levels;
 mod links;
 pub mod mesh;
+pub mod platforms;
 pub mod polygon_paths;
 pub mod queries;
 pub mod tilemap_grids;

@@ -2,7 +2,7 @@
 //! Functions that return lists are in the prelude (lua/world/navigation.lua), around the native
 //! parts at the end of this file.
 
-use super::mesh::{check_own, coordinates, ground, list, of, polygon};
+use super::mesh::{coordinates, ground, list, of, polygon};
 use super::volumes::position;
 use super::{read_numbers, whole};
 use crate::api_row::{ModuleRows, func, module};
@@ -213,7 +213,7 @@ fn navigation_update(engine: &mut Engine, mesh: NavigationMeshId, dt: f64) -> Re
     if !(0.0..=1.0).contains(&dt) {
         return Err(error!("argument #2 'dt' must be 0 to 1 second, got {dt}"));
     }
-    check_own(engine, mesh, "whose world updates it: call World.update(world, dt)")?;
+    super::platforms::check_updated(engine, mesh)?;
     engine.update_agents(mesh, dt as f32)
 }
 
