@@ -10,6 +10,7 @@ const WIDTH_LEAST = 160;
 const WIDTH_MOST = 1920;
 const NOTHING_DRAWN =
   "Nothing is drawn in this run. Start it with a window, or with --renderer auto.";
+// Those of the engine (src/frame_packet/debug_view.rs), which a test compares.
 const DEBUG_VIEWS = [
   "none",
   "albedo",
@@ -80,6 +81,12 @@ function makeDebugViews(connection) {
     const text = name === "none" ? "light" : name.replace("_", " ");
     list.append(make("option", { value: name }, text));
   }
+  // A restored connection may be to another run, and another page may have switched the view.
+  connection.on("open", async () => {
+    const text = 'Application.render_setting("debug_view")';
+    const answer = await connection.ask("eval", { text, data: true }).catch(() => ({}));
+    list.value = DEBUG_VIEWS.includes(answer.data) ? answer.data : "none";
+  });
   list.addEventListener("change", async () => {
     const text = `Application.set_render_setting("debug_view", "${list.value}")`;
     try {

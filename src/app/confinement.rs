@@ -233,7 +233,7 @@ impl ConfinementPlan {
         self.named_outputs |= self.duties.outputs.len() > before;
     }
 
-    /// Adds a folder that the command line names for output files.
+    /// Adds a folder for output files that [`make_output_folder`] has created.
     pub fn add_output_folder(&mut self, folder: &Path) {
         self.file_access.write.push(folder.to_path_buf());
     }
@@ -302,14 +302,18 @@ impl ConfinementPlan {
     }
 }
 
-/// Creates a folder for output files that the command line names, unless it exists.
+/// Creates a folder for output files that the command line names. The process may write everything
+/// in it, so it must not contain anything else: a folder that exists is refused.
 ///
 /// # Errors
-/// Returns an error if it cannot be created.
+/// Returns an error if it exists, or cannot be created.
 pub fn make_output_folder(folder: &Path) -> Result<(), Error> {
-    std::fs::create_dir_all(folder).map_err(|reason| {
-        engine_foundation::error!("the folder {} cannot be made: {reason}", folder.display())
-    })
+    let path = folder.display();
+    if std::fs::symlink_metadata(folder).is_ok() {
+        return Err(error!("{path} exists already: name a new folder, which is created"));
+    }
+    std::fs::create_dir_all(folder)
+        .map_err(|reason| error!("the folder {path} cannot be created: {reason}"))
 }
 
 /// Checks that the files named on the command line can be written at the end. Call it after the

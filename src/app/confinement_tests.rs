@@ -3,10 +3,10 @@
 //! tests from outside that each command is confined.
 
 use super::*;
-use crate::run_permissions::plan;
+use crate::run_permissions::{check_outputs as check_run_outputs, plan};
 use crate::{
-    AdapterChoice, DisplayPolicy, FilmRequest, ProfileOutputs, RemoteAccess, RunOptions,
-    ScreenshotRequest,
+    AdapterChoice, DisplayPolicy, FilmRequest, FrameCaptureRequest, ProfileOutputs, RemoteAccess,
+    RunOptions, ScreenshotRequest,
 };
 use engine_sound::AudioDestination;
 use std::collections::BTreeSet;
@@ -223,6 +223,30 @@ fn a_run_can_access_the_game_its_saves_and_command_line_files() {
     let duties = "replaces last_picture.png; devices; own shaders; sockets; addresses; drops";
     assert_eq!(scratch.describe(&plan(&window)), format!("{base}; {duties}"));
     assert!(plan(&window).window && !plan(&window).named_outputs);
+}
+
+#[test]
+fn a_captured_frame_is_written_to_a_new_folder_alone() {
+    let scratch = Scratch::new("capture");
+    let captures = |folder: &str| RunOptions {
+        display: DisplayPolicy {
+            capture_frame: Some(FrameCaptureRequest { folder: scratch.file(folder), frame: None }),
+            ..DisplayPolicy::NONE
+        },
+        ..RunOptions::headless(scratch.game())
+    };
+    // The game's folder, one above it, one in it, and a file.
+    std::fs::create_dir_all(scratch.file("game/empty")).unwrap();
+    for wrong in ["game", ".", "game/empty", "game/main.lua"] {
+        let error = check_run_outputs(&captures(wrong)).expect_err(wrong);
+        assert!(error.message.contains("exists already: name a new folder"), "{}", error.message);
+    }
+    let good = captures("frames/first");
+    check_run_outputs(&good).unwrap();
+    assert!(scratch.file("frames/first").is_dir());
+    let base = format!("reads game; {} frames/first", scratch.writes());
+    assert_eq!(scratch.describe(&plan(&good)), format!("{base}; devices; own shaders"));
+    assert!(check_run_outputs(&good).is_err(), "a second run would mix the files of two frames");
 }
 
 #[test]

@@ -4,7 +4,7 @@
 
 mod paused;
 
-use super::dynamic_scale::DynamicScale;
+use super::dynamic_scale::{DynamicScale, MeasuredFrame};
 use super::frame_capture_files::FrameCaptureFiles;
 use super::frame_input::FrameInput;
 use super::input_translation;
@@ -93,6 +93,8 @@ pub struct Display {
     vsync: Vsync,
     quality: RenderQuality,
     dynamic_scale: DynamicScale,
+    /// True if the renderer measures the time of the adapter.
+    is_timed: bool,
     /// True if the desktop has asked for a redraw of a part of the window.
     exposed: bool,
     /// Time of the newest input, in seconds of the process's clock.
@@ -126,6 +128,7 @@ impl Display {
             exposed: false,
             newest_input: 0.0,
             dynamic_scale: DynamicScale::default(),
+            is_timed: false,
             pictures: RunPictures::new(policy.screenshot.clone(), policy.film.clone()),
             captured_frame: FrameCaptureFiles::new(policy.capture_frame.clone()),
             policy,
@@ -167,7 +170,7 @@ impl Display {
     /// Starts the renderer, or restarts it. If no adapter was asked for explicitly, a failure is
     /// not an error: the run continues without images.
     pub fn start_renderer(&mut self) -> Result<(), Error> {
-        self.renderer = None;
+        (self.renderer, self.is_timed) = (None, false);
         let (width, height) = self.pixels;
         let output = match (&self.desktop, &self.foreign_window) {
             (Some(desktop), _) => {
@@ -279,11 +282,6 @@ impl Display {
             let adapter = renderer.adapter();
             format!("{} ({}, {})", adapter.name, adapter.backend, adapter.driver)
         });
-        if let Some(renderer) = &mut self.renderer {
-            // Timestamps at both ends of each pass cost next to nothing, but players do not read
-            // them.
-            renderer.set_timing(engine.game.build == BuildMode::Development);
-        }
         if self.has_window() {
             engine.devices.window.listen();
             // Pads are opened again even if a game restarts: its new engine knows no connected pad.
@@ -336,9 +334,15 @@ impl Display {
             let min = settings.number("render.scale_min") as f32;
             let frame = self.statistics.gpu_frame;
             let passes = &self.statistics.gpu_passes;
-            let end = passes.iter().map(|pass| pass.began + pass.milliseconds).fold(0.0, f32::max);
-            quality.scale *= self.dynamic_scale.follow(frame, end, target_ms, min);
-            renderer.set_timing(true);
+            let ends = passes.iter().map(|pass| pass.began + pass.milliseconds);
+            let newest = MeasuredFrame { frame, milliseconds: ends.fold(0.0, f32::max) };
+            let next = engine.frame.index;
+            quality.scale *= self.dynamic_scale.follow(next, newest, target_ms, min);
+        }
+        // Timestamps at both ends of each pass cost next to nothing, but players do not read them.
+        let is_timed = engine.game.build == BuildMode::Development || target_ms > 0.0;
+        if std::mem::replace(&mut self.is_timed, is_timed) != is_timed {
+            renderer.set_timing(is_timed);
         }
         if self.quality != quality {
             self.quality = quality;

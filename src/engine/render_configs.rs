@@ -281,6 +281,15 @@ mod tests {
     }
 
     #[test]
+    fn the_tool_page_lists_all_debug_views() {
+        let page = include_str!("../../page/picture.js");
+        let list = page.split("const DEBUG_VIEWS = [").nth(1).expect("it has the list");
+        let list = list.split("];").next().expect("the list ends");
+        let listed: Vec<&str> = list.split('"').skip(1).step_by(2).collect();
+        assert_eq!(listed, DebugView::NAMES.map(|(_, name)| name));
+    }
+
+    #[test]
     fn debug_views_are_shown_by_their_names() {
         let mut configs = configs();
         configs.set_debug_view("normals").unwrap();

@@ -134,7 +134,17 @@ pub fn check_light(settings: &LightSettings) -> Result<(), Error> {
              degrees"
         ));
     }
-    Ok(())
+    check_texture(settings.kind, settings.texture.is_some())
+}
+
+/// Refuses a texture of a directional light, which would have no effect.
+pub fn check_texture(kind: LightType, has_texture: bool) -> Result<(), Error> {
+    match kind == LightType::Directional && has_texture {
+        true => {
+            Err(error!("a directional light has no texture: only omni and spot lights have one"))
+        }
+        false => Ok(()),
+    }
 }
 
 /// Returns the color of a light as linear light.
@@ -175,6 +185,7 @@ fn read(part: &ComponentSource, node: u16, builder: &mut TemplateBuilder) -> Res
     };
     check_light(&settings)?;
     if let Some(texture) = text(fields.tree, "texture") {
+        check_texture(kind, true)?;
         let (entry, texture) = (builder.template.lights.len(), texture.to_string());
         builder.refer(entry, ResourceReference::Texture(texture), |template, entry, resolved| {
             template.lights[entry].settings.texture = Some(resolved.texture());

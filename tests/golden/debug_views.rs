@@ -6,14 +6,16 @@ use super::scenes::chessboard;
 use super::screen_space::{largest_difference, renderer_with, views_only};
 use super::surface_functions::functions;
 use super::{QUALITY, compare, draw, renderer};
-use engine::foundation::Vec3;
+use engine::foundation::{Mat4, Vec3};
 use engine::frame_packet::debug_view::DebugView;
-use engine::frame_packet::mesh::SurfaceFrame;
-use engine::frame_packet::scene::{LightFrame, LightKind};
+use engine::frame_packet::material::BlendMode;
+use engine::frame_packet::mesh::{SurfaceAlphaMode, SurfaceFrame};
+use engine::frame_packet::scene::{LightFrame, LightKind, ParticleBatch, ParticleQuad};
 use engine::frame_packet::shading_environment::ScreenSpaceValues;
 use engine::frame_packet::texture::{SamplerSettings, TextureChange, TextureSlot, WrapMode};
 use engine::frame_packet::{CameraFrame, CaptureRequest, FramePacket, ViewTarget};
 use engine::system::render::{FrameCapture, RenderedImage, RendererEvent};
+use std::f32::consts::FRAC_PI_2;
 
 const SIZE: (u32, u32) = (160, 90);
 const COLUMNS: usize = 4;
@@ -131,6 +133,61 @@ fn debug_views_show_numbers_as_bytes() {
     assert!(pixel(&moved, 80, 80)[0] < 120, "the ground moves to the left");
     let lights = picture(DebugView::LightCount, 0.0).expect("there is an adapter");
     assert_ne!(pixel(&lights, 50, 60), pixel(&lights, 110, 20));
+}
+
+/// Returns two transparent panes that overlap in the middle, with a particle in front of them.
+fn panes() -> FramePacket {
+    let mut builder = SceneBuilder::new();
+    let pane = builder.surface(SurfaceFrame {
+        base_color: [0.5, 0.5, 0.5, 0.3],
+        alpha: SurfaceAlphaMode::Blend,
+        double_sided: true,
+        ..SurfaceFrame::DEFAULT
+    });
+    for (x, y) in [(-1.0, 0.0), (1.0, 0.5)] {
+        let pose = Mat4::from_translation(Vec3::new(x, y, 0.0)) * Mat4::from_rotation_x(FRAC_PI_2);
+        builder.add_draw(PLANE, pane, pose * Mat4::from_scale(Vec3::new(1.6, 1.0, 1.0)));
+    }
+    builder.frame.particles = vec![ParticleQuad {
+        position: [0.0, -1.0, 0.0],
+        rotation: 0.0,
+        size: [0.15, 0.15],
+        color: [255; 4],
+        glow: 1.0,
+        uv: [0.0, 0.0, 1.0, 1.0],
+        stretch: [0.0; 3],
+        reserved: 0,
+    }];
+    builder.frame.particle_batches = vec![ParticleBatch {
+        first: 0,
+        count: 1,
+        texture: TextureSlot::SHARED,
+        blend: BlendMode::Alpha,
+        softness: 0.0,
+        center: Vec3::new(0.0, -1.0, 0.0),
+        radius: 0.5,
+        layers: u32::MAX,
+        order: 0,
+    }];
+    let mut main = view(Vec3::ZERO, Vec3::Y);
+    main.camera = look_camera(Vec3::new(0.0, -6.0, 0.0), Vec3::ZERO, 16.0 / 9.0);
+    builder.build(vec![main])
+}
+
+#[test]
+fn overdraw_counts_surfaces_and_particles() {
+    let Some(mut renderer) = renderer_with(QUALITY, SIZE) else { return };
+    let packet = FramePacket { debug_view: DebugView::Overdraw, ..panes() };
+    let picture = draw(&mut renderer, vec![packet], ViewTarget::Screen);
+    // The middle of the picture has all: the sky above, the particle in front of both panes, and in
+    // its row both panes and one pane.
+    assert_near(pixel(&picture, 80, 2), [0, 0, 0, 255]);
+    assert_near(pixel(&picture, 80, 45), [0, 204, 255, 255]);
+    let near = |found: [u8; 4], wanted: [u8; 3]| (0..3).all(|i| found[i].abs_diff(wanted[i]) <= 2);
+    for (layers, color) in [(1, [0, 0, 255]), (2, [0, 102, 255])] {
+        let count = (0..160).filter(|x| near(pixel(&picture, *x, 45), color)).count();
+        assert!(count > 3, "{count} pixels have {layers} layers");
+    }
 }
 
 #[test]

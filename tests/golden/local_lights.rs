@@ -312,4 +312,19 @@ fn a_light_whose_texture_is_none_shines_without_it() {
     let is_refused =
         |event: &RendererEvent| matches!(event, RendererEvent::TextureRefused { slot: WINDOW, .. });
     assert_eq!(events.iter().filter(|event| is_refused(event)).count(), 1, "{events:#?}");
+    let found = events.into_iter().find_map(|event| match event {
+        RendererEvent::Captured { picture, .. } => Some(picture),
+        _ => None,
+    });
+    let found = found.expect("the frame is drawn");
+    // The same lights, of which the spot has no texture.
+    let mut plain = textured_lights();
+    plain.scenes[0].lights[0].texture = None;
+    let mut renderer = self::renderer(false).expect("there is an adapter");
+    let plain = draw(&mut renderer, vec![plain], ViewTarget::Screen);
+    assert!(found.rgba == plain.rgba, "it shines as a light without a texture");
+    // And not as with its window.
+    let mut renderer = self::renderer(false).expect("there is an adapter");
+    let with_window = draw(&mut renderer, vec![textured_lights()], ViewTarget::Screen);
+    assert!(found.rgba != with_window.rgba);
 }

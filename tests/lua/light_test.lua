@@ -87,6 +87,9 @@ describe("a light", function()
       assert.matches("argument #2 'layers' must be a whole number from 0 to 255",
         error_of(Light.set_layers, light, wrong))
     end
+    for _, wrong in ipairs { 0 / 0, 1 / 0 } do
+      assert.matches("must be a finite number", error_of(Light.set_layers, light, wrong))
+    end
     assert.matches("argument #1 'light'", error_of(Light.layers, 3))
     Light.set_layers(light, 255)
   end)
@@ -96,6 +99,15 @@ describe("a light", function()
     test.frames(1)
     Light.set_texture(light, nil)
     assert.matches("pictures/nois", error_of(Light.set_texture, light, "pictures/nois"))
+    Light.set_texture(light, "pictures/noise")
+    assert.matches("argument #2 'type': a directional light has no texture",
+      error_of(Light.set_type, light, "directional"))
+    Light.set_texture(light, nil)
+    Light.set_type(light, "directional")
+    assert.matches("argument #2 'name': a directional light has no texture",
+      error_of(Light.set_texture, light, "pictures/noise"))
+    Light.set_texture(light, nil)
+    Light.set_type(light, "omni")
   end)
 
   it("has a type", function()

@@ -138,6 +138,15 @@ const PAD: &str = "# pads\n030000005e0400008e02000010010000,Pad,a:b0,b:b1,x:b2,y
     guide:b8,start:b7,leftshoulder:b4,dpup:h0.1,dpleft:h0.8,leftx:a0,lefty:a1~,+rightx:a3,\
     -rightx:-a3,lefttrigger:a2,platform:Linux,\nxinput,Pad,a:b0,\n";
 
+/// A color table with two colors to each side.
+const COLOR_TABLE: &str = "TITLE \"a\"\nLUT_3D_SIZE 2\nDOMAIN_MIN 0 0 0\nDOMAIN_MAX 1 1 1\n\
+    0 0 0\n1 0 0\n0 1 0\n1 1 0\n0 0 1\n1 0 1\n0 1 1\n1 1 1 # white\n";
+/// The light of lamps: a round one, and one that is the same in all four quarters.
+const LAMP: &str = "IESNA:LM-63-2002\n[TEST] a\nTILT=NONE\n1 1000 1 3 1 1 2 0 0 0\n1 1 10\n\
+    0 45 90\n0\n100, 50 0\n";
+const LAMP_WITH_TILT: &str = "TILT=INCLUDE\n1 1 0 1\n1 1000 1 2 2 1 2 0 0 0 1 1 10 0 180 0 90 \
+    8 8 0 0\n";
+
 /// Returns small files with a file extension.
 pub fn files(ending: &str) -> Vec<Vec<u8>> {
     let text = |texts: &[&str]| texts.iter().map(|text| text.as_bytes().to_vec()).collect();
@@ -185,6 +194,8 @@ pub fn files(ending: &str) -> Vec<Vec<u8>> {
         "tilemap" => {
             return text(&["map = \"x.tmx\"", "map = \"x.tmj\""]);
         }
+        "cube" => return text(&[COLOR_TABLE]),
+        "ies" => return text(&[LAMP, LAMP_WITH_TILT]),
         "texture" => return text(&["source = \"x.png\"\nfilter = \"nearest\"\nmax_size = 8"]),
         "binary" => return text(&["bytes"]),
         "fnl" | "moon" | "tl" => return text(&["(local x 1)"]),

@@ -2,15 +2,9 @@
 //! of pipelines that the renderer makes for them.
 
 use engine_foundation::Error;
+use engine_render::{PipelineVariant, pipeline_variants};
 use engine_resource::material_data::{BLENDS, MaterialData, ShaderData, SurfaceFunctions};
-use engine_resource::surface_source::{ALPHAS, SurfaceSource};
-
-/// A variant of a pipeline: the pass, and the kind of mesh.
-struct PipelineVariant {
-    pass: &'static str,
-    /// The features that distinguish it, such as "mask" and "both sides".
-    features: Vec<&'static str>,
-}
+use engine_resource::surface_source::SurfaceSource;
 
 /// Describes a material in compiled form. `shader` returns the compiled form of its shader.
 pub fn of_material(
@@ -50,7 +44,6 @@ fn of_pictures(name: &str, material: &MaterialData) -> String {
 
 fn of_meshes(name: &str, surface: &SurfaceSource, shader: Option<&ShaderData>) -> String {
     let functions = shader.and_then(|data| data.surface);
-    let variants = variants(surface, functions);
     let mut text = format!("material {name}, for meshes\n");
     let declared: Vec<&str> = functions.map_or(Vec::new(), |it| {
         let all = [
@@ -60,54 +53,29 @@ fn of_meshes(name: &str, surface: &SurfaceSource, shader: Option<&ShaderData>) -
         ];
         all.into_iter().filter(|(is_declared, _)| *is_declared).map(|(_, name)| name).collect()
     });
-    let created = match functions {
-        Some(_) => {
-            text += &format!("  functions: {}\n", declared.join(", "));
-            "its own, made while it is loaded"
+    if functions.is_some() {
+        text += &format!("  functions: {}\n", declared.join(", "));
+    }
+    text += "  pipelines:\n";
+    for PipelineVariant { pass, mut features, calls_functions } in
+        pipeline_variants(surface, functions)
+    {
+        if calls_functions {
+            features.push("functions");
         }
-        None => "shared by all materials with the same features, made for the first draw",
-    };
-    text += &format!("  pipelines ({created}):\n");
-    for PipelineVariant { pass, features } in &variants {
         let features = match features.is_empty() {
             true => "plain".to_string(),
             false => features.join(", "),
         };
         text += &format!("    {pass:<16} {features}\n");
     }
-    text + "  each for meshes with and without joints or morph targets; in light, also for poses \
-            that mirror the mesh\n"
-}
-
-/// Returns the variants of pipelines of a surface.
-fn variants(surface: &SurfaceSource, functions: Option<SurfaceFunctions>) -> Vec<PipelineVariant> {
-    let of_shader = functions.unwrap_or_default();
-    let alpha = ALPHAS[usize::from(surface.alpha)];
-    let has_lobes = !surface.unlit && (surface.lobes.are_used() || of_shader.lobes);
-    let transmits = has_lobes && (surface.lobes.transmission > 0.0 || of_shader.transmission);
-    let flags = [
-        (alpha == "mask", "mask"),
-        (alpha == "blend" || transmits, "transparent"),
-        (surface.double_sided, "both sides"),
-        (has_lobes, "lobes"),
-        (transmits, "transmission"),
-    ];
-    let features: Vec<&str> =
-        flags.into_iter().filter(|(is_set, _)| *is_set).map(|(_, name)| name).collect();
-    let is_transparent = alpha == "blend" || transmits;
-    let mut all = vec![PipelineVariant { pass: "light", features: features.clone() }];
-    if functions.is_none() && !surface.unlit {
-        let features = [&features[..], &["lit by sky maps or probes"]].concat();
-        all.push(PipelineVariant { pass: "light", features });
+    if functions.is_some() {
+        text += "  with functions: for this shader alone; those of light and shadow maps are \
+                 created while it is loaded\n";
     }
-    if !is_transparent {
-        let mask: Vec<&str> = features.iter().copied().filter(|it| *it == "mask").collect();
-        all.push(PipelineVariant { pass: "shadow maps", features: mask.clone() });
-        for pass in ["depth prepass", "motion vectors"] {
-            all.push(PipelineVariant { pass, features: mask.clone() });
-        }
-    }
-    all
+    text + "  without functions: shared by all materials with the same features, created for the \
+            first draw\n  each for meshes with and without joints or morph targets; except in \
+            shadow maps, also for poses that mirror the mesh\n"
 }
 
 #[cfg(test)]
@@ -123,17 +91,30 @@ mod tests {
 
     #[test]
     fn variants_follow_from_the_features() {
+        let has = |text: &str, pass: &str, features: &str| {
+            let line = format!("    {pass:<16} {features}\n");
+            assert!(text.contains(&line), "{line:?} is not in:\n{text}");
+        };
         let plain = described(SurfaceSource::DEFAULT, None);
-        assert!(plain.contains("    light            plain\n"), "{plain}");
-        assert!(plain.contains("    light            lit by sky maps or probes\n"), "{plain}");
-        assert!(plain.contains("    shadow maps      plain\n"), "{plain}");
+        has(&plain, "light", "plain");
+        has(&plain, "light", "in views with sky maps or probes");
+        has(&plain, "shadow maps", "plain");
+        assert!(!plain.contains("with functions:"), "{plain}");
         let leaves = SurfaceSource { alpha: 1, double_sided: true, ..SurfaceSource::DEFAULT };
         let wind = SurfaceFunctions { vertex_offset: true, ..SurfaceFunctions::default() };
-        let leaves = described(leaves, Some(wind));
-        assert!(leaves.contains("  functions: vertex_offset\n"), "{leaves}");
-        assert!(leaves.contains("its own, made while it is loaded"), "{leaves}");
-        assert!(leaves.contains("    light            mask, both sides\n"), "{leaves}");
-        assert!(leaves.contains("    shadow maps      mask\n"), "{leaves}");
+        let moved = described(leaves.clone(), Some(wind));
+        assert!(moved.contains("  functions: vertex_offset\n"), "{moved}");
+        has(&moved, "light", "mask, both sides, functions");
+        has(&moved, "shadow maps", "mask, functions");
+        has(&moved, "depth prepass", "mask, both sides, functions");
+        has(&moved, "motion vectors", "mask, both sides");
+        assert!(!moved.contains("sky maps"), "{moved}");
+        // A color changes no outline.
+        let tint = SurfaceFunctions { final_color: true, ..SurfaceFunctions::default() };
+        let tinted = described(leaves, Some(tint));
+        has(&tinted, "light", "mask, both sides, functions");
+        has(&tinted, "shadow maps", "mask");
+        has(&tinted, "depth prepass", "mask, both sides");
         let mut glass = SurfaceSource::DEFAULT;
         glass.lobes.transmission = 1.0;
         let glass = described(glass, None);

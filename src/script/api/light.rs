@@ -157,7 +157,7 @@ Application.release_world(world)"#,
             "Sets the texture through which it shines. A spot light shows it on surfaces, within \
              its cone. Around an omni light, the columns of the texture go around its y axis, and \
              the rows from the direction of the axis to the opposite one, as in textures from \
-             `.ies` files. Directional lights have none.",
+             `.ies` files. For a directional light, a texture is an error.",
         ),
         func("enabled", enabled, &[LIGHT_ARG], "Returns true if it is switched on.").pure(),
         func(

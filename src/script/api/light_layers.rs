@@ -6,6 +6,7 @@ use engine_foundation::Error;
 use engine_frame_packet::scene::LIGHT_LAYERS_ALL;
 use engine_runtime::Engine;
 use engine_world::light::LightId;
+use engine_world::light_component::check_texture;
 
 pub(super) fn layers(engine: &mut Engine, light: LightId) -> f64 {
     settings(engine, light).layers.into()
@@ -21,6 +22,8 @@ pub(super) fn set_texture(
     light: LightId,
     name: Option<TextArgument>,
 ) -> Result<(), Error> {
+    check_texture(settings(engine, light).kind, name.is_some())
+        .map_err(|error| engine_foundation::error!("argument #2 'name': {}", error.message))?;
     let assets = &mut engine.assets;
     let texture = name.map(|name| assets.textures.find(&mut assets.store, name.as_str()));
     let texture = texture.transpose()?;

@@ -9,6 +9,10 @@ use super::textures::entry;
 
 /// Larger images are scaled down to this side length in texels.
 pub const CAPTURE_SIDE_MAX: u32 = 2048;
+/// Maximum number of images with pictures in a captured frame, and of bytes of these pictures. The
+/// others are listed with the reason.
+pub const CAPTURED_IMAGES_MAX: usize = 512;
+pub const CAPTURED_BYTES_MAX: u64 = 1 << 30;
 const FORMAT: wgpu::TextureFormat = wgpu::TextureFormat::Rgba8Unorm;
 
 /// A pass of a captured frame.
@@ -83,11 +87,41 @@ fn picture_size(width: u32, height: u32) -> (u32, u32) {
     (scaled(width), scaled(height))
 }
 
-/// Encodes the picture of an image.
+/// The pictures of a captured frame so far.
+#[derive(Default)]
+pub struct CaptureBudget {
+    images: usize,
+    bytes: u64,
+}
+
+impl CaptureBudget {
+    /// Adds the picture of an image with a size. Returns an error if the limits allow no more.
+    fn take(&mut self, width: u32, height: u32) -> Result<(), String> {
+        let (width, height) = picture_size(width, height);
+        let bytes = self.bytes + u64::from(width) * u64::from(height) * 4;
+        if self.images >= CAPTURED_IMAGES_MAX {
+            return Err(format!(
+                "no picture: the frame has more than {CAPTURED_IMAGES_MAX} images \
+                                (CAPTURED_IMAGES_MAX)"
+            ));
+        }
+        if bytes > CAPTURED_BYTES_MAX {
+            return Err(format!(
+                "no picture: those of the frame have more than \
+                                {CAPTURED_BYTES_MAX} bytes (CAPTURED_BYTES_MAX)"
+            ));
+        }
+        (self.images, self.bytes) = (self.images + 1, bytes);
+        Ok(())
+    }
+}
+
+/// Encodes the picture of an image, if the budget allows it.
 pub fn begin(
     device: &GpuDevice,
     encoder: &mut wgpu::CommandEncoder,
     of: &FrameImageView,
+    budget: &mut CaptureBudget,
 ) -> PendingImage {
     let texture = of.image.texture();
     let (width, height, samples) = (texture.width(), texture.height(), texture.sample_count());
@@ -104,7 +138,8 @@ pub fn begin(
         bytes,
         picture: Err(String::new()),
     };
-    PendingImage { captured, copy: draw(device, encoder, of.image) }
+    let copy = budget.take(width, height).and_then(|()| draw(device, encoder, of.image));
+    PendingImage { captured, copy }
 }
 
 /// Creates the pipeline that shows a texture as bytes, in a size.
@@ -222,6 +257,17 @@ mod tests {
         assert_eq!(picture_size(8192, 4096), (2048, 1024));
         assert_eq!(picture_size(16384, 1), (2048, 1));
         assert_eq!(picture_size(0, 0), (1, 1));
+    }
+
+    #[test]
+    fn a_capture_has_few_images_and_bytes() {
+        let mut small = CaptureBudget::default();
+        assert!((0..CAPTURED_IMAGES_MAX).all(|_| small.take(1, 1).is_ok()));
+        assert!(small.take(1, 1).unwrap_err().contains("CAPTURED_IMAGES_MAX"));
+        let mut large = CaptureBudget::default();
+        // Pictures have at most 2,048 x 2,048 texels, whatever the images have.
+        assert!((0..64).all(|_| large.take(16384, 16384).is_ok()));
+        assert!(large.take(2048, 2048).unwrap_err().contains("CAPTURED_BYTES_MAX"));
     }
 
     #[test]

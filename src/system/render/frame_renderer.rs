@@ -494,8 +494,10 @@ impl FrameRenderer {
         if let Some(timing) = &mut self.timing {
             timing.resolve(&mut encoder);
         }
-        let copies = self.start_readbacks(packet, &mut encoder, &passes);
+        // Before the readbacks: a window that cannot be read is drawn again for them, into the same
+        // images, and without their depth.
         let images = self.begin_frame_capture(&mut encoder, &passes);
+        let copies = self.start_readbacks(packet, &mut encoder, &passes);
         self.plan.passes = passes;
         self.generators.end_frame(&self.device, &mut self.statistics);
         self.device.submit(Some(encoder.finish()));

@@ -23,7 +23,8 @@ const HEADER_NUMBERS: usize = 13;
 struct LightProfile {
     /// Degrees, rising: 0 is straight down.
     vertical: Vec<f32>,
-    /// Degrees, rising from 0.
+    /// Degrees, rising: only 0 (a round lamp), a quarter (0 to 90), a half (0 to 180, or 90 to
+    /// 270), or the whole circle (0 to 360).
     horizontal: Vec<f32>,
     /// The candelas of the vertical angles, for each horizontal angle.
     candelas: Vec<f32>,
@@ -72,6 +73,22 @@ fn check_angles(angles: &[f32], noun: &str, max: f32) -> Result<(), String> {
     }
 }
 
+/// Checks that horizontal angles are a part of the circle whose rest follows by symmetry (LM-63,
+/// type C). Returns true if only the angle of 360 degrees is missing, which is that of 0 degrees.
+fn is_open_circle(angles: &[f32]) -> Result<bool, String> {
+    let (first, last) = (angles[0], angles[angles.len() - 1]);
+    let widest = angles.windows(2).map(|pair| pair[1] - pair[0]).fold(0.0, f32::max);
+    match (first, last) {
+        (0.0, 0.0 | 90.0 | 180.0 | 360.0) | (90.0, 270.0) => Ok(false),
+        // The gap is as wide as the others.
+        (0.0, last) if last > 180.0 && 360.0 - last <= widest + 0.01 => Ok(true),
+        _ => Err(format!(
+            "the horizontal angles must be 0, or go from 0 to 90, 180 or 360 degrees, or from 90 \
+             to 270, and go from {first} to {last}"
+        )),
+    }
+}
+
 fn parse(text: &str) -> Result<LightProfile, String> {
     let mut rest = text;
     // Lines of text precede the tilt.
@@ -102,10 +119,15 @@ fn parse(text: &str) -> Result<LightProfile, String> {
     }
     // Units, width, length and height; ballast factor, a reserved number, and watts.
     numbers.list(HEADER_NUMBERS - 6)?;
-    let (vertical, horizontal) = (numbers.list(vertical)?, numbers.list(horizontal)?);
+    let (vertical, mut horizontal) = (numbers.list(vertical)?, numbers.list(horizontal)?);
     check_angles(&vertical, "vertical", 180.0)?;
     check_angles(&horizontal, "horizontal", 360.0)?;
-    let candelas = numbers.list(vertical.len() * horizontal.len())?;
+    let is_open = is_open_circle(&horizontal)?;
+    let mut candelas = numbers.list(vertical.len() * horizontal.len())?;
+    if is_open {
+        horizontal.push(360.0);
+        candelas.extend_from_within(..vertical.len());
+    }
     if candelas.iter().any(|candela| *candela < 0.0) {
         return Err("it has light below 0 candela".to_string());
     }
@@ -133,12 +155,14 @@ impl LightProfile {
             return 0.0;
         }
         // Lamps that are the same on both sides, or in all four quarters, have a part of them.
-        let most = self.horizontal[self.horizontal.len() - 1];
-        let horizontal = match most {
-            most if most > 180.0 => horizontal,
-            most if most > 90.0 => 180.0 - (180.0 - horizontal).abs(),
-            most if most > 0.0 => 90.0 - (90.0 - horizontal % 180.0).abs(),
-            _ => 0.0,
+        let (least, most) = (self.horizontal[0], self.horizontal[self.horizontal.len() - 1]);
+        let horizontal = match least > 0.0 {
+            true if (least..=most).contains(&horizontal) => horizontal,
+            true => (180.0 - horizontal).rem_euclid(360.0),
+            false if most > 180.0 => horizontal,
+            false if most > 90.0 => 180.0 - (180.0 - horizontal).abs(),
+            false if most > 0.0 => 90.0 - (90.0 - horizontal % 180.0).abs(),
+            false => 0.0,
         };
         let count = self.vertical.len();
         let ((row, part), (column, across)) =
@@ -216,20 +240,50 @@ mod tests {
         assert!(found[..SIDE as usize].iter().all(|light| *light == found[0]), "it is round");
     }
 
+    /// Returns a lamp with horizontal angles, and a value for each.
+    fn sideways(angles: &str, values: &str) -> String {
+        let count = angles.split(' ').count();
+        let values: Vec<String> = values.split(' ').map(|it| format!("{it} {it}")).collect();
+        format!(
+            "TILT=INCLUDE\n1 1 0 1\n1 1000 1 2 {count} 1 2 0 0 0 1 1 10 0 180 {angles} {}\n",
+            values.join(" ")
+        )
+    }
+
     #[test]
     fn horizontal_angles_are_mirrored() {
         // Light to the side of 0 degrees, in a quarter, a half and a whole circle.
-        for (angles, most) in [("0 90", "8 0"), ("0 90 180", "8 0 8"), ("0 90 180 270", "8 0 8 0")]
-        {
-            let count = angles.split(' ').count();
-            let values: Vec<String> = most.split(' ').map(|it| format!("{it} {it}")).collect();
-            let text = format!(
-                "TILT=INCLUDE\n1 1 0 1\n1 1000 1 2 {count} 1 2 0 0 0 1 1 10 0 180 {angles} {}\n",
-                values.join(" ")
-            );
-            let found = texels(&text);
+        for (angles, most) in [
+            ("0 90", "8 0"),
+            ("0 90 180", "8 0 8"),
+            ("0 90 180 270", "8 0 8 0"),
+            ("0 90 180 270 360", "8 0 8 0 8"),
+            ("90 180 270", "0 8 0"),
+        ] {
+            let found = texels(&sideways(angles, most));
             let middle = |column: usize| found[32 * SIDE as usize + column];
             assert!(middle(0) > 0.9 && middle(16) < 0.1 && middle(31) > 0.9, "{angles}");
+            assert!(middle(48) < 0.1 && middle(63) > 0.9, "{angles}");
+        }
+        // Light to the side of 90 degrees alone, mirrored at the line from 90 to 270 degrees.
+        let found = texels(&sideways("90 180 270", "8 0 0"));
+        let middle = |column: usize| found[32 * SIDE as usize + column];
+        assert!(middle(15) > 0.9 && middle(16) > 0.9, "{} {}", middle(15), middle(16));
+        assert!((middle(8) - middle(23)).abs() < 0.01 && middle(48) == 0.0);
+    }
+
+    #[test]
+    fn other_parts_of_the_circle_are_refused() {
+        for (angles, values) in [
+            ("30 60", "1 1"),
+            ("0 100 200", "1 1 1"),
+            ("0 45", "1 1"),
+            ("45", "1"),
+            ("90 180", "1 1"),
+        ] {
+            let message =
+                compile("a.ies", sideways(angles, values).as_bytes()).unwrap_err().message;
+            assert!(message.contains("the horizontal angles must be 0"), "{angles}: {message}");
         }
     }
 

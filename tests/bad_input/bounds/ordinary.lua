@@ -212,6 +212,7 @@ M.arguments = {
   ["Json.decode"] = { text = "[1]" }, ["Json.try_decode"] = { text = "[1]" },
   ["Level.object_set"] = { name = "night" }, ["Level.spline"] = { name = "path" },
   ["Level.unit"] = { name = "lamp" },
+  ["Light.set_texture"] = { name = "textures/ship" },
   ["Light.set_type"] = { type = "omni" },
   ["Localizer()"] = { name = "data/menu" }, ["Localizer.lookup"] = { key = "play" },
   ["Localizer.fill"] = { text = "{a} {b}", values = { a = 1 } },

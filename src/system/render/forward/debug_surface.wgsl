@@ -34,7 +34,7 @@ fn cluster_lights(pixel: vec2f, world: vec3f) -> u32 {
     return word & ((1u << CLUSTER_COUNT_BITS) - 1u);
 }
 
-// Returns what the debug view shows of a surface. With an alpha of 0, colors are added up.
+// Returns the color of a surface in the debug view. With an alpha of 0, colors are added up.
 fn debug_color(in: Point, surface: Surface, out: SurfaceOut) -> vec4f {
     let size = vec2f(textureDimensions(base_color_texture));
     let across = dpdx(in.uv) * size;

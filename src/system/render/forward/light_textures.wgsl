@@ -28,7 +28,9 @@ fn light_texture(header: u32, towards: vec3f) -> vec3f {
     var at: vec2f;
     if around {
         // Columns go around the axis, and rows from its direction to the opposite one.
-        at.x = atan2(right, up) / 6.2831853 + 0.5;
+        // On the axis, the arctangent is not defined.
+        let is_off_axis = abs(right) + abs(up) > 1e-6;
+        at.x = atan2(right, select(1.0, up, is_off_axis)) / 6.2831853 + 0.5;
         at.y = acos(clamp(ahead, -1.0, 1.0)) / 3.1415927;
     } else {
         at = vec2f(right, -up) / (max(ahead, 1e-4) * slope) * 0.5 + 0.5;

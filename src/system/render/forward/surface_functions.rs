@@ -118,15 +118,8 @@ impl FunctionShader {
 /// Returns the key of a batch in the depth prepass, if its functions change its outline.
 pub fn prepass_key(key: &SceneBatchKey, binder: &MaterialBinder) -> Option<SceneBatchKey> {
     let functions = binder.shader.and_then(|shader| shader.surface)?;
-    let masks = key.class.has(PipelineClass::MASK) && functions.surface;
-    let kept = PipelineClass::MASK
-        | PipelineClass::DOUBLE
-        | PipelineClass::MIRRORED
-        | PipelineClass::DEFORMED
-        | PipelineClass::FUNCTIONS;
-    let prepass = PipelineClass::SHADOW | PipelineClass::PREPASS;
-    let class = PipelineClass(key.class.0 & kept | prepass);
-    (functions.vertex_offset || masks).then_some(SceneBatchKey { class, ..*key })
+    let class = key.class.in_prepass_with(functions)?;
+    Some(SceneBatchKey { class, ..*key })
 }
 
 /// Returns the class with which a batch is drawn without its functions.

@@ -2,7 +2,9 @@
 //! images.
 
 use super::super::RendererEvent;
-use super::super::frame_capture::{self, FrameCapture, FrameImageView, PendingImage};
+use super::super::frame_capture::{
+    self, CaptureBudget, FrameCapture, FrameImageView, PendingImage,
+};
 use super::super::gui_encode::PassTarget;
 use super::super::gui_passes::GuiPass;
 use super::super::readback;
@@ -45,17 +47,19 @@ impl FrameRenderer {
         let worlds = of_worlds.map_or(Vec::new(), |forward| forward.captured_images());
         let views = &self.scenes.plans.views;
         let packet_view = |index: usize| views[index].view;
+        let mut budget = CaptureBudget::default();
+        let worlds =
+            worlds.into_iter().map(|it| FrameImageView { view: it.view.map(packet_view), ..it });
         let mut all: Vec<_> = worlds
-            .into_iter()
-            .map(|it| FrameImageView { view: it.view.map(packet_view), ..it })
-            .map(|image| frame_capture::begin(&self.device, encoder, &image))
+            .chain(self.generators.captured_images())
+            .map(|image| frame_capture::begin(&self.device, encoder, &image, &mut budget))
             .collect();
         for pass in passes.iter().filter(|pass| pass.is_first) {
             let Some((texture, image, _)) = self.target(pass.target) else { continue };
             if texture.usage().contains(wgpu::TextureUsages::TEXTURE_BINDING) {
                 let (view, name) = (Some(pass.view), "target".to_string());
                 let image = FrameImageView { view, name, image };
-                all.push(frame_capture::begin(&self.device, encoder, &image));
+                all.push(frame_capture::begin(&self.device, encoder, &image, &mut budget));
             }
         }
         all

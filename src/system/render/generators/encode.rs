@@ -3,6 +3,7 @@
 
 use super::super::RendererEvent;
 use super::super::device::GpuDevice;
+use super::super::frame_capture::FrameImageView;
 use super::super::gpu_timing::GpuTiming;
 use super::super::gui_encode::PassTarget;
 use super::super::gui_passes::GuiPass;
@@ -95,6 +96,21 @@ impl GeneratorRenderer {
         let found = self.state_of(view);
         let found = found.map(|state| &state.data.generators[generator as usize].name[..]);
         format!("generator {}", found.unwrap_or_default())
+    }
+
+    /// Returns the images that generators have drawn onto or read in the frame. Views share them.
+    pub fn captured_images(&self) -> Vec<FrameImageView<'_>> {
+        let used = self.pool.used().into_iter();
+        let named = used.map(|(key, texture)| {
+            let name = match key.purpose {
+                PoolUse::Own(number) => format!("generator target {}", number + 1),
+                PoolUse::Light => "generator light".to_string(),
+                PoolUse::Depth => "generator depth".to_string(),
+                PoolUse::Target => "generator copy of the target".to_string(),
+            };
+            FrameImageView { view: None, name, image: &texture.view }
+        });
+        named.collect()
     }
 
     fn state_of(&self, view: usize) -> Option<&ConfigState> {

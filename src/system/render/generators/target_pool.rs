@@ -69,6 +69,14 @@ impl TargetPool {
         self.textures.len()
     }
 
+    /// Returns the textures that the frame has used so far, with their keys, in order.
+    pub fn used(&self) -> Vec<(&PoolKey, &PooledTexture)> {
+        let all = self.textures.iter().filter(|(_, (_, used))| *used == self.frame);
+        let mut used: Vec<_> = all.map(|(key, (texture, _))| (key, texture)).collect();
+        used.sort_unstable_by_key(|(_, texture)| texture.id);
+        used
+    }
+
     /// Returns the number of bytes of all textures.
     pub fn bytes(&self) -> u64 {
         let bytes = |key: &PoolKey| {

@@ -3,9 +3,10 @@
 
 use super::clusters::ClusterBuilder;
 use super::culling::{cull, intersects_planes, planes};
-use super::draw_resources::{DrawPart, DrawResources, NONE, PipelineClass};
+use super::draw_resources::{DrawPart, DrawResources, NONE};
 use super::lamp_shadows::ShadowViewer;
 use super::lights::{self, FrameLights, SceneUniform, ViewLights, is_perspective};
+use super::pipeline_class::PipelineClass;
 use super::retained_scene::{DrawOrder, RetainedScene, state};
 use super::shadow_atlas::{ShadowAtlas, ShadowRequest};
 use super::shadow_depth_range;

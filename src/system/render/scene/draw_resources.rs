@@ -9,6 +9,7 @@
 use super::super::RendererEvent;
 use super::super::numeric_map::{DirtyRanges, NumberMap};
 use super::mesh_checks::refusal;
+use super::pipeline_class::PipelineClass;
 use bytemuck::{Pod, Zeroable};
 use engine_frame_packet::mesh::{
     MeshChange, MeshFrame, MeshSlot, SLOTS_MAX, SurfaceAlphaMode, SurfaceChange, SurfaceFrame,
@@ -19,39 +20,6 @@ use std::sync::Arc;
 
 /// Stands for no batch.
 pub const NONE: u32 = u32::MAX;
-
-/// The pipeline class of a batch, as bits: each combination has its own pipeline.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug, Default)]
-pub struct PipelineClass(pub u16);
-
-impl PipelineClass {
-    /// Pixels with too little alpha are discarded.
-    pub const MASK: u16 = 1;
-    /// Both sides of the triangles are drawn.
-    pub const DOUBLE: u16 = 2;
-    /// The pose mirrors the mesh, so the other side is the front.
-    pub const MIRRORED: u16 = 4;
-    /// Draws into a shadow map.
-    pub const SHADOW: u16 = 8;
-    /// Transparent.
-    pub const BLEND: u16 = 16;
-    /// The mesh has joints or morph targets.
-    pub const DEFORMED: u16 = 32;
-    /// The material has surface functions of a game.
-    pub const FUNCTIONS: u16 = 64;
-    /// The surface has lobes besides the standard ones.
-    pub const LOBES: u16 = 128;
-    /// Light from behind comes through the surface.
-    pub const TRANSMISSION: u16 = 256;
-    /// Draws values of a debug view in place of light. No batch has it: it is set while drawing.
-    pub const DEBUG: u16 = 512;
-    /// With [`PipelineClass::SHADOW`], draws into the depth prepass of a view instead.
-    pub const PREPASS: u16 = 1024;
-
-    pub fn has(self, bit: u16) -> bool {
-        self.0 & bit != 0
-    }
-}
 
 /// The properties that the draws of a batch share, in the sort order of batches: the most expensive
 /// state change comes first.
@@ -132,18 +100,11 @@ impl KnownSurface {
     /// Returns the class, the material and the texture set of the batch in shadow maps; `None`: the
     /// surface casts no shadow.
     fn shadow(&self, deformed: u16) -> Option<(u16, u32, u32)> {
-        if self.class.has(PipelineClass::BLEND) {
-            return None;
-        }
-        // Only masked surfaces need their textures to cast a shadow, and only functions that change
-        // its outline are called.
-        let mask = self.class.0 & PipelineClass::MASK;
-        let class = PipelineClass::SHADOW | mask | deformed;
-        let masks = mask != 0 && self.functions.surface;
-        Some(match masks || self.functions.vertex_offset {
-            true => (class | PipelineClass::FUNCTIONS, self.material, self.set),
-            false if mask != 0 => (class, 0, self.set),
-            false => (class, 0, 0),
+        let class = PipelineClass(self.class.0 | deformed).in_shadow_maps(self.functions)?;
+        Some(match class.has(PipelineClass::FUNCTIONS) {
+            true => (class.0, self.material, self.set),
+            false if class.has(PipelineClass::MASK) => (class.0, 0, self.set),
+            false => (class.0, 0, 0),
         })
     }
 }
@@ -275,25 +236,6 @@ fn offset_max(surface: &SurfaceFrame) -> f32 {
     }
 }
 
-fn class_of(surface: &SurfaceFrame) -> PipelineClass {
-    let double = if surface.double_sided { PipelineClass::DOUBLE } else { 0 };
-    let functions = if surface.shader.is_some() { PipelineClass::FUNCTIONS } else { 0 };
-    let of_shader = surface.shader.map(|shader| shader.functions).unwrap_or_default();
-    let lit = !surface.unlit && surface.custom_material.is_none();
-    let lobes = lit && (surface.lobes.are_used() || of_shader.lobes);
-    let transmits = lobes && (surface.lobes.transmission > 0.0 || of_shader.transmission);
-    let lobes = if lobes { PipelineClass::LOBES } else { 0 };
-    // Drawn among transparent objects, after everything that is seen through them.
-    let through = PipelineClass::TRANSMISSION | PipelineClass::BLEND;
-    let double = double | functions | lobes | if transmits { through } else { 0 };
-    PipelineClass(match surface.alpha {
-        SurfaceAlphaMode::Mask(_) => double | PipelineClass::MASK,
-        // A material may paint transparent pixels anywhere.
-        SurfaceAlphaMode::Opaque if surface.custom_material.is_none() => double,
-        SurfaceAlphaMode::Opaque | SurfaceAlphaMode::Blend => double | PipelineClass::BLEND,
-    })
-}
-
 impl DrawResources {
     pub fn new() -> DrawResources {
         let mut library = DrawResources {
@@ -383,7 +325,7 @@ impl DrawResources {
         let of_functions = surface.shader.map(|shader| shader.material);
         let material = of_functions.or(surface.custom_material).map_or(0, |slot| slot.0);
         let known = KnownSurface {
-            class: class_of(surface),
+            class: PipelineClass::of_surface(surface),
             material,
             set,
             functions: surface.shader.map(|shader| shader.functions).unwrap_or_default(),

@@ -8,6 +8,7 @@ use engine_foundation::Vec3;
 use engine_frame_packet::scene::{LightFrame, LightKind, LightTexture};
 use engine_frame_packet::texture::{TexelFormat, TextureSlot, TextureTexels};
 use engine_resource::image::from_half;
+use std::sync::OnceLock;
 
 /// Side length of a square. The same as in forward/light_textures.wgsl.
 pub const SIDE: usize = 64;
@@ -20,6 +21,11 @@ const ALIGNMENT: usize = 64;
 const LAYER_BITS: u32 = 8;
 /// Maximum number of textures of lights in a frame. Lights with further ones shine without.
 pub const LIGHT_TEXTURES_MAX: usize = 64;
+/// Maximum number of textures that become squares in a frame. Lights with further new ones shine
+/// without until a later frame, and those with further changed ones show the old texels.
+const CONVERTED_MAX: usize = 16;
+/// Maximum number of rows and of columns of texels that are averaged for a texel of a square.
+const AVERAGED_MAX: usize = 4;
 /// Largest half angle of the picture of a spot, in radians.
 const HALF_ANGLE_MAX: f32 = 1.5;
 
@@ -74,19 +80,36 @@ impl LightTextures {
             used.truncate(LIGHT_TEXTURES_MAX);
         }
         self.squares.retain(|slot, _| used.binary_search(slot).is_ok());
-        for slot in used {
-            self.prepare_square(textures, TextureSlot(slot));
+        let texels_of = |slot| textures.texels_of(TextureSlot(slot));
+        for slot in self.stale_squares(textures.generation, used, texels_of) {
+            self.convert(textures.generation, TextureSlot(slot), texels_of(slot));
         }
     }
 
-    fn prepare_square(&mut self, textures: &TextureTable, slot: TextureSlot) {
-        let (generation, texels) = (textures.generation, textures.texels_of(slot));
-        if let Some(known) = self.squares.get_mut(&slot.0)
-            && (known.generation == generation || is_same(known.texels.as_ref(), texels))
-        {
-            known.generation = generation;
-            return;
+    /// Returns the slots whose squares are to be converted in this frame: the new ones first, then
+    /// those that have waited longest.
+    fn stale_squares<'a>(
+        &mut self,
+        generation: u64,
+        used: Vec<u32>,
+        texels_of: impl Fn(u32) -> Option<&'a TextureTexels>,
+    ) -> Vec<u32> {
+        let mut stale = Vec::new();
+        for slot in used {
+            match self.squares.get_mut(&slot) {
+                None => stale.push((None, slot)),
+                Some(known) if known.generation == generation => {}
+                Some(known) if is_same(known.texels.as_ref(), texels_of(slot)) => {
+                    known.generation = generation;
+                }
+                Some(known) => stale.push((Some(known.generation), slot)),
+            }
         }
+        stale.sort_unstable();
+        stale.into_iter().take(CONVERTED_MAX).map(|(_, slot)| slot).collect()
+    }
+
+    fn convert(&mut self, generation: u64, slot: TextureSlot, texels: Option<&TextureTexels>) {
         let converted =
             match texels {
                 Some(texels) => square(texels),
@@ -129,7 +152,8 @@ impl TexturedLight {
             LightKind::Omni { .. } => (texture.axis.normalize_or(Vec3::Y), 0.0),
             LightKind::Spot { direction, outer, .. } => {
                 let slope = outer.clamp(0.0, HALF_ANGLE_MAX).tan().max(1e-3);
-                (direction.normalize_or(Vec3::Y), slope)
+                // The same fallback as that of the light's cone.
+                (direction.normalize_or(Vec3::NEG_Z), slope)
             }
         };
         Some(TexturedLight { index, texture, axis, slope })
@@ -177,25 +201,68 @@ impl FrameSquares {
     }
 }
 
+/// The linear light of each byte of an sRGB texture.
+fn srgb_table() -> &'static [f32; 256] {
+    static TABLE: OnceLock<[f32; 256]> = OnceLock::new();
+    TABLE.get_or_init(|| {
+        std::array::from_fn(|byte| {
+            let value = byte as f32 / 255.0;
+            if value <= 0.04045 { value / 12.92 } else { ((value + 0.055) / 1.055).powf(2.4) }
+        })
+    })
+}
+
 /// Returns a channel of a texel as linear light from 0 to 1.
-fn channel(texel: &[u8], number: usize, format: TexelFormat) -> f32 {
+fn channel(texel: &[u8], number: usize, format: TexelFormat, srgb: &[f32; 256]) -> f32 {
     match format {
         TexelFormat::Rgba16Float => {
             let value = from_half(u16::from_le_bytes([texel[2 * number], texel[2 * number + 1]]));
             if value.is_nan() { 0.0 } else { value.clamp(0.0, 1.0) }
         }
-        TexelFormat::Rgba8Srgb => {
-            let value = f32::from(texel[number]) / 255.0;
-            if value <= 0.04045 { value / 12.92 } else { ((value + 0.055) / 1.055).powf(2.4) }
-        }
+        TexelFormat::Rgba8Srgb => srgb[usize::from(texel[number])],
         _ => f32::from(texel[number]) / 255.0,
     }
+}
+
+/// A mip level: its size in texels, and the offset of its bytes.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+struct MipLevel {
+    width: usize,
+    height: usize,
+    begin: usize,
+}
+
+/// Returns the smallest mip level that has a texel for each texel of a square, or the largest one.
+fn level_of(texels: &TextureTexels, texel_bytes: usize) -> MipLevel {
+    let side = |length: u32, level: u32| (length >> level.min(31)).max(1) as usize;
+    let (width, height) = (side(texels.width, 0), side(texels.height, 0));
+    let mut chosen = MipLevel { width, height, begin: 0 };
+    for level in 1..texels.levels.min(32) {
+        let (width, height) = (side(texels.width, level), side(texels.height, level));
+        if width < SIDE || height < SIDE {
+            break;
+        }
+        let bytes = chosen.width.saturating_mul(chosen.height).saturating_mul(texel_bytes);
+        let begin = chosen.begin.saturating_add(bytes);
+        chosen = MipLevel { width, height, begin };
+    }
+    chosen
+}
+
+/// Returns the rows or columns of a level that are averaged for one of a square: at least one, and
+/// at most [`AVERAGED_MAX`] with equal distances.
+fn averaged(at: usize, length: usize) -> impl Iterator<Item = usize> + Clone {
+    let first = at * length / SIDE;
+    let end = ((at + 1) * length).div_ceil(SIDE).clamp(first + 1, length);
+    let covered = end - first;
+    let count = covered.min(AVERAGED_MAX);
+    (0..count).map(move |number| first + (2 * number + 1) * covered / (2 * count))
 }
 
 /// Returns a texture as a square of words, with the square roots of red, green and blue in a byte
 /// each, so that dark parts have fine steps.
 fn square(texels: &TextureTexels) -> Result<Vec<u32>, String> {
-    let TextureTexels { width, height, format, .. } = *texels;
+    let format = texels.format;
     let texel_bytes = match format {
         TexelFormat::Rgba8 | TexelFormat::Rgba8Srgb => 4,
         TexelFormat::Rgba16Float => 8,
@@ -205,28 +272,24 @@ fn square(texels: &TextureTexels) -> Result<Vec<u32>, String> {
             ));
         }
     };
-    let (width, height) = (width as usize, height as usize);
-    let bytes = texels.bytes.get(texels.start..).unwrap_or_default();
-    if width == 0 || height == 0 || bytes.len() < width * height * texel_bytes {
+    let MipLevel { width, height, begin } = level_of(texels, texel_bytes);
+    let bytes = texels.bytes.get(texels.start.saturating_add(begin)..).unwrap_or_default();
+    let needed = width.saturating_mul(height).saturating_mul(texel_bytes);
+    if texels.width == 0 || texels.height == 0 || bytes.len() < needed {
         return Err("it is the texture of a light with too few texels".to_string());
     }
-    // The texels that a part of the square covers, at least one.
-    let range = |at: usize, length: usize| {
-        let first = at * length / SIDE;
-        first..((at + 1) * length).div_ceil(SIDE).clamp(first + 1, length)
-    };
+    let srgb = srgb_table();
     let mut packed = Vec::with_capacity(SIDE * SIDE);
     for row in 0..SIDE {
         for column in 0..SIDE {
-            let mut sum = [0.0; 3];
-            let (rows, columns) = (range(row, height), range(column, width));
-            let count = (rows.len() * columns.len()) as f32;
-            for y in rows {
-                for x in columns.clone() {
+            let (mut sum, mut count) = ([0.0; 3], 0.0);
+            for y in averaged(row, height) {
+                for x in averaged(column, width) {
                     let texel = &bytes[(y * width + x) * texel_bytes..];
                     for (number, sum) in sum.iter_mut().enumerate() {
-                        *sum += channel(texel, number, format);
+                        *sum += channel(texel, number, format, srgb);
                     }
+                    count += 1.0;
                 }
             }
             let roots = sum.map(|sum| ((sum / count).sqrt() * 255.0).round() as u8);
@@ -256,6 +319,60 @@ mod tests {
         let halves = [0x7e00u16, 0x7c00, 0xbc00, 0x3c00].map(u16::to_le_bytes).concat();
         let packed = square(&texels(1, 1, TexelFormat::Rgba16Float, halves)).unwrap();
         assert_eq!(packed[0], 0xff00_ff00, "not a number, infinite and negative light");
+    }
+
+    #[test]
+    fn large_textures_cost_no_more_than_small_ones() {
+        let read = |length: usize| {
+            let rows = (0..SIDE).map(|at| averaged(at, length).count());
+            assert!((0..SIDE).all(|at| averaged(at, length).all(|row| row < length)), "{length}");
+            rows.sum::<usize>()
+        };
+        assert_eq!([1, 64, 128, 256].map(read), [64, 64, 128, 256]);
+        assert_eq!([4096, 16384].map(read), [256, 256]);
+        // The left half of each part is white, and the right half is black.
+        let halves = (0..1024 * 64).flat_map(|at| [if at % 16 < 8 { 255 } else { 0 }; 4]).collect();
+        let packed = square(&texels(1024, 64, TexelFormat::Rgba8, halves)).unwrap();
+        assert_eq!(packed, vec![0xffb4_b4b4; SIDE * SIDE], "the square root of one half");
+    }
+
+    #[test]
+    fn the_smallest_level_with_enough_texels_is_read() {
+        // 256 x 128 texels of red, 128 x 64 of green, and 64 x 32 of blue.
+        let colors = [([255, 0, 0, 255], 256 * 128), ([0, 255, 0, 255], 128 * 64)];
+        let mut bytes: Vec<u8> = colors.iter().flat_map(|(it, count)| it.repeat(*count)).collect();
+        bytes.extend([0, 0, 255, 255].repeat(64 * 32));
+        let all = TextureTexels { levels: 3, ..texels(256, 128, TexelFormat::Rgba8, bytes) };
+        let level = MipLevel { width: 128, height: 64, begin: 256 * 128 * 4 };
+        assert_eq!(level_of(&all, 4), level);
+        assert_eq!(square(&all).unwrap(), vec![0xff00_ff00; SIDE * SIDE]);
+        let wrong = TextureTexels { levels: u32::MAX, width: u32::MAX, ..all };
+        assert!(square(&wrong).is_err(), "its bytes are missing");
+    }
+
+    #[test]
+    fn a_frame_converts_few_textures() {
+        let mut lights = LightTextures::default();
+        let white = texels(1, 1, TexelFormat::Rgba8, vec![255; 4]);
+        let used: Vec<u32> = (0..40).collect();
+        let mut converted = Vec::new();
+        for _ in 0..3 {
+            let slots = lights.stale_squares(1, used.clone(), |_| Some(&white));
+            slots.iter().for_each(|slot| lights.convert(1, TextureSlot(*slot), Some(&white)));
+            converted.push(slots.len());
+        }
+        assert_eq!(converted, [CONVERTED_MAX, CONVERTED_MAX, 8]);
+        assert!(lights.stale_squares(2, used.clone(), |_| Some(&white)).is_empty(), "unchanged");
+        // All change in each frame: none waits for ever.
+        let mut waiting: Vec<u32> = used.clone();
+        for generation in 3..6 {
+            let other = texels(1, 1, TexelFormat::Rgba8, vec![generation as u8; 4]);
+            for slot in lights.stale_squares(generation, used.clone(), |_| Some(&other)) {
+                lights.convert(generation, TextureSlot(slot), Some(&other));
+                waiting.retain(|it| *it != slot);
+            }
+        }
+        assert!(waiting.is_empty(), "{waiting:?}");
     }
 
     #[test]

@@ -16,6 +16,7 @@ mod lamp_shadows;
 mod light_textures;
 mod lights;
 mod mesh_checks;
+mod pipeline_class;
 mod previous_poses;
 mod retained_scene;
 mod scene_lights;
@@ -32,8 +33,9 @@ pub use clusters::{COUNT_BITS as CLUSTER_COUNT_BITS, SLICES as CLUSTER_SLICES};
 pub use deformations::Deformations;
 pub use draw_plan::{DrawPlans, InstancedDraw, ShadowMap, ShadowPlan, TransparentGroup, ViewPlan};
 pub use draw_resources::SURFACE_INDEX_BITS;
-pub use draw_resources::{DrawResources, PipelineClass, SceneBatchKey, SurfaceUniform, TextureSet};
+pub use draw_resources::{DrawResources, SceneBatchKey, SurfaceUniform, TextureSet};
 pub use lights::{FrameLights, ProbeUniform, SceneUniform};
+pub use pipeline_class::PipelineClass;
 pub use retained_scene::{DrawData, RetainedScene};
 #[cfg(test)]
 pub use shadows::CASCADES_MAX;
@@ -42,10 +44,13 @@ use super::textures::TextureTable;
 use super::{RenderQuality, RendererEvent};
 use engine_foundation::Vec3;
 use engine_frame_packet::FramePacket;
-use engine_frame_packet::mesh::SurfaceSlot;
+use engine_frame_packet::mesh::{SLOTS_MAX, SurfaceSlot};
 use engine_frame_packet::scene::DrawSlot;
 use engine_frame_packet::texture::TextureChange;
 use std::collections::BTreeMap;
+
+// The bits above the index of a surface are the light layers of its draw.
+const _: () = assert!(SLOTS_MAX <= 1 << SURFACE_INDEX_BITS);
 
 /// All scenes.
 pub struct RetainedScenes {
