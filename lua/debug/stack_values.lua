@@ -545,8 +545,8 @@ function values.set(reference, name, index, text, seconds)
 end
 
 -- Returns a function that reads a local variable as long as its function runs: its value; nothing
--- while it does not exist; and nil and true when the function has returned or cannot run again. Returns nil and a
--- message if the function is in another coroutine.
+-- while it does not exist; and nil and true when the function has returned or cannot run again.
+-- Returns nil and a message if the function is in another coroutine.
 local function local_reader(index, name)
   local kind, n = find(index, name, "local")
   if not kind then return nil, "there is no variable '" .. name .. "'" end

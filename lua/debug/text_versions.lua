@@ -89,9 +89,9 @@ function versions.list()
   return list
 end
 
--- Returns where a stopped function can jump to: `{ line, position }`; or nil and a message. `wanted`
--- has the file, the number of an earlier text of it, and the line, after which the target may be.
--- `by_call` is true if an inserted call has stopped it.
+-- Returns where a stopped function can jump to: `{ line, position }`; or nil and a message.
+-- `wanted` has the file, the number of an earlier text of it, and the line, after which the target
+-- may be. `by_call` is true if an inserted call has stopped it.
 function versions.target(fn, from, wanted, by_call)
   local chunk = sub(getinfo(fn, "S").source, 2)
   if wanted.file ~= chunk then

@@ -40,7 +40,7 @@ pub struct Args {}
 /// Longest wait for a message of the editor or the game, before the output is looked at.
 const WAIT: Duration = Duration::from_millis(50);
 
-/// What a thread of the adapter has read.
+/// A message that a thread of the adapter has read.
 enum Arrival {
     Editor(InputMessage),
     /// A line that the game has printed: the category, and the text.

@@ -243,12 +243,10 @@ const JLOOP: u32 = 87;
 /// Compares the operands of two instructions. Compiled code has its number in some of them.
 fn is_same_instruction(a: u32, b: u32) -> bool {
     let is_any = |codes: &[u32]| codes.contains(&(a & 0xff)) || codes.contains(&(b & 0xff));
-    match () {
-        // It takes the place of the whole instruction at which compiled code begins.
-        () if is_any(&[JLOOP]) => true,
-        () if is_any(&[JFORL, JITERL]) => a >> 8 & 0xff == b >> 8 & 0xff,
-        () => a >> 8 == b >> 8,
-    }
+    // This one takes the place of the whole instruction at which compiled code begins.
+    let is_replaced = is_any(&[JLOOP]);
+    let has_same_slot = is_any(&[JFORL, JITERL]) && a >> 8 & 0xff == b >> 8 & 0xff;
+    is_replaced || has_same_slot || a >> 8 == b >> 8
 }
 
 /// Type number of a string. Strings with the same text are the same object.

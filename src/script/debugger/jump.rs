@@ -8,8 +8,9 @@
 //!
 //! The position of the statement is that of a call which is inserted before it in a copy of the
 //! text that the function was compiled from: what precedes the call is compiled to the same
-//! instructions, apart from variables that become nil together. Variables whose declaration is skipped become nil, but nothing can jump into a
-//! loop whose hidden variables are not set: LuaJIT does not check them.
+//! instructions, apart from variables that become nil together. Variables whose declaration is
+//! skipped become nil, but nothing can jump into a loop whose hidden variables are not set: LuaJIT
+//! does not check them.
 
 use super::super::context::ScriptContext;
 use super::super::luajit_layout::{self, STRING_TEXT};
