@@ -564,7 +564,9 @@ end
 
 breakpoints.first_start = first_start
 
-function breakpoints.begin()
+-- `first` is the number before those of this script's breakpoints.
+function breakpoints.begin(first)
+  if last_point < first then last_point = first end
   calls.begin()
   reload.instrument, reload.compiled = instrument, compiled
 end

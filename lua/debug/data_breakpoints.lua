@@ -7,12 +7,15 @@ local core = ...
 core.jit.off(true, true)
 
 local pcall, rawequal, tonumber, match = pcall, rawequal, tonumber, string.match
+local format = string.format
 local values, breakpoints = core.stack_values, core.breakpoints
 local clean, preview = core.value_text.clean, core.value_text.preview
 
 local WATCHES_MAX = 1000 -- values that were asked for in one session
+local UNKNOWN = "this value is not known"
+local FOREIGN = "this is a value of another script: it can only be set while that one is stopped"
 local SLOW = "compared at each line, which makes all scripts slow"
--- When values are compared, in words.
+-- When values are compared, as editors show it.
 local WHEN = {
   data = "compared after each Unit.set_data",
   Unit = "compared after each function of Unit, and at the end of each frame",
@@ -23,9 +26,11 @@ local WHEN = {
 local data = {}
 core.data_breakpoints = data
 
--- Values that can be followed, by number: `read`, `when`, `name`; while followed also `last`, `id`,
--- `condition` and `hits`.
+-- Values that can be followed, by number: `read`, `when`, `name`; while followed also `id`,
+-- `condition` and `hits`, and the value that was read last, in a table.
 local watches = {}
+-- The number of the worker that this is, 0 for the game: an editor sends its whole list to each.
+local worker = 0
 local followed = {}
 local is_reading = false
 
@@ -37,7 +42,10 @@ function data.info(reference, name)
     return nil, "so many values cannot be followed (WATCHES_MAX)"
   end
   watches[#watches + 1] = { read = read, when = when, name = name, wanted = name }
-  return { data = "value " .. #watches, text = name .. ": " .. WHEN[when], exact = when ~= "line" }
+  return {
+    data = format("value %d:%d", worker, #watches), text = name .. ": " .. WHEN[when],
+    exact = when ~= "line",
+  }
 end
 
 -- Tells the tool that a value does not exist any more.
@@ -56,23 +64,28 @@ function data.changed(at_frame)
   local found, ended
   for i = 1, #followed do
     local watch = followed[i]
-    local value, is_gone
+    local value, is_ended
     local is_due = at_frame and (watch.when == "frame" or watch.when == "Unit")
       or not at_frame and watch.when ~= "frame"
     if is_due then
       local ok
-      ok, value, is_gone = pcall(watch.read)
-      if not ok then is_gone = nil end
+      ok, value, is_ended = pcall(watch.read)
+      if not ok then is_ended = nil end
     end
-    if is_gone then
+    if is_ended then
       ended = ended or {}
       ended[watch] = true
-    elseif is_gone == false and not rawequal(value, watch.last)
-      and (value == value or watch.last == watch.last) then
-      found = found or {}
-      found[#found + 1] = { watch = watch, text = clean(watch.name .. ": " .. preview(watch.last)
-        .. " → " .. preview(value)) }
-      watch.last = value
+    elseif is_ended == false and not watch.last then
+      -- It could not be read before.
+      watch.last = { value }
+    elseif is_ended == false then
+      local before = watch.last[1]
+      if not rawequal(value, before) and (value == value or before == before) then
+        found = found or {}
+        found[#found + 1] = { watch = watch, text = clean(watch.name .. ": " .. preview(before)
+          .. " → " .. preview(value)) }
+        watch.last = { value }
+      end
     end
   end
   is_reading = false
@@ -111,20 +124,34 @@ end
 -- Follows values in place of those before: a list of `{ data, condition, hits }`. Returns a list of
 -- `{ id, verified, message }`.
 function data.set(list)
-  local results = {}
+  local results, before = {}, {}
+  for i = 1, #followed do before[followed[i]] = true end
   followed = {}
   for i = 1, #list do
-    local watch = watches[tonumber(match(list[i].data, "^value (%d+)$"))]
+    local of, number = match(list[i].data, "^value (%d+):(%d+)$")
+    local watch = tonumber(of) == worker and watches[tonumber(number)] or nil
     if watch then
-      watch.last, watch.id = watch.read(), breakpoints.new_id()
+      local ok, value, is_ended = pcall(watch.read)
+      if ok and is_ended == false then
+        watch.last = { value }
+      elseif not before[watch] then
+        watch.last = nil
+      end
+      watch.id = breakpoints.new_id()
       watch.condition, watch.hit_condition, watch.hits = list[i].condition, list[i].hits, 0
       followed[#followed + 1] = watch
     end
     results[i] = { id = watch and watch.id or breakpoints.new_id(), verified = watch ~= nil,
-      message = not watch and "this value is not known" or watch.when == "line" and SLOW or nil }
+      message = not watch and (of and tonumber(of) ~= worker and FOREIGN or UNKNOWN)
+        or watch.when == "line" and SLOW or nil }
   end
   follow()
   return results
+end
+
+-- `number` is that of the worker, or 0.
+function data.begin(number)
+  worker = number
 end
 
 -- Forgets all values.

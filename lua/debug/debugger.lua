@@ -17,6 +17,7 @@ local EVALUATION_SECONDS = 0.5 -- CPU time of a line that a tool evaluates
 local ANSWER_SECONDS = 1 -- CPU time of a request about a stopped script, without such lines
 local FRAMES_MAX = 1000 -- functions in one answer
 local VARIABLES_MAX = 1000 -- variables in one answer
+local WORKER_NUMBERS = 1000000 -- range of numbers of breakpoints and texts for each worker
 
 -- True while a script is stopped.
 local is_stopped = false
@@ -89,7 +90,8 @@ end
 function requests.debug_source(fields)
   if fields.version then
     local old = versions.text(fields.version)
-    return old and { text = old }, not old and "this text is not kept any more" or nil
+    return old and { text = old }, not old and "this text is not kept any more, or by another "
+      .. "script than the stopped one" or nil
   end
   local text = core.source(fields.file) or core.engine_source(fields.file)
   if not text then return nil, "no script '" .. fields.file .. "' is loaded" end
@@ -178,23 +180,24 @@ function stopped_requests.debug_evaluate(fields)
     fields.whole)
 end
 
--- Returns the target of a jump of the innermost function, or nil and a message.
-local function jump_target(line)
+-- Returns the target of a jump of the innermost function, or nil and a message. `wanted` has its
+-- file, version and line.
+local function jump_target(wanted)
   if not stopped_by then
     return nil, "only a script that is stopped at a line can jump: it is stopped inside of an "
       .. "operation"
   end
   local fn, from = values.innermost()
-  return versions.target(fn, from, line, stopped_by == "call")
+  return versions.target(fn, from, wanted, stopped_by == "call")
 end
 
 function stopped_requests.debug_jump_targets(fields)
-  local target = jump_target(fields.line)
+  local target = jump_target(fields)
   return { lines = target and { target.line } or {} }
 end
 
 function stopped_requests.debug_jump(fields)
-  local target, problem = jump_target(fields.line)
+  local target, problem = jump_target(fields)
   if not target then return nil, problem end
   jump = target
   core.debugger_resume("jump")
@@ -287,8 +290,9 @@ local function stop(event, skipped, by)
   calls.set_stopped(false)
   breakpoints.set_stepping(is_stepping)
   if jumps then core.debug_jump(fn, line, jump.position, by == "call") end
-  core.debug_end_pause(mode, depth, source, line)
+  -- At the end of the pause, another script may stop, whose event must follow this one.
   core.debug_send("debug_continued", { restarts = restarts or nil })
+  core.debug_end_pause(mode, depth, source, line)
   if restarts then core.debug_restart_frame() end
 end
 
@@ -332,6 +336,7 @@ local function stops_at(point, chunk, skipped, holds)
   if holds == false then return false end
   if holds and not point.log then return true end
   local before = values.enter(skipped)
+  core.is_testing = true
   local stops = holds or not point.condition or holds_here(point, chunk)
   if stops and not holds then
     point.hits = point.hits + 1
@@ -347,6 +352,7 @@ local function stops_at(point, chunk, skipped, holds)
     write_log(point)
     stops = false
   end
+  core.is_testing = false
   if values.leave(before) then core.jit.flush() end
   return stops
 end
@@ -421,7 +427,8 @@ end
 
 -- Called before a function of the engine that has breakpoints, if a function of the game calls it.
 function core.debugger_row(number)
-  local info = not is_stopped and not core.reloading and core.debug.getinfo(3, "S")
+  if is_stopped or core.reloading or core.is_testing then return end
+  local info = core.debug.getinfo(3, "S")
   if not info or info.source:sub(1, 1) ~= "@" then return end
   local ids = stopping(rows.points(number), info.source:sub(2), 3)
   if ids then stop({ reason = "function", breakpoints = ids }, 3) end
@@ -429,7 +436,7 @@ end
 
 -- Called after functions of `Unit` while data of units is followed.
 function core.debugger_data()
-  if is_stopped or core.reloading then return end
+  if is_stopped or core.reloading or core.is_testing then return end
   -- Left out are this function, and the one that called it.
   local event = data_event("Unit.set_data", 3)
   if event then stop(event, 3) end
@@ -473,7 +480,7 @@ end
 function core.debugger_error(message, report)
   local kind = report == "" and "caught" or "uncaught"
   -- The handler, and `error` or the function of the engine that raised it.
-  local skipped = engine_functions()
+  local skipped = not core.is_testing and engine_functions()
   if not skipped or not has_text(kind, message) then return end
   last_error = { message = clean(message), report = report, kind = kind }
   local died = core.died[running() or "main"]
@@ -485,7 +492,7 @@ end
 
 -- Stops the script at a warning.
 local function warned(message)
-  if is_stopped then return end
+  if is_stopped or core.is_testing then return end
   local skipped = engine_functions()
   if not skipped or not has_text("warning", message) then return end
   last_error = { message = clean(message), report = "", kind = "warning" }
@@ -517,15 +524,17 @@ function set_warnings(on)
   for name, fn in next, on and stopping_forms or plain do rawset(core, name, fn) end
 end
 
--- Begins the debugger. Returns the message of a problem.
-function core.debugger_begin()
+-- Begins the debugger, in a worker with its number. Returns the message of a problem.
+function core.debugger_begin(worker)
   if not core.reloader.recording and not core.reloader.is_worker then
     return "the scripts of this build cannot change, so no breakpoint can be set"
   elseif not core.debug_is_possible() then
     return "this build of LuaJIT has another layout than the debugger expects"
   end
-  breakpoints.begin()
-  versions.begin()
+  worker = worker or 0
+  breakpoints.begin(worker * WORKER_NUMBERS)
+  versions.begin(worker * WORKER_NUMBERS)
+  data.begin(worker)
   rows.begin()
 end
 

@@ -22,8 +22,6 @@ calls.EVALUATION_SECONDS = EVALUATION_SECONDS
 local spots = {}
 local last_spot = 0
 local is_stopped, is_stepping = false, false
--- True while a condition is tested that calls functions: these do not stop.
-local is_testing = false
 -- The address of the running coroutine, in two words that compiled code can read, and that of the
 -- main one.
 local current, main_low, main_high
@@ -33,6 +31,9 @@ local current, main_low, main_high
 -- test (src/script/interrupt.rs). After a condition has yielded, this may be `hit` while no call of
 -- it runs.
 rawset(core, "tests_condition", false)
+-- True while a condition is tested that calls functions: these do not stop, also not by the hook
+-- (src/script/debugger/mod.rs).
+rawset(core, "is_testing", false)
 
 -- Adds a spot. Returns the text of its call. The call has no upvalue of its own and uses no name of
 -- the game, and the variables that it passes are used by its function anyway, so the functions of
@@ -69,7 +70,7 @@ end
 
 -- Called between frames: a condition that has ended its callback left this.
 function calls.update()
-  is_testing = false
+  core.is_testing = false
 end
 
 function calls.set_stepping(on)
@@ -128,7 +129,7 @@ end
 -- Compiled code contains this function: only what it calls for a breakpoint that stops is slow.
 local function hit(number, a, b, c, d, e, f, g, h)
   local spot = spots[number]
-  if not spot or is_stopped or is_testing then return end
+  if not spot or is_stopped or core.is_testing then return end
   local test = spot.test
   if test == nil then test = prepare(spot) end
   if not test then
@@ -136,7 +137,7 @@ local function hit(number, a, b, c, d, e, f, g, h)
     return
   end
   local ok, holds
-  is_testing = spot.has_calls
+  core.is_testing = spot.has_calls and true or false
   if spot.has_calls and not (current[0] == main_low and current[1] == main_high) then
     -- It may yield, which would suspend the function of the game.
     ok, holds = protect(EVALUATION_SECONDS, test, a, b, c, d, e, f, g, h)
@@ -145,7 +146,7 @@ local function hit(number, a, b, c, d, e, f, g, h)
     ok, holds = pcall(test, a, b, c, d, e, f, g, h)
     core.tests_condition = false
   end
-  is_testing = false
+  core.is_testing = false
   local problem
   if not ok then
     problem, holds = holds, true
@@ -176,6 +177,6 @@ function calls.begin()
   local address, main = find_current()
   current = ffi.cast("const uint32_t *", ffi.cast("uintptr_t", address))
   main_low, main_high = main % WORD, floor(main / WORD)
-  is_testing = false
+  core.is_testing = false
   rawset(core.string, "\27break", hit)
 end

@@ -12,7 +12,7 @@ local sub, match = string.sub, string.match
 local getinfo, getlocal, setlocal = core.debug.getinfo, core.debug.getlocal, core.debug.setlocal
 local getupvalue, setupvalue = core.debug.getupvalue, core.debug.setupvalue
 local getmetatable, getfenv = core.debug.getmetatable, core.debug.getfenv
-local running = coroutine.running
+local running, status = coroutine.running, coroutine.status
 local globals, load_chunk = core.globals, core.load_chunk
 local clean, preview, key_text, named_keys = core.value_text.clean, core.value_text.preview,
   core.value_text.key_text, core.value_text.named_keys
@@ -545,14 +545,17 @@ function values.set(reference, name, index, text, seconds)
 end
 
 -- Returns a function that reads a local variable as long as its function runs: its value; nothing
--- while it does not exist; and nil and true when the function has returned. Returns nil and a
--- message if the function is in another coroutine.
+-- while it does not exist; and nil and true when the function has returned or cannot run again.
+-- Returns nil and a message if the function is in another coroutine.
 local function local_reader(index, name)
   local kind, n = find(index, name, "local")
   if not kind then return nil, "there is no variable '" .. name .. "'" end
   if index >= base then return nil, "the variable is in another coroutine" end
-  local fn, height, thread = info_at(index, "f").func, base - index, stopped_in
+  local fn, height = info_at(index, "f").func, base - index
+  local held = setmetatable({ stopped_in }, { __mode = "v" })
   return function()
+    local thread = held[1]
+    if not thread or thread ~= "main" and status(thread) == "dead" then return nil, true end
     if (running() or "main") ~= thread then return end
     local level = depth() - height + 1
     local info = level > 0 and getinfo(level, "f")

@@ -19,8 +19,8 @@ core.text_versions = versions
 -- The current text of each script, and the earlier ones: `{ text, id }`, the oldest first. Both are
 -- nil while no tool debugs the game.
 local current, earlier
--- The earlier texts, by the number by which a tool asks for them.
-local by_id = {}
+-- The earlier texts, by the number by which a tool asks for them, less `first_id`.
+local by_id, first_id = {}, 0
 -- Main functions without inserted calls, by chunk and text.
 local compiled, count = {}, 0
 reload.debugged_texts = compiled
@@ -74,9 +74,10 @@ function versions.earlier_id(fn, chunk)
   return id
 end
 
--- Returns an earlier text by its number, or nil.
+-- Returns an earlier text by its number, or nil. Numbers of texts that another script keeps, a
+-- worker's or the game's, are in another range.
 function versions.text(id)
-  return by_id[id]
+  return by_id[id - first_id]
 end
 
 -- Returns the earlier texts as a list of `{ file, version }`.
@@ -88,14 +89,22 @@ function versions.list()
   return list
 end
 
--- Returns where a stopped function can jump to, at a line or after it: `{ line, position }`; or nil
--- and a message. `by_call` is true if an inserted call has stopped it.
-function versions.target(fn, from, line, by_call)
+-- Returns where a stopped function can jump to: `{ line, position }`; or nil and a message.
+-- `wanted` has the file, the number of an earlier text of it, and the line, after which the target
+-- may be. `by_call` is true if an inserted call has stopped it.
+function versions.target(fn, from, wanted, by_call)
   local chunk = sub(getinfo(fn, "S").source, 2)
-  local text, main, inserted = version_of(fn, chunk)
+  if wanted.file ~= chunk then
+    return nil, "a jump must stay in its function, which is in " .. chunk
+  end
+  local text, main, inserted, id = version_of(fn, chunk)
   if not text then return nil, "the text of this function is not known any more" end
+  if wanted.version ~= id then
+    return nil, "the stopped function has another text of " .. chunk .. ", from before a reload or "
+      .. "after it"
+  end
   local starts = core.statement_starts(text)
-  local at = starts and breakpoints.first_start(starts, line)
+  local at = starts and breakpoints.first_start(starts, wanted.line)
   if not at then return nil, "there is no statement on this line or after it" end
   local byte, all = starts[at + 1], {}
   for i = 1, #inserted do
@@ -107,7 +116,8 @@ function versions.target(fn, from, line, by_call)
   local marked = main_of(chunk, calls.assemble(text, all))
   local position = marked and core.debug_jump_position(fn, from, main, marked, by_call)
   if not position then
-    return nil, "a jump must stay in its function, and cannot lead into a loop"
+    return nil, "a jump must stay in its function, and cannot lead into a loop, to a statement "
+      .. "without code of its own, or out of a function that calls itself"
   end
   return { line = starts[at], position = position }
 end
@@ -130,8 +140,8 @@ core.on("scripts_reloaded", "text_versions", function()
       local list = earlier[chunk] or {}
       earlier[chunk] = list
       by_id[#by_id + 1] = before
-      list[#list + 1] = { text = before, id = #by_id }
-      if #list > TEXTS_MAX then by_id[core.table.remove(list, 1).id] = false end
+      list[#list + 1] = { text = before, id = first_id + #by_id }
+      if #list > TEXTS_MAX then by_id[core.table.remove(list, 1).id - first_id] = false end
       changed[#changed + 1] = chunk
     end
     current[chunk] = text
@@ -139,8 +149,9 @@ core.on("scripts_reloaded", "text_versions", function()
   if #changed > 0 then core.debug_send("debug_sources_changed", { files = changed }) end
 end)
 
-function versions.begin()
-  current, earlier, by_id = {}, {}, {}
+-- `first` is the number before those of this script's texts.
+function versions.begin(first)
+  current, earlier, by_id, first_id = {}, {}, {}, first
   for chunk in next, reload.records do current[chunk] = core.source(chunk) end
 end
 

@@ -31,6 +31,7 @@ use responses::{Context, Pending};
 use std::collections::{HashMap, HashSet};
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::time::Duration;
+use values::JumpTarget;
 
 /// Debug a game from an editor, with the Debug Adapter Protocol on standard input and output
 #[derive(clap::Args)]
@@ -39,7 +40,7 @@ pub struct Args {}
 /// Longest wait for a message of the editor or the game, before the output is looked at.
 const WAIT: Duration = Duration::from_millis(50);
 
-/// Something that a thread of the adapter has read.
+/// A message that a thread of the adapter has read.
 enum Arrival {
     Editor(InputMessage),
     /// A line that the game has printed: the category, and the text.
@@ -48,8 +49,11 @@ enum Arrival {
     Game,
 }
 
+/// The number of an earlier text that is not kept any more.
+const LOST_VERSION: f64 = 0.0;
+
 /// A text that is in no file.
-#[derive(PartialEq)]
+#[derive(Clone, PartialEq)]
 struct UnsavedSource {
     script: String,
     /// The number of an earlier text of the script, if it is one.
@@ -83,6 +87,9 @@ struct Adapter {
     /// Scripts without a file, and earlier texts of scripts, by the number by which the editor asks
     /// for them, less 1.
     sources: Vec<UnsavedSource>,
+    /// Lines to which the stopped script can jump, by the number by which the editor chooses them,
+    /// less 1.
+    jump_targets: Vec<JumpTarget>,
     /// Scripts that the editor knows to be loaded: the game and each worker load their own.
     loaded: HashSet<String>,
     /// The function of the stack in which the editor last asked for variables.
@@ -121,6 +128,7 @@ pub fn main(_: Args) -> i32 {
         stopped_worker: 0.0,
         stop_reason: "step",
         sources: Vec::new(),
+        jump_targets: Vec::new(),
         loaded: HashSet::new(),
         last_frame: 0.0,
         is_done: false,

@@ -46,12 +46,18 @@ impl Editor {
         let name = json::quoted(name);
         let info = format!("{{\"variablesReference\": {reference}, \"name\": {name}}}");
         let data = self.ask("dataBreakpointInfo", &info);
-        let id = json::quoted(text(&data, "dataId"));
+        let point = self.set_data(text(&data, "dataId"));
+        assert_eq!(point.get("verified"), Some(&SjsonTree::Bool(true)), "{point:?}");
+        text(&data, "description").to_string()
+    }
+
+    /// Follows a value by its id, in place of those before. Returns the breakpoint.
+    #[track_caller]
+    fn set_data(&mut self, id: &str) -> SjsonTree {
+        let id = json::quoted(id);
         let points = format!("{{\"breakpoints\": [{{\"dataId\": {id}}}]}}");
         let set = self.ask("setDataBreakpoints", &points);
-        let verified = items(&set, "breakpoints")[0].get("verified").cloned();
-        assert_eq!(verified, Some(SjsonTree::Bool(true)), "{set:?}");
-        text(&data, "description").to_string()
+        items(&set, "breakpoints")[0].clone()
     }
 }
 
@@ -112,5 +118,54 @@ fn a_unit_is_compared_after_functions_of_the_engine() {
     editor.ask("setDataBreakpoints", "{\"breakpoints\": []}");
     editor.ask("continue", THREAD);
     editor.plays_on("done");
+    editor.end();
+}
+
+#[test]
+fn a_local_of_a_dead_coroutine_is_followed_no_longer() {
+    let main = "frames = 0\nlocal function job()\n  local sum = 0\n  error(\"over \" .. sum)\n\
+        end\nfunction update()\n  frames = frames + 1\n  \
+        coroutine.resume(coroutine.create(job))\n  done = frames\nend\n";
+    let mut editor = Editor::start("data-dead", main);
+    editor.launch("");
+    editor.ask("setExceptionBreakpoints", "{\"filters\": []}");
+    editor.stop_at("error(");
+    let locals = editor.scope("Locals");
+    editor.follow(locals, "sum");
+    editor.events.clear();
+    editor.ask("continue", THREAD);
+    let ended = editor.event("breakpoint");
+    let point = ended.get("breakpoint").expect("it has one");
+    assert!(text(point, "message").contains("does not exist any more"), "{point:?}");
+    editor.plays_on("done");
+    editor.end();
+}
+
+#[test]
+fn values_that_are_set_again_elsewhere_have_not_changed() {
+    let main = "frames = 0\nlocal thread = coroutine.create(function()\n  local held = 5\n  \
+        while true do\n    coroutine.yield(held)\n    ticks = (ticks or 0) + 1\n  end\nend)\n\
+        function update()\n  frames = frames + 1\n  coroutine.resume(thread)\n  \
+        done = frames\nend\n";
+    let mut editor = Editor::start("data-again", main);
+    editor.launch("");
+    editor.stop_at("ticks = ");
+    let locals = editor.scope("Locals");
+    let info = format!("{{\"variablesReference\": {locals}, \"name\": \"held\"}}");
+    let id = text(&editor.ask("dataBreakpointInfo", &info), "dataId").to_string();
+    let set = editor.set_data(&id);
+    assert_eq!(set.get("verified"), Some(&SjsonTree::Bool(true)), "{set:?}");
+    editor.ask("continue", THREAD);
+    // Outside of the coroutine, its variable cannot be read.
+    editor.stop_at("done = frames");
+    editor.set_data(&id);
+    editor.ask("continue", THREAD);
+    editor.events.clear();
+    editor.plays_on("ticks");
+    assert!(!editor.events.iter().any(|event| text(event, "event") == "stopped"));
+    // An editor sends its whole list, also values of workers.
+    let foreign = editor.set_data("value 7:1");
+    assert_eq!(foreign.get("verified"), Some(&SjsonTree::Bool(false)), "{foreign:?}");
+    assert!(text(&foreign, "message").contains("another script"), "{foreign:?}");
     editor.end();
 }

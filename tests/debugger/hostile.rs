@@ -366,3 +366,23 @@ fn a_stopped_game_can_be_ended() {
     assert!(editor.refused("stackTrace", THREAD).contains("no game is debugged"));
     editor.end();
 }
+
+#[test]
+fn a_step_does_not_end_in_a_condition() {
+    let main = "frames = 0\nfunction check(i)\n  local large = i > 100\n  return large\nend\n\
+        local function work(i)\n  local a = i\n  local b = a + 1\n  local c = b + 1\n  \
+        return c\nend\nfunction update()\n  frames = frames + 1\n  work(frames % 10)\nend\n";
+    let mut editor = Editor::start("condition-step", main);
+    editor.launch("{\"line\": 7}");
+    editor.stopped();
+    // The function runs, so the hook tests the condition, which calls another function.
+    editor.set_breakpoints("main.lua", &breakpoint(8, "check(a)"));
+    editor.ask("stepIn", THREAD);
+    let (reason, at) = editor.stopped();
+    assert_eq!(reason, "step");
+    assert!(["main.lua:8", "main.lua:9"].contains(&at.as_str()), "{at}");
+    editor.ask("continue", THREAD);
+    editor.plays_on("frames");
+    assert!(!editor.events.iter().any(|event| text(event, "event") == "stopped"));
+    editor.end();
+}

@@ -143,3 +143,85 @@ fn a_worker_continues_when_the_editor_leaves() {
     assert!(number(&second.event("stopped"), "threadId") > FIRST_WORKER);
     second.ask("disconnect", "{\"terminateDebuggee\": true}");
 }
+
+const WAITING: &str = r#"return function()
+  local parent = Worker.parent()
+  while true do
+    local message = Worker.wait(parent)
+    Worker.send(parent, message + 1)
+  end
+end
+"#;
+
+fn start_waiting(name: &str) -> Editor {
+    let main = "frames, answers = 0, 0\nfunction init()\n  \
+        worker = Worker.start(\"jobs/waiting\", {}, { seconds = 600 })\nend\n\
+        function update()\n  frames = frames + 1\n  \
+        if once or always then Worker.send(worker, 1) end\n  once = nil\n  \
+        if Worker.receive(worker) then answers = answers + 1 end\n  \
+        if asks then\n    asks = nil\n    Worker.send(worker, 5)\n    \
+        answer = Worker.wait(worker)\n  end\nend\n";
+    let editor = Editor::start(name, main);
+    editor.folder.write("game/jobs/waiting.lua", WAITING);
+    editor
+}
+
+#[test]
+fn a_waiting_worker_forgets_an_ended_session() {
+    let mut editor = start_waiting("worker-sessions");
+    editor.launch("");
+    editor.set_breakpoints("jobs/waiting.lua", "{\"line\": 5}");
+    editor.ask("evaluate", "{\"expression\": \"once = true\"}");
+    let thread = number(&editor.event("stopped"), "threadId");
+    editor.ask("continue", &format!("{{\"threadId\": {thread}}}"));
+    editor.plays_on("frames");
+    let folder = engine::foundation::json::quoted(&editor.path("").to_string_lossy());
+    editor.ask("disconnect", "{\"terminateDebuggee\": false}");
+    let mut second = Editor::start("worker-sessions-2", MAIN);
+    second.ask("attach", &format!("{{\"folder\": {folder}}}"));
+    second.event("initialized");
+    second.ask("configurationDone", "{}");
+    // The worker ran no instruction between the two.
+    second.ask("evaluate", "{\"expression\": \"always = true\"}");
+    second.plays_on("answers");
+    assert!(!second.events.iter().any(|event| text(event, "event") == "stopped"));
+    second.ask("disconnect", "{\"terminateDebuggee\": true}");
+}
+
+#[test]
+fn a_worker_continues_whatever_else_the_tool_has_sent() {
+    let mut editor = start_waiting("worker-waited-for");
+    editor.launch("");
+    editor.set_breakpoints("jobs/waiting.lua", "{\"line\": 5}");
+    editor.ask("evaluate", "{\"expression\": \"asks = true\"}");
+    let thread = number(&editor.event("stopped"), "threadId");
+    assert_eq!(editor.evaluate("message"), "5");
+    // The game waits for the worker, and takes none of these.
+    for _ in 0..100 {
+        editor.send("evaluate", "{\"expression\": \"1\"}");
+    }
+    editor.ask("continue", &format!("{{\"threadId\": {thread}}}"));
+    editor.plays_on("frames");
+    let answer = editor.ask("evaluate", "{\"expression\": \"answer\"}");
+    assert_eq!(text(&answer, "result"), "6");
+    editor.end();
+}
+
+#[test]
+fn scripts_stop_one_after_the_other() {
+    let mut editor = start("worker-both");
+    editor.launch("{\"line\": 4}");
+    editor.set_breakpoints("jobs/count.lua", "{\"line\": 4}");
+    let mut stops = [0, 0];
+    while stops.iter().any(|count| *count < 3) {
+        let thread = number(&editor.event("stopped"), "threadId");
+        stops[usize::from(thread > FIRST_WORKER)] += 1;
+        assert!(stops.iter().sum::<usize>() < 100, "{stops:?}");
+        let arguments = format!("{{\"threadId\": {thread}}}");
+        assert!(editor.locations_of(&arguments)[0].ends_with(":4"));
+        // The game, which may wait for its own stop, answers this.
+        editor.set_breakpoints("jobs/count.lua", "{\"line\": 4}");
+        editor.ask("continue", &arguments);
+    }
+    editor.end();
+}

@@ -9,6 +9,8 @@ const BREAKPOINTS_MAX: usize = 1000;
 const LINE_MAX: u64 = 1 << 31;
 
 const FILE: MessageField = required("file", FieldType::Text, "in the game's folder: units/orc.lua");
+const TEXT_VERSION: MessageField =
+    optional("version", HANDLE, "of a frame in debug_stack, whose text is an earlier one");
 const LINE: FieldType = FieldType::Integer(0, LINE_MAX);
 const FRAME: MessageField = optional(
     "frame",
@@ -123,10 +125,7 @@ pub static MESSAGES: &[MessageRow] = &[
         name: "debug_source",
         doc: "Returns the text of a script as it was loaded, or of a file of the engine: \
               [engine] frame.",
-        fields: &[
-            FILE,
-            optional("version", HANDLE, "of a frame in debug_stack, whose text is an earlier one"),
-        ],
+        fields: &[FILE, TEXT_VERSION],
         answer: "text",
         run: debugger::request,
     },
@@ -177,7 +176,7 @@ pub static MESSAGES: &[MessageRow] = &[
         name: "debug_jump_targets",
         doc: "Returns the line to which the innermost function of a stopped script can jump: the \
               wanted one, or the next with a statement.",
-        fields: &[required("line", LINE, "the wanted line")],
+        fields: &[FILE, TEXT_VERSION, required("line", LINE, "the wanted line")],
         answer: "lines, which is empty if it cannot jump there",
         run: debugger::request,
     },
@@ -186,7 +185,7 @@ pub static MESSAGES: &[MessageRow] = &[
         doc: "Lets the innermost function of a stopped script continue at another of its lines, \
               without what is in between, and stops it there. Variables whose declaration is \
               skipped are nil.",
-        fields: &[required("line", LINE, "as in debug_jump_targets")],
+        fields: &[FILE, TEXT_VERSION, required("line", LINE, "as in debug_jump_targets")],
         answer: "line",
         run: debugger::request,
     },

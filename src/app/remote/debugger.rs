@@ -235,7 +235,7 @@ impl StoppedScript {
                 reply.answer(json::object([]));
                 return None;
             }
-            Ok(()) => None,
+            Ok(()) => self.link.workers.check_room(row.name, fields).err(),
         };
         if let Some(message) = problem {
             reply.refuse(Refusal::of(message));
@@ -268,6 +268,9 @@ impl StoppedScript {
     }
 }
 
+/// Requests that are answered while another script is the stopped one.
+const SETTING_REQUESTS: [&str; 3] = ["debug_breakpoints", "debug_functions", "debug_errors"];
+const ANOTHER_STOP: &str = "another script is stopped: this one stops when that one continues";
 const BUSY: &str = "another tool debugs the game: end its session first";
 pub const NO_FRAME: &str = "only a frame can start again, and no frame is played now: 'init' and \
                             tests are no frames";
@@ -327,12 +330,17 @@ impl DebuggerHost for StoppedScript {
             self.unsent_stop = Some(fields);
             return;
         }
+        if name == "debug_continued" && self.unsent_stop.take().is_some() {
+            // The tool does not know of the stop.
+            return;
+        }
         send_event(&self.peer, name, fields);
     }
 }
 
 impl StoppedScript {
-    /// Waits for the next request. Returns `None` if the script has to continue.
+    /// Waits for the next request. Returns `None` if the script has to continue. Tools are
+    /// answered also while the script of a worker is the stopped one.
     fn wait(&mut self, engine: &mut Engine) -> Option<DebugRequest> {
         loop {
             let link = self.link.clone();
@@ -342,20 +350,20 @@ impl StoppedScript {
             {
                 return None;
             }
-            if self.unsent_stop.is_some() {
-                if !link.workers.hub.stop_game() {
-                    // One script is stopped at a time.
-                    std::thread::sleep(WAIT);
-                    continue;
-                }
-                let event = self.unsent_stop.take().unwrap_or(SjsonTree::Null);
+            // One script is stopped at a time: the tool learns of this stop when it is the one.
+            if let Some(event) = self.unsent_stop.take_if(|_| link.workers.hub.stop_game()) {
                 send_event(&self.peer, "debug_stopped", event);
             }
-            if let Some(event) = link.server.wait(WAIT)
-                && let Some(request) = self.accept(event, engine)
-            {
+            let event = link.server.wait(WAIT);
+            let Some(request) = event.and_then(|event| self.accept(event, engine)) else {
+                continue;
+            };
+            let is_eval = self.reply.as_ref().is_some_and(|(reply, _)| reply.kind == "eval");
+            let is_setting = SETTING_REQUESTS.contains(&request.name.as_str());
+            if self.unsent_stop.is_none() || is_eval || is_setting {
                 return Some(request);
             }
+            self.answer(Err(ANOTHER_STOP.to_string()));
         }
     }
 }
@@ -479,6 +487,8 @@ pub fn request(call: &mut IncomingCall) -> Result<Option<SjsonTree>, Refusal> {
     if call.reply.kind == "debug_restart_frame" {
         worker_debugger::check_frame(call)?;
     }
+    let workers = &call.state.link.workers;
+    workers.check_room(call.reply.kind, call.fields).map_err(Refusal::of)?;
     let arguments =
         [ScriptValue::Text(call.reply.kind.to_string()), ScriptValue::from_tree(call.fields)];
     match call.app.vm.call_core("debugger_request", &arguments, REQUEST_SECONDS) {

@@ -14,7 +14,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Messages of the debugger that the game answers also while a worker is stopped: they are about
 /// all scripts.
-const OF_THE_GAME: [&str; 9] = [
+const GAME_REQUESTS: [&str; 9] = [
     "debug_attach",
     "debug_ready",
     "debug_detach",
@@ -26,7 +26,16 @@ const OF_THE_GAME: [&str; 9] = [
     "debug_pause_worker",
 ];
 /// Messages that end the stop of a worker.
-const ENDS: [&str; 3] = ["quit", "restart", "debug_detach"];
+const ENDING_MESSAGES: [&str; 3] = ["quit", "restart", "debug_detach"];
+
+/// Returns the key of a message that sets breakpoints or errors for all scripts.
+fn setting_key(name: &str, fields: &SjsonTree) -> Option<String> {
+    match (name, fields.get("file")) {
+        ("debug_breakpoints", Some(SjsonTree::String(file))) => Some(format!("file {file}")),
+        ("debug_functions" | "debug_errors", _) => Some(name.to_string()),
+        _ => None,
+    }
+}
 
 /// The workers of a game, as its tools see them.
 #[derive(Default)]
@@ -49,14 +58,22 @@ impl DebuggedWorkers {
         self.hub.detach();
     }
 
+    /// Returns a message if there is no room for what a request sets.
+    pub fn check_room(&self, name: &str, fields: &SjsonTree) -> Result<(), String> {
+        let has_room = |key: String| self.hub.has_room(&key, json::write(fields).len());
+        match setting_key(name, fields).is_none_or(has_room) {
+            true => Ok(()),
+            false => Err("there are breakpoints in too many files (SETTINGS_MAX, \
+                          SETTING_BYTES_MAX)"
+                .to_string()),
+        }
+    }
+
     /// Passes what the tool has set in the game on to all workers. `answer` is that of the game,
     /// whose numbers of breakpoints count for workers, too.
     pub fn set(&self, name: &str, fields: &SjsonTree, answer: &SjsonTree) {
-        let key = match (name, fields.get("file")) {
-            ("debug_breakpoints", Some(SjsonTree::String(file))) => format!("file {file}"),
-            ("debug_functions" | "debug_errors", _) => name.to_string(),
-            _ => return,
-        };
+        let Some(key) = setting_key(name, fields) else { return };
+        let bytes = json::write(fields).len();
         let mut fields = ScriptValue::from_tree(fields);
         if let (Some(SjsonTree::Array(points)), ScriptValue::Table(entries)) =
             (answer.get("breakpoints"), &mut fields)
@@ -65,46 +82,56 @@ impl DebuggedWorkers {
             let ids = ids.map(ScriptValue::from_tree).collect();
             entries.push(("ids".to_string(), ScriptValue::List(ids)));
         }
-        self.hub.set(&key, name, fields);
+        self.hub.set(&key, name, fields, bytes);
     }
 
     /// Takes an event if it is a request to the stopped worker.
     pub fn filter(&self, event: ClientEvent) -> Option<ClientEvent> {
         let is_own = event.peer.number == self.tool.load(Ordering::SeqCst);
-        let ClientEventKind::Message(Ok(fields), _) = &event.kind else {
+        let ClientEventKind::Message(Ok(fields), bytes) = &event.kind else {
             if is_own && event.kind == ClientEventKind::Left {
                 self.detach();
             }
             return Some(event);
         };
         let Ok(row) = find(fields) else { return Some(event) };
-        if row.name == "quit" || is_own && ENDS.contains(&row.name) {
+        let problem = check(row, fields).err();
+        let ends = row.name == "quit" || is_own && ENDING_MESSAGES.contains(&row.name);
+        if ends && problem.is_none() {
             self.detach();
         }
-        let is_passed = is_own
+        let is_worker_stopped = is_own && self.hub.is_worker_stopped();
+        let is_passed = is_worker_stopped
             && row.name.starts_with("debug_")
             && !row.name.starts_with("debug_flow_")
-            && !OF_THE_GAME.contains(&row.name)
-            && self.hub.is_worker_stopped();
-        if !is_passed {
-            return Some(event);
-        }
+            && !GAME_REQUESTS.contains(&row.name);
         let id = fields.get("id").cloned().unwrap_or(SjsonTree::Null);
         let reply = PendingReply { peer: event.peer.clone(), kind: row.name, id };
-        if let Err(problem) = check(row, fields) {
+        if !is_passed {
+            // The game may wait for the worker: `debug_continue` must not wait behind this.
+            if is_worker_stopped && !event.peer.has_room(*bytes) {
+                reply.refuse(Refusal::of(
+                    "a worker is stopped, and too many messages wait for the game",
+                ));
+                return None;
+            }
+            return Some(event);
+        }
+        if let Some(problem) = problem {
             reply.refuse(Refusal::of(problem));
             return None;
         }
+        let bytes = *bytes;
         let (name, fields) = (row.name.to_string(), ScriptValue::from_tree(fields));
         let hub = self.hub.clone();
         let answer = move |answer: Result<ScriptValue, String>| match answer {
             Ok(answer) => reply.answer(with_workers(reply.kind, to_tree(&answer), &hub)),
             Err(message) => reply.refuse(Refusal::of(message)),
         };
-        match self.hub.ask(DebugRequest { name, fields }, Box::new(answer)) {
-            Ok(()) => None,
+        match self.hub.ask(DebugRequest { name, fields }, bytes, Box::new(answer)) {
+            true => None,
             // It has continued meanwhile.
-            Err(_) => Some(event),
+            false => Some(event),
         }
     }
 }

@@ -1,11 +1,11 @@
 //! The requests of the editor.
 
-use super::Adapter;
 use super::flow;
 use super::game::{DebuggedGame, DebuggedTests, Launch};
 use super::paths::GamePaths;
 use super::responses::{Context, Pending, items, number, text};
 use super::workers;
+use super::{Adapter, LOST_VERSION, UnsavedSource};
 use engine_foundation::json;
 use engine_foundation::sjson::SjsonTree;
 use std::path::{Component, Path};
@@ -135,14 +135,8 @@ impl Adapter {
             "stepOut" => self.ask_game(pending, "debug_step", mode("out"), Context::Nothing),
             "pause" => self.pause(pending, arguments),
             "stackTrace" => self.stack_trace(pending, arguments),
-            "gotoTargets" => {
-                let line = limited(number(arguments, "line"), 2e9);
-                self.ask_game(pending, "debug_jump_targets", vec![("line", line)], Context::Jumps);
-            }
-            "goto" => {
-                let line = limited(number(arguments, "targetId"), 2e9);
-                self.ask_game(pending, "debug_jump", vec![("line", line)], Context::Jumped);
-            }
+            "gotoTargets" => self.find_jump_targets(pending, arguments),
+            "goto" => self.jump(pending, arguments),
             "restartFrame" => {
                 self.ask_game(pending, "debug_restart_frame", vec![], Context::Nothing);
             }
@@ -219,7 +213,7 @@ impl Adapter {
         let at = arguments.get("source").map_or(0.0, |it| number(it, "sourceReference"));
         let at = at.max(number(arguments, "sourceReference"));
         match self.sources.get((at - 1.0).max(0.0) as usize) {
-            Some(source) if at >= 1.0 => {
+            Some(source) if at >= 1.0 && source.version != Some(LOST_VERSION) => {
                 let mut fields = vec![("file", json::text(&source.script))];
                 fields.extend(source.version.map(|it| ("version", SjsonTree::Number(it))));
                 self.ask_game(pending, "debug_source", fields, Context::Source);
@@ -305,6 +299,7 @@ impl Adapter {
 
     /// Debugs a game that was restarted.
     pub fn set_up_again(&mut self) {
+        self.forget_texts();
         let Some(game) = &mut self.game else { return };
         let mut done = game.client.send("debug_attach", Vec::new());
         for fields in self.breakpoints.values() {
@@ -362,12 +357,18 @@ impl Adapter {
     }
 
     fn script_of(&self, arguments: &SjsonTree) -> Option<String> {
+        self.source_of(arguments).map(|source| source.script)
+    }
+
+    /// Returns the script that a request names, and the number of an earlier text of it.
+    pub fn source_of(&self, arguments: &SjsonTree) -> Option<UnsavedSource> {
         let source = arguments.get("source")?;
         let reference = number(source, "sourceReference");
         if reference >= 1.0 {
-            return self.sources.get(reference as usize - 1).map(|it| it.script.clone());
+            return self.sources.get(reference as usize - 1).cloned();
         }
-        self.paths.as_ref()?.script_of(Path::new(text(source, "path")))
+        let script = self.paths.as_ref()?.script_of(Path::new(text(source, "path")))?;
+        Some(UnsavedSource { script, version: None })
     }
 
     fn breakpoint_locations(&mut self, pending: Pending, arguments: &SjsonTree) {

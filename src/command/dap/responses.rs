@@ -1,6 +1,6 @@
 //! Translation of what the game sends: answers to the requests of the editor, and events.
 
-use super::values::{self, unknown_data};
+use super::values::unknown_data;
 use super::{Adapter, UnsavedSource, flow, workers};
 use engine_foundation::json;
 use engine_foundation::sjson::SjsonTree;
@@ -38,8 +38,8 @@ pub enum Context {
     Whole,
     Sources,
     Threads,
-    /// Lines to which a function can jump.
-    Jumps,
+    /// Lines of a text to which a function can jump.
+    Jumps(UnsavedSource),
     /// The response of a request that lets the script jump.
     Jumped,
     Completions,
@@ -128,6 +128,8 @@ impl Adapter {
                     self.event("breakpoint", json::object(body));
                 }
             }
+            // The next script may be stopped already.
+            "debug_continued" if number(tree, "worker") != self.stopped_worker => {}
             "debug_continued" => (self.is_stopped, self.stopped_worker) = (false, 0.0),
             "debug_sources_changed" => {
                 for script in items(tree, "files") {
@@ -143,7 +145,7 @@ impl Adapter {
                 }
             }
             "debug_restarted" => {
-                self.is_stopped = false;
+                (self.is_stopped, self.stopped_worker) = (false, 0.0);
                 self.set_up_again();
             }
             "message" => {
@@ -296,7 +298,7 @@ impl Adapter {
                 json::object([("result", json::text(result)), ("variablesReference", reference)])
             }
             Context::Error => error(tree),
-            Context::Jumps => values::jump_targets(tree),
+            Context::Jumps(source) => self.jump_targets(source, tree),
             Context::Jumped => {
                 self.stop_reason = "goto";
                 json::object([])

@@ -1,9 +1,10 @@
 //! The requests of the editor about expressions, and breakpoints that have no line: those of
 //! functions and of values.
 
-use super::Adapter;
 use super::requests::limited;
 use super::responses::{Context, Pending, items, number, text};
+use super::workers;
+use super::{Adapter, LOST_VERSION, UnsavedSource};
 use engine_foundation::json;
 use engine_foundation::sjson::SjsonTree;
 
@@ -11,6 +12,19 @@ use engine_foundation::sjson::SjsonTree;
 const BREAKPOINTS_MAX: usize = 1000;
 /// Maximum length of a text to complete, in characters.
 const COMPLETED_CHARS_MAX: usize = 4096;
+
+/// A line to which a stopped function can jump.
+#[derive(PartialEq)]
+pub struct JumpTarget {
+    source: UnsavedSource,
+    line: f64,
+}
+
+fn jump_fields(source: &UnsavedSource, line: f64) -> Vec<(&'static str, SjsonTree)> {
+    let mut fields = vec![("file", json::text(&source.script)), ("line", limited(line, 2e9))];
+    fields.extend(source.version.map(|version| ("version", SjsonTree::Number(version))));
+    fields
+}
 
 /// Returns the texts of a key of all breakpoints.
 fn list(points: &[SjsonTree], key: &str) -> SjsonTree {
@@ -100,6 +114,59 @@ impl Adapter {
         self.ask_game(pending, "debug_evaluate", fields, Context::Value("result"));
     }
 
+    pub fn find_jump_targets(&mut self, pending: Pending, arguments: &SjsonTree) {
+        let Some(source) = self.source_of(arguments) else {
+            let none = SjsonTree::Array(Vec::new());
+            return self.respond(&pending, json::object([("targets", none)]));
+        };
+        let fields = jump_fields(&source, number(arguments, "line"));
+        self.ask_game(pending, "debug_jump_targets", fields, Context::Jumps(source));
+    }
+
+    /// Returns the answer to `gotoTargets`.
+    pub fn jump_targets(&mut self, source: &UnsavedSource, tree: &SjsonTree) -> SjsonTree {
+        let mut targets = Vec::new();
+        for line in items(tree, "lines") {
+            let SjsonTree::Number(line) = *line else { continue };
+            let target = JumpTarget { source: source.clone(), line };
+            let known = self.jump_targets.iter().position(|known| *known == target);
+            let index = known.unwrap_or_else(|| {
+                self.jump_targets.push(target);
+                self.jump_targets.len() - 1
+            });
+            targets.push(json::object([
+                ("id", SjsonTree::Number((index + 1) as f64)),
+                ("label", json::text(format!("line {line}"))),
+                ("line", SjsonTree::Number(line)),
+            ]));
+        }
+        json::object([("targets", SjsonTree::Array(targets))])
+    }
+
+    pub fn jump(&mut self, pending: Pending, arguments: &SjsonTree) {
+        if number(arguments, "threadId") != workers::thread(self.stopped_worker) {
+            return self.refuse(&pending, "only the thread that is stopped can jump");
+        }
+        let id = number(arguments, "targetId");
+        match self.jump_targets.get((id - 1.0).max(0.0) as usize) {
+            Some(target) if id >= 1.0 => {
+                let fields = jump_fields(&target.source, target.line);
+                self.ask_game(pending, "debug_jump", fields, Context::Jumped);
+            }
+            _ => self.refuse(&pending, "there is no target with this number"),
+        }
+    }
+
+    /// Forgets the texts that a game kept which was restarted.
+    pub fn forget_texts(&mut self) {
+        self.loaded.clear();
+        self.jump_targets.clear();
+        for source in &mut self.sources {
+            // The editor keeps the numbers of these sources.
+            source.version = source.version.map(|_| LOST_VERSION);
+        }
+    }
+
     /// Lets a stopped script continue, as the answer to another request.
     pub fn continue_script(&mut self) {
         if !self.is_stopped {
@@ -116,17 +183,4 @@ impl Adapter {
 /// The answer to `dataBreakpointInfo` for a value that cannot be followed.
 pub fn unknown_data(reason: &str) -> SjsonTree {
     json::object([("dataId", SjsonTree::Null), ("description", json::text(reason))])
-}
-
-/// Returns the answer to `gotoTargets`, whose targets have the lines as their numbers.
-pub fn jump_targets(tree: &SjsonTree) -> SjsonTree {
-    let target = |line: &SjsonTree| {
-        let label = match line {
-            SjsonTree::Number(line) => format!("line {line}"),
-            _ => String::new(),
-        };
-        json::object([("id", line.clone()), ("label", json::text(label)), ("line", line.clone())])
-    };
-    let targets = items(tree, "lines").iter().map(target).collect();
-    json::object([("targets", SjsonTree::Array(targets))])
 }

@@ -201,7 +201,7 @@ impl Prototype {
     }
 
     /// Returns true if the two have the same code. Opcodes are not compared, because LuaJIT
-    /// replaces some of them while a function runs.
+    /// replaces some of them while a function runs, with some operands.
     ///
     /// # Safety
     /// Both are alive.
@@ -220,8 +220,9 @@ impl Prototype {
             }
             let size = a.code_size as usize;
             // The first instruction is the function's header.
-            let code = (1..size)
-                .all(|i| self.code().add(i).read() >> 8 == other.code().add(i).read() >> 8);
+            let code = (1..size).all(|i| {
+                is_same_instruction(self.code().add(i).read(), other.code().add(i).read())
+            });
             let numbers = (0..a.number_constants as usize)
                 .all(|i| a.constants.add(i).read() == b.constants.add(i).read());
             let objects = self
@@ -232,6 +233,20 @@ impl Prototype {
             code && numbers && objects
         }
     }
+}
+
+/// Instructions that LuaJIT has replaced for compiled code.
+const JFORL: u32 = 81;
+const JITERL: u32 = 84;
+const JLOOP: u32 = 87;
+
+/// Compares the operands of two instructions. Compiled code has its number in some of them.
+fn is_same_instruction(a: u32, b: u32) -> bool {
+    let is_any = |codes: &[u32]| codes.contains(&(a & 0xff)) || codes.contains(&(b & 0xff));
+    // This one takes the place of the whole instruction at which compiled code begins.
+    let is_replaced = is_any(&[JLOOP]);
+    let has_same_slot = is_any(&[JFORL, JITERL]) && a >> 8 & 0xff == b >> 8 & 0xff;
+    is_replaced || has_same_slot || a >> 8 == b >> 8
 }
 
 /// Type number of a string. Strings with the same text are the same object.

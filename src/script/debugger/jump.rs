@@ -8,17 +8,19 @@
 //!
 //! The position of the statement is that of a call which is inserted before it in a copy of the
 //! text that the function was compiled from: what precedes the call is compiled to the same
-//! instructions. Variables whose declaration is skipped become nil, but nothing can jump into a
-//! loop whose hidden variables are not set: LuaJIT does not check them.
+//! instructions, apart from variables that become nil together. Variables whose declaration is
+//! skipped become nil, but nothing can jump into a loop whose hidden variables are not set: LuaJIT
+//! does not check them.
 
 use super::super::context::ScriptContext;
-use super::super::luajit_layout::STRING_TEXT;
-use super::code_swap::{Prototype, STRING, function_at, functions_of};
+use super::super::luajit_layout::{self, STRING_TEXT};
+use super::code_swap::{Prototype, STRING, THREAD, each_object, function_at, functions_of};
 use mlua::ffi::*;
 use std::ffi::{CStr, c_int};
 
 /// Instructions of this LuaJIT, which `is_known` compares.
 const KSTR: u32 = 39;
+const KNIL: u32 = 44;
 const UCLO: u32 = 50;
 const TGETS: u32 = 57;
 const CALLM: u32 = 65;
@@ -27,6 +29,9 @@ const CALL: u32 = 66;
 const JUMP_BIAS: usize = 0x8000;
 /// The name that the inserted call has in the table of string functions.
 const MARK: &CStr = c"\x1bgoto";
+/// Maximum number of stack levels of one coroutine that are searched for functions in a call. With
+/// more, nothing jumps.
+const LEVELS_MAX: c_int = 1000;
 /// The names of variables that are stored as a number: those of loops.
 const HIDDEN_NAMES: u8 = 7;
 
@@ -143,6 +148,55 @@ struct JumpPlan {
     skipped: Vec<c_int>,
 }
 
+/// Returns true if the instruction before the target also belongs to the wanted statement: LuaJIT
+/// sets variables that become nil one after the other with one instruction.
+unsafe fn is_merged(own: Prototype, marked: Prototype, target: usize) -> bool {
+    // SAFETY: the caller has compared the target with the size of both.
+    unsafe {
+        let (own, marked) =
+            (own.code().add(target - 1).read(), marked.code().add(target - 1).read());
+        own & 0xff == KNIL && own != marked
+    }
+}
+
+/// Returns true if a function of the prototype waits in a call: in the running coroutine around the
+/// stopped function, or in another one. What walks over that stack reads the instruction of the
+/// call.
+unsafe fn waits_in_call(l: *mut lua_State, own: Prototype) -> bool {
+    let mut threads = vec![l];
+    // SAFETY: objects that wait to be swept are left out, and the collector is stopped while
+    // scripts run.
+    unsafe {
+        each_object(l, |object| {
+            let thread = object.cast::<lua_State>().cast_mut();
+            if (*object).kind == THREAD
+                && !luajit_layout::is_dead(l, (*object).marked)
+                && thread != l
+                && lua_status(thread) <= LUA_YIELD
+            {
+                threads.push(thread);
+            }
+        });
+        let mut found = 0;
+        for thread in threads {
+            let mut ar = std::mem::MaybeUninit::<lua_Debug>::zeroed();
+            let mut level = 0;
+            while lua_getstack(thread, level, ar.as_mut_ptr()) != 0 {
+                if level == LEVELS_MAX {
+                    return true;
+                }
+                lua_getinfo(thread, c"f".as_ptr(), ar.as_mut_ptr());
+                let is_own = lua_iscfunction(thread, -1) == 0 && function_at(thread, -1) == own;
+                lua_settop(thread, -2);
+                found += usize::from(is_own);
+                level += 1;
+            }
+        }
+        // The stopped one is one of them.
+        found > 1
+    }
+}
+
 /// Plans a jump from a line to an instruction; `None` if it is not possible.
 unsafe fn plan(own: Prototype, line: c_int, target: usize, by_call: bool) -> Option<JumpPlan> {
     // SAFETY: the prototype is that of a running function.
@@ -152,6 +206,10 @@ unsafe fn plan(own: Prototype, line: c_int, target: usize, by_call: bool) -> Opt
         if on_line.is_empty() || target == 0 || target >= own.code_size() {
             return None;
         }
+        // A statement without instructions, such as `do`, may lead to the line that is left.
+        if own.line(target) == line as usize {
+            return None;
+        }
         let locals = own.locals();
         let wanted = active(&locals, target);
         let is_set = |it: &LocalVariable| on_line.iter().all(|at| (it.first..it.end).contains(at));
@@ -159,14 +217,16 @@ unsafe fn plan(own: Prototype, line: c_int, target: usize, by_call: bool) -> Opt
             return None;
         }
         let skipped = wanted.iter().enumerate().filter(|(_, it)| !is_set(it));
-        let skipped = skipped.map(|(n, _)| n as c_int + 1).collect();
+        let skipped: Vec<c_int> = skipped.map(|(n, _)| n as c_int + 1).collect();
+        // Slots from this one on belong to other variables now: closures keep those of before.
+        let level = skipped.first().map_or(wanted.len(), |number| *number as usize - 1);
         // The call that returns here says where its results belong.
         let is_left =
             |at: &usize| !by_call || ![CALL, CALLM].contains(&(own.code().add(*at).read() & 0xff));
         let positions: Vec<usize> = on_line.into_iter().filter(is_left).collect();
         let fits = |at: &usize| (target + JUMP_BIAS).checked_sub(at + 1).is_some_and(|d| d < 65536);
         let fits = positions.iter().all(fits);
-        fits.then_some(JumpPlan { positions, level: wanted.len(), skipped })
+        fits.then_some(JumpPlan { positions, level, skipped })
     }
 }
 
@@ -203,11 +263,15 @@ pub unsafe extern "C-unwind" fn debug_jump_position(l: *mut lua_State) -> c_int 
     // SAFETY: the prelude passes these.
     unsafe {
         let own = function_at(l, 1);
-        let line = lua_tonumber(l, 2) as c_int;
+        let (line, by_call) = (lua_tonumber(l, 2) as c_int, lua_toboolean(l, 5) != 0);
         let found = index_in(l, 3, own).and_then(|i| {
-            let marked = functions_of(l, 4);
-            let target = marked.get(i)?.prototype.marked_position()?;
-            plan(own, line, target, lua_toboolean(l, 5) != 0).map(|_| target)
+            let marked = functions_of(l, 4).get(i)?.prototype;
+            let target = marked.marked_position()?;
+            let plan = plan(own, line, target, by_call)?;
+            let is_call = |at: &usize| [CALL, CALLM].contains(&(own.code().add(*at).read() & 0xff));
+            let is_refused = is_merged(own, marked, target)
+                || plan.positions.iter().any(is_call) && waits_in_call(l, own);
+            (!is_refused).then_some(target)
         });
         match found {
             Some(target) => lua_pushnumber(l, target as f64),

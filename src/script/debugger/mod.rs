@@ -522,6 +522,21 @@ pub unsafe fn take_condition_test(l: *mut lua_State) -> bool {
     }
 }
 
+/// Returns true while a condition calls functions, which do not stop and end no step.
+unsafe fn tests_condition(l: *mut lua_State) -> bool {
+    // SAFETY: the caller passes a live state; the registry has the core table.
+    unsafe {
+        if lua_checkstack(l, 2) == 0 {
+            return false;
+        }
+        lua_getfield(l, LUA_REGISTRYINDEX, c"engine.core".as_ptr());
+        lua_getfield(l, -1, c"is_testing".as_ptr());
+        let is_testing = lua_toboolean(l, -1) != 0;
+        lua_settop(l, -3);
+        is_testing
+    }
+}
+
 /// Handles an executed line, in the hook. Returns after the script was stopped and continued, if
 /// it stops here.
 ///
@@ -536,7 +551,7 @@ pub unsafe fn line_reached(l: *mut lua_State, ar: *mut lua_Debug) {
         }
         let turn = cx.interrupt.turn();
         let Some(debugger) = &mut cx.debugger else { return };
-        if debugger.is_paused() || debugger.has_to_jump(l, ar, turn) {
+        if debugger.is_paused() || debugger.has_to_jump(l, ar, turn) || tests_condition(l) {
             return;
         }
         let reason = match stepping::classify(debugger, l, ar, turn) {

@@ -22,21 +22,34 @@ use std::time::{Duration, Instant};
 const RECHECK: Duration = Duration::from_millis(20);
 /// Interval at which running functions are given their code again.
 const RETRY: Duration = Duration::from_secs(1);
-/// Maximum number of requests that wait for a stopped worker. More are refused.
+/// Maximum number of requests that wait for a stopped worker, and of their bytes. More are refused.
 const REQUESTS_MAX: usize = 1024;
+const REQUEST_BYTES_MAX: usize = 4 << 20;
+/// Maximum number of settings, most of which are the breakpoints of a file, and of their bytes.
+const SETTINGS_MAX: usize = 1000;
+const SETTING_BYTES_MAX: usize = 16 << 20;
 
 /// Receives an event of a worker's script: its name and fields.
 pub type WorkerEvents = Arc<dyn Fn(&str, ScriptValue) + Send + Sync>;
 /// Receives the answer to a request.
 pub type WorkerReply = Box<dyn FnOnce(Result<ScriptValue, String>) + Send>;
 
-/// Something that the tool has set for all workers, such as the breakpoints of a file.
+/// A setting of the tool for all workers, such as the breakpoints of a file.
 struct WorkerSetting {
     /// One with the same key takes its place.
     key: String,
     version: u64,
     name: String,
     fields: ScriptValue,
+    /// The size of the tool's message.
+    bytes: usize,
+}
+
+/// A request that waits for the stopped worker.
+struct WaitingRequest {
+    request: DebugRequest,
+    bytes: usize,
+    reply: WorkerReply,
 }
 
 struct RegisteredWorker {
@@ -51,6 +64,8 @@ struct RegisteredWorker {
 struct HubState {
     /// Present while a tool debugs the game.
     events: Option<WorkerEvents>,
+    /// The number of the tool's session: a worker may wait from one to the next.
+    session: u64,
     version: u64,
     settings: Vec<WorkerSetting>,
     last_number: u64,
@@ -59,7 +74,7 @@ struct HubState {
     stopped: Option<u64>,
     /// True while a script of the game itself is stopped.
     is_game_stopped: bool,
-    requests: VecDeque<(DebugRequest, WorkerReply)>,
+    requests: VecDeque<WaitingRequest>,
 }
 
 impl HubState {
@@ -90,6 +105,7 @@ impl WorkerDebugHub {
     pub fn attach(&self, events: WorkerEvents) {
         let mut state = self.lock();
         state.events = Some(events);
+        state.session += 1;
         state.changed();
     }
 
@@ -98,17 +114,27 @@ impl WorkerDebugHub {
         let mut state = self.lock();
         state.events = None;
         state.settings.clear();
+        state.workers.iter_mut().for_each(|worker| worker.pauses = false);
         let waiting = std::mem::take(&mut state.requests);
         state.changed();
         drop(state);
         self.changed.notify_all();
-        for (_, reply) in waiting {
+        for WaitingRequest { reply, .. } in waiting {
             reply(Err("the debugger has left".to_string()));
         }
     }
 
-    /// Sets something in all workers, in place of the last with this key: a request of the tool.
-    pub fn set(&self, key: &str, name: &str, fields: ScriptValue) {
+    /// Returns true if there is room for a setting with this key and this size.
+    pub fn has_room(&self, key: &str, bytes: usize) -> bool {
+        let state = self.lock();
+        let others = state.settings.iter().filter(|known| known.key != key);
+        let (count, all) = others.fold((1, bytes), |(n, all), it| (n + 1, all + it.bytes));
+        count <= SETTINGS_MAX && all <= SETTING_BYTES_MAX
+    }
+
+    /// Applies a request of the tool in all workers, in place of the last with this key. `bytes` is
+    /// the size of its message.
+    pub fn set(&self, key: &str, name: &str, fields: ScriptValue, bytes: usize) {
         let mut state = self.lock();
         if state.events.is_none() {
             return;
@@ -117,7 +143,7 @@ impl WorkerDebugHub {
         let version = state.version;
         state.settings.retain(|known| known.key != key);
         let (key, name) = (key.to_string(), name.to_string());
-        state.settings.push(WorkerSetting { key, version, name, fields });
+        state.settings.push(WorkerSetting { key, version, name, fields, bytes });
         drop(state);
         self.changed.notify_all();
     }
@@ -157,23 +183,24 @@ impl WorkerDebugHub {
         self.changed.notify_all();
     }
 
-    /// Passes a request to the stopped worker.
-    ///
-    /// # Errors
-    /// Gives it back if no worker is stopped, or if too many requests wait.
-    pub fn ask(
-        &self,
-        request: DebugRequest,
-        reply: WorkerReply,
-    ) -> Result<(), (DebugRequest, WorkerReply)> {
+    /// Passes a request, whose message has this size, to the stopped worker. Returns false if no
+    /// worker is stopped. If too many requests wait, it is refused.
+    pub fn ask(&self, request: DebugRequest, bytes: usize, reply: WorkerReply) -> bool {
         let mut state = self.lock();
-        if state.stopped.is_none() || state.requests.len() >= REQUESTS_MAX {
-            return Err((request, reply));
+        if state.stopped.is_none() {
+            return false;
         }
-        state.requests.push_back((request, reply));
+        let all = state.requests.iter().map(|it| it.bytes).sum::<usize>() + bytes;
+        if state.requests.len() >= REQUESTS_MAX || all > REQUEST_BYTES_MAX {
+            drop(state);
+            let limits = "(REQUESTS_MAX, REQUEST_BYTES_MAX)";
+            reply(Err(format!("too many requests wait for the stopped worker {limits}")));
+            return true;
+        }
+        state.requests.push_back(WaitingRequest { request, bytes, reply });
         drop(state);
         self.changed.notify_all();
-        Ok(())
+        true
     }
 
     fn register(&self, name: &str, interrupt: &Arc<Interrupt>) -> u64 {
@@ -192,6 +219,8 @@ pub struct WorkerLink {
     number: u64,
     /// The version of the settings that the worker has.
     version: Rc<Cell<u64>>,
+    /// The session of the tool that has begun to debug it.
+    session: Cell<u64>,
     /// The time at which running functions are given their code again.
     retry: Cell<Instant>,
 }
@@ -199,6 +228,7 @@ pub struct WorkerLink {
 /// Changes for a worker.
 struct WorkerChanges {
     is_on: bool,
+    session: u64,
     pauses: bool,
     settings: Vec<DebugRequest>,
 }
@@ -215,7 +245,8 @@ impl WorkerLink {
         let pauses = own.is_some_and(|worker| std::mem::take(&mut worker.pauses));
         let newer = state.settings.iter().filter(|setting| setting.version > before);
         let settings = newer.map(setting_request).collect();
-        Some(WorkerChanges { is_on: state.events.is_some(), pauses, settings })
+        let (is_on, session) = (state.events.is_some(), state.session);
+        Some(WorkerChanges { is_on, session, pauses, settings })
     }
 }
 
@@ -239,14 +270,18 @@ fn setting_request(setting: &WorkerSetting) -> DebugRequest {
 struct WorkerHost {
     hub: Arc<WorkerDebugHub>,
     number: u64,
+    session: u64,
     version: Rc<Cell<u64>>,
     interrupt: Arc<Interrupt>,
     reply: Option<WorkerReply>,
+    /// True if the tool knows that the script is stopped.
+    is_announced: bool,
 }
 
 impl WorkerHost {
     fn must_continue(&self, state: &HubState) -> bool {
         state.events.is_none()
+            || state.session != self.session
             || self.interrupt.is_cancelled()
             || platform::end_requested().is_some()
     }
@@ -283,7 +318,7 @@ impl DebuggerHost for WorkerHost {
                 self.version.set(setting.version);
                 return Some(setting_request(setting));
             }
-            if let Some((request, reply)) = state.requests.pop_front() {
+            if let Some(WaitingRequest { request, reply, .. }) = state.requests.pop_front() {
                 self.reply = Some(reply);
                 return Some(request);
             }
@@ -297,7 +332,7 @@ impl DebuggerHost for WorkerHost {
         let waiting = std::mem::take(&mut state.requests);
         drop(state);
         self.hub.changed.notify_all();
-        for (_, reply) in waiting {
+        for WaitingRequest { reply, .. } in waiting {
             reply(Err("the script has continued".to_string()));
         }
     }
@@ -309,11 +344,21 @@ impl DebuggerHost for WorkerHost {
     }
 
     fn send(&mut self, name: &str, mut fields: ScriptValue) {
-        if name == "debug_stopped" && !self.stop() {
-            return;
+        match name {
+            "debug_stopped" => {
+                self.is_announced = self.stop();
+                if !self.is_announced {
+                    return;
+                }
+            }
+            "debug_continued" if !std::mem::take(&mut self.is_announced) => return,
+            _ => {}
         }
         let (events, worker) = {
             let state = self.hub.lock();
+            if state.session != self.session {
+                return;
+            }
             let name = state.worker(self.number).map(|it| it.name.clone()).unwrap_or_default();
             (state.events.clone(), name)
         };
@@ -332,8 +377,9 @@ impl Vm {
     pub fn join_debugger(&mut self, hub: Arc<WorkerDebugHub>, name: &str) {
         let number = hub.register(name, &self.interrupt());
         let cx = self.cx();
-        let (version, retry) = (Rc::default(), Cell::new(Instant::now()));
-        cx.worker_link = Some(Box::new(WorkerLink { hub, number, version, retry }));
+        let (version, session) = (Rc::default(), Cell::new(0));
+        let retry = Cell::new(Instant::now());
+        cx.worker_link = Some(Box::new(WorkerLink { hub, number, version, session, retry }));
         // SAFETY: nothing runs in the main state.
         unsafe { settings_changed(cx.main) };
     }
@@ -355,6 +401,43 @@ pub unsafe fn retry_running(l: *mut lua_State) {
     }
 }
 
+/// Lets the tool debug a worker, if it does not yet.
+unsafe fn begin(l: *mut lua_State, session: u64) {
+    // SAFETY: the caller passes a live state, and borrows nothing of the context.
+    unsafe {
+        let cx = ScriptContext::of(l);
+        let Some(link) = &cx.worker_link else { return };
+        if cx.debugger.is_some() {
+            return;
+        }
+        let number = ScriptValue::Number(link.number as f64);
+        let host = WorkerHost {
+            hub: link.hub.clone(),
+            number: link.number,
+            session,
+            version: link.version.clone(),
+            interrupt: cx.interrupt.clone(),
+            reply: None,
+            is_announced: false,
+        };
+        cx.debugger = Some(Box::new(DebuggerState::new(Box::new(host))));
+        call_core(l, c"debugger_begin", &[number]);
+    }
+}
+
+/// Ends the debugger of a worker.
+unsafe fn finish(l: *mut lua_State) {
+    // SAFETY: as in `begin`.
+    unsafe {
+        call_core(l, c"debugger_finish", &[]);
+        if let Some(mut ended) = ScriptContext::of(l).debugger.take() {
+            ended.rows.restore();
+            ended.restore_jump();
+        }
+        ScriptContext::of(l).interrupt.clone().debug_lines(l, false);
+    }
+}
+
 /// Brings what the tool has set into the VM of a worker.
 ///
 /// # Safety
@@ -368,30 +451,65 @@ pub unsafe fn settings_changed(l: *mut lua_State) {
             return;
         }
         let Some(changes) = link.changes() else { return };
-        if changes.is_on && cx.debugger.is_none() {
-            let host = WorkerHost {
-                hub: link.hub.clone(),
-                number: link.number,
-                version: link.version.clone(),
-                interrupt: cx.interrupt.clone(),
-                reply: None,
-            };
-            cx.debugger = Some(Box::new(DebuggerState::new(Box::new(host))));
-            call_core(l, c"debugger_begin", &[]);
-        } else if !changes.is_on && cx.debugger.is_some() {
-            call_core(l, c"debugger_finish", &[]);
-            if let Some(mut ended) = ScriptContext::of(l).debugger.take() {
-                ended.rows.restore();
-                ended.restore_jump();
-            }
-            ScriptContext::of(l).interrupt.clone().debug_lines(l, false);
+        let is_another = link.session.replace(changes.session) != changes.session;
+        if cx.debugger.is_some() && (is_another || !changes.is_on) {
+            finish(l);
+        }
+        if !changes.is_on {
             return;
         }
+        begin(l, changes.session);
         for DebugRequest { name, fields } in changes.settings {
             call_core(l, c"debugger_request", &[ScriptValue::Text(name), fields]);
         }
         if changes.pauses {
             call_core(l, c"debugger_pause", &[]);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn request() -> DebugRequest {
+        DebugRequest { name: "debug_stack".to_string(), fields: ScriptValue::Table(Vec::new()) }
+    }
+
+    #[test]
+    fn a_session_leaves_nothing_for_the_next() {
+        let hub = WorkerDebugHub::default();
+        let number = hub.register("job", &Interrupt::new());
+        hub.attach(Arc::new(|_, _| {}));
+        hub.set("file a.lua", "debug_breakpoints", ScriptValue::Nil, 10);
+        assert!(hub.pause(number) && !hub.pause(number + 1));
+        let first = hub.lock().session;
+        hub.detach();
+        hub.attach(Arc::new(|_, _| {}));
+        let state = hub.lock();
+        assert!(state.session > first && state.settings.is_empty());
+        assert!(!state.worker(number).expect("it is registered").pauses);
+    }
+
+    #[test]
+    fn settings_and_requests_have_limits() {
+        let hub = WorkerDebugHub::default();
+        hub.attach(Arc::new(|_, _| {}));
+        for i in 0..SETTINGS_MAX {
+            let key = format!("file {i}");
+            assert!(hub.has_room(&key, 1));
+            hub.set(&key, "debug_breakpoints", ScriptValue::Nil, 1);
+        }
+        assert!(hub.has_room("file 1", 1) && !hub.has_room("another", 1));
+        assert!(!hub.has_room("file 1", SETTING_BYTES_MAX));
+        assert!(!hub.ask(request(), 1, Box::new(|_| {})), "no worker is stopped");
+        hub.lock().stopped = Some(1);
+        assert!(hub.ask(request(), REQUEST_BYTES_MAX, Box::new(|_| {})));
+        let refused = Arc::new(Mutex::new(None));
+        let reply = refused.clone();
+        let reply = move |answer: Result<ScriptValue, String>| *panic::lock(&reply) = answer.err();
+        assert!(hub.ask(request(), 1, Box::new(reply)));
+        let message = panic::lock(&refused).take().expect("it is refused");
+        assert!(message.contains("REQUEST_BYTES_MAX"), "{message}");
     }
 }

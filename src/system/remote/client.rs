@@ -127,7 +127,7 @@ impl RemoteClient {
         }
     }
 
-    /// Returns what another thread can wait for messages with.
+    /// Returns a handle with which another thread can wait for messages.
     ///
     /// # Errors
     /// Returns an error if the system has no handle left.

@@ -90,6 +90,12 @@ impl RemoteConnection {
         let _ = self.stream.shutdown(Shutdown::Both);
     }
 
+    /// Notes that one message of this size waits for the game.
+    fn note_waiting(&self, bytes: usize) {
+        self.pending.fetch_add(1, Ordering::AcqRel);
+        self.pending_bytes.fetch_add(bytes, Ordering::AcqRel);
+    }
+
     /// Notes that the game has taken one message of this size.
     pub(super) fn note_received(&self, bytes: usize) {
         self.pending_bytes.fetch_sub(bytes, Ordering::AcqRel);
@@ -97,7 +103,7 @@ impl RemoteConnection {
     }
 
     /// Returns true if another message of this size may be queued for the game.
-    fn has_room(&self, bytes: usize) -> bool {
+    pub fn has_room(&self, bytes: usize) -> bool {
         let waiting = self.pending.load(Ordering::Acquire);
         let all = self.pending_bytes.load(Ordering::Acquire) + bytes;
         waiting == 0 || (waiting < PENDING_MAX && all <= PENDING_BYTES_MAX)
@@ -211,17 +217,21 @@ fn read_all(shared: &ServerShared, peer: &Arc<RemoteConnection>, stream: TcpStre
         match socket.read() {
             Ok(Message::Text(text)) => {
                 let (bytes, fields) = (text.len(), read_message(&text, VALUES_MAX));
+                let kind = ClientEventKind::Message(fields, bytes);
+                let mut filtered = shared.filter(ClientEvent { peer: peer.clone(), kind });
                 // A client that sends faster than the game takes has to wait; other clients do not.
-                while !peer.has_room(bytes) {
+                // The filter sees the message again, because what it depends on may change.
+                while let Some(event) = filtered.take_if(|_| !peer.has_room(bytes)) {
                     if peer.queue.has_ended() || shared.is_closing() {
                         return;
                     }
                     thread::sleep(Duration::from_millis(2));
+                    filtered = shared.filter(event);
                 }
-                peer.pending.fetch_add(1, Ordering::AcqRel);
-                peer.pending_bytes.fetch_add(bytes, Ordering::AcqRel);
-                let kind = ClientEventKind::Message(fields, bytes);
-                shared.send_event(ClientEvent { peer: peer.clone(), kind });
+                if let Some(event) = filtered {
+                    peer.note_waiting(bytes);
+                    shared.queue_event(event);
+                }
             }
             Ok(Message::Binary(_)) => return peer.close(1003, "messages are text: JSON"),
             Ok(_) => {}

@@ -75,7 +75,8 @@ pub struct ClientEvent {
     pub kind: ClientEventKind,
 }
 
-/// Takes an event on the thread that has read it, or gives it back for the game.
+/// Takes an event on the thread that has read it, or gives it back for the game. While the game has
+/// no room for a message, it is asked again.
 pub type EventFilter = Box<dyn Fn(ClientEvent) -> Option<ClientEvent> + Send + Sync>;
 
 /// State that all threads of a server share.
@@ -102,23 +103,24 @@ impl ServerShared {
         self.refused.fetch_add(1, Ordering::Relaxed);
     }
 
-    fn send_event(&self, incoming: ClientEvent) {
-        let (peer, bytes) = match &incoming.kind {
-            ClientEventKind::Message(_, bytes) => (Some(incoming.peer.clone()), *bytes),
-            _ => (None, 0),
-        };
-        let left = match self.filter.get() {
-            Some(filter) => filter(incoming),
-            None => Some(incoming),
-        };
-        let Some(incoming) = left else {
-            if let Some(peer) = peer {
-                peer.note_received(bytes);
-            }
-            return;
-        };
+    /// Returns an event if it is for the game.
+    fn filter(&self, event: ClientEvent) -> Option<ClientEvent> {
+        match self.filter.get() {
+            Some(filter) => filter(event),
+            None => Some(event),
+        }
+    }
+
+    /// Adds an event for the game.
+    fn queue_event(&self, event: ClientEvent) {
         // After the game has ended there is no receiver.
-        let _ = self.incoming.lock().unwrap_or_else(|poison| poison.into_inner()).send(incoming);
+        let _ = self.incoming.lock().unwrap_or_else(|poison| poison.into_inner()).send(event);
+    }
+
+    fn send_event(&self, event: ClientEvent) {
+        if let Some(event) = self.filter(event) {
+            self.queue_event(event);
+        }
     }
 
     fn peers(&self) -> std::sync::MutexGuard<'_, Vec<Arc<RemoteConnection>>> {
@@ -295,6 +297,31 @@ pub fn read_message(text: &str, most: usize) -> Result<SjsonTree, String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_filter_takes_messages_while_others_wait() {
+        let folder = std::env::temp_dir().join(format!("engine-{}-filter", std::process::id()));
+        std::fs::create_dir_all(&folder).unwrap();
+        let server = RemoteServer::open(folder.clone(), None).unwrap();
+        let (sender, taken) = channel();
+        server.set_filter(Box::new(move |event| {
+            let ClientEventKind::Message(Ok(fields), _) = &event.kind else { return Some(event) };
+            if fields.get("type") != Some(&json::text("own")) {
+                return Some(event);
+            }
+            sender.send(()).expect("the test waits");
+            None
+        }));
+        let mut client = client::RemoteClient::connect(&server.session).unwrap();
+        for _ in 0..PENDING_MAX {
+            client.send("other", Vec::new()).unwrap();
+        }
+        client.send("own", Vec::new()).unwrap();
+        assert!(taken.recv_timeout(Duration::from_secs(60)).is_ok(), "the game takes nothing");
+        drop(client);
+        drop(server);
+        std::fs::remove_dir_all(&folder).unwrap();
+    }
 
     #[test]
     fn no_two_tokens_are_the_same() {
