@@ -26,6 +26,7 @@ mod skins;
 mod sky;
 mod surface_functions;
 mod texture_changes;
+mod texture_files;
 mod tile_order;
 mod tiled_reference;
 mod tilemap_corpus;

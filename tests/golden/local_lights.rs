@@ -111,7 +111,7 @@ fn reflected(light: &LightFrame, point: Vec3, back: Vec3) -> Vec3 {
 }
 
 /// Returns the linear light of a pixel.
-fn linear(picture: &RenderedImage, (x, y): (u32, u32)) -> Vec3 {
+pub fn linear(picture: &RenderedImage, (x, y): (u32, u32)) -> Vec3 {
     let at = ((y * picture.width + x) * 4) as usize;
     let part = |i: usize| {
         let value = f32::from(picture.rgba[at + i]) / 255.0;

@@ -6,7 +6,7 @@ use super::{compare, draw, forward, options, renderer};
 use engine::foundation::{Error, error};
 use engine::frame_packet::render_config::{GeneratorRun, RenderConfigFrame, ViewportSlot};
 use engine::frame_packet::texture::{TextureChange, TextureSlot};
-use engine::frame_packet::{FramePacket, ViewTarget};
+use engine::frame_packet::{CaptureRequest, FramePacket, ViewTarget};
 use engine::resource::render_config_data::RenderConfigData;
 use engine::resource::resource_kind::{CompileContext, SourceForm};
 use engine::resource::resource_name::ResourceName;
@@ -395,6 +395,28 @@ viewports = {{ default = {{ extends = \"core\"
     for packet in [FramePacket::default(), run(1), run(9)] {
         assert!(drawn == draw(&mut renderer, vec![packet], ViewTarget::Texture(onto)));
     }
+}
+
+#[test]
+fn a_captured_frame_has_the_targets_of_generators() {
+    let Some(mut renderer) = renderer(false) else { return };
+    let packet = with(forward::spheres(), &Arc::new(compile(GLOW)), &[]);
+    let captures = vec![CaptureRequest { number: 1, of: ViewTarget::Screen }];
+    renderer.submit(FramePacket { captures_frame: true, captures, ..packet });
+    renderer.finish();
+    let found = renderer.events().into_iter().find_map(|event| match event {
+        RendererEvent::FrameCaptured(frame) => Some(frame),
+        _ => None,
+    });
+    let frame = found.expect("the frame is captured");
+    let named = |start: &'static str| {
+        frame.images.iter().filter(move |image| image.name.starts_with(start))
+    };
+    assert!(named("generator ").all(|image| image.picture.is_ok()));
+    // Both targets have half the size of the view.
+    let sizes = named("generator target ").map(|image| (image.width, image.height));
+    assert_eq!(sizes.collect::<Vec<_>>(), [(160, 90); 2]);
+    assert!(frame.passes.iter().any(|pass| pass.name == "generator blur_x"));
 }
 
 #[test]

@@ -95,8 +95,9 @@ impl ForwardRenderer {
             let own = [("light".to_string(), light), ("depth".to_string(), depth)];
             let named = own.into_iter().chain(self.screen_space.named_images(index));
             let post = self.post.plan_of(index).into_iter().flat_map(|plan| plan.named_images());
-            let behind = self.light_behind_levels(index).iter().enumerate();
-            let behind = behind.map(|(level, image)| (format!("light behind {level}"), image));
+            // The other levels are smaller copies of the first one.
+            let behind = self.light_behind_levels(index).first();
+            let behind = behind.map(|image| ("light behind".to_string(), image));
             let view = Some(index);
             let image = |(name, image)| FrameImageView { view, name, image };
             all.extend(named.chain(behind).chain(post).map(image));
