@@ -45,7 +45,7 @@ enum Arrival {
     Editor(InputMessage),
     /// A line that the game has printed: the category, and the text.
     Printed(&'static str, String),
-    /// The game has sent something, or has ended the connection.
+    /// The game has sent a message, or has ended the connection.
     Game,
 }
 

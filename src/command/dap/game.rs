@@ -161,7 +161,7 @@ impl DebuggedGame {
         Ok(DebuggedGame { client, child: None, waits })
     }
 
-    /// Lets the adapter know when the game sends something.
+    /// Lets the adapter know when the game sends a message.
     pub fn wait_for_messages(&self) {
         // The thread ends with this game.
         let _ = self.waits.send(());

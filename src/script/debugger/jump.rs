@@ -362,7 +362,7 @@ impl super::DebuggerState {
 /// `l` is a live state.
 pub unsafe fn is_known(l: *mut lua_State) -> bool {
     const PROBE: &[u8] = b"do\n  local probe = 1\n  function f() return probe end\nend\n\
-        if (\"\")[\"\\27goto\"](1) then end\n";
+        if (\"\")[\"\\27goto\"](1) then end\ndo local a, b end\n";
     // SAFETY: the chunk is not run.
     unsafe {
         let top = lua_gettop(l);
@@ -378,7 +378,8 @@ pub unsafe fn is_known(l: *mut lua_State) -> bool {
                     && op(at) == KSTR
                     && op(at + 1) == TGETS
                     && (at + 2..at + 6).any(|at| op(at) == CALL)
-                    && locals.len() == 1
+                    && (at..main.code_size()).any(|at| op(at) == KNIL)
+                    && locals.len() == 3
                     && active(&locals, 2).len() == 1
                     && active(&locals, at).is_empty()
             })
