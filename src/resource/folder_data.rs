@@ -65,6 +65,32 @@ pub fn read(
     read_with(folder, (name, content), describe, &mut || read_data(folder, name))
 }
 
+/// Opens a file of compiled data. Also returns its size in bytes, and its state before the opening.
+/// A file that cannot be opened is tried again, as by [`read`].
+pub fn open(folder: &Path, name: &str) -> Result<(fs::File, u64, FileState), AccessError> {
+    open_within(folder, name, WAIT)
+}
+
+fn open_within(
+    folder: &Path,
+    name: &str,
+    wait: Duration,
+) -> Result<(fs::File, u64, FileState), AccessError> {
+    let began = Instant::now();
+    loop {
+        let states = States::of(folder, name);
+        let refusal = match file_access::open_with_size(folder, name) {
+            Ok((file, bytes)) => return Ok((file, bytes, states.data)),
+            Err(refusal) => refusal,
+        };
+        let wait = if states.are_being_written() { WAIT_NEW } else { wait };
+        if began.elapsed() >= wait {
+            return Err(refusal);
+        }
+        std::thread::sleep(RETRY_INTERVAL);
+    }
+}
+
 /// Reads the data of an index entry.
 pub fn read_entry(folder: &Path, entry: &IndexEntry) -> Result<SharedBytes, Error> {
     read(folder, &entry.data, entry.data_content, &|| entry.resource.to_string())
@@ -138,6 +164,23 @@ pub fn discard_invalid(
     // A file that cannot be removed is refused again the next time.
     let _ = fs::remove_file(folder.join(name));
     damage_error(&error.message, describe)
+}
+
+/// Removes data that [`open`] has opened and that was found damaged later, and returns the error.
+/// `state` is that of the opened file: a file that has replaced it since is kept.
+pub fn discard_opened(
+    folder: &Path,
+    (name, state): (&str, FileState),
+    error: Error,
+    describe: &dyn Fn() -> String,
+) -> Error {
+    if States::of(folder, name).data != state {
+        return damage_error(&error.message, describe);
+    }
+    // It was valid when it was compiled, so other files may be damaged, too. Without the marker,
+    // the next compile still writes this file again.
+    let _ = mark_damaged(folder);
+    discard_invalid(folder, name, error, describe)
 }
 
 /// Returns the error for damaged data; `reason` describes the defect.
@@ -295,6 +338,37 @@ mod tests {
         assert!(!scene.folder.join(DAMAGED_MARK).exists());
         let (read, count) = scene.read(b"old");
         assert_eq!((&*read.unwrap(), count), (&b"new"[..], 1));
+    }
+
+    #[test]
+    fn opening_waits_for_a_file_that_is_written() {
+        let scene = Scene::new("opened", b"new", b"new");
+        let (folder, name) = (scene.folder.clone(), scene.entry.data.clone());
+        fs::remove_file(folder.join(&name)).unwrap();
+        assert!(open(&folder, &name).is_err());
+        let written = folder.join(&name);
+        let writer = std::thread::spawn(move || {
+            std::thread::sleep(Duration::from_millis(100));
+            write_whole(&written, b"later").unwrap();
+        });
+        let (_, bytes, _) = open_within(&folder, &name, Duration::from_secs(60)).unwrap();
+        assert_eq!(bytes, 5);
+        writer.join().unwrap();
+    }
+
+    #[test]
+    fn only_the_file_that_was_opened_is_removed() {
+        let scene = Scene::new("replaced", b"first", b"first");
+        let (folder, name) = (&scene.folder, &scene.entry.data);
+        let describe = || "a.text".to_string();
+        let (_, _, state) = open(folder, name).unwrap();
+        write_whole(&folder.join(name), b"other version").unwrap();
+        let refused = discard_opened(folder, (name, state), error!("bad"), &describe).message;
+        assert!(refused.contains("a.text was damaged (bad)"), "{refused}");
+        assert!(folder.join(name).exists() && !folder.join(DAMAGED_MARK).exists());
+        let (_, _, state) = open(folder, name).unwrap();
+        discard_opened(folder, (name, state), error!("bad"), &describe);
+        assert!(!folder.join(name).exists() && folder.join(DAMAGED_MARK).exists());
     }
 
     #[test]

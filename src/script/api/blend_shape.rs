@@ -159,6 +159,8 @@ fn sample(
     let bone = bone.ok_or_else(|| {
         error!("argument 'node' must be the index of a node of the model '{}'", model.name)
     })?;
-    let NodePose { position, rotation, scale } = model.sample(clip, bone, time as f32);
+    let model = model.clone();
+    let sampled = engine.worlds.animations.sample(&model, clip, bone, time as f32);
+    let NodePose { position, rotation, scale } = sampled?;
     Ok((position, rotation, scale))
 }

@@ -9,7 +9,8 @@ use std::sync::Arc;
 /// the pose of the last one, and a new player that of the start.
 #[derive(Clone, PartialEq, Debug)]
 pub struct ChunkPlayer {
-    index: usize,
+    /// Number of the chunk.
+    pub index: usize,
     chunk: Arc<Clip>,
     pub player: ClipPlayer,
 }

@@ -38,7 +38,7 @@ pub struct ClipChunks {
 }
 
 impl PartialEq for ClipChunks {
-    /// Compares the clips. Which chunks are in memory does not count.
+    /// Compares the first chunks. Other ones need not be in memory, and do not count.
     fn eq(&self, other: &ClipChunks) -> bool {
         self.starts == other.starts && self.first == other.first && self.skeleton == other.skeleton
     }
@@ -112,6 +112,16 @@ impl ClipChunks {
             ChunkState::Resident(clip) => Some(clip.clone()),
             _ => None,
         }
+    }
+
+    /// Returns true if a chunk is in memory.
+    pub fn is_resident(&self, index: usize) -> bool {
+        matches!(self.states()[index], ChunkState::Resident(_))
+    }
+
+    /// Returns true if a chunk is neither in memory nor being read, and can be read.
+    pub fn is_absent(&self, index: usize) -> bool {
+        matches!(self.states()[index], ChunkState::Absent)
     }
 
     /// Returns the chunks that are in memory, in order.

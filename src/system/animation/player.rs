@@ -33,7 +33,7 @@ pub struct ClipPlayer {
     time: f32,
     uniform_layout: Arc<UniformLayout>,
     constants: Arc<ConstantLayout>,
-    /// `None` if all tracks are keyframes or constant.
+    /// `None` if all tracks are uniform or constant.
     keyed: Option<Box<KeyedPlayer>>,
     /// `None` if the clip is not streamed.
     chunk: Option<Box<ChunkPlayer>>,
@@ -72,6 +72,11 @@ impl ClipPlayer {
     /// Returns true if the player holds a chunk of a streamed clip.
     pub(crate) fn is_streamed(&self) -> bool {
         self.chunk.is_some()
+    }
+
+    /// Returns the number of the chunk of a streamed clip that the player holds.
+    pub fn chunk(&self) -> Option<usize> {
+        self.chunk.as_ref().map(|chunk| chunk.index)
     }
 
     /// Returns the current time in seconds.

@@ -171,7 +171,7 @@ pub enum ChannelTarget {
     Rotation,
     Scale,
     Weights,
-    /// A value of a slot of a cut-out skeleton; the number of the node is that of the value.
+    /// A value of a slot of a sprite skeleton; the number of the node is that of the value.
     Slot,
 }
 

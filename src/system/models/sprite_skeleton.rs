@@ -1,4 +1,4 @@
-//! Cut-out skeletons: the pictures of a two-dimensional model. Each slot is attached to a bone, has
+//! Sprite skeletons: the pictures of a two-dimensional model. Each slot is attached to a bone, has
 //! a position in the drawing order, and shows one of its parts. Skins replace the pictures of
 //! parts. Stores no textures, only their names. Draws nothing.
 

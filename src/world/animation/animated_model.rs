@@ -58,7 +58,7 @@ pub struct NamedClip {
     pub clip: Clip,
     /// Bones with keys, sorted.
     pub bones: Vec<u16>,
-    /// Where the chunks of the clip are; `None` if it is not streamed.
+    /// Source of the chunks of the clip; `None` if it is not streamed.
     pub stream: Option<Arc<ClipStream>>,
 }
 
@@ -129,12 +129,8 @@ impl AnimatedModel {
         self.clips.iter().position(|clip| clip.name == name).map(|index| index as u16)
     }
 
-    /// Returns the pose of a bone at a time of a clip in seconds. Of a clip of differences, it is
-    /// the difference.
-    pub fn sample(&self, clip: u16, bone: usize, time: f32) -> NodePose {
-        let named = &self.clips[usize::from(clip)];
-        let chunk = named.stream.as_ref().map(|stream| stream.chunk_at(time));
-        let (clip, time) = chunk.as_ref().map_or((&named.clip, time), |(clip, at)| (clip, *at));
+    /// Returns the pose of a bone at a time of a clip, or of a chunk, in seconds.
+    pub(super) fn sample(&self, clip: &Clip, bone: usize, time: f32) -> NodePose {
         let base = if clip.is_additive() { &self.no_difference } else { &self.rest };
         let mut player = ClipPlayer::new(clip, &self.skeleton);
         let mut pose = Pose::default();

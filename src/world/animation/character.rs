@@ -96,6 +96,8 @@ pub struct Character {
     pub(super) is_listed: bool,
     /// True if the current update evaluates the pose.
     pub(super) is_due: bool,
+    /// True if the next pose waits for chunks: players of replaced clips have no pose to hold.
+    pub(super) has_new_streams: bool,
 }
 
 impl PoseScratch {
@@ -160,6 +162,7 @@ impl Character {
             outdated: true,
             is_listed: false,
             is_due: false,
+            has_new_streams: false,
             model,
         }
     }
@@ -322,9 +325,8 @@ impl Character {
             it.set_time(it.time);
             true
         });
-        if let Some(machine) = &mut self.machine {
-            machine.check_model(model);
-        }
+        self.machine.iter_mut().for_each(|machine| machine.check_model(model));
+        self.has_new_streams |= model.clips.iter().any(|it| it.stream.is_some());
         (self.outdated, self.moves_changed) = (true, true);
     }
 
@@ -364,6 +366,7 @@ impl Character {
         let Some(machine) = &mut self.machine else { return };
         machine.take_events(|origin, layer| self.unsent.push((origin, layer)));
         machine.reload(bound.clone());
+        self.has_new_streams |= bound.has_streams();
         (self.outdated, self.moves_changed) = (true, true);
     }
 

@@ -5,20 +5,28 @@
 //! holds while its chunk is late. A deterministic run reads each chunk when it is needed and waits
 //! for it, so that its poses do not depend on the speed of a disk.
 
-use super::animated_model::NamedClip;
+use super::Animations;
+use super::animated_model::AnimatedModel;
 use super::character::Character;
-use super::clip_stream::ClipStream;
+use super::chunk_reader::{ChunkJob, ChunkReader, ChunkResult};
+use super::clip_stream::{ClipStream, is_temporary};
+use crate::scene_graph::NodePose;
 use engine_animation::{ChunkState, Clip, ClipChunks};
-use engine_foundation::memory::OwnerScope;
-use engine_foundation::{Error, log, panic};
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::mpsc::{Receiver, Sender, channel};
-use std::sync::{Arc, Mutex, PoisonError, Weak};
-use std::thread::JoinHandle;
+use engine_foundation::{Error, error, log};
+use std::sync::{Arc, Weak};
 
-/// Memory of the chunks of all streamed clips in bytes, without the first chunk of each, above
-/// which chunks that no character needs are released.
+/// Memory of the chunks of all streamed clips in bytes, above which chunks that no character needs
+/// are released, and nothing is read ahead. It does not include the first chunk of each clip, and
+/// the last chunk that a script has sampled.
 pub const STREAM_BYTES_MAX: usize = 32 << 20;
+/// Maximum number of streamed clips that are open at once: each has an open file, and its first
+/// chunk is in memory. A clip counts once for each model that plays it.
+pub const STREAMS_MAX: usize = 256;
+/// Updates of worlds between two attempts to read a stream after a temporary failure.
+const RETRY_UPDATES: u64 = 60;
+/// Updates of worlds after which a chunk that nobody needs is not read any more. At the coarsest
+/// level of detail, a character notes its use in each eighth update of its world.
+const JOB_UPDATES: u64 = 64;
 /// Seconds before a chunk is needed in which its reading begins.
 const AHEAD_SECONDS: f32 = 1.0;
 /// Maximum number of chunks after the current one that are read for a player.
@@ -34,16 +42,18 @@ pub struct ClipUse {
     /// Part of the clip that is played: start and end in seconds.
     pub range: [f32; 2],
     pub loops: bool,
+    /// Number of the chunk that the player holds.
+    pub held: Option<usize>,
 }
 
 impl ClipUse {
     /// Returns the chunks after the current one that are needed soon.
-    pub fn ahead(&self, chunks: &ClipChunks) -> Vec<usize> {
+    pub fn ahead(&self, chunks: &ClipChunks) -> [Option<usize>; AHEAD_CHUNKS_MAX] {
         let [first, last] = self.range;
         let (mut index, mut position) = (chunks.at(self.time), self.time);
         let mut left = self.speed.abs() * AHEAD_SECONDS;
-        let mut found = Vec::new();
-        while found.len() < AHEAD_CHUNKS_MAX {
+        let mut found = [None; AHEAD_CHUNKS_MAX];
+        for slot in &mut found {
             let (edge, next) = if self.speed >= 0.0 {
                 let is_last = index + 1 == chunks.count() || chunks.start(index + 1) > last;
                 match is_last {
@@ -59,73 +69,23 @@ impl ClipUse {
             left -= (edge - position).abs();
             let Some(next) = next.filter(|_| left >= 0.0) else { break };
             (index, position) = next;
-            found.push(index);
+            *slot = Some(index);
         }
         found
     }
 }
 
 impl Character {
-    /// Calls a function for each use of a clip in the pose of the current update, which took
-    /// `seconds`.
-    fn each_clip_use(&self, seconds: f32, mut notify: impl FnMut(&NamedClip, ClipUse)) {
+    /// Calls a function for each use of a streamed clip in the pose of the current update, which
+    /// took `seconds`.
+    fn each_clip_use(&self, seconds: f32, mut notify: impl FnMut(&Arc<ClipStream>, ClipUse)) {
         for it in &self.playing {
-            notify(&self.model.clips[usize::from(it.clip)], it.clip_use());
+            if let Some(stream) = &self.model.clips[usize::from(it.clip)].stream {
+                notify(stream, it.clip_use());
+            }
         }
         if let Some(machine) = self.machine.as_ref().filter(|it| it.is_active()) {
             machine.each_clip_use(seconds, notify);
-        }
-    }
-}
-
-/// A chunk that was read.
-struct ChunkResult {
-    stream: Weak<ClipStream>,
-    chunk: usize,
-    read: Result<Clip, Error>,
-}
-
-/// The thread that reads chunks. Dropping this value ends it.
-struct ChunkReader {
-    jobs: Option<Sender<(Weak<ClipStream>, usize)>>,
-    results: Mutex<Receiver<ChunkResult>>,
-    stop: Arc<AtomicBool>,
-    thread: Option<JoinHandle<()>>,
-}
-
-impl ChunkReader {
-    fn start() -> Result<ChunkReader, Error> {
-        let (jobs, inbox) = channel::<(Weak<ClipStream>, usize)>();
-        let (answer, results) = channel();
-        let stop = Arc::new(AtomicBool::new(false));
-        let ended = stop.clone();
-        let work = move || {
-            OwnerScope::of_thread("animation");
-            for (stream, chunk) in inbox {
-                if ended.load(Ordering::Relaxed) {
-                    break;
-                }
-                // Nobody needs the chunks of a clip that was replaced.
-                let Some(wanted) = stream.upgrade() else { continue };
-                let read = panic::contain(|| wanted.read(chunk)).flatten();
-                let _ = answer.send(ChunkResult { stream, chunk, read });
-            }
-        };
-        let thread = panic::spawn("animation chunks", work)
-            .map_err(|reason| engine_foundation::error!("no thread could be started: {reason}"))?;
-        let (results, thread) = (Mutex::new(results), Some(thread));
-        Ok(ChunkReader { jobs: Some(jobs), results, stop, thread })
-    }
-}
-
-impl Drop for ChunkReader {
-    fn drop(&mut self) {
-        self.stop.store(true, Ordering::Relaxed);
-        self.jobs = None;
-        if let Some(thread) = self.thread.take()
-            && thread.join().is_err()
-        {
-            log::warning("the thread that reads animations failed");
         }
     }
 }
@@ -137,14 +97,28 @@ struct ResidentChunk {
     bytes: usize,
 }
 
+/// The last chunk that a script has sampled and that was not in memory.
+struct SampledChunk {
+    stream: Weak<ClipStream>,
+    chunk: usize,
+    clip: Arc<Clip>,
+}
+
 /// The chunks of all streamed clips.
 pub struct ClipStreams {
     /// True if the model of a character has a streamed clip.
     pub is_used: bool,
     /// Started when the first chunk is read ahead.
     reader: Option<ChunkReader>,
+    /// True if the thread cannot be started.
+    has_no_thread: bool,
+    /// The streams that exist, and maybe some that do not any more.
+    open: Vec<Weak<ClipStream>>,
+    sampled: Option<SampledChunk>,
     resident: Vec<ResidentChunk>,
     bytes: usize,
+    /// Bytes that the requested chunks are expected to take.
+    requested_bytes: usize,
     /// Number of the current update, from 1.
     update: u64,
     /// Chunks that were read, and those that were late, since the last call of `take_counts`.
@@ -159,8 +133,12 @@ impl Default for ClipStreams {
         ClipStreams {
             is_used: false,
             reader: None,
+            has_no_thread: false,
+            open: Vec::new(),
+            sampled: None,
             resident: Vec::new(),
             bytes: 0,
+            requested_bytes: 0,
             update: 0,
             counts: [0; 2],
             has_warned: false,
@@ -170,45 +148,75 @@ impl Default for ClipStreams {
 }
 
 impl ClipStreams {
+    /// Checks that another stream may be opened.
+    ///
+    /// # Errors
+    /// Fails if there are [`STREAMS_MAX`].
+    pub fn check_room(&mut self) -> Result<(), Error> {
+        self.open.retain(|it| it.strong_count() > 0);
+        match self.open.len() < STREAMS_MAX {
+            true => Ok(()),
+            false => Err(error!(
+                "{STREAMS_MAX} streamed animations are in use, which is the most at once \
+                 (STREAMS_MAX); each one counts for each model that plays it"
+            )),
+        }
+    }
+
+    /// Adds a stream, for which there is room.
+    pub fn add(&mut self, stream: &Arc<ClipStream>) {
+        self.is_used = true;
+        self.open.push(Arc::downgrade(stream));
+    }
+
     /// Reads the chunks that characters need, or begins to. With `waits`, those of their current
     /// poses are in memory afterwards.
-    pub fn update(&mut self, characters: &[Character], seconds: f32, waits: bool) {
+    pub fn update(&mut self, characters: &mut [Character], seconds: f32, waits: bool) {
         if !self.is_used {
             return;
         }
         self.update += 1;
         self.take_results();
-        for character in characters.iter().filter(|it| it.is_due) {
-            character.each_clip_use(seconds, |clip, it| self.need(clip, &it, waits));
+        self.drop_old_jobs();
+        for character in characters.iter_mut().filter(|it| it.is_due) {
+            // Players of clips that were replaced have no pose to hold.
+            let waits = std::mem::take(&mut character.has_new_streams) || waits;
+            character.each_clip_use(seconds, |stream, it| self.need(stream, &it, waits));
         }
-        self.release();
+        self.release(characters, seconds);
     }
 
     /// Reads the chunks of a use of a clip.
-    fn need(&mut self, clip: &NamedClip, wanted: &ClipUse, waits: bool) {
-        let Some(stream) = &clip.stream else { return };
-        self.need_chunk(stream, stream.chunks.at(wanted.time), waits);
+    fn need(&mut self, stream: &Arc<ClipStream>, wanted: &ClipUse, waits: bool) {
+        let chunk = stream.chunks.at(wanted.time);
+        stream.note_use(chunk, self.update, true);
+        if wanted.held != Some(chunk) {
+            self.need_chunk(stream, chunk, waits);
+        }
         // A run that waits needs no reading ahead.
-        for chunk in if waits { Vec::new() } else { wanted.ahead(&stream.chunks) } {
-            let is_new = stream.note_use(chunk, self.update);
-            if is_new && self.bytes < self.limit {
+        if waits {
+            return;
+        }
+        for chunk in wanted.ahead(&stream.chunks).into_iter().flatten() {
+            let is_new = stream.note_use(chunk, self.update, false);
+            let bytes = self.bytes + self.requested_bytes + stream.chunk_bytes();
+            if is_new && bytes <= self.limit {
                 self.request(stream, chunk);
             }
         }
     }
 
-    /// Reads a chunk of the current pose.
+    /// Reads a chunk of the current pose that its player does not hold.
     fn need_chunk(&mut self, stream: &Arc<ClipStream>, chunk: usize, waits: bool) {
-        stream.note_use(chunk, self.update);
-        let state = stream.chunks.state(chunk);
-        match state {
+        match stream.chunks.state(chunk) {
             ChunkState::Resident(_) | ChunkState::Failed => return,
+            _ if !stream.may_read(self.update) => return,
             _ if waits => return self.finish(stream, chunk, stream.read(chunk)),
             ChunkState::Absent | ChunkState::Requested => self.request(stream, chunk),
         }
         if matches!(stream.chunks.state(chunk), ChunkState::Requested) {
             self.counts[1] += 1;
-            if stream.warns() {
+            if stream.take_first_late() {
                 log::warning(&format!(
                     "animation '{}': the data of second {:.1} was not read in time, and poses hold \
                      until it is (the counter animation/late_chunks has all of these)",
@@ -221,37 +229,79 @@ impl ClipStreams {
 
     /// Begins to read a chunk that is not in memory. Without a thread, it is read at once.
     fn request(&mut self, stream: &Arc<ClipStream>, chunk: usize) {
-        if stream.chunks.state(chunk) != ChunkState::Absent {
+        if !stream.chunks.is_absent(chunk) || !stream.may_read(self.update) {
             return;
         }
-        if self.reader.is_none() {
-            self.reader = ChunkReader::start().ok();
+        if self.reader.is_none() && !self.has_no_thread {
+            self.keep_reader(ChunkReader::start());
         }
-        let jobs = self.reader.as_ref().and_then(|reader| reader.jobs.as_ref());
-        let sent = jobs.is_some_and(|jobs| jobs.send((Arc::downgrade(stream), chunk)).is_ok());
-        match sent {
-            true => stream.chunks.set(chunk, ChunkState::Requested),
-            false => self.finish(stream, chunk, stream.read(chunk)),
+        let Some(reader) = &self.reader else {
+            return self.finish(stream, chunk, stream.read(chunk));
+        };
+        let bytes = stream.chunk_bytes();
+        reader.add(ChunkJob { stream: Arc::downgrade(stream), chunk, bytes });
+        self.requested_bytes += bytes;
+        stream.chunks.set(chunk, ChunkState::Requested);
+    }
+
+    /// Keeps the thread, or reports why there is none.
+    pub(super) fn keep_reader(&mut self, started: Result<ChunkReader, Error>) {
+        match started {
+            Ok(reader) => self.reader = Some(reader),
+            Err(error) => {
+                self.has_no_thread = true;
+                log::warning(&format!(
+                    "streamed animations: {}: frames wait for their data",
+                    error.message
+                ));
+            }
         }
     }
 
     /// Takes the chunks that were read since the last update.
     fn take_results(&mut self) {
         let Some(reader) = &self.reader else { return };
-        let results = reader.results.lock().unwrap_or_else(PoisonError::into_inner);
-        let read: Vec<ChunkResult> = results.try_iter().collect();
-        drop(results);
-        for ChunkResult { stream, chunk, read } in read {
-            if let Some(stream) = stream.upgrade() {
-                self.finish(&stream, chunk, read);
+        for result in reader.take_results() {
+            self.take_result(result);
+        }
+    }
+
+    fn take_result(&mut self, ChunkResult { job, read }: ChunkResult) {
+        self.requested_bytes -= job.bytes;
+        if let (Some(stream), Some(read)) = (job.stream.upgrade(), read) {
+            self.finish(&stream, job.chunk, read);
+        }
+    }
+
+    /// Ends the requests of chunks that nobody needs any more.
+    fn drop_old_jobs(&mut self) {
+        if self.requested_bytes == 0 {
+            return;
+        }
+        let Some(reader) = &self.reader else { return };
+        for job in reader.remove_old(self.update.saturating_sub(JOB_UPDATES)) {
+            self.requested_bytes -= job.bytes;
+            if let Some(stream) = job.stream.upgrade()
+                && stream.chunks.state(job.chunk) == ChunkState::Requested
+            {
+                stream.chunks.set(job.chunk, ChunkState::Absent);
             }
         }
     }
 
     /// Keeps a chunk that was read, or reports why it was not.
-    fn finish(&mut self, stream: &Arc<ClipStream>, chunk: usize, read: Result<Clip, Error>) {
+    pub(super) fn finish(
+        &mut self,
+        stream: &Arc<ClipStream>,
+        chunk: usize,
+        read: Result<Clip, Error>,
+    ) {
+        // An update that waited may have read it, too.
+        if stream.chunks.is_resident(chunk) {
+            return;
+        }
         let state = match read {
-            Ok(clip) if stream.chunks.resident(chunk).is_none() => {
+            Ok(clip) => {
                 let bytes = clip.memory_bytes();
                 let resident = ResidentChunk { stream: Arc::downgrade(stream), chunk, bytes };
                 self.resident.push(resident);
@@ -259,28 +309,89 @@ impl ClipStreams {
                 self.counts[0] += 1;
                 ChunkState::Resident(Arc::new(clip))
             }
-            Ok(_) => return,
-            Err(error) => {
-                let (start, end) = stream.head().times(chunk);
-                log::error(&format!(
-                    "animation '{}': {}: poses hold from second {start:.1} to {end:.1}",
-                    stream.name, error.message
-                ));
-                ChunkState::Failed
-            }
+            Err(error) => self.report(stream, chunk, &error),
         };
         stream.chunks.set(chunk, state);
     }
 
+    /// Reports that a chunk could not be read, and returns its state.
+    fn report(&self, stream: &ClipStream, chunk: usize, error: &Error) -> ChunkState {
+        let (name, reason) = (&stream.name, &error.message);
+        if is_temporary(error) {
+            stream.delay_until(self.update + RETRY_UPDATES);
+            if stream.take_first_failure() {
+                let text = "poses hold until it can be read, which is tried again";
+                log::error(&format!("animation '{name}': {reason}: {text}"));
+            }
+            return ChunkState::Absent;
+        }
+        let (start, end) = stream.head().times(chunk);
+        log::error(&format!(
+            "animation '{name}': {reason}: poses hold from second {start:.1} to {end:.1}"
+        ));
+        ChunkState::Failed
+    }
+
+    /// Returns the chunk of a time of a clip that need not play, and the time in it. A chunk that
+    /// is not in memory is read at once.
+    ///
+    /// # Errors
+    /// Fails if it cannot be read, or is damaged.
+    fn chunk_at(&mut self, stream: &Arc<ClipStream>, time: f32) -> Result<(Arc<Clip>, f32), Error> {
+        let chunk = stream.chunks.at(time);
+        let time = time - stream.chunks.start(chunk);
+        if let Some(clip) = stream.chunks.resident(chunk) {
+            return Ok((clip, time));
+        }
+        let is_same = |it: &&SampledChunk| {
+            it.chunk == chunk && std::ptr::eq(it.stream.as_ptr(), Arc::as_ptr(stream))
+        };
+        if let Some(sampled) = self.sampled.as_ref().filter(is_same) {
+            return Ok((sampled.clip.clone(), time));
+        }
+        let clip = stream.read(chunk).map_err(|error| Error {
+            message: format!("animation '{}': {}", stream.name, error.message),
+            ..error
+        })?;
+        let clip = Arc::new(clip);
+        self.sampled =
+            Some(SampledChunk { stream: Arc::downgrade(stream), chunk, clip: clip.clone() });
+        Ok((clip, time))
+    }
+
+    /// Notes the uses of the characters whose poses the current update does not evaluate: those of
+    /// other worlds, and those that their level of detail leaves out.
+    fn note_uses(&self, characters: &[Character], seconds: f32) {
+        for character in characters.iter().filter(|it| !it.is_due) {
+            character.each_clip_use(seconds, |stream, it| {
+                let current = stream.chunks.at(it.time);
+                for chunk in [Some(current), it.held].into_iter().flatten() {
+                    stream.note_use(chunk, self.update, true);
+                }
+                for chunk in it.ahead(&stream.chunks).into_iter().flatten() {
+                    stream.note_use(chunk, self.update, false);
+                }
+            });
+        }
+    }
+
     /// Releases the chunks of clips that were replaced, and those that were not used for the
-    /// longest time if there are too many.
-    fn release(&mut self) {
+    /// longest time if there are too many. Those that a character plays, or needs soon, are kept.
+    fn release(&mut self, characters: &[Character], seconds: f32) {
         let bytes = &mut self.bytes;
         self.resident.retain(|it| {
             let is_used = it.stream.strong_count() > 0;
             *bytes -= if is_used { 0 } else { it.bytes };
             is_used
         });
+        if self.bytes > self.limit {
+            self.note_uses(characters, seconds);
+            self.release_oldest();
+        }
+    }
+
+    /// Releases the chunks that were not used for the longest time, down to the limit.
+    fn release_oldest(&mut self) {
         while self.bytes > self.limit {
             let last_use = |it: &ResidentChunk| {
                 it.stream.upgrade().map_or(0, |stream| stream.last_use(it.chunk))
@@ -323,12 +434,39 @@ impl ClipStreams {
         self.limit = bytes;
     }
 
+    /// Returns the bytes that the requested chunks are expected to take.
+    #[cfg(test)]
+    pub(super) fn requested_bytes(&self) -> usize {
+        self.requested_bytes
+    }
+
     /// Waits until the thread has read a chunk.
     #[cfg(test)]
     pub(super) fn wait(&mut self) {
         let reader = self.reader.as_ref().expect("a chunk was requested");
-        let ChunkResult { stream, chunk, read } =
-            reader.results.lock().unwrap().recv().expect("the thread reads");
-        self.finish(&stream.upgrade().expect("the clip is used"), chunk, read);
+        let result = reader.wait();
+        self.take_result(result);
+    }
+}
+
+impl Animations {
+    /// Returns the pose of a bone at a time of a clip in seconds. Of a clip of differences, it is
+    /// the difference. A chunk of a streamed clip that is not in memory is read at once.
+    ///
+    /// # Errors
+    /// Fails if the chunk cannot be read, or is damaged.
+    pub fn sample(
+        &mut self,
+        model: &AnimatedModel,
+        clip: u16,
+        bone: usize,
+        time: f32,
+    ) -> Result<NodePose, Error> {
+        let named = &model.clips[usize::from(clip)];
+        let Some(stream) = &named.stream else {
+            return Ok(model.sample(&named.clip, bone, time));
+        };
+        let (chunk, time) = self.streams.chunk_at(stream, time)?;
+        Ok(model.sample(&chunk, bone, time))
     }
 }

@@ -7,7 +7,7 @@ use super::animation_resource::split_clip;
 use super::clip_stream::{self, ClipStream, OpenedAnimation};
 use super::{Animations, bone_nodes, take_poses};
 use crate::unit::Units;
-use engine_animation::{AnimationData, Clip};
+use engine_animation::{AnimationData, AnimationHead, Clip};
 use engine_foundation::suggest::hint;
 use engine_foundation::{Error, error, log};
 use engine_models::Model;
@@ -51,23 +51,40 @@ impl ChangedClips<'_> {
     }
 }
 
-/// Opens the compiled form of a resource; `None` if it does not exist.
-fn open_resource(
+/// Opens an animation and reads its head; `None` if it has to be read as a whole.
+fn open_once(
     store: &mut ResourceStore,
-    kind: &str,
-    name: &str,
-) -> Result<Option<DataPieces>, Error> {
-    let resource = ResourceName::new(kind, name);
-    if !store.has(&resource) && store.failure(&resource).is_none() {
-        return Ok(None);
+    resource: &ResourceName,
+) -> Result<Option<(DataPieces, AnimationHead)>, Error> {
+    let pieces = store.pieces(resource)?;
+    match clip_stream::open(&pieces) {
+        Ok(OpenedAnimation::Streamed(head)) => Ok(Some((pieces, head))),
+        Ok(OpenedAnimation::Whole) => Ok(None),
+        Err(error) => {
+            let message = format!("the data of {resource}: {}", error.message);
+            Err(Error { message, ..error })
+        }
     }
-    store.pieces(&resource).map(Some)
+}
+
+/// Opens an animation as [`open_once`] does. If it is damaged, the checks of whole data decide:
+/// they wait for an engine that is writing it, and let damaged data be compiled again.
+fn open_animation(
+    store: &mut ResourceStore,
+    resource: &ResourceName,
+) -> Result<Option<(DataPieces, AnimationHead)>, Error> {
+    match open_once(store, resource) {
+        Err(error) if !clip_stream::is_temporary(&error) => {
+            read_resource(store, resource)?;
+            open_once(store, resource)
+        }
+        opened => opened,
+    }
 }
 
 /// Reads the compiled form of a resource.
-fn read_resource(store: &mut ResourceStore, kind: &str, name: &str) -> Result<SharedBytes, Error> {
-    let resource = ResourceName::new(kind, name);
-    let bytes = store.read(&resource)?;
+fn read_resource(store: &mut ResourceStore, resource: &ResourceName) -> Result<SharedBytes, Error> {
+    let bytes = store.read(resource)?;
     // Characters have their own form of the data.
     store.evict(std::iter::once(resource.id()));
     Ok(bytes)
@@ -121,7 +138,10 @@ impl Animations {
         files: &mut dyn ClipFiles,
     ) -> Result<NamedClip, Error> {
         let unfit = |error: Error| {
-            error!("animation '{name}' does not fit the model '{}': {}", model.name, error.message)
+            let reason = &error.message;
+            let message =
+                format!("animation '{name}' does not fit the model '{}': {reason}", model.name);
+            Error { message, ..error }
         };
         if let Some((other, clip)) = split_clip(name) {
             let loaded = files.model(other)?;
@@ -134,20 +154,25 @@ impl Animations {
             };
             return Ok(NamedClip::new(name, clip, ClipOrigin::Model(other.to_string())));
         }
-        let Some(pieces) = open_resource(files.store(), kind_names::ANIMATION, name)? else {
-            return Err(missing_clip(model, name, files.store()));
-        };
-        if let OpenedAnimation::Streamed(head) = clip_stream::open(&pieces)? {
-            warn_of_root(name, &head.data.clip);
-            let (clip, stream) =
-                ClipStream::new(name, (pieces, head), &model.skeleton).map_err(unfit)?;
-            self.streams.is_used = true;
-            let named = NamedClip::new(name, clip, ClipOrigin::Animation);
-            return Ok(NamedClip { stream: Some(Arc::new(stream)), ..named });
+        let resource = ResourceName::new(kind_names::ANIMATION, name);
+        let store = files.store();
+        if !store.has(&resource) && store.failure(&resource).is_none() {
+            return Err(missing_clip(model, name, store));
         }
-        let bytes = read_resource(files.store(), kind_names::ANIMATION, name)?;
-        let clip = read_animation(name, &bytes, model).map_err(unfit)?;
-        Ok(NamedClip::new(name, clip, ClipOrigin::Animation))
+        let Some((pieces, head)) = open_animation(store, &resource)? else {
+            let data = read_animation(name, &read_resource(store, &resource)?)?;
+            let clip = data.fit(&model.skeleton).map_err(unfit)?;
+            return Ok(NamedClip::new(name, clip, ClipOrigin::Animation));
+        };
+        self.streams.check_room()?;
+        warn_of_root(name, &head.data.clip);
+        let first = clip_stream::read_chunk(&pieces, &head, 0)?;
+        let (clip, stream) =
+            ClipStream::new(name, (pieces, head, first), &model.skeleton).map_err(unfit)?;
+        let stream = Arc::new(stream);
+        self.streams.add(&stream);
+        let named = NamedClip::new(name, clip, ClipOrigin::Animation);
+        Ok(NamedClip { stream: Some(stream), ..named })
     }
 
     /// Replaces changed models, and clips of changed files, in all characters. Returns the names of
@@ -227,12 +252,14 @@ impl Animations {
     }
 }
 
-/// Reads an animation for the skeleton of a model.
-fn read_animation(name: &str, bytes: &[u8], model: &AnimatedModel) -> Result<Clip, Error> {
-    let data = AnimationData::read(bytes)
-        .map_err(|error| error!("the data of '{name}': {}", error.message))?;
+/// Reads an animation as a whole.
+fn read_animation(name: &str, bytes: &[u8]) -> Result<AnimationData, Error> {
+    let data = AnimationData::read(bytes).map_err(|error| Error {
+        message: format!("the data of '{name}': {}", error.message),
+        ..error
+    })?;
     warn_of_root(name, &data.clip);
-    data.fit(&model.skeleton)
+    Ok(data)
 }
 
 /// Logs the warning of a clip about its root motion.

@@ -7,7 +7,10 @@ mod animation_resource;
 mod bone_mode;
 mod character;
 mod character_pose;
+mod chunk_reader;
 mod clip_stream;
+#[cfg(test)]
+mod clip_stream_limit_tests;
 #[cfg(test)]
 mod clip_stream_tests;
 mod clip_streams;
@@ -278,7 +281,7 @@ impl Animations {
         self.begin_states_together(seconds);
         self.finish_steps(step, units, bodies);
         self.merge(seconds);
-        self.streams.update(&self.characters, seconds, waits);
+        self.streams.update(&mut self.characters, seconds, waits);
         let bodies = &*bodies;
         let ground = bodies.of_world(world).map(|physics| Ground { bodies, physics });
         let context = PoseContext { seconds, ground };

@@ -115,7 +115,7 @@ impl PlayingClip {
     /// Returns the use of the clip in the current pose.
     pub(super) fn clip_use(&self) -> ClipUse {
         let PlayOptions { speed, range, loops, .. } = self.options;
-        ClipUse { time: self.time, speed, range, loops }
+        ClipUse { time: self.time, speed, range, loops, held: self.player.chunk() }
     }
 
     /// Returns the movement of the root in the last update.

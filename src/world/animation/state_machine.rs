@@ -3,13 +3,15 @@
 
 use super::animated_model::{AnimatedModel, NamedClip};
 use super::animation_resource::refer_clip;
+use super::clip_stream::ClipStream;
 use super::clip_streams::ClipUse;
 use super::constraints::{BoundConstraints, CharacterConstraints};
 use super::events::{EventOrigin, refer_to_cue};
 use engine_animation::{
-    BoneMask, Clip, ClipInfo, EventCue, PlayerPool, Pose, PoseEvaluator, RigData, RigidTransform,
-    STATE_MACHINE_VERSION, SamplePlayers, SentEvent, StateMachine, StateMachineOutput,
-    StateMachineState, WeightEvaluator, compile_state_machine, read_state_machine,
+    BoneMask, Clip, ClipInfo, ClipPlayer, EventCue, PlayerPool, Pose, PoseEvaluator, RigData,
+    RigidTransform, STATE_MACHINE_VERSION, SamplePlayers, SentEvent, StateMachine,
+    StateMachineOutput, StateMachineState, WeightEvaluator, compile_state_machine,
+    read_state_machine,
 };
 use engine_foundation::hash::StateHash;
 use engine_foundation::{Error, error};
@@ -117,6 +119,11 @@ impl BoundMachine {
         self.clips.get(usize::from(index)).map(|named| &named.clip)
     }
 
+    /// Returns true if a clip of the machine is streamed.
+    pub(super) fn has_streams(&self) -> bool {
+        self.clips.iter().any(|named| named.stream.is_some())
+    }
+
     /// Returns the bones that a clip or a constraint of the machine moves, sorted.
     pub(super) fn moved_bones(&self) -> &[u16] {
         &self.moved
@@ -190,19 +197,22 @@ impl CharacterMachine {
         self.output.samples.iter().filter_map(|sample| self.bound.clip(sample.clip))
     }
 
-    /// Calls a function for each use of a clip in the pose of the last update, which took
+    /// Calls a function for each use of a streamed clip in the pose of the last update, which took
     /// `seconds`.
-    pub(super) fn each_clip_use(&self, seconds: f32, mut notify: impl FnMut(&NamedClip, ClipUse)) {
+    pub(super) fn each_clip_use(
+        &self,
+        seconds: f32,
+        mut notify: impl FnMut(&Arc<ClipStream>, ClipUse),
+    ) {
         for sample in &self.output.samples {
             let Some(named) = self.bound.clips.get(usize::from(sample.clip)) else { continue };
-            if named.stream.is_none() {
-                continue;
-            }
+            let Some(stream) = &named.stream else { continue };
             let length = named.clip.seconds;
             let moved = sample.time - sample.from + sample.loops as f32 * length;
             let speed = if seconds > 0.0 { moved / seconds } else { 1.0 };
             let (time, loops) = (sample.time, sample.wraps);
-            notify(named, ClipUse { time, speed, range: [0.0, length], loops });
+            let held = self.players.player(sample).and_then(ClipPlayer::chunk);
+            notify(stream, ClipUse { time, speed, range: [0.0, length], loops, held });
         }
     }
 

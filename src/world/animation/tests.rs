@@ -52,9 +52,9 @@ fn model(animations: Vec<AnimationData>) -> Model {
 }
 
 /// Models that clips are read from, and no other files.
-struct TestFiles {
-    store: ResourceStore,
-    models: Vec<Arc<Model>>,
+pub(super) struct TestFiles {
+    pub store: ResourceStore,
+    pub models: Vec<Arc<Model>>,
 }
 
 impl TestFiles {

@@ -138,7 +138,8 @@ impl SamplePlayers {
         self.truncate(output.samples.len(), pool);
     }
 
-    /// Writes the pose of a character into `pose`. Allocates only while the pool grows.
+    /// Writes the pose of a character into `pose`. Allocates only while the pool grows, and when a
+    /// streamed clip begins or reaches another chunk, whose player is a new one.
     pub fn evaluate(
         &mut self,
         output: &StateMachineOutput,

@@ -1,0 +1,173 @@
+//! Tests of the limits of streamed clips: the memory of chunks with characters that are not due,
+//! the requests that wait for the thread, and the number of open streams.
+
+use super::chunk_reader::{ChunkJob, QueuedJobs};
+use super::clip_stream_tests::{WHOLE, assert_x, data, stage, step, stream_of, streamed};
+use super::clip_streams::STREAMS_MAX;
+use super::tests::Stage;
+use super::{AnimationStep, Character, PlayOptions, bone_nodes};
+use crate::WorldId;
+use crate::scene_graph::NodePose;
+use crate::unit::UnitId;
+use engine_animation::ChunkState;
+use engine_foundation::{HandleKind, Slots};
+use std::sync::Arc;
+
+#[test]
+fn the_oldest_chunks_are_released_above_the_limit() {
+    let mut stage = stage(&["dance"], &data());
+    let id = stage.play("dance", WHOLE).unwrap();
+    for second in 1..8 {
+        let row = stage.unit.row();
+        stage.animations.of_mut(row).unwrap().set_clip_time(id, second as f32 + 0.5);
+        stage.step(0.0);
+    }
+    let [count, bytes] = stage.animations.streams.resident();
+    assert_eq!(count, 7);
+    stage.animations.streams.set_limit(bytes / 2);
+    stage.step(0.0);
+    let [count, after] = stage.animations.streams.resident();
+    assert!((2..=3).contains(&count) && after <= bytes / 2, "{count} chunks");
+    let stream = stream_of(&stage, "dance");
+    assert_eq!(stream.chunks.state(1), ChunkState::Absent, "the oldest one");
+    assert!(matches!(stream.chunks.state(7), ChunkState::Resident(_)), "it is played");
+    stage.animations.streams.set_limit(0);
+    stage.step(0.0);
+    assert_eq!(stage.animations.streams.resident()[0], 1, "what is played stays");
+    assert_x(&stage, 7.5);
+}
+
+/// Adds a character of the same model in another world.
+fn add_in_other_world(stage: &mut Stage) -> (WorldId, UnitId) {
+    let mut worlds = Slots::new(HandleKind::World, 2);
+    worlds.add(()).unwrap();
+    let world = WorldId(worlds.add(()).unwrap());
+    let resource = stage.units.of(stage.unit).resource.clone();
+    let unit = stage.units.spawn(world, &resource, &NodePose::IDENTITY).unwrap();
+    let model = stage.character().model.clone();
+    let nodes = bone_nodes(&model, &stage.units, unit);
+    stage.animations.add(Character::new(unit, model, nodes));
+    (world, unit)
+}
+
+#[test]
+fn playing_clips_of_other_worlds_are_not_released() {
+    let mut stage = stage(&["dance", "other"], &data());
+    stage.animations.streams.set_limit(0);
+    stage.play("dance", WHOLE).unwrap();
+    let (other_world, unit) = add_in_other_world(&mut stage);
+    let character = stage.animations.of_mut(unit.row()).unwrap();
+    let clip = character.model.position("other").unwrap();
+    character.play(clip, WHOLE).unwrap();
+    for round in 0..3 {
+        stage.step(if round == 0 { 2.5 } else { 0.0 });
+        let Stage { animations, units, bodies, pool, .. } = &mut stage;
+        let seconds = if round == 0 { 5.5 } else { 0.0 };
+        let step = AnimationStep { world: other_world, seconds, viewers: &[], waits: true };
+        animations.update(step, units, bodies, pool).unwrap();
+        assert!(stream_of(&stage, "dance").chunks.is_resident(2), "round {round}");
+        assert!(stream_of(&stage, "other").chunks.is_resident(5), "round {round}");
+    }
+    assert_eq!(stage.animations.streams.take_counts(), [2, 0], "nothing is read again");
+}
+
+#[test]
+fn playing_clips_at_coarse_levels_of_detail_are_kept() {
+    let mut stage = stage(&["dance"], &data());
+    let row = stage.unit.row();
+    stage.animations.of_mut(row).unwrap().detail.level = Some(3);
+    stage.play("dance", WHOLE).unwrap();
+    stage.step(2.25);
+    stage.animations.streams.set_limit(0);
+    let stream = stream_of(&stage, "dance");
+    let mut evaluated = 0;
+    for update in 0..24 {
+        step(&mut stage, 0.01);
+        evaluated += usize::from(stage.character().is_due);
+        assert!(stream.chunks.is_resident(2), "update {update}");
+    }
+    assert_eq!(evaluated, 3);
+    assert_eq!(stage.animations.streams.take_counts(), [1, 0]);
+}
+
+#[test]
+fn a_chunk_that_its_player_holds_is_not_late() {
+    let mut stage = stage(&["dance"], &data());
+    stage.play("dance", WHOLE).unwrap();
+    stage.step(2.25);
+    let stream = stream_of(&stage, "dance");
+    stream.chunks.set(2, ChunkState::Absent);
+    step(&mut stage, 0.25);
+    assert_x(&stage, 2.5);
+    assert_eq!(stage.animations.streams.take_counts(), [1, 0]);
+    assert_eq!(stream.chunks.state(2), ChunkState::Absent, "it is not read again");
+}
+
+#[test]
+fn requested_chunks_count_as_memory() {
+    let mut stage = stage(&["dance"], &data());
+    let stream = stream_of(&stage, "dance");
+    let bytes = stream.chunk_bytes();
+    stage.animations.streams.set_limit(bytes * 3 / 2);
+    stage.play("dance", PlayOptions { speed: 5.0, ..WHOLE }).unwrap();
+    step(&mut stage, 0.01);
+    assert_eq!(stage.animations.streams.requested_bytes(), bytes);
+    assert_eq!(stream.chunks.state(2), ChunkState::Absent, "there is room for one chunk");
+    stage.animations.streams.wait();
+    assert!(stream.chunks.is_resident(1));
+    assert_eq!(stage.animations.streams.requested_bytes(), 0);
+}
+
+#[test]
+fn current_poses_are_read_first_and_old_requests_end() {
+    let stage = stage(&["dance"], &data());
+    let stream = stream_of(&stage, "dance");
+    let mut queued = QueuedJobs::default();
+    for (chunk, update, is_current) in
+        [(1, 7, false), (2, 5, true), (3, 6, true), (4, 8, false), (5, 6, true), (6, 1, true)]
+    {
+        assert!(stream.note_use(chunk, update, is_current));
+        let stream = Arc::downgrade(&stream);
+        queued.jobs.push(ChunkJob { stream, chunk, bytes: 1 });
+    }
+    assert!(!stream.note_use(4, 8, true), "it was noted as one to read ahead");
+    let old: Vec<usize> = queued.remove_old(5).iter().map(|job| job.chunk).collect();
+    assert_eq!(old, [6]);
+    let order: Vec<usize> = std::iter::from_fn(|| queued.take()).map(|job| job.chunk).collect();
+    assert_eq!(order, [4, 3, 5, 2, 1]);
+}
+
+#[test]
+fn requests_that_nobody_needs_end() {
+    let mut stage = stage(&["dance"], &data());
+    stage.play("dance", WHOLE).unwrap();
+    step(&mut stage, 0.25);
+    let stream = stream_of(&stage, "dance");
+    let row = stage.unit.row();
+    stage.animations.of_mut(row).unwrap().stop(None, 0.0);
+    (0..70).for_each(|_| step(&mut stage, 0.0));
+    for _ in 0..600 {
+        if stage.animations.streams.requested_bytes() == 0 {
+            break;
+        }
+        std::thread::sleep(std::time::Duration::from_millis(100));
+        step(&mut stage, 0.0);
+    }
+    assert_eq!(stage.animations.streams.requested_bytes(), 0);
+    assert_ne!(stream.chunks.state(1), ChunkState::Requested);
+}
+
+#[test]
+fn the_number_of_open_streams_is_limited() {
+    let mut stage = stage(&["dance"], &data());
+    let streams = &mut stage.animations.streams;
+    let stream = streamed("other", &data()).stream.unwrap();
+    for _ in 0..STREAMS_MAX {
+        streams.check_room().unwrap();
+        streams.add(&stream);
+    }
+    let message = streams.check_room().unwrap_err().message;
+    assert!(message.contains("256 streamed animations"), "{message}");
+    drop(stream);
+    streams.check_room().unwrap();
+}
