@@ -200,11 +200,11 @@ impl Engine {
             return Err(error!("the platform has {STOPS_MAX} stops already (STOPS_MAX)"));
         }
         let ground = of.ground;
-        let check = |mesh: Handle, point: Vec3, place: &str| {
+        let check = |mesh: Handle, point: Vec3, site: &str| {
             let found = meshes.get(mesh).and_then(|mesh| mesh.snap(point));
             found
                 .map(drop)
-                .ok_or_else(|| error!("stop '{name}': there is no ground {place} near {point}"))
+                .ok_or_else(|| error!("stop '{name}': there is no ground {site} near {point}"))
         };
         check(platform.0, settings.aboard, "on the platform")?;
         check(ground, settings.ashore, "beside the platform")?;
@@ -241,9 +241,10 @@ impl Engine {
         }
         let mut reports = Vec::new();
         for (part, edit) in edits {
-            let made = self.make_platform(level, (class, ground), (*part, edit));
-            let has_effect = made.is_ok();
-            let message = made.unwrap_or_else(|error| format!("does nothing: {}", error.message));
+            let created = self.make_platform(level, (class, ground), (*part, edit));
+            let has_effect = created.is_ok();
+            let message =
+                created.unwrap_or_else(|error| format!("does nothing: {}", error.message));
             reports.push(EditReport {
                 kind: "platform",
                 name: edit.name.clone(),

@@ -127,16 +127,14 @@ pub const SETTINGS: &[Setting] = &[
         "limits.flow_nodes",
         SettingType::Number(100.0, 10_000_000.0),
         "10000",
-        "The maximum number of nodes of a graph that run for one event. More is an error, which \
-         ends the event.",
+        "The maximum number of nodes of a graph that run for one event. More end it with an error.",
     )
     .live(),
     setting(
         "limits.flow_events",
         SettingType::Number(10.0, 1_000_000.0),
         "1000",
-        "The maximum number of events that a graph gets in one update because of each other. More \
-         are an error, and are dropped.",
+        "The maximum number of events that a graph gets in one update because of each other.",
     )
     .live(),
     setting(

@@ -112,7 +112,7 @@ fn scripts_of_the_manual() -> Vec<(String, String)> {
 }
 
 #[test]
-fn the_scripts_of_the_manual_do_as_it_says() {
+fn scripts_of_the_manual_have_its_results() {
     let game = game("script_manual");
     game.write("units/lamp.unit", LAMP);
     // 12 by 10.

@@ -233,9 +233,9 @@ describe("a platform of a script", function()
     local top, problem = lift, nil
     for i = 1, 8 do
       local next_unit = World.spawn_unit(world, "units/navigation/lift", Vector3(22, 10, i))
-      local ok, made = pcall(NavigationMesh.create_platform, top, next_unit)
-      if not ok then problem = made break end
-      top = made
+      local ok, created = pcall(NavigationMesh.create_platform, top, next_unit)
+      if not ok then problem = created break end
+      top = created
     end
     assert.matches("PLATFORM_DEPTH_MAX", problem)
     NavigationMesh.destroy(lift)

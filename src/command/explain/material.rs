@@ -3,7 +3,7 @@
 
 use engine_foundation::Error;
 use engine_render::{PipelineVariant, pipeline_variants};
-use engine_resource::material_data::{BLENDS, MaterialData, ShaderData, SurfaceFunctions};
+use engine_resource::material_data::{BLENDS, MaterialData, ShaderData};
 use engine_resource::surface_source::SurfaceSource;
 
 /// Describes a material in compiled form. `shader` returns the compiled form of its shader.

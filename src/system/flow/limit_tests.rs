@@ -46,7 +46,8 @@ fn an_event_that_sends_itself_ends_with_an_error() {
         game.flow.last_error(),
         "graph test.flow, node e (event.custom): 1000 events came in one update because of each \
          other, which is the limit (limits.flow_events in settings.sjson), and further ones are \
-         dropped: does it send itself? The last one came after the wires e.out > l.in, l.out > a.in of test.flow"
+         dropped: does it send itself? The last one came after the wires e.out > l.in, l.out > \
+         a.in of test.flow"
     );
     assert!(game.flow.queue.is_empty() && game.flow.is_idle());
     let once = game.taken().split(' ').count();

@@ -5,7 +5,7 @@ use super::mesh::{NavigationMesh, NearestPolygon};
 use super::own_costs::OwnCosts;
 use super::passages::{Approach, Turn};
 use super::rides::Ride;
-use super::routes::Goal;
+use super::routes::TravelTarget;
 use super::search::{PartialReason, PolygonPath};
 use super::steering::Steering;
 use super::traversal::Traversal;
@@ -177,7 +177,7 @@ pub struct Agent {
     pub(super) queue: (u32, u32),
     pub(super) leader: Option<Leader>,
     /// Destination on another mesh, or behind a ride on a platform.
-    pub goal: Option<Goal>,
+    pub target: Option<TravelTarget>,
     pub(super) ride: Option<Ride>,
     /// Narrow passage that comes next on its path, and its turn there.
     pub(super) approach: Approach,
@@ -213,7 +213,7 @@ impl Agent {
             traversal: None,
             queue: (0, 0),
             leader: None,
-            goal: None,
+            target: None,
             ride: None,
             approach: Approach::default(),
             turn: Turn::Free,
@@ -224,7 +224,7 @@ impl Agent {
         self.stop(AgentState::Lost);
         self.destination = None;
         self.leader = None;
-        self.goal = None;
+        self.target = None;
         self.ride = None;
         self.velocity = Vec2::ZERO;
         self.traversal = None;
@@ -467,8 +467,8 @@ impl Agent {
         if let Some(leader) = &self.leader {
             leader.write_state(&mut write);
         }
-        if let Some(goal) = &self.goal {
-            goal.write_state(&mut write);
+        if let Some(target) = &self.target {
+            target.write_state(&mut write);
         }
         if let Some(ride) = &self.ride {
             ride.write_state(&mut write);

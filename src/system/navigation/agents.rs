@@ -12,7 +12,7 @@ use super::neighbors::Snapshot;
 use super::own_costs::{Group, OwnCosts};
 use super::passages::Passages;
 use super::platforms::Platform;
-use super::routes::Goal;
+use super::routes::TravelTarget;
 use super::search::{PolygonPath, Searcher};
 use super::steering::{self, Steering};
 use super::volumes::Renumbering;
@@ -96,7 +96,7 @@ impl Agents {
     /// Until then, an agent that has a path follows it. Agents that are lost stay where they are.
     pub fn set_destination(&mut self, agent: Handle, destination: NearestPolygon) {
         if let Some(mesh) = self.slots.get(agent).map(|agent| agent.mesh) {
-            self.set_goal(agent, mesh, destination);
+            self.set_target(agent, mesh, destination);
         }
     }
 
@@ -124,7 +124,7 @@ impl Agents {
     /// Ends the way of an agent, which stops.
     pub fn cancel(&mut self, agent: Handle) {
         if let Some(agent) = self.slots.get_mut(agent) {
-            agent.goal = None;
+            agent.target = None;
             // One between the ground and a platform crosses first.
             match &mut agent.ride {
                 Some(ride) if ride.is_crossing() => ride.forget_exit(),
@@ -153,9 +153,9 @@ impl Agents {
             self.follow(agent, leader.agent, leader.offset);
             return;
         }
-        if let Some(goal) = &mut known.goal {
+        if let Some(target) = &mut known.target {
             // Its way is chosen again from there.
-            *goal = Goal::new(goal.mesh, goal.position);
+            *target = TravelTarget::new(target.mesh, target.position);
             known.destination = None;
             known.end = at.position;
             known.stop(AgentState::Waiting);

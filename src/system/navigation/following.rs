@@ -59,7 +59,7 @@ impl Agents {
             agent.leader = Some(Leader { agent: leader, offset, slot, velocity, search_seconds });
             agent.destination = Some(agent.at);
             agent.request = None;
-            agent.goal = None;
+            agent.target = None;
             if !agent.ride.is_some_and(|ride| ride.is_crossing()) {
                 agent.ride = None;
             }

@@ -41,11 +41,11 @@ pub mod routes;
 pub mod search;
 mod sight;
 mod steering;
-mod stop_places;
 mod straighten;
 mod traversal;
 mod velocity;
 pub mod volumes;
+mod waiting_slots;
 
 #[cfg(test)]
 mod agent_tests;

@@ -15,9 +15,9 @@ impl Agents {
         if let Some(agent) = self.slots.get_mut(agent)
             && agent.state != AgentState::Lost
         {
-            let (destination, leader, goal) = (agent.destination, agent.leader, agent.goal);
+            let (destination, leader, target) = (agent.destination, agent.leader, agent.target);
             agent.lose();
-            (agent.destination, agent.leader, agent.goal) = (destination, leader, goal);
+            (agent.destination, agent.leader, agent.target) = (destination, leader, target);
         }
     }
 

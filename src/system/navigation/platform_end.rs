@@ -26,8 +26,9 @@ impl Agents {
         for handle in agents {
             let agent = self.slots.get_mut(handle).expect("it was listed");
             let is_user = agent.ride.is_some_and(|ride| ended.contains(&ride.platform));
-            let is_sent = agent.goal.is_some_and(|goal| {
-                ended.contains(&goal.mesh) || goal.via.is_some_and(|(of, _)| ended.contains(&of))
+            let is_sent = agent.target.is_some_and(|target| {
+                ended.contains(&target.mesh)
+                    || target.via.is_some_and(|(of, _)| ended.contains(&of))
             });
             if ended.contains(&agent.mesh) {
                 let at = self.world_position(self.slots.get(handle).expect("it was listed"));
@@ -78,6 +79,6 @@ impl Agent {
     fn end_ride(&mut self, ended: &[Handle]) {
         self.ride = None;
         self.destination = None;
-        self.goal = self.goal.filter(|goal| !ended.contains(&goal.mesh));
+        self.target = self.target.filter(|target| !ended.contains(&target.mesh));
     }
 }

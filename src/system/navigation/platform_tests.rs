@@ -82,7 +82,7 @@ impl Building {
 
     fn send(&mut self, agent: Handle, position: Vec3) {
         let (mesh, at) = self.ground_at(position);
-        self.agents.set_goal(agent, mesh, at);
+        self.agents.set_target(agent, mesh, at);
     }
 
     fn of(&self, agent: Handle) -> &Agent {
@@ -243,7 +243,7 @@ fn scripts_open_and_close_stops() {
 }
 
 #[test]
-fn an_agent_goes_back_if_the_platform_leaves() {
+fn an_agent_returns_if_the_platform_leaves() {
     let mut of = Building::new(1, None);
     let agent = of.add(START);
     of.send(agent, GALLERY);
@@ -312,7 +312,7 @@ fn a_platform_can_be_on_another_one() {
     of.add_stop(cart, "lift", (Vec3::new(0.0, 0.0, 0.0), Vec3::new(0.0, 0.0, 0.0)));
     of.agents.platform_mut(cart).unwrap().stops[0].held = Some(true);
     let agent = of.add(START);
-    of.agents.set_goal(agent, cart, of.meshes.get(cart).unwrap().snap(Vec3::ZERO).unwrap());
+    of.agents.set_target(agent, cart, of.meshes.get(cart).unwrap().snap(Vec3::ZERO).unwrap());
     of.play(20.0);
     assert_eq!((of.of(agent).state_name(), of.of(agent).mesh), ("arrived", cart));
     // From the cart onto the lift, and from there to the other floor.
@@ -350,7 +350,7 @@ fn a_platform_without_ground_carries_nobody() {
     let mesh = of.meshes.get(id).unwrap();
     of.agents.add_platform(Platform::new((id, mesh), of.ground, pose, (5.0, None)));
     of.add_stop(id, "nowhere", (Vec3::new(90.0, 0.0, 0.0), Vec3::ZERO));
-    of.agents.set_goal(agent, id, of.meshes.get(id).unwrap().snap(Vec3::ZERO).unwrap());
+    of.agents.set_target(agent, id, of.meshes.get(id).unwrap().snap(Vec3::ZERO).unwrap());
     of.play(3.0);
     assert_eq!(of.of(agent).state, AgentState::Partial);
     of.send(agent, START + Vec3::X);

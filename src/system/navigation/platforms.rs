@@ -5,7 +5,7 @@
 
 use super::agents::{Agent, Agents};
 use super::mesh::{NavigationMesh, NearestPolygon};
-use super::stop_places::{places_aboard, places_ashore};
+use super::waiting_slots::{slots_aboard, slots_ashore};
 use engine_foundation::handle::{Handle, Slots};
 use engine_foundation::{Quat, Vec3};
 use std::collections::BTreeMap;
@@ -69,13 +69,13 @@ pub struct StopSettings {
 #[derive(Clone, PartialEq, Debug)]
 pub struct Stop {
     pub settings: StopSettings,
-    /// What a script has said: open or closed. `None` if the distance decides.
+    /// State that a script has set: open or closed. `None` if the distance decides.
     pub held: Option<bool>,
     pub is_open: bool,
     /// Places at which agents wait, beside the ways of others, with the version of the ground for
     /// which they were found, and true if the platform was at the stop then.
-    pub(super) places: Vec<Vec3>,
-    places_of: Option<(u32, bool)>,
+    pub(super) waiting_slots: Vec<Vec3>,
+    slots_of: Option<(u32, bool)>,
 }
 
 /// Agents at a stop.
@@ -104,7 +104,7 @@ pub struct Platform {
     /// Links of the ground by which paths lead from one stop to another.
     pub(super) links: BTreeMap<u32, (u8, u8)>,
     /// Places on it for agents that ride.
-    pub(super) places: Vec<Vec3>,
+    pub(super) waiting_slots: Vec<Vec3>,
     pub(super) tickets: u64,
 }
 
@@ -117,8 +117,8 @@ impl Platform {
         pose: MeshPose,
         (cost, capacity): (f32, Option<usize>),
     ) -> Platform {
-        let places = places_aboard(mesh, capacity.unwrap_or(PLATFORM_CAPACITY_MAX));
-        let capacity = capacity.unwrap_or(places.len().max(1));
+        let waiting_slots = slots_aboard(mesh, capacity.unwrap_or(PLATFORM_CAPACITY_MAX));
+        let capacity = capacity.unwrap_or(waiting_slots.len().max(1));
         Platform {
             mesh: id,
             ground,
@@ -127,7 +127,7 @@ impl Platform {
             capacity,
             stops: Vec::new(),
             links: BTreeMap::new(),
-            places,
+            waiting_slots,
             tickets: 0,
         }
     }
@@ -156,17 +156,17 @@ impl Platform {
 
 impl Stop {
     fn new(settings: StopSettings) -> Stop {
-        Stop { settings, held: None, is_open: false, places: Vec::new(), places_of: None }
+        Stop { settings, held: None, is_open: false, waiting_slots: Vec::new(), slots_of: None }
     }
 
     /// Finds the places at which agents wait, if the ground has changed, or the platform has come
     /// for the first time: only then is it known where it comes to.
-    fn find_places(&mut self, ground: &NavigationMesh, way: Vec3) {
-        let was_open = self.places_of.is_some_and(|(_, was_open)| was_open);
+    fn find_slots(&mut self, ground: &NavigationMesh, way: Vec3) {
+        let was_open = self.slots_of.is_some_and(|(_, was_open)| was_open);
         let of = (ground.version, self.is_open || was_open);
-        if self.places_of != Some(of) {
-            self.places_of = Some(of);
-            self.places = places_ashore(ground, self.settings.ashore, way.truncate());
+        if self.slots_of != Some(of) {
+            self.slots_of = Some(of);
+            self.waiting_slots = slots_ashore(ground, self.settings.ashore, way.truncate());
         }
     }
 }
@@ -301,7 +301,7 @@ impl Agents {
                 let way = ground_pose.to_local(platform.pose.to_world(aboard)) - ashore;
                 let is_near = way.truncate().length() <= distance && way.z.abs() <= up;
                 stop.is_open = stop.held.unwrap_or(is_near);
-                stop.find_places(ground, way);
+                stop.find_slots(ground, way);
             }
         }
     }

@@ -6,7 +6,7 @@ use super::agent::{Agent, AgentState};
 use super::agents::Agents;
 use super::mesh::NavigationMesh;
 use super::platforms::{Stop, StopCounts};
-use super::routes::Goal;
+use super::routes::TravelTarget;
 use super::traversal::Traversal;
 use engine_foundation::Vec3;
 use engine_foundation::handle::{Handle, Slots};
@@ -59,15 +59,15 @@ pub(super) struct Ride {
     /// Order of those who wait.
     ticket: u64,
     /// Place beside the stop, or on the platform.
-    place: Option<u16>,
+    slot: Option<u16>,
     /// Position at which a crossing has begun, in the space of the mesh on which the agent is.
     start: Vec3,
 }
 
 impl Ride {
     fn waiting(platform: Handle, from: u8, to: Option<u8>, ticket: u64) -> Ride {
-        let (stage, place, start) = (Stage::Waiting, None, Vec3::ZERO);
-        Ride { platform, from, to, stage, ticket, place, start }
+        let (stage, slot, start) = (Stage::Waiting, None, Vec3::ZERO);
+        Ride { platform, from, to, stage, ticket, slot, start }
     }
 
     pub fn aboard(platform: Handle, to: u8) -> Ride {
@@ -103,8 +103,8 @@ impl Ride {
         let to = self.to.map_or(0, |to| u64::from(to) + 1);
         write(self.platform.index() as u64 | u64::from(self.from) << 32 | to << 40 | stage << 48);
         write(self.ticket);
-        let place = self.place.map_or(0, |place| u64::from(place) + 1);
-        write(u64::from(f32::to_bits(part)) | place << 32);
+        let slot = self.slot.map_or(0, |slot| u64::from(slot) + 1);
+        write(u64::from(f32::to_bits(part)) | slot << 32);
         self.start.to_array().into_iter().for_each(|number| write(u64::from(number.to_bits())));
     }
 }
@@ -174,7 +174,7 @@ impl Agents {
         let ride = Ride::waiting(platform, from, to, of.tickets);
         let agent = self.slots.get_mut(handle).expect("it was found");
         let to = agent.destination.map_or(agent.end, |destination| destination.position);
-        agent.goal.get_or_insert(Goal::new(agent.mesh, to));
+        agent.target.get_or_insert(TravelTarget::new(agent.mesh, to));
         agent.traversal = None;
         agent.ride = Some(ride);
         self.wait_at_spot(meshes, handle);
@@ -187,7 +187,7 @@ impl Agents {
             let way = stop.settings.ashore - agent.at.position;
             way.truncate().length() <= reach && way.z.abs() <= mesh.settings().height
         };
-        if let Some((platform, stop)) = agent.goal.and_then(|goal| goal.via)
+        if let Some((platform, stop)) = agent.target.and_then(|target| target.via)
             && let Some(of) = self.platform(platform).filter(|of| of.ground == agent.mesh)
             && is_near(&of.stops[usize::from(stop)])
         {
@@ -214,12 +214,12 @@ impl Agents {
             .filter(|other| {
                 other.platform == ride.platform && other.from == ride.from && other.is_ashore()
             })
-            .filter_map(|other| other.place)
+            .filter_map(|other| other.slot)
             .collect();
-        let place = (0..stop.places.len() as u16).find(|place| !taken.contains(place));
-        let point = place.map_or(stop.settings.ashore, |place| stop.places[usize::from(place)]);
+        let slot = (0..stop.waiting_slots.len() as u16).find(|slot| !taken.contains(slot));
+        let point = slot.map_or(stop.settings.ashore, |slot| stop.waiting_slots[usize::from(slot)]);
         let agent = self.slots.get_mut(handle).expect("it was found");
-        agent.ride = Some(Ride { place, stage: Stage::Waiting, ..ride });
+        agent.ride = Some(Ride { slot, stage: Stage::Waiting, ..ride });
         self.walk_to(meshes, handle, point);
     }
 
@@ -264,17 +264,18 @@ impl Agents {
         let stop = |number: u8| &of.stops[usize::from(number)];
         match ride.stage {
             Stage::Waiting => {
-                let place = ride.place.and_then(|at| stop(ride.from).places.get(usize::from(at)));
+                let slot =
+                    ride.slot.and_then(|at| stop(ride.from).waiting_slots.get(usize::from(at)));
                 let is_pushed = agent.state == AgentState::Arrived
-                    && place.is_some_and(|place| {
+                    && slot.is_some_and(|slot| {
                         let reach = agent.settings.radius * SPOT_RADII;
-                        place.distance(agent.at.position) > reach
+                        slot.distance(agent.at.position) > reach
                     });
                 // Its ground can have been taken away.
                 if agent.destination.is_none() {
                     self.wait_at_spot(meshes, handle);
-                } else if is_pushed && let Some(place) = place.copied() {
-                    self.walk_to(meshes, handle, place);
+                } else if is_pushed && let Some(slot) = slot.copied() {
+                    self.walk_to(meshes, handle, slot);
                 }
             }
             Stage::Called => {
@@ -298,7 +299,7 @@ impl Agents {
                 if is_open {
                     self.set_stage(handle, Stage::Leaving);
                     self.walk_to(meshes, handle, at);
-                } else if ride.place.is_none() {
+                } else if ride.slot.is_none() {
                     self.stand_aboard(meshes, handle);
                 }
             }
@@ -348,18 +349,18 @@ impl Agents {
         let others = self.slots.iter().filter(|(known, _)| *known != handle);
         let taken: Vec<u16> = others
             .filter(|(_, agent)| agent.mesh == ride.platform)
-            .filter_map(|(_, agent)| agent.ride.and_then(|ride| ride.place))
+            .filter_map(|(_, agent)| agent.ride.and_then(|ride| ride.slot))
             .collect();
         let entry = of.stops.get(usize::from(ride.from)).map(|stop| stop.settings.aboard);
-        let away = |place: &u16| {
-            let place = of.places[usize::from(*place)];
-            entry.map_or(0.0, |entry| entry.distance_squared(place))
+        let away = |slot: &u16| {
+            let slot = of.waiting_slots[usize::from(*slot)];
+            entry.map_or(0.0, |entry| entry.distance_squared(slot))
         };
-        let free = (0..of.places.len() as u16).filter(|place| !taken.contains(place));
-        let place = free.max_by(|a, b| away(a).total_cmp(&away(b)).then(b.cmp(a)));
-        let Some(at) = place.map(|place| of.places[usize::from(place)]) else { return };
+        let free = (0..of.waiting_slots.len() as u16).filter(|slot| !taken.contains(slot));
+        let slot = free.max_by(|a, b| away(a).total_cmp(&away(b)).then(b.cmp(a)));
+        let Some(at) = slot.map(|slot| of.waiting_slots[usize::from(slot)]) else { return };
         let agent = self.slots.get_mut(handle).expect("it was found");
-        agent.ride = Some(Ride { place, ..ride });
+        agent.ride = Some(Ride { slot, ..ride });
         self.walk_to(meshes, handle, at);
     }
 
@@ -388,7 +389,7 @@ impl Agents {
     fn cross(&mut self, handle: Handle, stage: Stage) {
         let Some(agent) = self.slots.get_mut(handle) else { return };
         let (at, Some(ride)) = (agent.at, agent.ride) else { return };
-        agent.ride = Some(Ride { stage, place: None, start: at.position, ..ride });
+        agent.ride = Some(Ride { stage, slot: None, start: at.position, ..ride });
         agent.destination = None;
         agent.stop(AgentState::Linking);
         agent.traversal = Some(Traversal::waiting(at));
@@ -416,9 +417,9 @@ impl Agents {
         let there = self.pose(mesh);
         let to = own.to_local(there.to_world(end));
         let length = ride.start.distance(to);
-        let is_gone = !is_open && length > stop.settings.distance + LEAD;
+        let has_left = !is_open && length > stop.settings.distance + LEAD;
         let found = meshes.get(mesh).and_then(|mesh| mesh.snap(end));
-        if found.is_none() || is_gone && part < LAST_RETURN {
+        if found.is_none() || has_left && part < LAST_RETURN {
             return self.return_from_crossing(meshes, handle);
         }
         let part = part + agent.settings.speed.max(0.1) * step / length.max(1e-3);
@@ -437,7 +438,7 @@ impl Agents {
         self.transfer(handle, mesh, found.expect("it was checked"));
         let agent = self.slots.get_mut(handle).expect("the caller has found it");
         agent.ride = match (is_boarding, ride.to) {
-            (true, Some(_)) => Some(Ride { stage: Stage::Aboard, place: None, ..ride }),
+            (true, Some(_)) => Some(Ride { stage: Stage::Aboard, slot: None, ..ride }),
             _ => None,
         };
         if agent.ride.is_none() {
@@ -458,13 +459,13 @@ impl Agents {
         agent.stop(AgentState::Idle);
         match (ride.stage, ride.to) {
             // It was sent elsewhere meanwhile.
-            (_, None) if agent.goal.is_none_or(|goal| goal.mesh != ride.platform) => {
+            (_, None) if agent.target.is_none_or(|target| target.mesh != ride.platform) => {
                 agent.ride = None;
                 self.go_on(meshes, handle);
             }
             (Stage::Boarding(_), _) => self.wait_at_spot(meshes, handle),
             _ => {
-                agent.ride = Some(Ride { stage: Stage::Aboard, place: None, ..ride });
+                agent.ride = Some(Ride { stage: Stage::Aboard, slot: None, ..ride });
             }
         }
     }

@@ -18,7 +18,7 @@ const CORNERS_MAX: usize = 1024;
 
 /// Destination that is on another mesh, or to which a ride leads.
 #[derive(Clone, Copy, PartialEq, Debug)]
-pub struct Goal {
+pub struct TravelTarget {
     pub mesh: Handle,
     pub position: Vec3,
     /// Stop by which the way leads, once it is chosen.
@@ -27,10 +27,10 @@ pub struct Goal {
     pub(super) retry_seconds: f32,
 }
 
-impl Goal {
+impl TravelTarget {
     /// Makes a goal whose way is not chosen yet.
-    pub fn new(mesh: Handle, position: Vec3) -> Goal {
-        Goal { mesh, position, via: None, retry_seconds: 0.0 }
+    pub fn new(mesh: Handle, position: Vec3) -> TravelTarget {
+        TravelTarget { mesh, position, via: None, retry_seconds: 0.0 }
     }
 
     pub(super) fn write_state(&self, write: &mut impl FnMut(u64)) {
@@ -77,7 +77,7 @@ impl Lengths<'_> {
 impl Agents {
     /// Sends an agent to a point of a mesh, which can be another one than that on which it is. An
     /// agent between the ground and a platform crosses first.
-    pub fn set_goal(&mut self, agent: Handle, mesh: Handle, at: NearestPolygon) {
+    pub fn set_target(&mut self, agent: Handle, mesh: Handle, at: NearestPolygon) {
         let known = self.slots.get_mut(agent).filter(|agent| agent.state != AgentState::Lost);
         let Some(known) = known else { return };
         let is_crossing = known.ride.is_some_and(|ride| ride.is_crossing());
@@ -85,7 +85,7 @@ impl Agents {
             if known.leader.is_some() {
                 known.end_following();
             }
-            known.goal = Some(Goal::new(mesh, at.position));
+            known.target = Some(TravelTarget::new(mesh, at.position));
             match &mut known.ride {
                 Some(ride) if is_crossing => ride.forget_exit(),
                 ride => *ride = None,
@@ -96,7 +96,7 @@ impl Agents {
             }
             return;
         }
-        (known.goal, known.ride) = (None, None);
+        (known.target, known.ride) = (None, None);
         self.send(agent, at);
     }
 
@@ -117,16 +117,16 @@ impl Agents {
         };
         for handle in agents {
             let agent = self.slots.get_mut(*handle).expect("it was listed");
-            let Some(goal) = &mut agent.goal else { continue };
-            let is_chosen = goal.via.is_some() && goal.mesh != agent.mesh;
+            let Some(target) = &mut agent.target else { continue };
+            let is_chosen = target.via.is_some() && target.mesh != agent.mesh;
             if agent.ride.is_some() || agent.traversal.is_some() || is_chosen {
                 continue;
             }
-            if goal.retry_seconds > 0.0 {
-                goal.retry_seconds -= step;
+            if target.retry_seconds > 0.0 {
+                target.retry_seconds -= step;
                 continue;
             }
-            if goal.mesh == agent.mesh {
+            if target.mesh == agent.mesh {
                 self.go_on(meshes, *handle);
             } else if lengths.nodes < UPDATE_NODES {
                 self.choose_way(&mut lengths, *handle);
@@ -137,11 +137,11 @@ impl Agents {
 
     fn choose_way(&mut self, lengths: &mut Lengths, handle: Handle) {
         let agent = self.slots.get(handle).expect("it was listed");
-        let Some(goal) = agent.goal else { return };
-        let exit = self.best_exit(lengths, agent, goal);
+        let Some(target) = agent.target else { return };
+        let exit = self.best_exit(lengths, agent, target);
         let agent = self.slots.get_mut(handle).expect("it was listed");
         let Some(exit) = exit else {
-            agent.goal = Some(Goal { retry_seconds: RETRY_SECONDS, ..goal });
+            agent.target = Some(TravelTarget { retry_seconds: RETRY_SECONDS, ..target });
             agent.stop(AgentState::Partial);
             agent.partial = Some(PartialReason::Unreachable);
             return;
@@ -151,15 +151,20 @@ impl Agents {
             agent.ride = Some(Ride::aboard(exit.platform, exit.stop));
             return;
         }
-        agent.goal = Some(Goal { via: Some((exit.platform, exit.stop)), ..goal });
+        agent.target = Some(TravelTarget { via: Some((exit.platform, exit.stop)), ..target });
         let of = self.platform(exit.platform).expect("it was found");
         let ashore = of.stops[usize::from(exit.stop)].settings.ashore;
         self.walk_to(lengths.meshes, handle, ashore);
     }
 
     /// Returns the stop by which the way to a goal on another mesh is shortest.
-    fn best_exit(&self, lengths: &mut Lengths, agent: &Agent, goal: Goal) -> Option<Exit> {
-        let grounds: Vec<Handle> = self.grounds(goal.mesh).collect();
+    fn best_exit(
+        &self,
+        lengths: &mut Lengths,
+        agent: &Agent,
+        target: TravelTarget,
+    ) -> Option<Exit> {
+        let grounds: Vec<Handle> = self.grounds(target.mesh).collect();
         let position = agent.at.position;
         let mut best: Option<Exit> = None;
         let mut add = |exit: Exit| {
@@ -180,7 +185,7 @@ impl Agents {
             return best;
         }
         let of = self.platform(agent.mesh)?;
-        let targets = self.targets_ashore(of.ground, &grounds, goal);
+        let targets = self.targets_ashore(of.ground, &grounds, target);
         for (stop, at) in (0..).zip(&of.stops) {
             let first = lengths.between(agent.mesh, position, at.settings.aboard);
             let rest =
@@ -199,9 +204,14 @@ impl Agents {
 
     /// Returns the points of the ground of a platform to which a way to a goal leads: the goal
     /// itself, or the stops of the next platform. None if the way leads off that ground, too.
-    fn targets_ashore(&self, ground: Handle, grounds: &[Handle], goal: Goal) -> Vec<Vec3> {
+    fn targets_ashore(
+        &self,
+        ground: Handle,
+        grounds: &[Handle],
+        target: TravelTarget,
+    ) -> Vec<Vec3> {
         match grounds.iter().position(|of| *of == ground) {
-            Some(0) => vec![goal.position],
+            Some(0) => vec![target.position],
             Some(at) => {
                 let stops = self.platform(grounds[at - 1]).map(|next| &next.stops);
                 stops.into_iter().flatten().map(|stop| stop.settings.ashore).collect()
@@ -224,8 +234,8 @@ impl Agents {
         }
         let destination =
             agent.destination.filter(|_| agent.ride.is_none() && agent.leader.is_none());
-        if agent.goal.is_none() {
-            agent.goal = destination.map(|known| Goal::new(agent.mesh, known.position));
+        if agent.target.is_none() {
+            agent.target = destination.map(|known| TravelTarget::new(agent.mesh, known.position));
         }
         agent.ride = None;
         self.transfer(handle, mesh, at);
@@ -264,14 +274,14 @@ impl Agents {
     /// Sends an agent to its goal, if that is on its mesh.
     pub(super) fn go_on(&mut self, meshes: &Slots<NavigationMesh>, handle: Handle) {
         let Some(agent) = self.slots.get_mut(handle) else { return };
-        let Some(goal) = agent.goal else { return };
-        if goal.mesh != agent.mesh {
-            agent.goal = Some(Goal::new(goal.mesh, goal.position));
+        let Some(target) = agent.target else { return };
+        if target.mesh != agent.mesh {
+            agent.target = Some(TravelTarget::new(target.mesh, target.position));
             agent.stop(AgentState::Waiting);
             return;
         }
-        agent.goal = None;
-        let ground = meshes.get(goal.mesh).and_then(|mesh| mesh.snap(goal.position));
+        agent.target = None;
+        let ground = meshes.get(target.mesh).and_then(|mesh| mesh.snap(target.position));
         if let Some(ground) = ground {
             self.send(handle, ground);
         }

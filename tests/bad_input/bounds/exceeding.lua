@@ -253,17 +253,6 @@ M.calls = {
   ["NavigationMesh.add_link"] = filled(4097, function()
     return NavigationMesh.add_link(fixtures.get("NavigationMesh"), ORIGIN, ALONG)
   end, function(link) NavigationMesh.remove_link(fixtures.get("NavigationMesh"), link) end),
-  ["NavigationMesh.add_stop"] = function()
-    local platform = fixtures.platform()
-    local _, problem = pcall(distinct(17, function(name)
-      NavigationMesh.add_stop(platform, name, Vector3(19, 10, 0), Vector3(-1, 0, 0.5))
-    end))
-    NavigationMesh.destroy(platform)
-    error(problem, 0)
-  end,
-  ["NavigationMesh.create_platform"] = filled(65, function()
-    return fixtures.new_platform()
-  end, NavigationMesh.destroy),
   ["NavigationMesh.create_from_triangles"] = filled(65, function()
     return NavigationMesh.create_from_triangles({ 0, 0, 0, 1, 0, 0, 0, 1, 0 }, { 1, 2, 3 })
   end, NavigationMesh.destroy),

@@ -1,4 +1,7 @@
--- Calls that exceed the limits of functions that draw views: render targets, environments.
+-- Calls that exceed the limits of functions that draw views: render targets, environments; and of
+-- platforms of navigation.
+local fixtures = require("fixtures")
+
 local M = {}
 
 -- Creates 65 textures or another number of objects, and raises the error of the first refused one.
@@ -38,6 +41,21 @@ M["ShadingEnvironment.blend"] = function()
   local passed, message = pcall(ShadingEnvironment.blend, environment, many)
   World.destroy_shading_environment(world, environment)
   if not passed then error(message, 0) end
+end
+
+M["NavigationMesh.add_stop"] = function()
+  local platform = fixtures.platform()
+  local passed, message = pcall(function()
+    for i = 1, 17 do
+      NavigationMesh.add_stop(platform, "walk" .. i, Vector3(19, 10, 0), Vector3(-1, 0, 0.5))
+    end
+  end)
+  NavigationMesh.destroy(platform)
+  if not passed then error(message, 0) end
+end
+
+M["NavigationMesh.create_platform"] = function()
+  fill(fixtures.new_platform, NavigationMesh.destroy)
 end
 
 return M

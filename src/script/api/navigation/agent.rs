@@ -349,7 +349,7 @@ fn set_destination(engine: &mut Engine, agent: AgentId, position: Vec3) -> Resul
     if of(engine, agent).state == AgentState::Lost {
         return Ok(false);
     }
-    engine.worlds.navigation.agents.set_goal(agent.0, mesh, destination);
+    engine.worlds.navigation.agents.set_target(agent.0, mesh, destination);
     Ok(true)
 }
 
@@ -404,9 +404,9 @@ fn state(engine: &mut Engine, agent: AgentId) -> String {
 
 fn destination(engine: &mut Engine, agent: AgentId) -> Option<Vec3> {
     let of = of(engine, agent);
-    let goal = of.goal.map(|goal| (goal.mesh, goal.position));
+    let target = of.target.map(|target| (target.mesh, target.position));
     let own = of.destination.map(|destination| (of.mesh, destination.position));
-    let (mesh, position) = goal.or(own)?;
+    let (mesh, position) = target.or(own)?;
     Some(engine.worlds.navigation.agents.pose(mesh).to_world(position))
 }
 

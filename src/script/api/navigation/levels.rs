@@ -30,11 +30,7 @@ pub static LEVEL: ModuleRows = more(
         func(
             "navigation_platform",
             navigation_platform,
-            &[
-                LEVEL_ARG,
-                ("name", "the name of a platform in the level's navigation"),
-                CLASS_ARG,
-            ],
+            &[LEVEL_ARG, ("name", "the name of a platform in the level's navigation"), CLASS_ARG],
             "Returns the navigation mesh of a platform; nil if it does not exist: \
              `Level.navigation_edits` says why.",
         )
@@ -50,9 +46,9 @@ pub static LEVEL: ModuleRows = more(
             "navigation_edits",
             navigation_edits,
             &[LEVEL_ARG, CLASS_ARG],
-            "Returns what the volumes, blockers, links, platforms and seeds of the level's navigation \
-             did when the mesh was baked: a list of tables with `kind`, `name`, `level`, `message`, \
-             `has_effect`, and the `number` of the volume or link in the mesh.",
+            "Returns what the volumes, blockers, links, platforms and seeds of the level's \
+             navigation did when the mesh was baked: a list of tables with `kind`, `name`, \
+             `level`, `message`, `has_effect`, and the `number` of the volume or link in the mesh.",
         )
         .pure(),
     ],

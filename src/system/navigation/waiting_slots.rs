@@ -7,7 +7,7 @@ use engine_foundation::deterministic_math::sin_cos;
 use engine_foundation::{Vec2, Vec3};
 
 /// Maximum number of places at which agents wait for a platform.
-const PLACES_MAX: usize = 32;
+const SLOTS_MAX: usize = 32;
 /// Distance between places, and between them and the stop, in radii.
 const SPACING_RADII: f32 = 2.4;
 const MOUTH_RADII: f32 = 3.0;
@@ -25,7 +25,7 @@ const CELLS_MAX: usize = 1 << 16;
 
 /// Returns the places at which agents wait beside a stop, the nearest ones first. `way` leads from
 /// the stop to the platform.
-pub(super) fn places_ashore(mesh: &NavigationMesh, stop: Vec3, way: Vec2) -> Vec<Vec3> {
+pub(super) fn slots_ashore(mesh: &NavigationMesh, stop: Vec3, way: Vec2) -> Vec<Vec3> {
     let Some(start) = mesh.snap(stop) else { return Vec::new() };
     let radius = mesh.settings().radius.max(0.05);
     let (mut flood, mut tried) = (Flood::default(), Vec::new());
@@ -50,28 +50,28 @@ pub(super) fn places_ashore(mesh: &NavigationMesh, stop: Vec3, way: Vec2) -> Vec
             tried.push((distance + wall * WALL_WEIGHT, end.position));
         }
     }
-    let mut places: Vec<Vec3> = Vec::new();
+    let mut slots: Vec<Vec3> = Vec::new();
     tried.sort_by(|a, b| a.0.total_cmp(&b.0));
-    for (_, place) in tried {
-        let is_free = |known: &Vec3| known.distance(place) >= radius * SPACING_RADII;
-        if places.len() < PLACES_MAX && places.iter().all(is_free) {
-            places.push(place);
+    for (_, slot) in tried {
+        let is_free = |known: &Vec3| known.distance(slot) >= radius * SPACING_RADII;
+        if slots.len() < SLOTS_MAX && slots.iter().all(is_free) {
+            slots.push(slot);
         }
     }
-    places.sort_by(|a, b| a.distance(stop).total_cmp(&b.distance(stop)));
-    places
+    slots.sort_by(|a, b| a.distance(stop).total_cmp(&b.distance(stop)));
+    slots
 }
 
 /// Returns places on a platform, at most so many.
-pub(super) fn places_aboard(mesh: &NavigationMesh, most: usize) -> Vec<Vec3> {
+pub(super) fn slots_aboard(mesh: &NavigationMesh, most: usize) -> Vec<Vec3> {
     let corners = (0..mesh.num_polygons() as u32).flat_map(|polygon| mesh.corners(polygon));
     let (mut low, mut high) = (Vec3::MAX, Vec3::MIN);
     for corner in corners {
         (low, high) = (low.min(*corner), high.max(*corner));
     }
-    let mut places = Vec::new();
+    let mut slots = Vec::new();
     if !low.cmple(high).all() {
-        return places;
+        return slots;
     }
     let spacing = mesh.settings().radius.max(0.05) * SPACING_RADII;
     let size = high - low;
@@ -85,9 +85,9 @@ pub(super) fn places_aboard(mesh: &NavigationMesh, most: usize) -> Vec<Vec3> {
         let cell = Vec2::new((at % columns) as f32, (at / columns) as f32) * spacing + first;
         let found = mesh.nearest(cell.extend(middle), spacing * 0.1, up);
         let Some(found) = found else { continue };
-        if places.len() < most && mesh.is_open(found.polygon) {
-            places.push(found.position);
+        if slots.len() < most && mesh.is_open(found.polygon) {
+            slots.push(found.position);
         }
     }
-    places
+    slots
 }
