@@ -96,8 +96,8 @@ fn compiled_files_of_a_cache_are_links_in_the_own_folder() {
     let (first, second) = (game("link_one"), game("link_two"));
     std::fs::create_dir_all(first.join("shared")).unwrap();
     let cache = first.join("shared").display().to_string();
-    for (game, flags) in [(&first, &[][..]), (&second, &[]), (&first, &["--out", "copies"])] {
-        let arguments = [&["compile", ".", "--cache", &cache], flags].concat();
+    for (game, out) in [(&first, ".engine/data"), (&second, ".engine/data"), (&first, "copies")] {
+        let arguments = ["compile", ".", "--cache", &cache, "--out", out];
         let (code, _, errors) = game.engine(&arguments);
         assert_eq!(code, 0, "{errors}");
     }

@@ -128,7 +128,7 @@ fn scripts_of_the_manual_have_its_results() {
                 assert!(include_str!("../../docs/content_tools.md").contains(&out[..70]), "{out}");
                 "intensity\n  - 2\n  + 2.2\n1 file changed"
             }
-            "sizes.lua" => "plants/fern.png\t12\t10\n",
+            "sizes.lua" => "plants/fern.texture\t12\t10\n",
             _ => {
                 assert_eq!(text(&game, "plants/fern.texture"), "max_size = 6\n");
                 "plants/fern.texture"

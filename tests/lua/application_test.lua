@@ -298,8 +298,9 @@ describe("Application.resource_names", function()
     assert.same({ "levels/circle", "levels/far", "levels/far_inside", "levels/flow",
       "levels/flow_end", "levels/frail", "levels/holey", "levels/navigation/empty",
       "levels/navigation/grounds", "levels/navigation/inline", "levels/navigation/leaps",
-      "levels/navigation/of_world", "levels/navigation/outer", "levels/navigation/plain",
-      "levels/navigation/pond", "levels/packed", "levels/shed", "levels/yard" }, levels)
+      "levels/navigation/lift", "levels/navigation/of_world", "levels/navigation/outer",
+      "levels/navigation/plain", "levels/navigation/pond", "levels/packed", "levels/shed",
+      "levels/yard" }, levels)
     assert.same({}, Application.resource_names("no_such_type"))
     assert.equals("Application.resource_names: argument #1 'type' must be string, got nothing",
       error_of(Application.resource_names))

@@ -81,6 +81,7 @@ fn of_meshes(name: &str, surface: &SurfaceSource, shader: Option<&ShaderData>) -
 #[cfg(test)]
 mod tests {
     use super::*;
+    use engine_resource::material_data::SurfaceFunctions;
 
     fn described(surface: SurfaceSource, functions: Option<SurfaceFunctions>) -> String {
         let shader = functions.map(|_| "shaders/wind".to_string());
@@ -119,7 +120,7 @@ mod tests {
         glass.lobes.transmission = 1.0;
         let glass = described(glass, None);
         assert!(glass.contains("transparent, lobes, transmission"), "{glass}");
-        assert!(!glass.contains("shadow maps"), "{glass}");
+        assert!(!glass.contains("\n    shadow maps"), "{glass}");
         let picture = MaterialData { blend: 1, ..MaterialData::default() };
         let text = of_material("glow", &picture.write(), |_| Ok(Vec::new())).unwrap();
         assert!(text.contains("for pictures\n  blend: add"), "{text}");

@@ -82,7 +82,7 @@ pub const COMPONENTS: &[(&str, &[ReferenceRule])] = &[
     ),
     ("agent", &[]),
     ("camera", &[]),
-    ("light", &[]),
+    ("light", &[name(&["texture"], &[TEXTURE])]),
     ("physics", &[name(&["**", "model"], &[MODEL])]),
 ];
 

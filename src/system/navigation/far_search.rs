@@ -153,9 +153,10 @@ impl FarSearch {
     #[inline]
     fn from_landmarks(&self, hierarchy: &Hierarchy, side: u32) -> f32 {
         let distances = hierarchy.landmarks.of(side).iter();
-        // Not a number, for places that no way joins, is never the greater one.
         distances.zip(&self.bounds).fold(0.0f32, |most, (distance, (least, greatest))| {
-            most.max(least - distance).max(distance - greatest)
+            let bound = (least - distance).max(distance - greatest);
+            // A side that the landmark does not reach says nothing.
+            if bound.is_finite() { most.max(bound) } else { most }
         })
     }
 

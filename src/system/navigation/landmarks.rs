@@ -115,12 +115,13 @@ impl Hierarchy {
             };
             (away, at)
         });
+        // Not all sides of a component need to have a way between clusters.
+        let far = far.filter(|(away, _)| away.is_finite());
         let chosen = far.max_by(|a, b| a.0.total_cmp(&b.0).then(b.1.cmp(&a.1)));
-        let Some((away, at)) = chosen.filter(|(away, _)| number < CORNERS || *away > 0.0) else {
+        let Some((_, at)) = chosen.filter(|(away, _)| number < CORNERS || *away > 0.0) else {
             landmarks.is_done = true;
             return false;
         };
-        debug_assert!(away.is_finite(), "all sides of a component are joined");
         for at in [at, self.sides[at as usize].twin] {
             landmarks.distances[at as usize][number] = 0.0;
             landmarks.heap.push(Reverse(key(0.0, at)));

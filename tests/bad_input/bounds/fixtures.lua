@@ -129,6 +129,15 @@ function M.new_platform()
   return NavigationMesh.create_platform(M.get("NavigationMesh"), M.platform_unit())
 end
 
+local latest
+
+-- Returns a platform without stops, and ends the one before it.
+function M.fresh_platform()
+  if NavigationMesh.alive(latest) then NavigationMesh.destroy(latest) end
+  latest = M.new_platform()
+  return latest
+end
+
 local platform
 
 -- Returns a platform with a stop, which stays until a call ends it.

@@ -255,7 +255,7 @@ M.arguments = {
   ["NavigationMesh.find_path_async"] = { from = Vector3(10, 10, 0), to = Vector3(12, 10, 0) },
   ["NavigationMesh.flood_fill"] = { position = Vector3(10, 10, 0) },
   ["NavigationMesh.add_stop"] = {
-    platform = fixtures.new_platform, name = "walk", ashore = Vector3(19, 10, 0),
+    platform = fixtures.fresh_platform, name = "walk", ashore = Vector3(19, 10, 0),
     aboard = Vector3(-1, 0, 0.5), distance = 2,
   },
   ["NavigationMesh.create_platform"] = { unit = fixtures.platform_unit, options = { cost = 2 } },

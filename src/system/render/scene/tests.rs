@@ -141,7 +141,9 @@ fn draws_respect_visibility_groups_and_ranges() {
     let mut first = packet(SceneFrame { changes, ..SceneFrame::default() });
     first.meshes = vec![mesh(0, 1)];
     assert_eq!(apply(&mut scenes, &first)[0].instances, 2);
-    assert_eq!(scenes.plans.instances, [[0, 0], [3, 0]]);
+    // Lights that share none of a draw's layers leave it out.
+    let without = |layers: u32| !layers << SURFACE_INDEX_BITS;
+    assert_eq!(scenes.plans.instances, [[0, 0], [3, without(1)]]);
     let mut second = packet(SceneFrame {
         moved: vec![DrawSlot(0), DrawSlot(99)],
         poses: vec![DrawTransform::at(-there), DrawTransform::IDENTITY],
@@ -149,7 +151,7 @@ fn draws_respect_visibility_groups_and_ranges() {
     });
     second.views[0].layers = 3;
     assert_eq!(apply(&mut scenes, &second)[0].instances, 2);
-    assert_eq!(scenes.plans.instances, [[1, 0], [3, 0]]);
+    assert_eq!(scenes.plans.instances, [[1, without(2)], [3, without(1)]]);
     let changes = vec![DrawChange::End(DrawSlot(3)), DrawChange::End(DrawSlot(3))];
     apply(&mut scenes, &packet(SceneFrame { changes, ..SceneFrame::default() }));
     assert_eq!(scenes.statistics().draws, 3);
