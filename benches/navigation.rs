@@ -73,8 +73,7 @@ pub fn run(run: &mut Run) {
     run.part("rooms", || Group {
         name: "navigation rooms",
         title: "paths in a square kilometre of 10,000 rooms",
-        workload: "Random pairs of points. Seven of ten walls have a door. At first without \
-                   landmarks, as after a change of the mesh, then with them.",
+        workload: "Random pairs of points. Seven of ten walls have a door.",
         rows: paths_in_rooms(),
     });
 }
@@ -324,11 +323,6 @@ fn search(
 fn paths_in_rooms() -> Vec<Row> {
     let mut mesh = rooms(PATHS_SIDE);
     let pairs = pairs(&mesh, PATHS);
-    let (before, _) = search(&mesh, &pairs, SEARCH_NODES_DEFAULT);
-    let clock = ThreadClock::of_this_thread();
-    let start = clock.seconds();
-    mesh.advance_landmarks(usize::MAX);
-    let landmarks = clock.seconds() - start;
     let (times, lengths) = search(&mesh, &pairs, SEARCH_NODES_DEFAULT);
     // Without an update of the hierarchy, searches go from polygon to polygon.
     mesh.set_obstructed(1000, true);
@@ -338,12 +332,9 @@ fn paths_in_rooms() -> Vec<Row> {
     let longer = sum(&lengths[..PATHS / 10]) / sum(&shortest);
     vec![
         row("polygons", mesh.num_polygons() as f64 / 1e3, "thousand", None),
-        row("without landmarks, median", before[PATHS / 2] * 1e6, "µs", None),
-        row("without, 99th percentile", before[PATHS * 99 / 100] * 1e6, "µs", None),
         row("path, median", times[PATHS / 2] * 1e6, "µs", Some(60.0)),
         row("path, 99th percentile", times[PATHS * 99 / 100] * 1e6, "µs", Some(300.0)),
         row("length to that of polygons", longer, "times", Some(1.05)),
-        row("landmarks, all of them", landmarks * 1e3, "ms", None),
     ]
 }
 

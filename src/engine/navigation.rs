@@ -12,7 +12,6 @@ use engine_navigation::bake::{BakeSettings, BakeSource};
 use engine_navigation::grid::NavigationGrid;
 use engine_navigation::jump_links::JumpRules;
 use engine_navigation::jumps::JumpSettings;
-use engine_navigation::landmarks::LANDMARK_NODES;
 use engine_navigation::mesh::NavigationMesh;
 use engine_navigation::outline::LineKind;
 use engine_navigation::queries::Flood;
@@ -210,7 +209,6 @@ impl Engine {
             agents.renumber(mesh.0, of, renumbering);
         }
         of.update_hierarchy(&self.devices.tasks)?;
-        of.advance_landmarks(LANDMARK_NODES);
         agents.advance(mesh.0, of, step, &self.devices.tasks)?;
         of.answer_paths(&self.devices.tasks)?;
         if let Some(failure) = renumbering.and_then(|renumbering| renumbering.failure) {

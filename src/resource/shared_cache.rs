@@ -31,7 +31,7 @@ use http::HttpCache;
 use sha256::{hex_after, hex_of};
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::io::{self, ErrorKind};
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
@@ -289,7 +289,7 @@ impl SharedCache {
         };
         let to = target.data.join(&entry.data);
         // Other folders are for other programs, which may write into their files.
-        let is_own = target.data.starts_with(target.root.join(OWN_DATA));
+        let is_own = is_within(&target.data, &target.root.join(OWN_DATA));
         if is_own && let Some(link) = self.link(&path, &to) {
             // The link is checked, and not its name in the cache, which others can replace.
             let data = read_data(&target.data, link.name());
@@ -463,6 +463,16 @@ fn checked_entry(
         && entry.kind_version == kind.version
         && entry.files[0].path == variant.file.path;
     is_of_variant.then_some(entry)
+}
+
+/// Returns true if a path leads into a folder: `./a` is within `a`, and `a/../b` is not.
+fn is_within(path: &Path, folder: &Path) -> bool {
+    let plain = |path: &Path| -> PathBuf {
+        path.components().filter(|part| *part != Component::CurDir).collect()
+    };
+    let (path, folder) = (plain(path), plain(folder));
+    let rest = path.strip_prefix(folder);
+    rest.is_ok_and(|rest| rest.components().all(|part| matches!(part, Component::Normal(_))))
 }
 
 fn write(path: &Path, bytes: &[u8]) -> Result<(), Error> {

@@ -31,7 +31,7 @@ struct FarNode {
     /// Side at which the cluster before was entered.
     parent: u32,
     cost: f32,
-    /// Estimate of the cost of the rest of the way.
+    /// Least cost of the rest of the way.
     rest: f32,
 }
 
@@ -63,8 +63,6 @@ pub(super) struct FarSearch {
     end: (f32, u32),
     /// The side that is nearest to the destination.
     best: (f32, u32),
-    /// Least and greatest distance of the destination from each landmark.
-    bounds: Vec<(f32, f32)>,
 }
 
 /// Returns the order of an entry in the open list: by cost, then by index.
@@ -98,16 +96,14 @@ impl FarSearch {
         let to = hierarchy.members[destination.polygon as usize];
         let sides = || (hierarchy.first_side[index as usize]..).zip(hierarchy.sides_of(index));
         let is_one_way = |side: &Side| hierarchy.sides[side.twin as usize].ordinal == NO_WAY;
-        self.measure_landmarks(mesh, destination);
         self.has_tree = cluster.has_jumps
             || to.cluster == index
             || hierarchy.sides_of(index).iter().any(is_one_way);
         if !self.has_tree {
             for (at, side) in sides() {
                 let way = start.position.distance(side.point) * least + side.cross;
-                let rest = side.point.distance(destination.position) * least * GREED;
-                let rest = rest.max(self.from_landmarks(hierarchy, side.twin));
-                self.heap.push(Reverse(key(way + rest, at | ESTIMATE)));
+                let rest = side.point.distance(destination.position) * least;
+                self.heap.push(Reverse(key(way + rest * GREED, at | ESTIMATE)));
             }
             return;
         }
@@ -123,41 +119,6 @@ impl FarSearch {
             let cost = self.tree.cost(mesh, cluster, to.local, destination.position);
             self.reach_destination(cost, START);
         }
-    }
-
-    /// Finds how far the destination is from each landmark: at least the straight way from a side
-    /// of its cluster, and at most the way from the side for which that is least.
-    fn measure_landmarks(&mut self, mesh: &NavigationMesh, destination: NearestPolygon) {
-        let hierarchy = &mesh.hierarchy;
-        let cluster = hierarchy.members[destination.polygon as usize].cluster;
-        let first = hierarchy.first_side[cluster as usize];
-        let sides = || (first..).zip(hierarchy.sides_of(cluster));
-        self.bounds.clear();
-        let count = sides().next().map_or(0, |(side, _)| hierarchy.landmarks.of(side).len());
-        let mut known: (u32, f32) = (START, 0.0);
-        for landmark in 0..count {
-            let least = sides().map(|(at, side)| {
-                let straight = side.point.distance(destination.position) * self.least;
-                (hierarchy.landmarks.of(at)[landmark] + straight, at)
-            });
-            let nearest = least.min_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
-            let Some((least, at)) = nearest else { break };
-            if known.0 != at {
-                known = (at, self.cost_within(mesh, at, destination));
-            }
-            self.bounds.push((least, hierarchy.landmarks.of(at)[landmark] + known.1));
-        }
-    }
-
-    /// Returns a lower bound of the way from a side to the destination.
-    #[inline]
-    fn from_landmarks(&self, hierarchy: &Hierarchy, side: u32) -> f32 {
-        let distances = hierarchy.landmarks.of(side).iter();
-        distances.zip(&self.bounds).fold(0.0f32, |most, (distance, (least, greatest))| {
-            let bound = (least - distance).max(distance - greatest);
-            // A side that the landmark does not reach says nothing.
-            if bound.is_finite() { most.max(bound) } else { most }
-        })
     }
 
     /// Reaches the twin of a side.
@@ -176,15 +137,13 @@ impl FarSearch {
             let is_jump = side.cross > 0.0;
             let point =
                 if is_jump { hierarchy.sides[side.twin as usize].point } else { side.point };
-            let straight = point.distance(to) * self.least;
-            if straight < self.best.0 {
-                self.best = (straight, side.twin);
-            }
-            (straight * GREED).max(self.from_landmarks(hierarchy, side.twin))
+            point.distance(to) * self.least
         };
-        let node = &mut self.nodes[side.twin as usize];
         *node = FarNode { stamp: self.stamp, is_closed: false, parent, cost, rest };
-        self.heap.push(Reverse(key(cost + rest, side.twin)));
+        self.heap.push(Reverse(key(cost + rest * GREED, side.twin)));
+        if rest < self.best.0 {
+            self.best = (rest, side.twin);
+        }
     }
 
     fn reach_destination(&mut self, cost: f32, parent: u32) {

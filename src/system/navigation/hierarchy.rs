@@ -6,7 +6,6 @@
 use super::bake::AREAS_MAX;
 use super::cluster_table::Table;
 use super::clusters::{CLOSED, Cluster, Member};
-use super::landmarks::Landmarks;
 use super::mesh::{NavigationMesh, NearestPolygon};
 use super::portals::{NO_WAY, Portal, Sets};
 use engine_foundation::tasks::TaskPool;
@@ -61,7 +60,6 @@ pub(super) struct Hierarchy {
     is_outdated: bool,
     /// Clusters that have changed.
     changed: Vec<u32>,
-    pub landmarks: Landmarks,
 }
 
 impl Default for Hierarchy {
@@ -80,7 +78,6 @@ impl Default for Hierarchy {
             costs: [0.0; AREAS_MAX],
             is_outdated: true,
             changed: Vec::new(),
-            landmarks: Landmarks::default(),
         }
     }
 }
@@ -198,7 +195,6 @@ impl Hierarchy {
         }
         self.changed.clear();
         self.is_outdated = false;
-        self.landmarks = Landmarks::default();
         Ok(())
     }
 

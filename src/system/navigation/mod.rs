@@ -18,7 +18,6 @@ mod hierarchy;
 pub mod islands;
 pub mod jump_links;
 pub mod jumps;
-pub mod landmarks;
 mod leave_closed;
 pub mod mesh;
 mod neighbors;
