@@ -56,9 +56,9 @@ impl Engine {
         }
         let particles = !self.worlds.particles.slots().is_empty();
         let items = if self.worlds.is_worth_two_threads(world, physics) { ITEMS_MIN } else { 1 };
-        let mut viewers = std::mem::take(&mut self.worlds.viewers);
-        self.worlds.list_viewers(world, &mut viewers);
-        let positions = &viewers[..];
+        let mut listed = std::mem::take(&mut self.worlds.viewers);
+        self.worlds.list_viewers(world, &mut listed);
+        let viewers = &listed[..];
         let (frame_index, waits) = (self.frame.index, self.game.deterministic);
         let Worlds { physics: bodies, units, animations, scenes, particles: effects, .. } =
             &mut self.worlds;
@@ -83,8 +83,7 @@ impl Engine {
                 let parts = (animations.write(), units.write(), bodies.write());
                 frame.system("animation", parts, move |(animations, units, bodies)| {
                     owner!("animation");
-                    let (seconds, viewers) = (delta as f32, positions);
-                    let step = AnimationStep { world, seconds, viewers, waits };
+                    let step = AnimationStep { world, seconds: delta as f32, viewers, waits };
                     animations.read_ragdolls(world, units, bodies);
                     animations.update(step, units, bodies, pool)?;
                     animations.update_ragdolls(world, units, bodies, frame_index);
@@ -109,7 +108,7 @@ impl Engine {
                 });
             }
         });
-        self.worlds.viewers = viewers;
+        self.worlds.viewers = listed;
         done?;
         if steps.scene_graph {
             self.finish_animations(world)?;

@@ -40,7 +40,7 @@ pub fn is_temporary(error: &Error) -> bool {
 /// Animation of which the head was read.
 pub enum OpenedAnimation {
     /// It is in chunks.
-    Streamed(AnimationHead),
+    Streamed(Box<AnimationHead>),
     /// It has to be read as a whole.
     Whole,
 }
@@ -61,7 +61,7 @@ pub fn open(pieces: &DataPieces) -> Result<OpenedAnimation, Error> {
     }
     let head = AnimationHead::read(&pieces.read(0..bytes)?)?;
     match head.is_streamed() && head.total_bytes() == all {
-        true => Ok(OpenedAnimation::Streamed(head)),
+        true => Ok(OpenedAnimation::Streamed(Box::new(head))),
         false => Err(error!("it is cut short or too long: {all} bytes")),
     }
 }

@@ -62,7 +62,7 @@ pub(super) fn streamed(name: &str, bytes: &[u8]) -> NamedClip {
     };
     let skeleton = skeleton_of(&model().data).unwrap();
     let first = clip_stream::read_chunk(&pieces, &head, 0).unwrap();
-    let (clip, stream) = ClipStream::new(name, (pieces, head, first), &skeleton).unwrap();
+    let (clip, stream) = ClipStream::new(name, (pieces, *head, first), &skeleton).unwrap();
     let named = NamedClip::new(name, clip, ClipOrigin::Animation);
     NamedClip { stream: Some(Arc::new(stream)), ..named }
 }

@@ -58,7 +58,7 @@ fn open_once(
 ) -> Result<Option<(DataPieces, AnimationHead)>, Error> {
     let pieces = store.pieces(resource)?;
     match clip_stream::open(&pieces) {
-        Ok(OpenedAnimation::Streamed(head)) => Ok(Some((pieces, head))),
+        Ok(OpenedAnimation::Streamed(head)) => Ok(Some((pieces, *head))),
         Ok(OpenedAnimation::Whole) => Ok(None),
         Err(error) => {
             let message = format!("the data of {resource}: {}", error.message);
