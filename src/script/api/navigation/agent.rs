@@ -132,8 +132,8 @@ Agent.destroy(agent)"#,
             "Returns \"idle\", \"waiting\" (for its path), \"moving\", \"linking\" (on a \
              link), \"arrived\", \"partial\" (at the end of a path that does not reach the \
              destination), \"boarding\" (it goes to a stop, waits for a platform, or gets on or \
-             off), \"riding\" (on a platform) or \"lost\" (its mesh was destroyed, or has no ground \
-             near it any more).",
+             off), \"riding\" (on a platform) or \"lost\" (its mesh was destroyed, or has no \
+             ground near it any more).",
         )
         .pure(),
         func(
