@@ -8,6 +8,7 @@
 mod allocator;
 mod animation;
 mod child_process;
+mod debugger;
 mod flow;
 mod gui;
 mod lights;
@@ -56,6 +57,7 @@ const SUBJECTS: &[Subject] = &[
     ("tasks", "the task manager and workers", tasks::run),
     ("profile", "scopes, counters, memory owners", profile::run),
     ("remote", "a game with and without a remote client", remote::run),
+    ("debugger", "a game with a debugger: running, stopped", debugger::run),
 ];
 
 fn main() {
