@@ -25,6 +25,26 @@ FLOOR = 3.0
 PANE = (1.05, 1.55)  # width and height of a window
 
 
+def plain_box(mesh, look, low, high, faces, shade):
+    """A box of few triangles: each face has four corners, however long it is."""
+    for axis in range(3):
+        for side, name in ((0, "xyz"[axis]), (1, "XYZ"[axis])):
+            if name not in faces:
+                continue
+            normal = tuple(float(2 * side - 1) if i == axis else 0.0 for i in range(3))
+            a, b = (axis + 1) % 3, (axis + 2) % 3
+            rows = []
+            for v in (0, 1):
+                row = []
+                for u in (0, 1) if side else (1, 0):
+                    place = [0.0] * 3
+                    place[axis] = (low, high)[side][axis]
+                    place[a], place[b] = (low, high)[u][a], (low, high)[v][b]
+                    row.append((tuple(place), normal, (place[a], place[b]), shade(place, normal)))
+                rows.append(row)
+            mesh.grid(look, rows)
+
+
 class Facade:
     """One wall, on which windows and boxes are put: `u` along the wall, `z` up, `out` outwards."""
 
@@ -41,7 +61,8 @@ class Facade:
         corners = [self.point(u[i], z[i], out[i]) for i in (0, 1)]
         low = tuple(min(pair) for pair in zip(*corners))
         high = tuple(max(pair) for pair in zip(*corners))
-        box(self.house.trim, look, low, high, 1.0, self.house.shade)
+        behind = {(0, -1): "Y", (-1, 0): "X", (1, 0): "x"}[self.out[:2]]
+        plain_box(self.house.trim, look, low, high, "xXyYzZ".replace(behind, ""), self.house.shade)
 
     def pane(self, u, z):
         """Glass. The whole part of its first texture coordinate is the number of the window."""

@@ -41,7 +41,7 @@ end
 function render()
   Sky.show()
   Mirror.render()
-  --Probe.render()
+  Probe.render()
   Panel.draw()
   Application.render_world(world, Eye.camera)
 end

@@ -9,6 +9,7 @@ local Probe = { captures = 0 }
 local SIZE = 64 -- of each view, in pixels
 local MIDDLE = Vector3(0, 13, 4)
 local BOX = { position = Vector3(0, -6, 8), size = Vector3(27, 76, 22) }
+local START = 12 -- frames in which everything else is drawn first
 local CHANGE = 0.25 -- hours after which the surroundings are drawn again
 local RANGE = 0.2 -- as in mirror.lua
 -- The views: their names in the material, forward and up.
@@ -46,6 +47,7 @@ end
 
 ---Draws what is due in this frame.
 function Probe.render()
+  if Application.frame_index() < START then return end
   if step == 0 then
     local same = hour and math.abs(Clock.hour - hour) < CHANGE and lit == Lamps.lit
     if same then return end
