@@ -1,5 +1,5 @@
 -- The time of day, and how high the sun is at that time.
-local Clock = { hour = 19.6, flows = false }
+local Clock = { hour = 19.55, flows = false }
 
 Clock.LATITUDE, Clock.DECLINATION = 48, 12 -- degrees: a town in central Europe, late in April
 

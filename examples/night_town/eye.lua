@@ -46,7 +46,7 @@ local function walk(dt)
   Eye.rotation = Quaternion(Vector3.up(), Eye.yaw) * Quaternion(Vector3.right(), Eye.pitch)
 end
 
--- It looks at the path ahead, and at the player's wish beside it.
+-- It looks along the path; the player tilts its view.
 local function fly(dt)
   way = way + FLIGHT * dt
   Eye.position = Level.spline_position(level, "flight", way)

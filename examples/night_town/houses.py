@@ -64,19 +64,20 @@ class Facade:
         behind = {(0, -1): "Y", (-1, 0): "X", (1, 0): "x"}[self.out[:2]]
         plain_box(self.house.trim, look, low, high, "xXyYzZ".replace(behind, ""), self.house.shade)
 
-    def pane(self, u, z):
-        """Glass. The whole part of its first texture coordinate is the number of the window."""
+    def pane(self, u, z, shop):
+        """Glass. The whole part of its first texture coordinate is the number of the window; those
+        of shops are from 100 on."""
         house = self.house
-        first, rows = house.panes + 0.02, []
+        first, rows = house.panes + 0.02 + (100 if shop else 0), []
         for v, height in ((0.02, z[0]), (0.98, z[1])):
             rows.append([(self.point(u[s], height, 0.02), self.out, (first + 0.96 * s, v), 1.0)
                          for s in (0, 1)])
         house.windows.grid("Windows", rows)
         house.panes += 1
 
-    def window(self, middle, low, size=PANE, sill=True):
+    def window(self, middle, low, size=PANE, sill=True, shop=False):
         left, right, high = middle - size[0] / 2, middle + size[0] / 2, low + size[1]
-        self.pane((left, right), (low, high))
+        self.pane((left, right), (low, high), shop)
         for u in ((left - 0.09, left), (right, right + 0.09)):
             self.box("Frame", u, (low, high), (0.0, 0.09))
         self.box("Frame", (left - 0.09, right + 0.09), (high, high + 0.12), (0.0, 0.11))
@@ -212,7 +213,7 @@ def shop_house():
     house = House(*HOUSES["shop"])
     front = house.front
     for middle in (-2.5, 2.5):  # shop windows down to the knees
-        front.window(middle, 0.7, (2.2, 2.0))
+        front.window(middle, 0.7, (2.2, 2.0), shop=True)
         for i in range(7):  # an awning of stripes
             u = middle - 1.4 + 0.4 * i
             corners = [front.point(u + 0.4 * s, z, out)

@@ -7,8 +7,8 @@ local Lamps = { lit = 0 } -- how many street lamps are on
 
 local DUSK = { 1, -5 } -- heights of the sun in degrees: the first lamp goes on, the last one
 local FLICKER = 0.7 -- seconds
-local GLASS, BULBS, DIAL, WINDOWS = 2.6, 2.2, 0.3, 0.42 -- emitted light
-local STREET, STRING, SHOP = 1.7, 0.45, 0.55 -- intensities
+local GLASS, BULBS, DIAL, WINDOWS = 1.6, 1.5, 0.2, 0.34 -- emitted light
+local STREET, STRING, SHOP = 1.25, 0.4, 0.6 -- intensities
 
 -- Street lamps, and all other lights with their intensity.
 local lamps, others = {}, {}
@@ -58,7 +58,7 @@ local function update_lamp(lamp, height, dt)
   -- More mist and more rain show more of the light.
   local mist = power * (0.012 + 0.05 * Weather.fog + 0.015 * Weather.rain)
   World.set_particles_variable(world, lamp.halo[1], lamp.halo[2], Vector3(mist, mist, mist))
-  local shine = 0.16 * power
+  local shine = 0.5 * power
   World.set_particles_variable(world, lamp.rain[1], lamp.rain[2], Vector3(shine, shine, shine))
   World.set_particles_variable(world, lamp.rain[1], lamp.rain[3], Vector3(Weather.falling(), 0, 0))
   return on and 1 or 0

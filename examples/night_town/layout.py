@@ -23,7 +23,7 @@ FRONT = 4.6  # x of the fronts along the street
 SIDE = 13.0  # x of those along the square
 ROAD = 3.0  # half of the road between the pavements
 
-PAINTS = ("#d9b98c", "#b5694a", "#c9c2b4", "#7d8f96", "#d0a04f", "#9c5148", "#8f9a78", "#c88f7a")
+PAINTS = ("#d8c3a0", "#b98a72", "#cfcac0", "#8797a0", "#d2b27c", "#a87468", "#9aa48a", "#c9a596")
 
 
 def row(kinds, x, start, degrees):

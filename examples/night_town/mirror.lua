@@ -10,7 +10,7 @@ local Mirror = { on = true }
 local SHARE = 0.5 -- of the width and height of the screen
 -- The texture has no light brighter than white. So the mirror is drawn darker by this factor, and
 -- shown brighter.
-local RANGE = 0.2
+local RANGE = 0.08
 
 local world, camera, environment ---@type World, Camera, ShadingEnvironment
 local viewport ---@type Viewport?
@@ -41,7 +41,7 @@ end
 
 -- The camera of the mirror: as far below the ground as the eye is above it, looking up as far as the
 -- eye looks down. Its picture is upside down, which the shader corrects.
-local function place()
+local function follow_eye()
   local position, rotation = Eye.position, Eye.rotation
   local forward = Quaternion.forward(rotation)
   Camera.set_local_position(camera, Vector3(position.x, position.y, -position.z))
@@ -56,7 +56,7 @@ function Mirror.render()
   local gain = 0
   if Mirror.on and Weather.wet > 0 then
     fit()
-    place()
+    follow_eye()
     gain = Sky.set_plain(environment, RANGE)
     Application.render_world(world, camera, viewport, environment)
   end

@@ -11,7 +11,7 @@ local MIDDLE = Vector3(0, 13, 4)
 local BOX = { position = Vector3(0, -6, 8), size = Vector3(27, 76, 22) }
 local START = 12 -- frames in which everything else is drawn first
 local CHANGE = 0.25 -- hours after which the surroundings are drawn again
-local RANGE = 0.2 -- as in mirror.lua
+local RANGE = 0.08 -- as in mirror.lua
 -- The views: their names in the material, forward and up.
 local SIDES = {
   { "right", Vector3(1, 0, 0), Vector3(0, 0, 1) }, { "left", Vector3(-1, 0, 0), Vector3(0, 0, 1) },

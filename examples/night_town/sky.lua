@@ -52,7 +52,7 @@ function Sky.set(to)
   set(to, "sun_azimuth", SUNSET_AZIMUTH)
   -- Clouds: rain veils sun, moon and stars.
   local rain = Weather.rain
-  set(to, "haze", 1 + 5 * rain + 3 * Weather.fog)
+  set(to, "haze", 1 + 2 * rain + 2 * Weather.fog)
   set(to, "stars_intensity", 1 - math.min(1, 1.5 * rain))
   set(to, "sun_intensity", 3 * (1 - 0.75 * rain))
   set(to, "moon_intensity", 0.03 * (1 - 0.8 * rain))

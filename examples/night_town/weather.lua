@@ -1,7 +1,7 @@
 -- Rain, fog, and how wet the town is: streets become wet within seconds, and dry slowly.
 local Clock = require "clock"
 
-local Weather = { rain = 0.55, fog = 0.25, wet = 1 }
+local Weather = { rain = 0.5, fog = 0.18, wet = 1 }
 
 local STEP = 0.5 -- the change a second while the player holds a key
 local WETTER, DRIER = 6, 40 -- seconds
@@ -47,7 +47,7 @@ local function show_rain(position)
   World.move_particles(world, drops, Vector3(position.x, position.y, 0))
   World.set_particles_variable(world, drops, amount, Vector3(falling, 0, 0))
   World.set_particles_variable(world, drops, light,
-    Vector3.lerp(Vector3(0.02, 0.026, 0.04), Vector3(0.5, 0.55, 0.6), day))
+    Vector3.lerp(Vector3(0.05, 0.065, 0.1), Vector3(0.5, 0.55, 0.6), day))
   if sound then Sound.set_parameter(sound, "amount", falling) end
 end
 
@@ -56,7 +56,7 @@ local function show_wetness()
   for i, material in ipairs(grounds) do
     Material.set_scalar(material, "wet", Weather.wet)
     Material.set_scalar(material, "rain", Weather.falling())
-    Material.set_scalar(material, "water", i == 1 and water or water * 0.72)
+    Material.set_scalar(material, "water", i == 1 and water or water * 0.8)
   end
   for _, material in ipairs(roofs) do
     Material.set_scalar(material, "roughness", Math.lerp(0.8, 0.35, Weather.wet))

@@ -58,7 +58,7 @@ fn surface(in: SurfaceIn) -> SurfaceOut {
     // Water gathers where the noise is low, and in the joints of the stones first.
     let height = textureSample(puddles, puddles_sampler, at / PUDDLES).r
         + 0.1 * clamp(in.base.base_color.g * 2.5, 0.0, 1.0);
-    let level = variables.water * 0.62;
+    let level = variables.water * 0.7;
     puddle = smoothstep(level + 0.03, level - 0.03, height) * step(0.001, variables.water);
 
     let darker = mix(1.0, 0.42, variables.wet);

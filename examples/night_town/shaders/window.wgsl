@@ -33,7 +33,9 @@ fn surface(in: SurfaceIn) -> SurfaceOut {
     let at = vec2f((fract(in.uv.x) - 0.02) / 0.96, (in.uv.y - 0.02) / 0.96);
     // The tint of the mesh differs from house to house.
     let house = dot(round(in.color.rgb * 100.0), vec3f(0.317, 0.173, 0.079));
-    let mine = random(vec2f(number, house));
+    // Shops are lit before all others, and have no curtains.
+    let shop = number > 99.0;
+    let mine = random(vec2f(number, house)) * select(1.0, 0.15, shop);
     let taste = random(vec2f(house, number + 0.5));
 
     let across = normalize(cross(vec3f(0.0, 0.0, 1.0), in.normal));
@@ -43,11 +45,12 @@ fn surface(in: SurfaceIn) -> SurfaceOut {
     let lamp = LAMP - vec3f(0.3 * (taste - 0.5), 0.0, 0.0);
     let glow = 0.09 / (0.05 + dot(seen - lamp, seen - lamp));
     let wall = mix(0.5, 1.0, smoothstep(0.0, 0.25, seen.y)) * (1.0 - 0.35 * step(seen.y, 0.02));
-    var light = mix(variables.warm.rgb, variables.cool.rgb, taste) * wall * (0.16 + glow);
+    let color = mix(variables.warm.rgb, variables.cool.rgb, select(taste, 0.25, shop));
+    var light = color * wall * select(0.16 + glow, 0.1 + 0.35 * glow, shop);
 
     // Curtains: at both sides, or closed in some rooms.
     let folds = 0.72 + 0.28 * sin(at.x * 55.0 + taste * 9.0);
-    let open = select(0.13 + 0.14 * taste, 0.52, taste > 0.72);
+    let open = select(select(0.13 + 0.14 * taste, 0.52, taste > 0.72), -1.0, shop);
     let curtain = 1.0 - smoothstep(open - 0.02, open, min(at.x, 1.0 - at.x));
     let cloth = variables.warm.rgb * vec3f(1.0, 0.8, 0.62) * folds * mix(0.18, 0.5, at.y);
     light = mix(light, cloth, curtain);
