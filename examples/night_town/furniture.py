@@ -1,4 +1,4 @@
-"""What stands on the streets: lamps, strings of bulbs, trees, planters, benches, a fountain, and the
+"""What is on the streets: lamps, strings of bulbs, trees, planters, benches, a fountain; and the
 hills around the town."""
 
 import math
@@ -114,7 +114,8 @@ def tree(path):
         middle = (0.75 * math.cos(turn), 0.75 * math.sin(turn), 2.75 + 0.28 * i)
         clump(leaves, "Leaves", middle, 1.0 - 0.045 * i, rng)
     clump(far, "Leaves", (0, 0, 3.7), 1.75, rng, 6, 8)
-    lathe(trunk, [("Stone", [(0.9, 0.0), (0.9, 0.35), (0.72, 0.35), (0.7, 0.28), (0.0, 0.28)])], 14)
+    bed = [(0.9, 0.0), (0.9, 0.35), (0.72, 0.35), (0.7, 0.28), (0.0, 0.28)]
+    lathe(trunk, [("Stone", bed)], 14)
     body = {"type": "static", "filter": "level", "shape": "box", "size": [1.6, 1.6, 1],
             "position": [0, 0, 0.5]}
     glb = Glb(MATERIALS)
@@ -160,12 +161,14 @@ def bench(path):
 
 def fountain(path):
     basin, water = Mesh(), Mesh()
-    lathe(basin, [("Stone", [(2.5, 0.0), (2.5, 0.16), (2.2, 0.16)]), ("Stone", [(2.1, 0.16), (2.1, 0.6)]),
+    lathe(basin, [("Stone", [(2.5, 0.0), (2.5, 0.16), (2.2, 0.16)]),
+                  ("Stone", [(2.1, 0.16), (2.1, 0.6)]),
                   ("Stone", [(2.1, 0.6), (2.22, 0.6), (2.22, 0.7), (1.86, 0.7), (1.86, 0.3)]),
                   ("Stone", [(0.34, 0.3), (0.26, 0.55), (0.2, 1.3), (0.3, 1.45)]),
                   ("Stone", [(0.3, 1.45), (0.95, 1.72), (0.98, 1.8), (0.88, 1.8), (0.2, 1.6)]),
                   ("Stone", [(0.16, 1.6), (0.11, 2.2), (0.17, 2.3), (0.0, 2.36)])], 24)
-    lathe(water, [("Water", [(1.88, 0.52), (0.0, 0.52)]), ("Water", [(0.9, 1.75), (0.0, 1.75)])], 24)
+    levels = ((1.88, 0.52), (0.9, 1.75))  # the basin and the bowl
+    lathe(water, [("Water", [(radius, z), (0.0, z)]) for radius, z in levels], 24)
     body = {"type": "static", "filter": "level", "shape": "box", "size": [4.4, 4.4, 1.4],
             "position": [0, 0, 0.7]}
     glb = Glb(MATERIALS)

@@ -1,4 +1,4 @@
-"""The ground of the town: a road of cobbles, a square, pavements of slabs, and grass around them."""
+"""The ground of the town: a road of cobbles, a square, pavements of slabs, grass around them."""
 
 import os
 import sys

@@ -239,7 +239,8 @@ def narrow_house():
     house = House(*HOUSES["narrow"], metres=1.0)
     for floor in (1, 2, 3):
         house.front.windows(2, FLOOR * floor + 1.0, 4.4)
-        house.front.box("Stone", (-2.5, 2.5), (FLOOR * floor + 0.3, FLOOR * floor + 0.42), (0, 0.09))
+        band = (FLOOR * floor + 0.3, FLOOR * floor + 0.42)
+        house.front.box("Stone", (-2.5, 2.5), band, (0, 0.09))
         for side in (house.left, house.right):
             side.windows(2, FLOOR * floor + 1.0, 6.4)
     house.front.window(0.0, 12.9, (0.9, 1.3))
@@ -261,7 +262,8 @@ def dial(look, radius, y, facing=-1.0):
     for i in range(33):
         angle = math.tau * i / 32
         at = (radius * math.cos(angle), y, radius * math.sin(angle))
-        ring.append((at, (0, facing, 0), (0.5 + 0.5 * at[0] / radius, 0.5 - 0.5 * at[2] / radius), 1.0))
+        uv = (0.5 + 0.5 * at[0] / radius, 0.5 - 0.5 * at[2] / radius)
+        ring.append((at, (0, facing, 0), uv, 1.0))
     middle = ((0, y, 0), (0, facing, 0), (0.5, 0.5), 1.0)
     mesh.grid(look, [ring, [middle] * 33])
     return mesh

@@ -103,7 +103,9 @@ def write_level(path):
     def unit(name, kind, x, y, degrees=0, z=0, data=""):
         turn = f" rotation = [0, 0, {degrees}]" if degrees else ""
         place = f"[{x:g}, {y:g}, {z:g}]"
-        lines.append(f'  {name} = {{ unit = "units/{kind}" position = {place}{turn}{data} }}')
+        line = f'  {name} = {{ unit = "units/{kind}" position = {place}{turn}'
+        # Lines are at most 100 characters long.
+        lines.append(f"{line}\n   {data}\n  }}" if data else f"{line} }}")
 
     for i, (kind, (x, y), degrees, paint) in enumerate(houses(), 1):
         unit(f"house_{i}", kind, x, y, degrees, data=f' data = {{ paint = "{paint}" }}')
@@ -122,10 +124,9 @@ def write_level(path):
         "splines = {",
         "  // The flight: along the street below the bulbs, around the square, and back.",
         "  flight = {",
-        "    points = [[1.2, -34, 1.7], [0.6, -22, 1.5], [-0.6, -10, 1.4], [-1.5, 2, 1.8],"
-        " [-7.5, 12, 2.6],",
-        "      [-6.5, 22, 4], [0, 25.5, 5], [7, 21, 4.2], [8, 11, 2.6], [1.8, 0, 1.6],"
-        " [0.4, -12, 1.5], [1, -24, 1.6]]",
+        "    points = [[1.2, -34, 1.7], [0.6, -22, 1.5], [-0.6, -10, 1.4], [-1.5, 2, 1.8],",
+        "      [-7.5, 12, 2.6], [-6.5, 22, 4], [0, 25.5, 5], [7, 21, 4.2], [8, 11, 2.6],",
+        "      [1.8, 0, 1.6], [0.4, -12, 1.5], [1, -24, 1.6]]",
         "    closed = true",
         "  }",
         "}",

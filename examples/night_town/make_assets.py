@@ -4,8 +4,8 @@
     python3 make_assets.py
 
 Python's standard library is enough. The same numbers come out in every run. Lengths are metres with
-z up, as in the engine. layout.py is the plan of the town; houses.py, furniture.py and ground.py make
-its models, and pictures.py its textures.
+z up, as in the engine. layout.py is the plan of the town; houses.py, furniture.py and ground.py
+make its models, and pictures.py its textures.
 """
 
 import math

@@ -1,6 +1,6 @@
--- The mirror of the wet streets: the town as a camera below the ground sees it, drawn onto a texture
--- that the shader of the streets shows in puddles. Nothing of the town is below the ground, and
--- surfaces are not drawn from behind, so the ground itself does not hide it.
+-- The mirror of the wet streets: the town as a camera below the ground sees it, drawn onto a
+-- texture that the shader of the streets shows in puddles. Nothing of the town is below the ground,
+-- and surfaces are not drawn from behind, so the ground itself does not hide it.
 local Eye = require "eye"
 local Sky = require "sky"
 local Weather = require "weather"
@@ -39,8 +39,8 @@ local function fit()
   for _, material in ipairs(grounds) do Material.set_texture(material, "mirror", "mirror") end
 end
 
--- The camera of the mirror: as far below the ground as the eye is above it, looking up as far as the
--- eye looks down. Its picture is upside down, which the shader corrects.
+-- The camera of the mirror: as far below the ground as the eye is above it, looking up as far as
+-- the eye looks down. Its picture is upside down, which the shader corrects.
 local function follow_eye()
   local position, rotation = Eye.position, Eye.rotation
   local forward = Quaternion.forward(rotation)

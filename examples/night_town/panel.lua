@@ -61,7 +61,8 @@ local function draw_slider(gui, i, slider)
   local long = WIDTH - 32
   local share = slider.get() / slider.high
   Gui.rounded_rect(gui, Vector3(left, middle - 2, 2), Vector2(long, 4), 2, TRACK)
-  Gui.rounded_rect(gui, Vector3(left, middle - 2, 3), Vector2(math.max(4, long * share), 4), 2, AMBER)
+  local done = math.max(4, long * share)
+  Gui.rounded_rect(gui, Vector3(left, middle - 2, 3), Vector2(done, 4), 2, AMBER)
   Gui.circle(gui, Vector3(left + long * share, middle, 4), KNOB, AMBER)
   Gui.text(gui, slider.name, nil, 15, nil, Vector3(left, middle + 11, 4), INK)
   Gui.text(gui, slider.keys, nil, 12, nil, Vector3(left + 46, middle + 11, 4), FAINT)

@@ -1,6 +1,6 @@
--- The sky and the look of the picture. Each look is a file in environments/: exposure, colours, fog,
--- bloom and all other effects of the view are set there, and nowhere else. This module blends the
--- files by the height of the sun, and adds time and weather.
+-- The sky and the look of the picture. Each look is a file in environments/: exposure, colours,
+-- fog, bloom and all other effects of the view are set there, and nowhere else. This module blends
+-- the files by the height of the sun, and adds time and weather.
 local Clock = require "clock"
 local Weather = require "weather"
 
@@ -21,7 +21,7 @@ local PLAIN = {
 
 local environment ---@type ShadingEnvironment
 
--- The two looks around a height of the sun with their shares, as ShadingEnvironment.blend takes them.
+-- The two looks around a height of the sun, with their shares for ShadingEnvironment.blend.
 local function shares(height)
   if height <= LOOKS[1].height then return { LOOKS[1].name, 1 } end
   for i = 2, #LOOKS do
@@ -59,8 +59,8 @@ function Sky.set(to)
   set(to, "fog_density", 0.001 + 0.045 * Weather.fog ^ 2 + 0.006 * rain)
 end
 
----Gives an environment the light of now without tone mapping and effects of a lens, for a texture that
----other surfaces show. Light up to 1 / `range` times the white of the screen fits into the texture.
+---Gives an environment the light of now without tone mapping and effects of a lens, for a texture
+---that other surfaces show. Light of up to 1 / `range` times the white of the screen fits into it.
 ---@param to ShadingEnvironment
 ---@param range number
 ---@return number gain what the light of the texture is to be multiplied with

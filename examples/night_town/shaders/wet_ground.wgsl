@@ -65,8 +65,10 @@ fn surface(in: SurfaceIn) -> SurfaceOut {
     out.base_color *= mix(darker, 0.16, puddle);
     out.roughness = mix(out.roughness, mix(out.roughness, 0.3, variables.wet), 1.0 - puddle);
     out.roughness = mix(out.roughness, 0.05, puddle);
-    let slope = rings(at) * (0.25 * variables.rain);
-    water_normal = normalize(vec3f(slope, 1.0));
+    water_normal = vec3f(0.0, 0.0, 1.0);
+    if puddle * variables.rain > 0.0 {
+        water_normal = normalize(vec3f(rings(at) * (0.25 * variables.rain), 1.0));
+    }
     out.normal = normalize(mix(in.base.normal, water_normal, puddle));
     // Where the mirror shows the surroundings, the light of the sky must not be added to it.
     let mirrored = step(0.0001, variables.gain);
@@ -91,6 +93,9 @@ fn final_color(in: SurfaceIn, color: vec3f) -> vec3f {
     let fresnel = 0.02 + 0.98 * pow(1.0 - facing, 5.0);
     let film = variables.wet * variables.smooth_film;
     let share = fresnel * mix(film, 1.0, puddle) * step(0.0001, variables.gain);
+    if share < 0.004 { // too little to be seen
+        return color;
+    }
     let bumps = mix(in.base.normal.xy * 0.035, water_normal.xy * 0.05, puddle);
     let light = mirrored_light(in.screen, bumps, mix(0.16, 0.012, puddle)) * variables.gain;
     return mix(color, light, share);
