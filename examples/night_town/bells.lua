@@ -4,7 +4,7 @@ local Clock = require "clock"
 local Bells = {}
 
 local TURN = 2 * math.pi
-local BELL = Vector3(0, 0, 16) -- above the foot of the tower
+local HEIGHT = Vector3(0, 0, 16) -- above the foot of the tower
 local world, tower ---@type World, Unit
 local hour ---@type integer
 
@@ -26,7 +26,7 @@ function Bells.update()
   local now = math.floor(Clock.hour)
   if now == hour then return end
   hour = now
-  Sound.trigger(world, "sounds/bell", { position = Unit.world_position(tower, 1) + BELL })
+  Sound.trigger(world, "sounds/bell", { position = Unit.world_position(tower, 1) + HEIGHT })
 end
 
 return Bells

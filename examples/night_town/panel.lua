@@ -7,7 +7,7 @@ local Panel = { shown = true }
 
 local INK, FAINT = Color(255, 244, 226), Color(165, 214, 208, 200)
 local GROUND, TRACK, AMBER = Color(150, 12, 14, 22), Color(70, 255, 244, 226), Color(255, 184, 92)
-local WIDTH, ROW, EDGE, KNOB = 260, 40, 18, 8
+local WIDTH, ROW, EDGE, RADIUS = 260, 40, 18, 8
 
 local function percent(value)
   return ("%.0f %%"):format(100 * value)
@@ -46,7 +46,7 @@ local function drag()
   if Mouse.pressed("left") then
     for i, slider in ipairs(SLIDERS) do
       local left, middle = track(i)
-      local inside = cursor.x > left - KNOB and cursor.x < left + WIDTH - 32 + KNOB
+      local inside = cursor.x > left - RADIUS and cursor.x < left + WIDTH - 32 + RADIUS
       if inside and math.abs(cursor.y - middle) < ROW / 2 then held = { slider, left } end
     end
   end
@@ -63,7 +63,7 @@ local function draw_slider(gui, i, slider)
   Gui.rounded_rect(gui, Vector3(left, middle - 2, 2), Vector2(long, 4), 2, TRACK)
   local done = math.max(4, long * share)
   Gui.rounded_rect(gui, Vector3(left, middle - 2, 3), Vector2(done, 4), 2, AMBER)
-  Gui.circle(gui, Vector3(left + long * share, middle, 4), KNOB, AMBER)
+  Gui.circle(gui, Vector3(left + long * share, middle, 4), RADIUS, AMBER)
   Gui.text(gui, slider.name, nil, 15, nil, Vector3(left, middle + 11, 4), INK)
   Gui.text(gui, slider.keys, nil, 12, nil, Vector3(left + 46, middle + 11, 4), FAINT)
   Gui.text(gui, slider.text(), nil, 15, nil, Vector3(left + long, middle + 11, 4), INK,

@@ -47,7 +47,7 @@ local function show_rain(position)
   World.move_particles(world, drops, Vector3(position.x, position.y, 0))
   World.set_particles_variable(world, drops, amount, Vector3(falling, 0, 0))
   World.set_particles_variable(world, drops, light,
-    Vector3.lerp(Vector3(0.1, 0.125, 0.17), Vector3(0.5, 0.55, 0.6), day))
+    Vector3.lerp(Vector3(0.16, 0.2, 0.26), Vector3(0.5, 0.55, 0.6), day))
   if sound then Sound.set_parameter(sound, "amount", falling) end
 end
 
