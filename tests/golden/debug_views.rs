@@ -190,6 +190,32 @@ fn overdraw_counts_surfaces_and_particles() {
     }
 }
 
+/// Returns the strongest channel of a pixel; `None`: it is gray or black.
+fn strongest_channel(picture: &RenderedImage, x: u32, y: u32) -> Option<usize> {
+    let pixel = pixel(picture, x, y);
+    let channel = (0..3).max_by_key(|channel| pixel[*channel])?;
+    let others = (0..3).filter(|other| *other != channel).map(|other| pixel[other]).max()?;
+    (pixel[channel] > others.saturating_add(10)).then_some(channel)
+}
+
+#[test]
+fn cascades_follow_each_other_from_near_to_far() {
+    let mut builder = SceneBuilder::new();
+    builder.ground();
+    builder.light(sun(Vec3::new(0.5, 0.6, -0.8), 0.8));
+    let mut main = view(Vec3::ZERO, Vec3::Y);
+    main.camera = look_camera(Vec3::new(0.0, -6.0, 1.6), Vec3::new(0.0, 8.0, 0.0), 16.0 / 9.0);
+    let packet = FramePacket { debug_view: DebugView::Cascades, ..builder.build(vec![main]) };
+    let Some(mut renderer) = renderer_with(QUALITY, SIZE) else { return };
+    let picture = draw(&mut renderer, vec![packet], ViewTarget::Screen);
+    let rows = (0..SIZE.1).rev().map(|row| strongest_channel(&picture, SIZE.0 / 2, row));
+    let mut found: Vec<Option<usize>> = rows.collect();
+    let count = |channel| found.iter().filter(|other| **other == Some(channel)).count();
+    assert!((0..3).all(|channel| count(channel) > 2), "{found:?}");
+    found.dedup();
+    assert_eq!(found, [Some(0), Some(1), Some(2), None], "red, green, blue, and no map");
+}
+
 #[test]
 fn a_debug_view_that_ends_leaves_no_trace() {
     let Some(mut renderer) = renderer_with(QUALITY, SIZE) else { return };

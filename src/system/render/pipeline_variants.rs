@@ -60,6 +60,11 @@ pub fn pipeline_variants(
         of_maps.features.push("in views with sky maps or probes");
         all.push(of_maps);
     }
+    if !class.has(PipelineClass::BLEND) {
+        let mut of_decals = PipelineVariant::new("light", class);
+        of_decals.features.push("in views with decals");
+        all.push(of_decals);
+    }
     let functions = functions.unwrap_or_default();
     let shadows = class.in_shadow_maps(functions);
     all.extend(shadows.map(|class| PipelineVariant::new("shadow maps", class)));
@@ -68,5 +73,6 @@ pub fn pipeline_variants(
         all.push(PipelineVariant::new("depth prepass", prepass));
         all.push(PipelineVariant::new("motion vectors", outline));
     }
+    all.push(PipelineVariant::new("outlines", class.shape()));
     all
 }

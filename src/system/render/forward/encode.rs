@@ -25,7 +25,7 @@ pub struct SceneResources<'a> {
 
 /// The current bindings, so that unchanged ones are not set again.
 #[derive(Default)]
-struct SceneBoundState {
+pub(super) struct SceneBoundState {
     /// The class, and the material that paints.
     class: Option<(PipelineClass, u32)>,
     set: Option<u32>,
@@ -262,14 +262,15 @@ impl ForwardRenderer {
             .class
             .is_some_and(|(class, material)| material != 0 && !class.has(PipelineClass::FUNCTIONS));
         self.batch(to, set, frame.scenes, group, |to, key| {
-            let key = &self.shown_key(key);
+            let look = self.view_look(index);
+            let key = &self.shown_key(key, look.has_decals);
             let (scene, offset) = self.buffers.scene(view.scene, index);
             let lit = key.class.has(PipelineClass::FUNCTIONS);
             let Some(slot) = custom_shaders::slot(key).filter(|_| !lit) else {
                 if was_custom {
                     to.set_bind_group(0, scene, &[offset]);
                 }
-                self.set_mesh_pipeline(to, frame, key, self.sky.is_lit(index));
+                self.set_mesh_pipeline(to, frame, key, look.is_map_lit);
                 if key.class.has(PipelineClass::TRANSMISSION) {
                     self.set_light_behind(to, index);
                 }
@@ -291,7 +292,7 @@ impl ForwardRenderer {
     }
 
     /// Draws one group; `begin` sets the pipeline of a batch, and returns false if there is none.
-    fn batch(
+    pub(super) fn batch(
         &self,
         to: &mut wgpu::RenderPass,
         set: &mut SceneBoundState,

@@ -34,6 +34,9 @@ impl PipelineClass {
     pub const DEBUG: u16 = 512;
     /// With [`PipelineClass::SHADOW`], draws into the depth prepass of a view instead.
     pub const PREPASS: u16 = 1024;
+    /// Decals are projected onto the surface. No batch has it: it is set while drawing, in views
+    /// with decals.
+    pub const DECALS: u16 = 2048;
 
     pub fn has(self, bit: u16) -> bool {
         self.0 & bit != 0
@@ -85,6 +88,11 @@ impl PipelineClass {
         let prepass = PipelineClass::SHADOW | PipelineClass::PREPASS;
         let class = PipelineClass(self.0 & kept | prepass);
         self.has_own_outline(functions).then_some(class)
+    }
+
+    /// Returns the part of the class on which pipelines of shapes depend, transparent or not.
+    pub fn shape(self) -> PipelineClass {
+        PipelineClass(self.0 & OUTLINE_BITS)
     }
 
     /// Returns the part of the class on which pipelines of the depth prepass and of motion vectors
