@@ -71,7 +71,8 @@ pub fn pipeline_variants(
     if let Some(outline) = class.outline() {
         let prepass = class.in_prepass_with(functions).unwrap_or(outline);
         all.push(PipelineVariant::new("depth prepass", prepass));
-        all.push(PipelineVariant::new("motion vectors", outline));
+        let motion = class.in_motion_with(functions).unwrap_or(outline);
+        all.push(PipelineVariant::new("motion vectors", motion));
     }
     all.push(PipelineVariant::new("outlines", class.shape()));
     all

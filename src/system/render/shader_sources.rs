@@ -19,6 +19,7 @@ const INCLUDES: &[(&str, &str)] = &[
     ("debug_surface.wgsl", include_str!("forward/debug_surface.wgsl")),
     ("debug_image.wgsl", include_str!("forward/debug_image.wgsl")),
     ("lobes.wgsl", include_str!("forward/lobes.wgsl")),
+    ("functions_without_light.wgsl", include_str!("forward/functions_without_light.wgsl")),
     ("surface_checks.wgsl", include_str!("forward/surface_checks.wgsl")),
     ("deformation.wgsl", include_str!("forward/deformation.wgsl")),
     ("full_screen.wgsl", include_str!("post/full_screen.wgsl")),

@@ -4,6 +4,7 @@
 
 use super::super::device::GpuDevice;
 use super::super::frame_limits::has_outline_passes;
+use super::super::materials::MaterialBinder;
 use super::super::post::{PostView, ViewKey, has_state};
 use super::super::scene::{InstancedDraw, PipelineClass, RetainedScenes, SceneBatchKey, ViewPlan};
 use super::super::screen_space::ScreenSpace;
@@ -13,6 +14,7 @@ use super::object_motion::ObjectMotionUniform;
 use super::outlines::{OutlineInputs, Outlines, shape_class};
 use super::pipelines::PipelineKey;
 use super::scene_buffers::{GroupResources, MapUniform, part_of};
+use super::surface_functions;
 use super::targets;
 use super::{ForwardRenderer, RenderResources, ViewRectangle};
 use engine_frame_packet::FramePacket;
@@ -49,12 +51,13 @@ impl ForwardRenderer {
     pub(super) fn prepare_object_motion(
         &mut self,
         device: &GpuDevice,
+        resources: &mut RenderResources,
         scenes: &RetainedScenes,
     ) -> u64 {
         let (uniforms, screen) = (&self.uniforms, &self.screen_space);
         let stride = self.buffers.small_stride();
-        let to_clip = |index: usize| uniforms[index].to_clip;
-        let copied = self.object_motion.copy(device, scenes, screen, to_clip, stride);
+        let view = |index: usize| (uniforms[index].to_clip, uniforms[index].ahead[3]);
+        let copied = self.object_motion.copy(device, scenes, screen, view, stride);
         let views: Vec<usize> = self.object_motion.draws.keys().copied().collect();
         for index in views {
             let scene = (&self.meshes.morphs, scenes.plans.views[index].scene);
@@ -63,9 +66,14 @@ impl ForwardRenderer {
             let parts = (uniform, Some(&motion.rows));
             let group = self.buffers.posed_group(device, &self.layouts, parts, scene);
             self.object_motion.groups.insert(index, group);
-            for InstancedDraw { batch, .. } in &self.object_motion.draws[&index] {
-                let key = PipelineKey::ObjectMotion(scenes.library.batch(*batch).class);
-                self.pipelines.ensure(device, &self.layouts, key);
+            let draws = self.object_motion.draws[&index].clone();
+            for InstancedDraw { batch, .. } in draws {
+                let key = scenes.library.batch(batch);
+                let moved = |binder: &MaterialBinder| surface_functions::motion_key(key, binder);
+                if !self.ensure_outline_functions(device, resources, key, moved) {
+                    let key = PipelineKey::ObjectMotion(key.class);
+                    self.pipelines.ensure(device, &self.layouts, key);
+                }
             }
         }
         copied

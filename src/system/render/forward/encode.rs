@@ -2,7 +2,7 @@
 //! State is set as seldom as possible, and each group is a draw call. Decides nothing about what is
 //! drawn, and begins no passes (view_encode.rs).
 
-use super::super::materials::MaterialTable;
+use super::super::materials::{MaterialBinder, MaterialTable};
 use super::super::post::PostStep;
 use super::super::render_passes::PassResource;
 use super::super::scene::{
@@ -96,13 +96,27 @@ impl ForwardRenderer {
         frame: &SceneResources,
         key: &SceneBatchKey,
     ) {
+        let engine = PipelineKey::DepthPrepass(key.class);
+        self.set_outline_pipeline(to, frame, (key, engine), surface_functions::prepass_key);
+    }
+
+    /// Sets the pipeline of a batch whose functions may change its outline, and the group of these
+    /// functions. `moved` returns its key in the pass; without functions, its pipeline is that of
+    /// the engine.
+    fn set_outline_pipeline(
+        &self,
+        to: &mut wgpu::RenderPass,
+        frame: &SceneResources,
+        (key, engine): (&SceneBatchKey, PipelineKey),
+        moved: fn(&SceneBatchKey, &MaterialBinder) -> Option<SceneBatchKey>,
+    ) {
         let functions = key.class.has(PipelineClass::FUNCTIONS).then(|| {
             let binder = frame.materials.binder(MaterialSlot(key.material));
-            let moved = surface_functions::prepass_key(key, &binder)?;
+            let moved = moved(key, &binder)?;
             Some((self.surface_shaders.get(&moved, &binder)?, binder.group))
         });
         let Some((pipeline, group)) = functions.flatten() else {
-            return to.set_pipeline(self.pipelines.get(PipelineKey::DepthPrepass(key.class)));
+            return to.set_pipeline(self.pipelines.get(engine));
         };
         to.set_pipeline(pipeline);
         if let Some(group) = group {
@@ -128,7 +142,9 @@ impl ForwardRenderer {
         let mut set = SceneBoundState::default();
         for group in &motion.draws[&index] {
             self.batch(to, &mut set, frame.scenes, group, |to, key| {
-                to.set_pipeline(self.pipelines.get(PipelineKey::ObjectMotion(key.class)));
+                let engine = PipelineKey::ObjectMotion(key.class);
+                let key = (key, engine);
+                self.set_outline_pipeline(to, frame, key, surface_functions::motion_key);
                 true
             });
         }

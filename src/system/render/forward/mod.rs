@@ -27,7 +27,7 @@ mod targets;
 use super::device::GpuDevice;
 use super::frame_limits::{can_scale, has_post_pass};
 use super::gui_passes::{FrameUniform, PixelRectangle};
-use super::materials::MaterialTable;
+use super::materials::{MaterialBinder, MaterialTable};
 use super::numeric_map::NumberMap;
 use super::post::{LightLayouts, PostEffects, compensated};
 use super::scene::{
@@ -320,7 +320,7 @@ impl ForwardRenderer {
         };
         self.buffers.create_bind_groups(device, &self.layouts, &shared, scenes);
         self.prepare_screen_space(device, scenes, packet);
-        copied += self.prepare_object_motion(device, scenes);
+        copied += self.prepare_object_motion(device, resources, scenes);
         copied += self.prepare_outlines(device, scenes, packet);
         copied += self.prepare_post(device, resources, scenes, packet);
         self.buffers.follow_textures(resources.textures, !packet.surfaces.is_empty());
@@ -430,19 +430,32 @@ impl ForwardRenderer {
         resources: &mut RenderResources,
         key: &SceneBatchKey,
     ) {
-        if key.class.has(PipelineClass::FUNCTIONS) {
-            let RenderResources { textures, materials, events } = resources;
-            let slot = MaterialSlot(key.material);
-            materials.prepare_group(device, textures, slot);
-            let binder = materials.binder(slot);
-            let (layouts, samples) = (&self.layouts, self.samples);
-            if let Some(moved) = surface_functions::prepass_key(key, &binder)
-                && self.surface_shaders.ensure(device, layouts, samples, &moved, &binder, events)
-            {
-                return;
-            }
+        let moved = |binder: &MaterialBinder| surface_functions::prepass_key(key, binder);
+        if !self.ensure_outline_functions(device, resources, key, moved) {
+            self.pipelines.ensure(device, &self.layouts, PipelineKey::DepthPrepass(key.class));
         }
-        self.pipelines.ensure(device, &self.layouts, PipelineKey::DepthPrepass(key.class));
+    }
+
+    /// Creates the pipeline of a batch whose functions change its outline; `moved` returns its key
+    /// in the pass. Returns false if it has no such functions, or the adapter refused them.
+    fn ensure_outline_functions(
+        &mut self,
+        device: &GpuDevice,
+        resources: &mut RenderResources,
+        key: &SceneBatchKey,
+        moved: impl Fn(&MaterialBinder) -> Option<SceneBatchKey>,
+    ) -> bool {
+        if !key.class.has(PipelineClass::FUNCTIONS) {
+            return false;
+        }
+        let RenderResources { textures, materials, events } = resources;
+        let slot = MaterialSlot(key.material);
+        materials.prepare_group(device, textures, slot);
+        let binder = materials.binder(slot);
+        let (layouts, samples) = (&self.layouts, self.samples);
+        moved(&binder).is_some_and(|moved| {
+            self.surface_shaders.ensure(device, layouts, samples, &moved, &binder, events)
+        })
     }
 
     /// Creates the pipelines and texture bind groups of a view.

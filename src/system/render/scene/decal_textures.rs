@@ -69,13 +69,14 @@ impl DecalLayerTable {
         decals: impl Iterator<Item = &'a DecalFrame>,
     ) {
         let texels_of = |slot| textures.texels_of(TextureSlot(slot));
-        self.update(textures.generation, texels_of, decals);
+        let is_target = |slot| textures.target_of(TextureSlot(slot)).is_some();
+        self.update(textures.generation, (texels_of, is_target), decals);
     }
 
     fn update<'a, 'b>(
         &mut self,
         generation: u64,
-        texels_of: impl Fn(u32) -> Option<&'a TextureTexels>,
+        (texels_of, is_target): (impl Fn(u32) -> Option<&'a TextureTexels>, impl Fn(u32) -> bool),
         decals: impl Iterator<Item = &'b DecalFrame>,
     ) {
         let mut used: Vec<TextureKey> =
@@ -97,6 +98,8 @@ impl DecalLayerTable {
         if self.layers.is_empty() {
             images.clear();
         }
+        // A texture that is not there yet follows in a later frame.
+        used.retain(|key| texels_of(key.0).is_some() || is_target(key.0));
         for key in self.stale(generation, used, &texels_of) {
             self.convert(generation, key, texels_of(key.0));
         }
@@ -299,12 +302,29 @@ mod tests {
         assert_eq!(table.of(&decal(1).textures), [1, 0, 0, 0]);
         assert_eq!(table.of(&decal(2).textures), [2, 0, 0, 0]);
         assert_eq!(table.of(&decal(3).textures), [0; 4]);
-        table.update(0, |_| Some(&picture), [decal(2)].iter());
+        let all = |_: u32| Some(&picture);
+        table.update(0, (all, |_| false), [decal(2)].iter());
         assert!(table.images[0].bytes.is_empty(), "its texture is not used any more");
         table.convert(0, (7, true), Some(&picture));
         assert_eq!(table.of(&decal(7).textures), [1, 0, 0, 0]);
-        table.update(0, |_| Some(&picture), [].iter());
+        table.update(0, (all, |_| false), [].iter());
         assert!(table.images.is_empty());
+    }
+
+    #[test]
+    fn textures_that_are_not_there_yet_are_not_reported() {
+        let mut table = DecalLayerTable::default();
+        let picture = texels(1, TexelFormat::Rgba8, vec![255; 4]);
+        let update = |table: &mut DecalLayerTable, there: bool, is_target: bool| {
+            let texels_of = |_: u32| Some(&picture).filter(|_| there);
+            table.update(0, (texels_of, |_| is_target), [decal(3)].iter());
+            (table.of(&decal(3).textures)[0], table.messages.len())
+        };
+        assert_eq!(update(&mut table, false, false), (0, 0));
+        assert_eq!(update(&mut table, true, false), (1, 0));
+        let mut table = DecalLayerTable::default();
+        assert_eq!(update(&mut table, false, true), (0, 1), "a render target is refused");
+        assert_eq!(update(&mut table, false, true), (0, 1), "once");
     }
 
     #[test]

@@ -37,6 +37,8 @@ impl PipelineClass {
     /// Decals are projected onto the surface. No batch has it: it is set while drawing, in views
     /// with decals.
     pub const DECALS: u16 = 2048;
+    /// Draws motion vectors. No batch has it.
+    pub const MOTION: u16 = 4096;
 
     pub fn has(self, bit: u16) -> bool {
         self.0 & bit != 0
@@ -87,6 +89,14 @@ impl PipelineClass {
         let kept = OUTLINE_BITS | PipelineClass::FUNCTIONS;
         let prepass = PipelineClass::SHADOW | PipelineClass::PREPASS;
         let class = PipelineClass(self.0 & kept | prepass);
+        self.has_own_outline(functions).then_some(class)
+    }
+
+    /// Returns the class in motion vectors with surface functions; `None`: as in
+    /// [`PipelineClass::in_prepass_with`].
+    pub fn in_motion_with(self, functions: SurfaceFunctions) -> Option<PipelineClass> {
+        let kept = OUTLINE_BITS | PipelineClass::FUNCTIONS;
+        let class = PipelineClass(self.0 & kept | PipelineClass::MOTION);
         self.has_own_outline(functions).then_some(class)
     }
 
