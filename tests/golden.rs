@@ -4,6 +4,7 @@
 
 mod atlases;
 mod debug_views;
+mod decals;
 mod forward;
 mod forward_failures;
 mod games;
@@ -11,6 +12,7 @@ mod gui_drawing;
 mod lamp_shadows;
 mod local_lights;
 mod meshes;
+mod outlines;
 mod post;
 mod quality;
 mod render_configs;

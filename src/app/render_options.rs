@@ -117,6 +117,7 @@ fn wanted_quality(settings: &Settings) -> RenderQuality {
         cascades: settings.number("render.shadow_maps") as u32,
         antialiasing: match settings.text("render.antialiasing") {
             "fxaa" => Antialiasing::Fxaa,
+            "smaa" => Antialiasing::Smaa,
             _ => Antialiasing::None,
         },
         sky_texels: settings.number("render.sky_texels") as u32,

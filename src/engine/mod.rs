@@ -29,6 +29,7 @@ mod reflection_probes;
 mod reload_notes;
 mod reload_overlay;
 mod render_configs;
+mod render_decals;
 mod render_scene;
 mod render_targets;
 mod respawn;

@@ -166,6 +166,7 @@ impl Worlds {
             layers: !u32::from(!mesh.extra.light_layers),
             tint: mesh.tint,
             range: mesh.extra.range,
+            outline: mesh.extra.outline,
             ..DrawMesh::DEFAULT
         };
         let surfaces: Vec<SurfaceSlot> = (0..count).map(|at| assets.surface(mesh, at)).collect();
@@ -345,6 +346,7 @@ impl Engine {
         self.worlds.send_mesh_changes(&self.assets);
         self.worlds.send_default_environments();
         self.worlds.send_lights(&mut self.assets);
+        self.worlds.send_decals(&mut self.assets, self.frame.total);
         self.worlds.send_probes(&mut self.assets);
         packet.ended_scenes.append(&mut self.worlds.scenes.ended);
         for scene in self.worlds.scenes.worlds.iter_mut().flatten() {

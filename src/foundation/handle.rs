@@ -85,6 +85,7 @@ handle_kinds! {
     NavigationGrid = 29, "navigation grid";
     Agent = 30, "agent";
     ShadingEnvironment = 31, "shading environment";
+    Decal = 32, "decal";
 }
 
 impl HandleKind {

@@ -9,10 +9,12 @@
 
 pub mod atlas_cell;
 pub mod debug_view;
+pub mod decal;
 pub mod deformation;
 pub mod gui;
 pub mod material;
 pub mod mesh;
+pub mod outline;
 pub mod reflection_probe;
 pub mod render_config;
 pub mod scene;

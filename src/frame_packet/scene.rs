@@ -5,9 +5,11 @@
 //! without changes need not be in the packet: a view that names it is sufficient. Only particles
 //! are sent again in every frame.
 
+use super::decal::DecalFrame;
 use super::deformation::MeshSkin;
 use super::material::BlendMode;
 use super::mesh::{MeshSlot, SurfaceSlot};
+use super::outline::OutlineStyle;
 use super::reflection_probe::ProbeFrame;
 use super::texture::TextureSlot;
 use bytemuck::{Pod, Zeroable};
@@ -140,6 +142,8 @@ pub struct DrawMesh {
     /// Draw whose distance is used for sorting in place of that of this draw, if it has an order
     /// and the other one exists: the parts of a character stay together.
     pub sorted_with: Option<DrawSlot>,
+    /// Line around its shape.
+    pub outline: Option<OutlineStyle>,
 }
 
 /// Returns true if a draw with a distance range ([`DrawMesh::range`]) is shown at a distance from
@@ -167,6 +171,7 @@ impl DrawMesh {
         order: None,
         sequence: 0,
         sorted_with: None,
+        outline: None,
     };
 
     /// The part that covers a whole texture.
@@ -393,6 +398,9 @@ pub struct SceneFrame {
     /// True if `lights` replaces all lights of the scene. Otherwise they stay unchanged.
     pub lights_changed: bool,
     pub lights: Vec<LightFrame>,
+    /// True if `decals` replaces all decals of the scene. Otherwise they stay unchanged.
+    pub decals_changed: bool,
+    pub decals: Vec<DecalFrame>,
     /// True if `probes` replaces all reflection probes of the scene. Otherwise they stay unchanged.
     pub probes_changed: bool,
     pub probes: Vec<ProbeFrame>,
@@ -420,6 +428,8 @@ impl SceneFrame {
         self.morph_weights.clear();
         self.lights_changed = false;
         self.lights.clear();
+        self.decals_changed = false;
+        self.decals.clear();
         self.probes_changed = false;
         self.probes.clear();
         self.sky = None;
@@ -471,6 +481,7 @@ impl SceneFrame {
             && self.skins.is_empty()
             && self.morphs.is_empty()
             && !self.lights_changed
+            && !self.decals_changed
             && !self.probes_changed
             && self.sky.is_none()
             && self.particle_batches.is_empty()

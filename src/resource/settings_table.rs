@@ -323,10 +323,11 @@ pub const SETTINGS: &[Setting] = &[
     .live(),
     setting(
         "render.antialiasing",
-        SettingType::Choice(&["none", "fxaa"]),
+        SettingType::Choice(&["none", "fxaa", "smaa"]),
         "\"none\"",
         "Smoothing of the image of worlds after tone mapping, in addition to \
-         `render.smooth_edges`. `fxaa`: edges are smoothed by their contrast.",
+         `render.smooth_edges`. `fxaa`: edges are smoothed by their contrast. `smaa`: \
+         edges are straightened, which keeps textures sharper.",
     )
     .live(),
     setting(

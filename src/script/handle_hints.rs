@@ -11,6 +11,7 @@ use engine_world::unit::UnitId;
 const CONVERSIONS: &[(HandleKind, HandleKind, &str)] = &[
     (HandleKind::Unit, HandleKind::Actor, "Unit.actor(unit, 1)"),
     (HandleKind::Unit, HandleKind::Camera, "Unit.camera(unit, 1)"),
+    (HandleKind::Unit, HandleKind::Decal, "Unit.decal(unit, 1)"),
     (HandleKind::Unit, HandleKind::Level, "Unit.level(unit)"),
     (HandleKind::Unit, HandleKind::Light, "Unit.light(unit, 1)"),
     (HandleKind::Unit, HandleKind::Mesh, "Unit.mesh(unit, 1)"),
@@ -22,6 +23,7 @@ const CONVERSIONS: &[(HandleKind, HandleKind, &str)] = &[
     (HandleKind::World, HandleKind::PhysicsWorld, "World.physics_world(world)"),
     (HandleKind::World, HandleKind::SoundWorld, "World.sound_world(world)"),
     (HandleKind::Actor, HandleKind::Unit, "Actor.unit(actor)"),
+    (HandleKind::Decal, HandleKind::Unit, "Decal.unit(decal)"),
     (HandleKind::Light, HandleKind::Unit, "Light.unit(light)"),
     (HandleKind::Mesh, HandleKind::Unit, "Mesh.unit(mesh)"),
     (HandleKind::Mover, HandleKind::Actor, "Mover.actor(mover)"),

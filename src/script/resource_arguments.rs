@@ -44,6 +44,7 @@ const NAMED: &[ResourceArgument] = &[
     named("Texture.load", "name", &[TEXTURE]),
     named("Texture.size", "name", &[TEXTURE]),
     named("Texture.unload", "name", &[TEXTURE]),
+    named("Decal.set_texture", "name", &[TEXTURE]),
     named("Light.set_texture", "name", &[TEXTURE]),
     named("Material.set_texture", "texture", &[TEXTURE]),
     named("ShadingEnvironment.set_texture", "texture", &[TEXTURE]),

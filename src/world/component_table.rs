@@ -7,6 +7,7 @@ use super::animation::{ANIMATION, Animations};
 use super::camera::Camera;
 use super::camera_component::CAMERA;
 use super::component::ComponentField;
+use super::decal_component::DECAL;
 use super::light_component::LIGHT;
 use super::mesh_component::MESH;
 use super::particles_component::PARTICLES;
@@ -37,7 +38,7 @@ use engine_tilemaps::Tilemaps;
 /// reverse. The order decides which draw slots they get, so it is visible in recordings.
 pub static COMPONENTS: Components = Components(&[
     &PHYSICS, &MESH, &SPRITE, &TILEMAP, &LIGHT, &CAMERA, &PARTICLES, &SOUND, &SKELETON, &ANIMATION,
-    &AGENT,
+    &AGENT, &DECAL,
 ]);
 
 /// One component of the engine. A column that does not apply to the component is `None`.

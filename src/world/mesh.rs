@@ -5,6 +5,7 @@
 use super::instance_table::{Instance, InstanceTable, flag};
 use super::unit::UnitId;
 use engine_foundation::{Error, Handle, HandleKind, Mat4};
+use engine_frame_packet::outline::OutlineStyle;
 use engine_frame_packet::scene::{DrawSlot, LIGHT_LAYERS_ALL};
 use engine_models::MeshNumber;
 use std::sync::{Arc, LazyLock};
@@ -45,6 +46,8 @@ pub struct MeshExtra {
     pub skin: Option<u16>,
     /// Bit set of its light layers: lights that share none of them do not light it.
     pub light_layers: u8,
+    /// Line around its shape on the screen.
+    pub outline: Option<OutlineStyle>,
 }
 
 impl MeshExtra {
@@ -66,6 +69,7 @@ impl Default for MeshExtra {
             range: MeshExtra::RANGE,
             skin: None,
             light_layers: LIGHT_LAYERS_ALL,
+            outline: None,
         }
     }
 }

@@ -9,6 +9,8 @@ pub mod component;
 mod component_fields;
 pub mod component_table;
 pub mod debug_lines;
+pub mod decal;
+pub mod decal_component;
 pub mod environment;
 pub mod instance_table;
 pub mod level;

@@ -5,6 +5,7 @@
 use super::WorldId;
 use super::camera::UnitCameras;
 use super::component_table::COMPONENTS;
+use super::decal::Decals;
 use super::environment::Environment;
 use super::instance_table::flag;
 use super::light::Lights;
@@ -27,6 +28,7 @@ use engine_textures::TextureNumber;
 pub struct RenderScenes {
     pub meshes: Meshes,
     pub lights: Lights,
+    pub decals: Decals,
     pub sprites: Sprites,
     pub skeletons: SpriteSkeletons,
     pub maps: TilemapInstances,
@@ -55,6 +57,8 @@ pub struct WorldRenderScene {
     pub environment: Option<Environment>,
     /// True if all lights must be sent again.
     pub lights_changed: bool,
+    /// True if all decals must be sent again.
+    pub decals_changed: bool,
     /// The reflection probes, and those that the renderer has.
     pub probes: Vec<ReflectionProbe>,
     pub sent_probes: Vec<ProbeFrame>,
@@ -70,6 +74,7 @@ impl WorldRenderScene {
             frame: SceneFrame::default(),
             environment: None,
             lights_changed: false,
+            decals_changed: false,
             probes: Vec::new(),
             sent_probes: Vec::new(),
         }

@@ -7,6 +7,7 @@ use super::animation::{AnimatedModel, AnimationComponent, BoundMachine};
 use super::camera_component::CameraComponent;
 use super::component_fields::text;
 use super::component_table::{COMPONENTS, Component, Components};
+use super::decal::DecalComponent;
 use super::light::LightComponent;
 use super::mesh::MeshComponent;
 use super::particles_component::ParticlesComponent;
@@ -27,6 +28,7 @@ use std::sync::Arc;
 pub struct UnitTemplate {
     pub meshes: Vec<MeshComponent>,
     pub lights: Vec<LightComponent>,
+    pub decals: Vec<DecalComponent>,
     pub cameras: Vec<CameraComponent>,
     pub sprites: Vec<SpriteComponent>,
     pub maps: Vec<TilemapComponent>,

@@ -4,16 +4,19 @@ use super::forward::{SceneBuilder, look_camera, sun, view};
 use super::meshes::{CUBE, PLANE, SPHERE};
 use super::scenes::chessboard;
 use super::screen_space::{largest_difference, renderer_with, views_only};
-use super::surface_functions::functions;
+use super::surface_functions::{functions, material, with_functions};
 use super::{QUALITY, compare, draw, renderer};
 use engine::foundation::{Mat4, Vec3};
 use engine::frame_packet::debug_view::DebugView;
 use engine::frame_packet::material::BlendMode;
 use engine::frame_packet::mesh::{SurfaceAlphaMode, SurfaceFrame};
-use engine::frame_packet::scene::{LightFrame, LightKind, ParticleBatch, ParticleQuad};
+use engine::frame_packet::scene::{
+    DrawTransform, LightFrame, LightKind, ParticleBatch, ParticleQuad, SceneFrame,
+};
 use engine::frame_packet::shading_environment::ScreenSpaceValues;
 use engine::frame_packet::texture::{SamplerSettings, TextureChange, TextureSlot, WrapMode};
 use engine::frame_packet::{CameraFrame, CaptureRequest, FramePacket, ViewTarget};
+use engine::resource::material_data::SurfaceFunctions;
 use engine::system::render::{FrameCapture, RenderedImage, RendererEvent};
 use std::f32::consts::FRAC_PI_2;
 
@@ -190,6 +193,32 @@ fn overdraw_counts_surfaces_and_particles() {
     }
 }
 
+/// Returns the strongest channel of a pixel; `None`: it is gray or black.
+fn strongest_channel(picture: &RenderedImage, x: u32, y: u32) -> Option<usize> {
+    let pixel = pixel(picture, x, y);
+    let channel = (0..3).max_by_key(|channel| pixel[*channel])?;
+    let others = (0..3).filter(|other| *other != channel).map(|other| pixel[other]).max()?;
+    (pixel[channel] > others.saturating_add(10)).then_some(channel)
+}
+
+#[test]
+fn cascades_follow_each_other_from_near_to_far() {
+    let mut builder = SceneBuilder::new();
+    builder.ground();
+    builder.light(sun(Vec3::new(0.5, 0.6, -0.8), 0.8));
+    let mut main = view(Vec3::ZERO, Vec3::Y);
+    main.camera = look_camera(Vec3::new(0.0, -6.0, 1.6), Vec3::new(0.0, 8.0, 0.0), 16.0 / 9.0);
+    let packet = FramePacket { debug_view: DebugView::Cascades, ..builder.build(vec![main]) };
+    let Some(mut renderer) = renderer_with(QUALITY, SIZE) else { return };
+    let picture = draw(&mut renderer, vec![packet], ViewTarget::Screen);
+    let rows = (0..SIZE.1).rev().map(|row| strongest_channel(&picture, SIZE.0 / 2, row));
+    let mut found: Vec<Option<usize>> = rows.collect();
+    let count = |channel| found.iter().filter(|other| **other == Some(channel)).count();
+    assert!((0..3).all(|channel| count(channel) > 2), "{found:?}");
+    found.dedup();
+    assert_eq!(found, [Some(0), Some(1), Some(2), None], "red, green, blue, and no map");
+}
+
 #[test]
 fn a_debug_view_that_ends_leaves_no_trace() {
     let Some(mut renderer) = renderer_with(QUALITY, SIZE) else { return };
@@ -263,4 +292,49 @@ fn a_captured_frame_has_its_passes_and_images() {
     renderer.submit(views_only(scene()));
     renderer.finish();
     assert!(renderer.events().is_empty(), "only one frame is captured");
+}
+
+/// A surface function that moves a mesh towards the camera, by less than the limit of
+/// [`with_functions`].
+const TOWARDS: &str = "fn vertex_offset(in: VertexIn) -> vec3f { return vec3f(0.0, -0.4, 0.0); }";
+
+/// Returns the motion of the middle of a box that moves to the right, with or without a function.
+fn box_motion(has_offset: bool) -> Option<[u8; 4]> {
+    let offset = SurfaceFunctions { vertex_offset: true, ..SurfaceFunctions::default() };
+    let build = |pose: Option<Mat4>| {
+        let mut builder = SceneBuilder::new();
+        builder.packet.materials = vec![material(8, (TOWARDS, offset), 0, &[])];
+        let moved = match has_offset {
+            true => builder.surface(with_functions(8, offset)),
+            false => builder.matte([0.5; 3]),
+        };
+        let slot = builder.add_draw(CUBE, moved, Mat4::IDENTITY);
+        let mut main = view(Vec3::ZERO, Vec3::Y);
+        main.camera = look_camera(Vec3::new(0.0, -6.0, 0.0), Vec3::ZERO, 16.0 / 9.0);
+        if let Some(pose) = pose {
+            builder.packet = FramePacket { scale: 1.0, ..FramePacket::default() };
+            builder.frame = SceneFrame { scene: 1, ..SceneFrame::default() };
+            builder.frame.moved.push(slot);
+            builder.frame.poses.push(DrawTransform::of(&pose));
+        }
+        FramePacket { debug_view: DebugView::MotionVectors, ..builder.build(vec![main]) }
+    };
+    let mut renderer = renderer_with(QUALITY, SIZE)?;
+    let mut first = build(None);
+    first.captures = vec![CaptureRequest { number: 1, of: ViewTarget::Screen }];
+    renderer.submit(first);
+    renderer.finish();
+    renderer.events();
+    let second = build(Some(Mat4::from_translation(Vec3::new(0.1, 0.0, 0.0))));
+    let picture = draw(&mut renderer, vec![second], ViewTarget::Screen);
+    Some(pixel(&picture, SIZE.0 / 2, SIZE.1 / 2))
+}
+
+#[test]
+fn surfaces_that_functions_move_have_the_motion_of_their_mesh() {
+    let Some(plain) = box_motion(false) else { return };
+    assert!(plain[0] > 140, "the box moves to the right: {plain:?}");
+    let offset = box_motion(true).expect("there is an adapter");
+    // It is nearer, and so moves a little farther on the picture.
+    assert!(offset[0] >= plain[0] && offset[0] < plain[0].saturating_add(40), "{offset:?}");
 }

@@ -118,6 +118,40 @@ fn edges_are_smoothed_without_multisampling() {
     }
 }
 
+/// Returns the mean difference of a picture from the one with four samples per pixel.
+fn roughness(antialiasing: Antialiasing) -> Option<f64> {
+    let smooth = picture_with(ShadingEnvironment::DEFAULT, QUALITY)?;
+    let quality = RenderQuality { samples: 1, antialiasing, ..QUALITY };
+    let picture = picture_with(ShadingEnvironment::DEFAULT, quality)?;
+    Some(super::screen_space::mean_difference(&smooth, &picture))
+}
+
+#[test]
+fn straightened_edges_are_closer_to_multisampled_ones() {
+    let quality = RenderQuality { samples: 1, antialiasing: Antialiasing::Smaa, ..QUALITY };
+    let Some(picture) = picture_with(ShadingEnvironment::DEFAULT, quality) else { return };
+    compare("post_smaa", &picture);
+    let rough = roughness(Antialiasing::None).expect("it works");
+    let smaa = roughness(Antialiasing::Smaa).expect("it works");
+    assert!(smaa < 0.7 * rough, "{smaa} of {rough}");
+}
+
+#[test]
+fn a_picture_without_edges_is_unchanged_by_smaa() {
+    let quality = RenderQuality { samples: 1, ..QUALITY };
+    let smaa = RenderQuality { antialiasing: Antialiasing::Smaa, ..quality };
+    let flat = |quality| {
+        let mut packet = super::forward::SceneBuilder::new();
+        let gray = packet.matte([0.4, 0.3, 0.2]);
+        packet.add_at(super::meshes::PLANE, gray, Vec3::ZERO, Vec3::new(60.0, 60.0, 1.0));
+        let below = super::forward::view(Vec3::new(0.0, -0.1, 5.0), Vec3::ZERO);
+        super::screen_space::picture(packet.build(vec![below]), quality)
+    };
+    let Some(plain) = flat(quality) else { return };
+    let smoothed = flat(smaa).expect("it works");
+    assert_eq!(super::screen_space::largest_difference(&plain, &smoothed), 0);
+}
+
 #[test]
 fn worlds_are_drawn_at_half_and_at_twice_the_size() {
     let at = |scale| picture_with(ShadingEnvironment::DEFAULT, RenderQuality { scale, ..QUALITY });

@@ -263,8 +263,8 @@ describe("a component that fails", function()
   it("is reported with its unit if its module is missing", function()
     local message = error_of(spawn, "mistaken")
     assert.matches("^World.spawn_unit: unit \"units/mistaken\" has the component 'lght', which "
-      .. "does not exist, did you mean 'light'%?: the engine has agent, animation, camera, light, ",
-      message)
+      .. "does not exist, did you mean 'light'%?: the engine has agent, animation, camera, decal, "
+      .. "light, ", message)
     assert.matches("and a component of the game is a module components/lght.lua$", message)
     test.frames(1)
     assert.same({}, World.units(world))

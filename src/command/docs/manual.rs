@@ -87,6 +87,8 @@ pub const PICTURES: &[(&str, &[u8])] = files![
     "docs/pictures/particles.png",
     "docs/pictures/platformer.png",
     "docs/pictures/debug_views.png",
+    "docs/pictures/decals.png",
+    "docs/pictures/outlines.png",
     "docs/pictures/post_effects.png",
     "docs/pictures/ragdoll.png",
     "docs/pictures/screen_space.png",

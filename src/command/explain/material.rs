@@ -108,7 +108,7 @@ mod tests {
         has(&moved, "light", "mask, both sides, functions");
         has(&moved, "shadow maps", "mask, functions");
         has(&moved, "depth prepass", "mask, both sides, functions");
-        has(&moved, "motion vectors", "mask, both sides");
+        has(&moved, "motion vectors", "mask, both sides, functions");
         assert!(!moved.contains("sky maps"), "{moved}");
         // A color changes no outline.
         let tint = SurfaceFunctions { final_color: true, ..SurfaceFunctions::default() };

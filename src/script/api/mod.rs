@@ -7,6 +7,7 @@ mod broadphase;
 mod camera;
 mod console;
 mod debug;
+mod decal;
 mod diagnostics;
 pub mod flow;
 pub mod gui;
@@ -82,6 +83,7 @@ pub const MODULES: &[&ModuleRows] = &[
     &level::LEVEL,
     &level::resource::LEVEL_RESOURCE,
     &light::LIGHT,
+    &decal::DECAL,
     &shading_environment::SHADING_ENVIRONMENT,
     &shading_environment::WORLD,
     &material::MATERIAL,
@@ -136,6 +138,7 @@ pub const MODULES: &[&ModuleRows] = &[
     &unit::components::UNIT,
     &unit::meshes::UNIT,
     &unit::nodes::UNIT,
+    &unit::outlines::UNIT,
     &unit::resource::UNIT_RESOURCE,
     &viewport::VIEWPORT,
     &render_settings::VIEWPORT,

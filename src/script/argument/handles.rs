@@ -25,6 +25,7 @@ use engine_world::WorldId;
 use engine_world::broadphase::BroadphaseId;
 use engine_world::camera::{CameraId, ViewportId};
 use engine_world::debug_lines::LineObjectId;
+use engine_world::decal::DecalId;
 use engine_world::level::LevelId;
 use engine_world::light::LightId;
 use engine_world::mesh::MeshId;

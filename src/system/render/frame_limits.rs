@@ -2,7 +2,7 @@
 //! for the size of the image. Draws nothing.
 
 use super::EffectLevel;
-use super::render_passes::{OCCLUSION_PASS, POST_PASS, SCREEN_PASS};
+use super::render_passes::{OCCLUSION_PASS, OUTLINE_PASSES, POST_PASS, SCREEN_PASS};
 use super::sky::SKY_MAPS_PASS;
 use engine_frame_packet::debug_view::DebugView;
 use engine_frame_packet::shading_environment::{ScreenSpaceValues, ShadingEnvironment};
@@ -80,6 +80,12 @@ pub fn limit_environments(packet: &mut FramePacket, effects: EffectLevel) {
 /// Returns true if the frame of a view has the pass of post effects.
 pub fn has_post_pass(packet: &FramePacket, view: &View) -> bool {
     packet.viewport_of(view).is_none_or(|(_, viewport)| viewport.has_pass(POST_PASS))
+}
+
+/// Returns true if the frame of a view has both passes of outlines.
+pub fn has_outline_passes(packet: &FramePacket, view: &View) -> bool {
+    let viewport = packet.viewport_of(view).map(|(_, viewport)| viewport);
+    viewport.is_none_or(|viewport| OUTLINE_PASSES.iter().all(|name| viewport.has_pass(name)))
 }
 
 /// Returns true if a generator of a view draws onto the light after the screen-space effects.

@@ -435,6 +435,7 @@ impl FrameRenderer {
             self.scenes.forget_shadow_maps(self.device.info.texture_side_max);
         }
         self.scenes.prepare_light_textures(&self.textures);
+        self.scenes.prepare_decal_textures(&self.textures);
         self.scenes.plan(packet, &self.quality, &mut self.events);
         if self.scenes.plans.views.is_empty() {
             return;

@@ -121,6 +121,8 @@ pub enum Antialiasing {
     None,
     /// Fast approximate anti-aliasing: edges of the image are smoothed by their contrast.
     Fxaa,
+    /// Subpixel morphological anti-aliasing: edges are straightened between their ends.
+    Smaa,
 }
 
 /// The screen-space effects of shading environments that are drawn.

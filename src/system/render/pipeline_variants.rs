@@ -60,13 +60,20 @@ pub fn pipeline_variants(
         of_maps.features.push("in views with sky maps or probes");
         all.push(of_maps);
     }
+    if !class.has(PipelineClass::BLEND) {
+        let mut of_decals = PipelineVariant::new("light", class);
+        of_decals.features.push("in views with decals");
+        all.push(of_decals);
+    }
     let functions = functions.unwrap_or_default();
     let shadows = class.in_shadow_maps(functions);
     all.extend(shadows.map(|class| PipelineVariant::new("shadow maps", class)));
     if let Some(outline) = class.outline() {
         let prepass = class.in_prepass_with(functions).unwrap_or(outline);
         all.push(PipelineVariant::new("depth prepass", prepass));
-        all.push(PipelineVariant::new("motion vectors", outline));
+        let motion = class.in_motion_with(functions).unwrap_or(outline);
+        all.push(PipelineVariant::new("motion vectors", motion));
     }
+    all.push(PipelineVariant::new("outlines", class.shape()));
     all
 }

@@ -39,6 +39,8 @@ pub enum PassResource {
     ResolvedLight,
     /// Motion of each pixel since the previous frame.
     MotionVectors,
+    /// The shapes of objects with outlines, and the nearest shapes of each pixel.
+    Outlines,
     /// The view's part of its target: the screen, a window or a texture. It has an image before
     /// the first pass, and if world Guis follow, a depth buffer of its own.
     Target,
@@ -76,6 +78,8 @@ pub enum Attachments {
     Scene,
     /// One level of the light behind surfaces after the other: the pass runs once for each.
     LightBehind,
+    /// The images of outlines: the pass runs once for each.
+    Outlines,
     Target,
     /// Images of a post effect: the pass runs once for each of its steps.
     Post(PassResource),
@@ -110,6 +114,7 @@ impl PassRow {
             PassResource::Occlusion | PassResource::ResolvedLight | PassResource::MotionVectors => {
                 Attachments::ScreenSteps
             }
+            PassResource::Outlines => Attachments::Outlines,
             PassResource::Target => Attachments::Target,
             resource @ (PassResource::Exposure | PassResource::Bloom | PassResource::Image) => {
                 Attachments::Post(resource)
@@ -322,10 +327,20 @@ pub static RENDER_PASSES: &[PassRow] = &[
             PassResource::Bloom,
         ],
         writes: &[PassWrite::Clear(PassResource::Image)],
-        shaders: &["grade", "finish"],
+        shaders: &["grade", "smaa", "finish"],
         settings: GRADED_SETTINGS,
         runs: |view| view.has_post_steps(PassResource::Image),
         encode: |view, to| view.draw_post_step(to),
+    },
+    PassRow {
+        name: OUTLINE_PASSES[0],
+        // Shapes that are hidden are tested against the depth.
+        reads: &[PassResource::Depth],
+        writes: &[PassWrite::Clear(PassResource::Outlines)],
+        shaders: &["outline_shapes", "outlines"],
+        settings: &[],
+        runs: |view| view.has_outlines(),
+        encode: |view, to| view.draw_outline_step(to),
     },
     PassRow {
         name: "background",
@@ -387,6 +402,15 @@ pub static RENDER_PASSES: &[PassRow] = &[
         encode: |view, to| view.draw_post(to),
     },
     PassRow {
+        name: OUTLINE_PASSES[1],
+        reads: &[PassResource::Outlines],
+        writes: &[PassWrite::Keep(PassResource::Target)],
+        shaders: &["outlines"],
+        settings: &[],
+        runs: |view| view.has_outlines(),
+        encode: |view, to| view.draw_outlines(to),
+    },
+    PassRow {
         name: "guis",
         reads: &[],
         writes: &[PassWrite::Keep(PassResource::Target)],
@@ -422,6 +446,8 @@ static ROW_PASSES: &[(&str, &str)] = &[
 pub const OCCLUSION_PASS: &str = "screen-space occlusion";
 pub const SCREEN_PASS: &str = "screen-space effects";
 pub const POST_PASS: &str = "post effects";
+/// The passes of outlines, which are off in views whose frame lacks one of them.
+pub const OUTLINE_PASSES: [&str; 2] = ["outline shapes", "outlines"];
 
 /// The passes that a view can do without, and the images that later passes then do not sample.
 pub static OPTIONAL_PASSES: &[(&str, &[PassResource])] = &[
@@ -429,6 +455,7 @@ pub static OPTIONAL_PASSES: &[(&str, &[PassResource])] = &[
     (SKY_MAPS_PASS, &[PassResource::SkyMaps]),
     (OCCLUSION_PASS, &[PassResource::Occlusion]),
     (SCREEN_PASS, &[PassResource::ResolvedLight]),
+    (OUTLINE_PASSES[0], &[PassResource::Outlines]),
     (POST_PASS, &[PassResource::Exposure, PassResource::Bloom, PassResource::Image]),
 ];
 

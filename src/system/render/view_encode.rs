@@ -18,7 +18,8 @@ use super::scene::ViewPlan;
 use super::screen_space;
 use attachments::{
     begin_light_behind, begin_post_step, begin_scene, begin_screen_depth, begin_shadow,
-    begin_target, color_attachment, depth_attachment, encode_object_motion, encode_screen_steps,
+    begin_target, color_attachment, depth_attachment, encode_object_motion, encode_outlines,
+    encode_screen_steps,
 };
 
 /// The scene of a view, if it has one that can be drawn.
@@ -42,6 +43,8 @@ pub struct ViewEncoder<'a> {
     level: usize,
     /// Number of the view's screen-space step that is drawn.
     screen_step: usize,
+    /// Step of the images of outlines that is drawn.
+    outline_step: usize,
     /// The step of a post effect that is drawn.
     post_step: Option<&'a PostStep>,
 }
@@ -180,6 +183,23 @@ impl ViewEncoder<'_> {
         }
     }
 
+    pub fn has_outlines(&self) -> bool {
+        self.lit_scene().is_some_and(|scene| scene.forward.outlines().has(scene.index))
+    }
+
+    /// Draws a step of the images of outlines.
+    pub fn draw_outline_step(&self, to: &mut wgpu::RenderPass) {
+        if let Some(SceneView { forward, resources, index, .. }) = &self.scene {
+            forward.draw_outline_step(to, *index, self.outline_step, resources);
+        }
+    }
+
+    pub fn draw_outlines(&self, to: &mut wgpu::RenderPass) {
+        if let Some(scene) = &self.scene {
+            scene.forward.outlines().draw(to, scene.index);
+        }
+    }
+
     pub fn draw_fill(&self, to: &mut wgpu::RenderPass) {
         if let Some(fill) = &self.fill {
             self.guis.draw_fill(to, fill);
@@ -266,9 +286,19 @@ pub fn encode_view(
     });
     let (buffers, masks) = (context.buffers, context.masks);
     let guis = GuiDraws { buffers, textures, materials, masks, ready };
-    let (screen_step, post_step) = (0, None);
+    let (screen_step, outline_step, post_step) = (0, 0, None);
     let (shadow, level) = (0, 0);
-    let mut view = ViewEncoder { pass, scene, guis, fill, shadow, level, screen_step, post_step };
+    let mut view = ViewEncoder {
+        pass,
+        scene,
+        guis,
+        fill,
+        shadow,
+        level,
+        screen_step,
+        outline_step,
+        post_step,
+    };
     if pass.is_first {
         context.generators.begin_view(pass.view);
     }
@@ -356,6 +386,7 @@ fn encode_run(
                 run.iter().for_each(|row| (row.encode)(view, &mut to));
             }
         }
+        Attachments::Outlines => encode_outlines(encoder, view, run[0], timing),
         Attachments::Target => {
             let mut to = begin_target(encoder, onto, pass, target, timing);
             run.iter().for_each(|row| (row.encode)(view, &mut to));

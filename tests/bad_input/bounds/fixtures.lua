@@ -28,6 +28,7 @@ local makers = {
   Walker = function() return unit("units/physics/walker") end,
   Level = function() return World.spawn_level(M.get("World"), "levels/yard") end,
   Camera = function() return part(function(unit) return Unit.camera(unit, 1) end) end,
+  Decal = function() return part(function(unit) return Unit.decal(unit, 1) end) end,
   Light = function() return part(function(unit) return Unit.light(unit, 1) end) end,
   Mesh = function() return part(function(unit) return Unit.mesh(unit, 1) end) end,
   Sprite = function() return part(function(unit) return Unit.sprite(unit, 1) end) end,

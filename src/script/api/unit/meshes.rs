@@ -1,5 +1,6 @@
 //! The Lua module `Unit`: functions for the meshes, lights and cameras of units.
 
+use crate::api::decal;
 use crate::api::light;
 use crate::api::mesh;
 use crate::api::sprite;
@@ -12,6 +13,7 @@ use engine_materials::MaterialId;
 use engine_models::raycast::{Ray, first_hit};
 use engine_runtime::Engine;
 use engine_world::camera::{CameraId, Projection};
+use engine_world::decal::DecalId;
 use engine_world::instance_table::flag;
 use engine_world::light::LightId;
 use engine_world::mesh::MeshId;
@@ -56,6 +58,22 @@ pub static UNIT: ModuleRows = more(
         )
         .pure(),
         func("num_lights", num_lights, &[UNIT_ARG], "Returns the number of the unit's lights.")
+            .pure(),
+        func(
+            "decal",
+            unit_decal,
+            &[UNIT_ARG, ("decal", "its index from 1, or the name of its node")],
+            "Returns one of the unit's decals.",
+        )
+        .pure(),
+        func(
+            "has_decal",
+            has_decal,
+            &[UNIT_ARG, ("decal", "its index from 1, or the name of its node")],
+            "Returns true if the unit has that decal.",
+        )
+        .pure(),
+        func("num_decals", num_decals, &[UNIT_ARG], "Returns the number of the unit's decals.")
             .pure(),
         func(
             "camera",
@@ -304,6 +322,22 @@ fn has_light(engine: &mut Engine, unit: UnitId, which: NameOrIndex) -> bool {
 
 fn num_lights(engine: &mut Engine, unit: UnitId) -> u64 {
     engine.worlds.scenes.lights.of_unit(unit.row()).len() as u64
+}
+
+fn unit_decal(engine: &mut Engine, unit: UnitId, which: NameOrIndex) -> Result<DecalId, Error> {
+    decal::of_unit(engine, unit, which).ok_or_else(|| {
+        let names = engine.worlds.units.of(unit).resource.template.decals.iter();
+        let count = engine.worlds.scenes.decals.of_unit(unit.row()).len();
+        no_such(engine, unit, "decal", which, (names.map(|part| &part.name[..]), count))
+    })
+}
+
+fn has_decal(engine: &mut Engine, unit: UnitId, which: NameOrIndex) -> bool {
+    decal::of_unit(engine, unit, which).is_some()
+}
+
+fn num_decals(engine: &mut Engine, unit: UnitId) -> u64 {
+    engine.worlds.scenes.decals.of_unit(unit.row()).len() as u64
 }
 
 fn find_camera(engine: &Engine, unit: UnitId, which: NameOrIndex) -> Option<CameraId> {

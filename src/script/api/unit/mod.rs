@@ -10,6 +10,7 @@ pub(super) mod components;
 pub(super) mod constraints;
 pub(super) mod meshes;
 pub(super) mod nodes;
+pub(super) mod outlines;
 pub(super) mod ragdoll;
 pub(super) mod resource;
 pub(super) mod root_motion;

@@ -36,6 +36,8 @@ pub struct BindGroupLayouts {
 
 /// Binding of the ambient occlusion in group 0 of meshes.
 pub const SCREEN_OCCLUSION: u32 = 16;
+/// Binding of the textures of decals in group 0 of meshes.
+pub const DECAL_IMAGES: u32 = 17;
 
 const BOTH: wgpu::ShaderStages = wgpu::ShaderStages::VERTEX_FRAGMENT;
 const VERTEX: wgpu::ShaderStages = wgpu::ShaderStages::VERTEX;
@@ -116,6 +118,7 @@ impl BindGroupLayouts {
                     sampled_texture(SCREEN_OCCLUSION, plain, D2, false),
                     sampled_texture(12, filtered, D2Array, false),
                     sampler_entry(13),
+                    sampled_texture(DECAL_IMAGES, filtered, D2Array, false),
                     storage(8, FRAGMENT),
                     storage(9, FRAGMENT),
                     storage(10, FRAGMENT),

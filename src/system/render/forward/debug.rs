@@ -32,9 +32,14 @@ impl ForwardRenderer {
         }
     }
 
-    /// Returns the key of a batch as it is drawn in the light of a view.
-    pub(super) fn shown_key(&self, key: &SceneBatchKey) -> SceneBatchKey {
+    /// Returns the key of a batch as it is drawn in the light of a view, with or without decals.
+    pub(super) fn shown_key(&self, key: &SceneBatchKey, has_decals: bool) -> SceneBatchKey {
         let mut shown = *key;
+        let without = PipelineClass::SHADOW | PipelineClass::BLEND;
+        let is_lit = key.class.has(PipelineClass::FUNCTIONS) || custom_shaders::slot(key).is_none();
+        if has_decals && is_lit && !key.class.has(without) {
+            shown.class.0 |= PipelineClass::DECALS;
+        }
         if !self.is_debugged() || key.class.has(PipelineClass::SHADOW) {
             return shown;
         }

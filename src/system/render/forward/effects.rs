@@ -3,11 +3,18 @@
 //! and ../post/.
 
 use super::super::device::GpuDevice;
+use super::super::frame_limits::has_outline_passes;
+use super::super::materials::MaterialBinder;
 use super::super::post::{PostView, ViewKey, has_state};
-use super::super::scene::{InstancedDraw, RetainedScenes, ViewPlan};
+use super::super::scene::{InstancedDraw, PipelineClass, RetainedScenes, SceneBatchKey, ViewPlan};
 use super::super::screen_space::ScreenSpace;
+use super::custom_shaders;
+use super::encode::{SceneBoundState, SceneResources};
+use super::object_motion::ObjectMotionUniform;
+use super::outlines::{OutlineInputs, Outlines, shape_class};
 use super::pipelines::PipelineKey;
-use super::scene_buffers::GroupResources;
+use super::scene_buffers::{GroupResources, MapUniform, part_of};
+use super::surface_functions;
 use super::targets;
 use super::{ForwardRenderer, RenderResources, ViewRectangle};
 use engine_frame_packet::FramePacket;
@@ -25,7 +32,8 @@ impl ForwardRenderer {
             |index: usize| targets.get(scale.size(&areas[index].expect("the view is shown")));
         let light = |index| &target(index).light;
         self.screen_space.prepare(device, packet, &scenes.plans.views, light);
-        let shared = GroupResources { targets, morphs: &self.meshes.morphs, sky: &self.sky };
+        let (morphs, sky, decals) = (&self.meshes.morphs, &self.sky, &self.decals);
+        let shared = GroupResources { targets, morphs, sky, decals };
         let occlusion = |index| self.screen_space.occlusion(index);
         self.buffers.create_occluded_groups(device, &self.layouts, &shared, scenes, occlusion);
         let group = |(index, area): (usize, &Option<ViewRectangle>)| {
@@ -43,24 +51,98 @@ impl ForwardRenderer {
     pub(super) fn prepare_object_motion(
         &mut self,
         device: &GpuDevice,
+        resources: &mut RenderResources,
         scenes: &RetainedScenes,
     ) -> u64 {
         let (uniforms, screen) = (&self.uniforms, &self.screen_space);
         let stride = self.buffers.small_stride();
-        let to_clip = |index: usize| uniforms[index].to_clip;
-        let copied = self.object_motion.copy(device, scenes, screen, to_clip, stride);
+        let view = |index: usize| (uniforms[index].to_clip, uniforms[index].ahead[3]);
+        let copied = self.object_motion.copy(device, scenes, screen, view, stride);
         let views: Vec<usize> = self.object_motion.draws.keys().copied().collect();
         for index in views {
-            let resources = (&self.object_motion, &self.meshes.morphs);
-            let scene = scenes.plans.views[index].scene;
-            let group = self.buffers.motion_group(device, &self.layouts, resources, scene);
+            let scene = (&self.meshes.morphs, scenes.plans.views[index].scene);
+            let motion = &self.object_motion;
+            let uniform = part_of(&motion.uniforms.buffer, size_of::<ObjectMotionUniform>());
+            let parts = (uniform, Some(&motion.rows));
+            let group = self.buffers.posed_group(device, &self.layouts, parts, scene);
             self.object_motion.groups.insert(index, group);
-            for InstancedDraw { batch, .. } in &self.object_motion.draws[&index] {
-                let key = PipelineKey::ObjectMotion(scenes.library.batch(*batch).class);
-                self.pipelines.ensure(device, &self.layouts, key);
+            let draws = self.object_motion.draws[&index].clone();
+            for InstancedDraw { batch, .. } in draws {
+                let key = scenes.library.batch(batch);
+                let moved = |binder: &MaterialBinder| surface_functions::motion_key(key, binder);
+                if !self.ensure_outline_functions(device, resources, key, moved) {
+                    let key = PipelineKey::ObjectMotion(key.class);
+                    self.pipelines.ensure(device, &self.layouts, key);
+                }
             }
         }
         copied
+    }
+
+    /// Prepares the outlines of the views that have some. Returns the number of copied bytes.
+    pub(super) fn prepare_outlines(
+        &mut self,
+        device: &GpuDevice,
+        scenes: &RetainedScenes,
+        packet: &FramePacket,
+    ) -> u64 {
+        let plans = &scenes.plans.views;
+        let inputs_of = |(index, plan): (usize, &'_ ViewPlan)| {
+            let view = &packet.views[plan.view];
+            let is_shown = !self.is_debugged() && has_outline_passes(packet, view);
+            let area = self.areas[index].filter(|_| is_shown)?;
+            plan.outlines.as_ref()?;
+            let to_clip = (view.camera.projection * view.camera.view).to_cols_array_2d();
+            Some((index, area, self.scale.size(&area), to_clip))
+        };
+        let found: Vec<_> = plans.iter().enumerate().filter_map(inputs_of).collect();
+        let inputs = |(index, area, depth_size, to_clip): (usize, _, _, _)| {
+            let plan = plans[index].outlines.as_ref().expect("it was looked at");
+            OutlineInputs { index, plan, area, depth_size, to_clip }
+        };
+        let views: Vec<OutlineInputs> = found.into_iter().map(inputs).collect();
+        let (buffers, layouts, morphs) = (&self.buffers, &self.layouts, &self.meshes.morphs);
+        let group = |index: usize, maps: &wgpu::Buffer| {
+            let parts = (part_of(maps, size_of::<MapUniform>()), None);
+            buffers.posed_group(device, layouts, parts, (morphs, plans[index].scene))
+        };
+        let classes = |index: usize| {
+            let groups = plans[index].outlines.as_ref().map_or(0..0, |it| it.groups.clone());
+            let groups = scenes.plans.groups[groups].iter();
+            groups.map(|group| class_of_shape(scenes.library.batch(group.batch))).collect()
+        };
+        self.outlines.prepare(device, (layouts, self.samples), &views, group, classes)
+    }
+
+    /// Draws a step of the outlines of a view: the shapes, and then the nearest shapes.
+    pub fn draw_outline_step(
+        &self,
+        to: &mut wgpu::RenderPass,
+        index: usize,
+        step: usize,
+        frame: &SceneResources,
+    ) {
+        if step > 0 {
+            return self.outlines.draw_rows(to, index);
+        }
+        let plans = &frame.scenes.plans;
+        let area = self.areas[index].as_ref();
+        let Some((area, plan)) = area.zip(plans.views[index].outlines.as_ref()) else { return };
+        self.outlines.begin_shapes(to, index);
+        to.set_bind_group(2, &self.targets.get(self.scale.size(area)).depth_group, &[]);
+        to.set_vertex_buffer(1, self.buffers.instances.buffer.slice(..));
+        let mut set = SceneBoundState::default();
+        for group in &plans.groups[plan.groups.clone()] {
+            self.batch(to, &mut set, frame.scenes, group, |to, key| {
+                self.outlines.set_shape_pipeline(to, class_of_shape(key));
+                true
+            });
+        }
+    }
+
+    /// Returns the outlines of the views.
+    pub fn outlines(&self) -> &Outlines {
+        &self.outlines
     }
 
     /// Returns the light of a view with one sample per pixel, as screen-space effects leave it.
@@ -69,9 +151,9 @@ impl ForwardRenderer {
         self.screen_space.light(index)
     }
 
-    /// Returns the number of images of screen-space effects.
+    /// Returns the number of images of screen-space effects and of outlines.
     pub fn screen_image_count(&self) -> u32 {
-        self.screen_space.image_count()
+        self.screen_space.image_count() + self.outlines.image_count()
     }
 
     pub fn screen_space(&self) -> &ScreenSpace {
@@ -124,4 +206,10 @@ impl ForwardRenderer {
         let views: Vec<Option<PostView>> = (0..plans.len()).map(view).collect();
         self.post.prepare(device, resources.textures, &views, resources.events)
     }
+}
+
+/// Returns the class of the shapes of a batch with an outline.
+fn class_of_shape(key: &SceneBatchKey) -> PipelineClass {
+    let has_functions = key.class.has(PipelineClass::FUNCTIONS);
+    shape_class(key.class, !has_functions && custom_shaders::slot(key).is_some())
 }

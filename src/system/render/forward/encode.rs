@@ -2,7 +2,7 @@
 //! State is set as seldom as possible, and each group is a draw call. Decides nothing about what is
 //! drawn, and begins no passes (view_encode.rs).
 
-use super::super::materials::MaterialTable;
+use super::super::materials::{MaterialBinder, MaterialTable};
 use super::super::post::PostStep;
 use super::super::render_passes::PassResource;
 use super::super::scene::{
@@ -25,7 +25,7 @@ pub struct SceneResources<'a> {
 
 /// The current bindings, so that unchanged ones are not set again.
 #[derive(Default)]
-struct SceneBoundState {
+pub(super) struct SceneBoundState {
     /// The class, and the material that paints.
     class: Option<(PipelineClass, u32)>,
     set: Option<u32>,
@@ -96,13 +96,27 @@ impl ForwardRenderer {
         frame: &SceneResources,
         key: &SceneBatchKey,
     ) {
+        let engine = PipelineKey::DepthPrepass(key.class);
+        self.set_outline_pipeline(to, frame, (key, engine), surface_functions::prepass_key);
+    }
+
+    /// Sets the pipeline of a batch whose functions may change its outline, and the group of these
+    /// functions. `moved` returns its key in the pass; without functions, its pipeline is that of
+    /// the engine.
+    fn set_outline_pipeline(
+        &self,
+        to: &mut wgpu::RenderPass,
+        frame: &SceneResources,
+        (key, engine): (&SceneBatchKey, PipelineKey),
+        moved: fn(&SceneBatchKey, &MaterialBinder) -> Option<SceneBatchKey>,
+    ) {
         let functions = key.class.has(PipelineClass::FUNCTIONS).then(|| {
             let binder = frame.materials.binder(MaterialSlot(key.material));
-            let moved = surface_functions::prepass_key(key, &binder)?;
+            let moved = moved(key, &binder)?;
             Some((self.surface_shaders.get(&moved, &binder)?, binder.group))
         });
         let Some((pipeline, group)) = functions.flatten() else {
-            return to.set_pipeline(self.pipelines.get(PipelineKey::DepthPrepass(key.class)));
+            return to.set_pipeline(self.pipelines.get(engine));
         };
         to.set_pipeline(pipeline);
         if let Some(group) = group {
@@ -128,7 +142,9 @@ impl ForwardRenderer {
         let mut set = SceneBoundState::default();
         for group in &motion.draws[&index] {
             self.batch(to, &mut set, frame.scenes, group, |to, key| {
-                to.set_pipeline(self.pipelines.get(PipelineKey::ObjectMotion(key.class)));
+                let engine = PipelineKey::ObjectMotion(key.class);
+                let key = (key, engine);
+                self.set_outline_pipeline(to, frame, key, surface_functions::motion_key);
                 true
             });
         }
@@ -262,14 +278,15 @@ impl ForwardRenderer {
             .class
             .is_some_and(|(class, material)| material != 0 && !class.has(PipelineClass::FUNCTIONS));
         self.batch(to, set, frame.scenes, group, |to, key| {
-            let key = &self.shown_key(key);
+            let look = self.view_look(index);
+            let key = &self.shown_key(key, look.has_decals);
             let (scene, offset) = self.buffers.scene(view.scene, index);
             let lit = key.class.has(PipelineClass::FUNCTIONS);
             let Some(slot) = custom_shaders::slot(key).filter(|_| !lit) else {
                 if was_custom {
                     to.set_bind_group(0, scene, &[offset]);
                 }
-                self.set_mesh_pipeline(to, frame, key, self.sky.is_lit(index));
+                self.set_mesh_pipeline(to, frame, key, look.is_map_lit);
                 if key.class.has(PipelineClass::TRANSMISSION) {
                     self.set_light_behind(to, index);
                 }
@@ -291,7 +308,7 @@ impl ForwardRenderer {
     }
 
     /// Draws one group; `begin` sets the pipeline of a batch, and returns false if there is none.
-    fn batch(
+    pub(super) fn batch(
         &self,
         to: &mut wgpu::RenderPass,
         set: &mut SceneBoundState,

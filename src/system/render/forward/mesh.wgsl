@@ -116,6 +116,7 @@ fn placed(in: Corner, rows: mat3x4f, draw_tint: vec4u) -> Point {
 
 #include "lobes.wgsl"
 #include "lighting.wgsl"
+#include "decals.wgsl"
 
 #if custom
 // The inputs of the surface function at this pixel.
@@ -290,6 +291,9 @@ fn mesh_fragment(in: Point, @builtin(front_facing) front: bool) -> @location(0) 
     inputs = surface_in(in, out, flat_normal, front);
     out = checked_surface(surface(inputs), flat_normal);
 #endif
+    if DECALS {
+        out = with_decals(in, flat_normal, dpdx(in.world), dpdy(in.world), out);
+    }
 #if debug
     return debug_color(in, surface_data, out);
 #else

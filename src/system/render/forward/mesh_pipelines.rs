@@ -73,6 +73,7 @@ pub fn mesh_pipeline(
     let constants = [
         flag(variant.name("MASK", "engine_MASK"), variant.mask),
         flag(variant.name("LOBES", "engine_LOBES"), class.has(PipelineClass::LOBES)),
+        flag(variant.name("DECALS", "engine_DECALS"), class.has(PipelineClass::DECALS)),
         flag(variant.name("SKY_MAPS", "engine_SKY_MAPS"), options.is_map_lit),
     ];
     let behind = class.has(PipelineClass::TRANSMISSION).then_some(&layouts.behind);

@@ -10,6 +10,7 @@
 mod bind_group_layouts;
 mod custom_shaders;
 mod debug;
+mod decal_images;
 mod effects;
 mod encode;
 mod light_behind;
@@ -17,6 +18,7 @@ mod mesh_buffers;
 mod mesh_pipelines;
 mod morph_buffer;
 mod object_motion;
+mod outlines;
 mod pipelines;
 mod scene_buffers;
 mod surface_functions;
@@ -25,7 +27,7 @@ mod targets;
 use super::device::GpuDevice;
 use super::frame_limits::{can_scale, has_post_pass};
 use super::gui_passes::{FrameUniform, PixelRectangle};
-use super::materials::MaterialTable;
+use super::materials::{MaterialBinder, MaterialTable};
 use super::numeric_map::NumberMap;
 use super::post::{LightLayouts, PostEffects, compensated};
 use super::scene::{
@@ -37,12 +39,14 @@ use super::sky::{SKY_MAPS_PASS, SkyMaps, SkyView};
 use super::textures::TextureTable;
 use super::{RenderQuality, RendererEvent};
 use bind_group_layouts::BindGroupLayouts;
+use decal_images::DecalImages;
 use engine_frame_packet::FramePacket;
 use engine_frame_packet::debug_view::DebugView;
 use engine_frame_packet::material::MaterialSlot;
 use engine_frame_packet::mesh::MeshSlot;
 use mesh_buffers::MeshBuffers;
 use object_motion::ObjectMotion;
+use outlines::Outlines;
 use pipelines::{PipelineCache, PipelineKey};
 use scene_buffers::{GroupResources, SceneBuffers};
 use std::ops::Range;
@@ -116,6 +120,14 @@ pub struct RenderResources<'a> {
     pub events: &'a mut Vec<RendererEvent>,
 }
 
+/// The properties of a view that its pipelines of meshes depend on.
+#[derive(Clone, Copy, Default)]
+struct ViewLook {
+    /// True if the maps of a sky or of probes light its meshes.
+    is_map_lit: bool,
+    has_decals: bool,
+}
+
 /// The renderer of all scenes.
 pub struct ForwardRenderer {
     layouts: BindGroupLayouts,
@@ -139,6 +151,8 @@ pub struct ForwardRenderer {
     frames: Vec<FrameUniform>,
     post: PostEffects,
     sky: SkyMaps,
+    decals: DecalImages,
+    outlines: Outlines,
     debug_view: DebugView,
 }
 
@@ -209,6 +223,8 @@ impl ForwardRenderer {
             uniforms: Vec::new(),
             frames: Vec::new(),
             sky: SkyMaps::new(device, quality),
+            decals: DecalImages::new(device),
+            outlines: Outlines::default(),
             debug_view: DebugView::None,
         })
     }
@@ -293,25 +309,34 @@ impl ForwardRenderer {
         }
         let uniforms = (&self.uniforms[..], &self.frames[..]);
         let mut copied = self.buffers.copy(device, scenes, packet, uniforms);
-        let shared =
-            GroupResources { targets: &self.targets, morphs: &self.meshes.morphs, sky: &self.sky };
+        if self.decals.follow(device, &scenes.plans.decals.layers, &mut copied) {
+            self.buffers.renew();
+        }
+        let shared = GroupResources {
+            targets: &self.targets,
+            morphs: &self.meshes.morphs,
+            sky: &self.sky,
+            decals: &self.decals,
+        };
         self.buffers.create_bind_groups(device, &self.layouts, &shared, scenes);
         self.prepare_screen_space(device, scenes, packet);
-        copied += self.prepare_object_motion(device, scenes);
+        copied += self.prepare_object_motion(device, resources, scenes);
+        copied += self.prepare_outlines(device, scenes, packet);
         copied += self.prepare_post(device, resources, scenes, packet);
         self.buffers.follow_textures(resources.textures, !packet.surfaces.is_empty());
         if std::mem::take(&mut self.surfaces_changed) {
             self.surface_shaders.drop_unused();
             // Pipelines are created when materials are loaded, before anything is drawn with them.
             for key in scenes.library.function_batches() {
-                self.ensure_functions(device, resources, &key, false);
+                self.ensure_functions(device, resources, &key, ViewLook::default());
             }
         }
         if !scenes.plans.atlas_draws.is_empty() {
             self.pipelines.ensure(device, &self.layouts, PipelineKey::ClearTile);
             let shadows = scenes.plans.atlas_draws.clone();
             let groups = shadow_groups(scenes, shadows);
-            self.ensure_groups(device, resources, scenes, (groups, false));
+            let look = ViewLook::default();
+            self.ensure_groups(device, resources, scenes, (groups, look));
         }
         for (index, view) in scenes.plans.views.iter().enumerate() {
             if self.areas[index].is_some() {
@@ -383,9 +408,9 @@ impl ForwardRenderer {
         device: &GpuDevice,
         resources: &mut RenderResources,
         key: &SceneBatchKey,
-        is_map_lit: bool,
+        look: ViewLook,
     ) {
-        let key = &self.shown_key(key);
+        let key = &self.shown_key(key, look.has_decals);
         let RenderResources { textures, materials, events } = resources;
         let slot = MaterialSlot(key.material);
         materials.prepare_group(device, textures, slot);
@@ -393,7 +418,7 @@ impl ForwardRenderer {
         let binder = materials.binder(slot);
         if !self.surface_shaders.ensure(device, layouts, samples, key, &binder, events) {
             let class = surface_functions::plain_class(key.class);
-            let key = PipelineKey::of_mesh(class, is_map_lit);
+            let key = PipelineKey::of_mesh(class, look.is_map_lit);
             self.pipelines.ensure(device, &self.layouts, key);
         }
     }
@@ -405,19 +430,32 @@ impl ForwardRenderer {
         resources: &mut RenderResources,
         key: &SceneBatchKey,
     ) {
-        if key.class.has(PipelineClass::FUNCTIONS) {
-            let RenderResources { textures, materials, events } = resources;
-            let slot = MaterialSlot(key.material);
-            materials.prepare_group(device, textures, slot);
-            let binder = materials.binder(slot);
-            let (layouts, samples) = (&self.layouts, self.samples);
-            if let Some(moved) = surface_functions::prepass_key(key, &binder)
-                && self.surface_shaders.ensure(device, layouts, samples, &moved, &binder, events)
-            {
-                return;
-            }
+        let moved = |binder: &MaterialBinder| surface_functions::prepass_key(key, binder);
+        if !self.ensure_outline_functions(device, resources, key, moved) {
+            self.pipelines.ensure(device, &self.layouts, PipelineKey::DepthPrepass(key.class));
         }
-        self.pipelines.ensure(device, &self.layouts, PipelineKey::DepthPrepass(key.class));
+    }
+
+    /// Creates the pipeline of a batch whose functions change its outline; `moved` returns its key
+    /// in the pass. Returns false if it has no such functions, or the adapter refused them.
+    fn ensure_outline_functions(
+        &mut self,
+        device: &GpuDevice,
+        resources: &mut RenderResources,
+        key: &SceneBatchKey,
+        moved: impl Fn(&MaterialBinder) -> Option<SceneBatchKey>,
+    ) -> bool {
+        if !key.class.has(PipelineClass::FUNCTIONS) {
+            return false;
+        }
+        let RenderResources { textures, materials, events } = resources;
+        let slot = MaterialSlot(key.material);
+        materials.prepare_group(device, textures, slot);
+        let binder = materials.binder(slot);
+        let (layouts, samples) = (&self.layouts, self.samples);
+        moved(&binder).is_some_and(|moved| {
+            self.surface_shaders.ensure(device, layouts, samples, &moved, &binder, events)
+        })
     }
 
     /// Creates the pipelines and texture bind groups of a view.
@@ -428,7 +466,7 @@ impl ForwardRenderer {
         scenes: &RetainedScenes,
         (index, view): (usize, &ViewPlan),
     ) {
-        let is_map_lit = self.sky.is_lit(index);
+        let look = self.view_look(index);
         let plans = &scenes.plans;
         let groups = shadow_groups(scenes, view.shadows.clone());
         let groups = groups.chain(&plans.groups[view.solid.clone()]);
@@ -438,7 +476,7 @@ impl ForwardRenderer {
             TransparentGroup::Particles { .. } => None,
         });
         let groups = groups.chain(through);
-        self.ensure_groups(device, resources, scenes, (groups, is_map_lit));
+        self.ensure_groups(device, resources, scenes, (groups, look));
         for transparent in transparent {
             if let TransparentGroup::Particles { batch, .. } = transparent {
                 let batch = &scenes.scenes[&view.scene].particle_batches[*batch as usize];
@@ -462,26 +500,31 @@ impl ForwardRenderer {
         }
     }
 
-    /// Creates the pipelines and texture bind groups of draw calls, with a flag: the maps of a sky
-    /// or of probes light them.
+    /// Returns the properties of a view that its pipelines of meshes depend on.
+    fn view_look(&self, index: usize) -> ViewLook {
+        let has_decals = self.uniforms[index].cluster_begin[3] != 0;
+        ViewLook { is_map_lit: self.sky.is_lit(index), has_decals }
+    }
+
+    /// Creates the pipelines and texture bind groups of draw calls.
     fn ensure_groups<'a>(
         &mut self,
         device: &GpuDevice,
         resources: &mut RenderResources,
         scenes: &RetainedScenes,
-        (groups, is_map_lit): (impl Iterator<Item = &'a InstancedDraw>, bool),
+        (groups, look): (impl Iterator<Item = &'a InstancedDraw>, ViewLook),
     ) {
         let mut last = None;
         for InstancedDraw { batch, .. } in groups {
-            let key = &self.shown_key(scenes.library.batch(*batch));
+            let key = &self.shown_key(scenes.library.batch(*batch), look.has_decals);
             let alike = (key.class, key.material, key.set);
             if last.replace(alike) != Some(alike) {
                 match custom_shaders::slot(key) {
                     _ if key.class.has(PipelineClass::FUNCTIONS) => {
-                        self.ensure_functions(device, resources, key, is_map_lit);
+                        self.ensure_functions(device, resources, key, look);
                     }
                     None => {
-                        let key = PipelineKey::of_mesh(key.class, is_map_lit);
+                        let key = PipelineKey::of_mesh(key.class, look.is_map_lit);
                         self.pipelines.ensure(device, &self.layouts, key);
                     }
                     Some(slot) => {

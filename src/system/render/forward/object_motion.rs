@@ -21,6 +21,8 @@ pub struct ObjectMotionUniform {
     /// Without jitter, in this frame and in the previous one.
     pub now: [[f32; 4]; 4],
     pub before: [[f32; 4]; 4],
+    /// The first is the time in seconds.
+    pub options: [f32; 4],
 }
 
 /// One instance: slots of a draw and of a surface, and its first row.
@@ -74,14 +76,14 @@ impl ObjectMotion {
         }
     }
 
-    /// Finds the moved draws of all views, and copies their data. `uniforms` are those of the
-    /// plan's views, with jitter. Returns the number of copied bytes.
+    /// Finds the moved draws of all views, and copies their data. `view` returns the matrix of one
+    /// of the plan's views, with jitter, and its time. Returns the number of copied bytes.
     pub fn copy(
         &mut self,
         device: &GpuDevice,
         scenes: &RetainedScenes,
         screen: &ScreenSpace,
-        to_clip: impl Fn(usize) -> [[f32; 4]; 4],
+        view: impl Fn(usize) -> ([[f32; 4]; 4], f32),
         stride: u64,
     ) -> u64 {
         self.draws.clear();
@@ -101,10 +103,12 @@ impl ObjectMotion {
             if draws.is_empty() {
                 continue;
             }
+            let (to_clip, seconds) = view(index);
             let uniform = ObjectMotionUniform {
-                to_clip: to_clip(index),
+                to_clip,
                 now: now.to_cols_array_2d(),
                 before: before.to_cols_array_2d(),
+                options: [seconds, 0.0, 0.0, 0.0],
             };
             self.offsets.insert(index, uniforms.len() as u32);
             uniforms.extend_from_slice(bytemuck::bytes_of(&uniform));

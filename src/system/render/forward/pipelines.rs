@@ -9,7 +9,7 @@ use super::super::shader_sources::{
     MeshVariant, debug_image_source, mesh_source, source, source_of_resolved_light,
 };
 use super::bind_group_layouts::BindGroupLayouts;
-use super::mesh_pipelines::{MeshOptions, mesh_buffers, mesh_pipeline};
+use super::mesh_pipelines::{FunctionsGroup, MeshOptions, mesh_buffers, mesh_pipeline};
 use super::object_motion::INSTANCE_BYTES;
 use super::{LIGHT_FORMAT, PARTICLE_BYTES};
 use engine_frame_packet::material::BlendMode;
@@ -282,39 +282,7 @@ impl PipelineCache {
                 source: wgpu::ShaderSource::Wgsl(source("object_motion", 1).into()),
             })
         });
-        let mask = class.has(PipelineClass::MASK);
-        let deformed = class.has(PipelineClass::DEFORMED);
-        let mut depth = depth_state(false, wgpu::CompareFunction::LessEqual);
-        // The depth is that of the prepass, whose shader may round differently.
-        depth.bias = wgpu::DepthBiasState { constant: -4, slope_scale: -1.0, clamp: 0.0 };
-        let mut buffers = mesh_buffers(deformed);
-        buffers[1] = Some(wgpu::VertexBufferLayout {
-            array_stride: INSTANCE_BYTES,
-            step_mode: wgpu::VertexStepMode::Instance,
-            attributes: &MOVED,
-        });
-        let with_set = [Some(&layouts.map), Some(&layouts.set)];
-        make(
-            &device.device,
-            &PipelineOptions {
-                label: "object motion",
-                layouts: if mask { &with_set } else { &with_set[..1] },
-                module,
-                vertex: if deformed { "deformed_motion_vertex" } else { "motion_vertex" },
-                fragment: Some(if mask { "masked_motion_fragment" } else { "motion_fragment" }),
-                constants: &[],
-                buffers: &buffers,
-                strip: false,
-                front: match class.has(PipelineClass::MIRRORED) {
-                    true => wgpu::FrontFace::Cw,
-                    false => wgpu::FrontFace::Ccw,
-                },
-                cull: (!class.has(PipelineClass::DOUBLE)).then_some(wgpu::Face::Back),
-                depth: Some(depth),
-                samples: 1,
-                target: Some((MOTION_FORMAT, None)),
-            },
-        )
+        motion_pipeline(&device.device, layouts, module, class, None)
     }
 
     fn clear_tile(&self, device: &GpuDevice) -> wgpu::RenderPipeline {
@@ -463,6 +431,64 @@ impl PipelineCache {
             },
         )
     }
+}
+
+/// Creates a pipeline of the motion vectors of moved meshes. `functions`: the module has surface
+/// functions of a game, and names with a prefix.
+pub fn motion_pipeline(
+    device: &wgpu::Device,
+    layouts: &BindGroupLayouts,
+    module: &wgpu::ShaderModule,
+    class: PipelineClass,
+    functions: Option<FunctionsGroup>,
+) -> wgpu::RenderPipeline {
+    let mask = class.has(PipelineClass::MASK);
+    let deformed = class.has(PipelineClass::DEFORMED);
+    let mut depth = depth_state(false, wgpu::CompareFunction::LessEqual);
+    // The depth is that of the prepass, whose shader may round differently.
+    depth.bias = wgpu::DepthBiasState { constant: -4, slope_scale: -1.0, clamp: 0.0 };
+    let mut buffers = mesh_buffers(deformed);
+    buffers[1] = Some(wgpu::VertexBufferLayout {
+        array_stride: INSTANCE_BYTES,
+        step_mode: wgpu::VertexStepMode::Instance,
+        attributes: &MOVED,
+    });
+    let is_custom = functions.is_some();
+    let material = functions.and_then(|FunctionsGroup(layout)| layout);
+    let groups = [Some(&layouts.map), Some(&layouts.set), material];
+    let count = match (material, mask || is_custom) {
+        (Some(_), _) => 3,
+        (None, true) => 2,
+        (None, false) => 1,
+    };
+    let name = |engine, custom| if is_custom { custom } else { engine };
+    make(
+        device,
+        &PipelineOptions {
+            label: "object motion",
+            layouts: &groups[..count],
+            module,
+            vertex: match deformed {
+                true => name("deformed_motion_vertex", "engine_deformed_motion_vertex"),
+                false => name("motion_vertex", "engine_motion_vertex"),
+            },
+            fragment: Some(match mask {
+                true => name("masked_motion_fragment", "engine_masked_motion_fragment"),
+                false => name("motion_fragment", "engine_motion_fragment"),
+            }),
+            constants: &[],
+            buffers: &buffers,
+            strip: false,
+            front: match class.has(PipelineClass::MIRRORED) {
+                true => wgpu::FrontFace::Cw,
+                false => wgpu::FrontFace::Ccw,
+            },
+            cull: (!class.has(PipelineClass::DOUBLE)).then_some(wgpu::Face::Back),
+            depth: Some(depth),
+            samples: 1,
+            target: Some((MOTION_FORMAT, None)),
+        },
+    )
 }
 
 fn module_of(device: &GpuDevice, label: &str, source: String) -> wgpu::ShaderModule {

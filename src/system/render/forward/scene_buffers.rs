@@ -11,9 +11,9 @@ use super::super::scene::{
 use super::super::sky::SkyMaps;
 use super::super::textures::{TextureTable, address_mode, entry};
 use super::PARTICLE_BYTES;
-use super::bind_group_layouts::{BindGroupLayouts, SCREEN_OCCLUSION};
+use super::bind_group_layouts::{BindGroupLayouts, DECAL_IMAGES, SCREEN_OCCLUSION};
+use super::decal_images::DecalImages;
 use super::morph_buffer::MorphBuffer;
-use super::object_motion::{ObjectMotion, ObjectMotionUniform};
 use super::targets::SceneTargets;
 use bytemuck::{Pod, Zeroable};
 use engine_frame_packet::FramePacket;
@@ -154,6 +154,7 @@ pub struct GroupResources<'a> {
     pub targets: &'a SceneTargets,
     pub morphs: &'a MorphBuffer,
     pub sky: &'a SkyMaps,
+    pub decals: &'a DecalImages,
 }
 
 impl SceneBuffers {
@@ -360,23 +361,25 @@ impl SceneBuffers {
         }
     }
 
-    /// Creates bind group 0 of the moved draws of a scene.
-    pub fn motion_group(
+    /// Creates bind group 0 of the draws of a scene with a uniform of their pass. `poses`: `None`
+    /// for those of the scene.
+    pub fn posed_group(
         &self,
         device: &GpuDevice,
         layouts: &BindGroupLayouts,
-        (motion, morphs): (&ObjectMotion, &MorphBuffer),
-        scene: u64,
+        (uniform, poses): (wgpu::BindingResource, Option<&GrowingBuffer>),
+        (morphs, scene): (&MorphBuffer, u64),
     ) -> wgpu::BindGroup {
-        let uniform = part_of(&motion.uniforms.buffer, size_of::<ObjectMotionUniform>());
+        let scene = &self.scenes[&scene];
+        let poses = poses.unwrap_or(&scene.poses);
         let entries = [
             entry(0, uniform),
-            entry(1, self.scenes[&scene].draws.buffer.as_entire_binding()),
+            entry(1, scene.draws.buffer.as_entire_binding()),
             entry(2, self.surfaces.buffer.as_entire_binding()),
-            entry(6, motion.rows.buffer.as_entire_binding()),
+            entry(6, poses.buffer.as_entire_binding()),
             entry(7, morphs.buffer.as_entire_binding()),
         ];
-        group(device, "object motion", &layouts.map, &entries)
+        group(device, "draws", &layouts.map, &entries)
     }
 
     /// Returns the bytes from one small uniform to the next.
@@ -414,7 +417,7 @@ impl SceneBuffers {
         (resources, occlusion): (&GroupResources, &wgpu::TextureView),
         number: u64,
     ) -> (wgpu::BindGroup, wgpu::BindGroup) {
-        let GroupResources { targets, morphs, sky } = *resources;
+        let GroupResources { targets, morphs, sky, decals } = *resources;
         let PerSceneBuffers { draws, poses, .. } = &self.scenes[&number];
         let shared = [
             entry(1, draws.buffer.as_entire_binding()),
@@ -430,6 +433,7 @@ impl SceneBuffers {
         all.push(entry(SCREEN_OCCLUSION, wgpu::BindingResource::TextureView(occlusion)));
         all.push(entry(12, wgpu::BindingResource::TextureView(&sky.maps)));
         all.push(entry(13, wgpu::BindingResource::Sampler(&sky.sampler)));
+        all.push(entry(DECAL_IMAGES, wgpu::BindingResource::TextureView(&decals.view)));
         all.push(entry(8, self.lights.buffer.as_entire_binding()));
         all.push(entry(9, self.light_grid.buffer.as_entire_binding()));
         all.push(entry(10, self.shadow_tiles.buffer.as_entire_binding()));
@@ -542,7 +546,7 @@ fn push(to: &mut Vec<u8>, bytes: &[u8], stride: u64) {
     to.resize(end, 0);
 }
 
-fn part_of(buffer: &wgpu::Buffer, bytes: usize) -> wgpu::BindingResource<'_> {
+pub fn part_of(buffer: &wgpu::Buffer, bytes: usize) -> wgpu::BindingResource<'_> {
     wgpu::BindingResource::Buffer(wgpu::BufferBinding {
         buffer,
         offset: 0,

@@ -38,17 +38,10 @@ struct Point {
 }
 
 #if custom
-fn set_frame() {
-    frame.seconds = map.options.y;
-    frame.sun_direction = vec3f(0.0, 0.0, 1.0);
-    frame.sun_color = vec3f(0.0);
+fn pass_seconds() -> f32 {
+    return map.options.y;
 }
-
-fn linear_light(color: vec3f) -> vec3f {
-    let low = color / 12.92;
-    let high = pow((color + 0.055) / 1.055, vec3f(2.4));
-    return select(high, low, color <= vec3f(0.04045));
-}
+#include "functions_without_light.wgsl"
 #endif
 
 @vertex
@@ -82,21 +75,7 @@ fn point(in: Corner, rows: mat3x4f, tint: vec4u) -> Point {
     out.uv = part_uv(tint, in.uv);
     out.alpha = in.color.a * unpack4x8unorm(tint.x).a;
 #if custom
-    set_frame();
-    // As in mesh.wgsl.
-    let a = vec3f(rows[0].x, rows[1].x, rows[2].x);
-    let b = vec3f(rows[0].y, rows[1].y, rows[2].y);
-    let c = vec3f(rows[0].z, rows[1].z, rows[2].z);
-    let side = select(1.0, -1.0, dot(cross(a, b), c) < 0.0);
-    let n = in.normal.xyz;
-    let normal = (cross(b, c) * n.x + cross(c, a) * n.y + cross(a, b) * n.z) * side;
-    out.normal = direction_or(normal, vec3f(0.0, 0.0, 1.0));
-    out.color = linear_light(in.color.rgb) * linear_light(unpack4x8unorm(tint.x).rgb);
-    out.position = in.position;
-    let color = vec4f(out.color, out.alpha);
-    let at_vertex = VertexIn(in.position, world, out.normal, out.uv, color);
-    let longest = bitcast<f32>(surfaces[surface_index(in.which.y)].flags.y);
-    world += checked_offset(vertex_offset(at_vertex), longest);
+    world += moved_by_functions(in, rows, world, tint, &out);
     out.world = world;
 #endif
     out.clip = map.to_clip * vec4f(world, 1.0);
@@ -105,54 +84,12 @@ fn point(in: Corner, rows: mat3x4f, tint: vec4u) -> Point {
     return out;
 }
 
-#if custom
-// Returns the inputs of a game's surface function. A map has no camera, and of the textures of the
-// material only the color is read.
-fn surface_in(in: Point, own: Surface, painted: vec4f) -> SurfaceIn {
-    var base: SurfaceOut;
-    let texel = painted.rgb / max(painted.a, 1.0 / 255.0);
-    base.base_color = own.base_color.rgb * texel * in.color;
-    base.alpha = own.base_color.a * painted.a * in.alpha;
-    base.metallic = own.metallic;
-    base.roughness = own.roughness;
-    base.normal = direction_or(in.normal, vec3f(0.0, 0.0, 1.0));
-    base.occlusion = 1.0;
-    base.emissive = own.emissive;
-    base.clear_coat = own.coat.x;
-    base.clear_coat_roughness = own.coat.y;
-    base.sheen_color = own.sheen.rgb;
-    base.sheen_roughness = own.coat.z;
-    base.anisotropy = own.anisotropy.x;
-    base.anisotropy_rotation = own.anisotropy.y;
-    base.ior = own.sheen.w;
-    base.specular = own.specular.w;
-    base.specular_color = own.specular.rgb;
-    base.transmission = own.coat.w;
-    base.thickness = own.anisotropy.z;
-    var it: SurfaceIn;
-    it.base = base;
-    it.uv = in.uv;
-    it.position = in.position;
-    it.world_position = in.world;
-    it.normal = base.normal;
-    it.tangent = perpendicular(base.normal);
-    it.bitangent = cross(base.normal, it.tangent);
-    it.color = vec4f(in.color, in.alpha);
-    it.view_direction = base.normal;
-    it.pixel = in.clip.xy;
-    it.front_facing = true;
-    return it;
-}
-#endif
-
 @fragment
 fn shadow_fragment(in: Point) {
     let surface_data = surfaces[in.surface];
     let painted = textureSample(base_color_texture, base_color_sampler, in.uv);
 #if custom
-    set_frame();
-    let out = surface(surface_in(in, surface_data, painted));
-    let alpha = number(out.alpha, 0.0, 1.0);
+    let alpha = alpha_of_functions(in, surface_data, painted);
 #else
     let alpha = surface_data.base_color.a * painted.a * in.alpha;
 #endif

@@ -9,15 +9,16 @@ use super::super::scene::{PipelineClass, SceneBatchKey};
 use super::super::shader::surface_prelude::{SurfacePass, module};
 use super::bind_group_layouts::BindGroupLayouts;
 use super::mesh_pipelines::{FunctionsGroup, MeshOptions, mesh_pipeline};
+use super::pipelines::motion_pipeline;
 use engine_frame_packet::material::ShaderFrame;
 use std::sync::Arc;
 
 /// A shader with its modules and pipelines on the adapter.
 struct FunctionShader {
     shader: Arc<ShaderFrame>,
-    /// The modules of the light, of shadow maps, of transmission and of debug views, as far as they
-    /// are used.
-    modules: [Option<wgpu::ShaderModule>; 4],
+    /// The modules of the light, of shadow maps, of transmission, of debug views and of motion
+    /// vectors, as far as they are used.
+    modules: [Option<wgpu::ShaderModule>; 5],
     /// Pipelines by class; `None`: the adapter refused it.
     pipelines: NumberMap<PipelineClass, Option<wgpu::RenderPipeline>>,
 }
@@ -51,7 +52,7 @@ impl SurfaceShaders {
         };
         let known = self.all.iter().position(|it| Arc::ptr_eq(&it.shader, shader));
         let at = known.unwrap_or_else(|| {
-            let (modules, pipelines) = ([const { None }; 4], NumberMap::default());
+            let (modules, pipelines) = ([const { None }; 5], NumberMap::default());
             self.all.push(FunctionShader { shader: Arc::clone(shader), modules, pipelines });
             self.all.len() - 1
         });
@@ -91,7 +92,10 @@ impl FunctionShader {
         binder: &MaterialBinder,
     ) -> Result<wgpu::RenderPipeline, String> {
         let functions = self.shader.surface.unwrap_or_default();
-        let (index, pass) = if class.has(PipelineClass::SHADOW) {
+        let is_motion = class.has(PipelineClass::MOTION);
+        let (index, pass) = if is_motion {
+            (4, SurfacePass::Motion)
+        } else if class.has(PipelineClass::SHADOW) {
             (1, SurfacePass::ShadowMap)
         } else if class.has(PipelineClass::DEBUG) {
             (3, SurfacePass::Debug)
@@ -109,8 +113,12 @@ impl FunctionShader {
                     source: wgpu::ShaderSource::Wgsl(source.into()),
                 })
             });
+            let group = Some(FunctionsGroup(binder.layout));
+            if is_motion {
+                return motion_pipeline(raw, layouts, module, class, group);
+            }
             let options = MeshOptions { module, class, samples, is_map_lit: true };
-            mesh_pipeline(raw, layouts, &options, Some(FunctionsGroup(binder.layout)))
+            mesh_pipeline(raw, layouts, &options, group)
         })
     }
 }
@@ -119,6 +127,13 @@ impl FunctionShader {
 pub fn prepass_key(key: &SceneBatchKey, binder: &MaterialBinder) -> Option<SceneBatchKey> {
     let functions = binder.shader.and_then(|shader| shader.surface)?;
     let class = key.class.in_prepass_with(functions)?;
+    Some(SceneBatchKey { class, ..*key })
+}
+
+/// Returns the key of a batch in motion vectors, if its functions change its outline.
+pub fn motion_key(key: &SceneBatchKey, binder: &MaterialBinder) -> Option<SceneBatchKey> {
+    let functions = binder.shader.and_then(|shader| shader.surface)?;
+    let class = key.class.in_motion_with(functions)?;
     Some(SceneBatchKey { class, ..*key })
 }
 

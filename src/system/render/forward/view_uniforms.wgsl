@@ -40,7 +40,7 @@ struct View {
     suns: array<Sun, SUNS_MAX>,
     cascades: array<mat4x4f, CASCADES_MAX>,
     // x: the view's first word of the grid of clusters; y: its first light; z: the light layers of
-    // the suns, with eight bits each.
+    // the suns, with eight bits each; w: where its decals begin in the grid, from 1; 0: none.
     cluster_begin: vec4u,
     // x, y: clusters per pixel; z, w: factor and offset from the depth to the slice.
     cluster_scale: vec4f,

@@ -22,6 +22,8 @@ pub struct Effects {
     pub vignette: bool,
     pub mapper: u8,
     pub antialiasing: bool,
+    /// True if edges are straightened (SMAA).
+    pub straightening: bool,
     pub aberration: bool,
     pub sharpening: bool,
     pub grain: bool,
@@ -53,6 +55,7 @@ impl Effects {
             vignette: lens.vignette_intensity > 0.0,
             mapper: if sky_maps { tone.tone_mapper.round() as u8 } else { MAPPER_NONE },
             antialiasing: quality.antialiasing == Antialiasing::Fxaa,
+            straightening: quality.antialiasing == Antialiasing::Smaa,
             aberration: lens.chromatic_aberration > 0.0,
             sharpening: lens.sharpening > 0.0,
             grain: lens.grain_intensity > 0.0,
@@ -69,12 +72,17 @@ impl Effects {
 
     /// Returns true if an effect needs the finished image.
     pub fn needs_image(&self) -> bool {
-        self.antialiasing || self.aberration || self.sharpening || self.scaled
+        self.smooths() || self.aberration || self.sharpening || self.scaled
+    }
+
+    fn smooths(&self) -> bool {
+        self.antialiasing || self.straightening
     }
 
     /// Returns true if the image is smoothed before other effects on it.
     pub fn smooths_apart(&self) -> bool {
-        self.antialiasing && (self.aberration || self.sharpening || self.scaled)
+        let has_others = self.aberration || self.sharpening || self.scaled;
+        self.straightening || self.antialiasing && has_others
     }
 
     /// Returns the effects that change the shader of tone mapping.
@@ -262,6 +270,19 @@ mod tests {
         ] {
             assert!(!changed(name, value).is_off(true), "{name}");
         }
+    }
+
+    #[test]
+    fn straightened_edges_are_smoothed_before_all_other_effects() {
+        let effects = |antialiasing| {
+            let quality = RenderQuality { antialiasing, ..RenderQuality::DEFAULT };
+            Effects::new(&ShadingEnvironment::DEFAULT, &quality, true)
+        };
+        let smaa = effects(Antialiasing::Smaa);
+        assert!(smaa.needs_image() && smaa.smooths_apart() && !smaa.is_off(true));
+        assert_eq!(smaa.of_finishing(), Effects::default());
+        let fxaa = effects(Antialiasing::Fxaa);
+        assert!(fxaa.needs_image() && !fxaa.smooths_apart());
     }
 
     #[test]

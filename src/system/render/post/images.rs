@@ -16,6 +16,9 @@ const BLOOM_SIDE_MIN: u32 = 4;
 /// The format of light that post effects store, and of tone-mapped images.
 pub const LIGHT_FORMAT: wgpu::TextureFormat = wgpu::TextureFormat::Rgba16Float;
 pub const IMAGE_FORMAT: wgpu::TextureFormat = wgpu::TextureFormat::Rgba8UnormSrgb;
+/// The formats of the edges and of the weights of SMAA.
+pub const EDGE_FORMAT: wgpu::TextureFormat = wgpu::TextureFormat::Rg8Unorm;
+pub const WEIGHT_FORMAT: wgpu::TextureFormat = wgpu::TextureFormat::Rgba8Unorm;
 /// The format of automatic exposure, which changes by less than half floats can represent.
 pub const EXPOSURE_FORMAT: wgpu::TextureFormat = wgpu::TextureFormat::Rgba32Float;
 
@@ -76,6 +79,11 @@ impl ImageMaker {
         self.filled(device, (1, 1, wgpu::TextureDimension::D2), format, bytes)
     }
 
+    /// Creates a square of texels with two bytes each.
+    pub fn square(&mut self, device: &GpuDevice, side: u32, bytes: &[u8]) -> PostImage {
+        self.filled(device, (side, 1, wgpu::TextureDimension::D2), EDGE_FORMAT, bytes)
+    }
+
     /// Creates a cube of half floats, four for each texel.
     pub fn cube(&mut self, device: &GpuDevice, side: u32, bytes: &[u8]) -> PostImage {
         self.filled(device, (side, side, wgpu::TextureDimension::D3), LIGHT_FORMAT, bytes)
@@ -130,6 +138,8 @@ pub enum ImageKind {
     Shown,
     /// The tone-mapped image after anti-aliasing.
     Smoothed,
+    /// The edges of the tone-mapped image, and the weights by which its pixels are mixed.
+    Edges,
 }
 
 struct KeptImages {
@@ -176,6 +186,10 @@ impl SizedImages {
                     .map(|size| maker.make(device, "bloom", size, LIGHT_FORMAT))
                     .collect(),
                 ImageKind::Shown => vec![maker.make(device, "shown", size, IMAGE_FORMAT)],
+                ImageKind::Edges => vec![
+                    maker.make(device, "edges", size, EDGE_FORMAT),
+                    maker.make(device, "edge weights", size, WEIGHT_FORMAT),
+                ],
                 ImageKind::Smoothed => vec![maker.make(device, "smoothed", size, IMAGE_FORMAT)],
             };
             KeptImages { images, used: frame }

@@ -11,6 +11,7 @@ mod effects;
 mod exposure_states;
 mod images;
 mod resources;
+mod smaa_area;
 mod steps;
 
 pub use effects::{compensated, has_state};
@@ -221,9 +222,16 @@ impl PostEffects {
         let shown = if needs_image { images(ImageKind::Shown) } else { Vec::new() };
         let apart = planning.effects.smooths_apart();
         let smoothed = if apart { images(ImageKind::Smoothed) } else { Vec::new() };
+        let straightens = planning.effects.straightening;
+        let edges = if straightens { images(ImageKind::Edges) } else { Vec::new() };
+        let edges = match &edges[..] {
+            [edges, weights] => Some((edges, weights, resources.areas(device, &mut self.maker))),
+            _ => None,
+        };
         let mut maker = StepMaker { device, resources, planning, exposed: &exposed };
         let bloom = maker.bloom_steps(&chain);
-        let (image, last) = maker.shown_steps(chain.first(), shown.first(), smoothed.first());
+        let smoothed = smoothed.first().map(|image| (image, edges));
+        let (image, last) = maker.shown_steps(chain.first(), shown.first(), smoothed);
         PostPlan { exposure, bloom, image, last }
     }
 
@@ -265,6 +273,9 @@ impl PostEffects {
         self.images.bytes() + self.exposures.bytes() + self.tables.bytes()
     }
 }
+
+/// The images of SMAA: edges, weights and areas.
+type EdgeImages<'a> = (&'a PostImage, &'a PostImage, PostImage);
 
 /// Makes the steps of a view.
 struct StepMaker<'a> {
@@ -321,12 +332,33 @@ impl StepMaker<'_> {
         steps
     }
 
+    /// Returns the steps of SMAA from one image to another.
+    fn edge_steps(
+        &mut self,
+        shown: &PostImage,
+        (edges, weights, areas): &EdgeImages,
+        smoothed: &PostImage,
+    ) -> [PostStep; 3] {
+        // Their second image is read like the exposure of other steps.
+        let mut step = |target, label, key, picture, exposed| {
+            let resources = &mut *self.resources;
+            let (device, planning) = (self.device, self.planning);
+            let mut maker = StepMaker { device, resources, planning, exposed };
+            maker.onto(target, label, key, picture)
+        };
+        [
+            step(edges, "edges", PostPipeline::Edges, shown, areas),
+            step(weights, "edge weights", PostPipeline::EdgeWeights, edges, areas),
+            step(smoothed, "anti-aliasing", PostPipeline::MixEdges, shown, weights),
+        ]
+    }
+
     /// Returns the steps that make the tone-mapped image, if there is one, and the last step.
     fn shown_steps(
         &mut self,
         bloom: Option<&PostImage>,
         shown: Option<&PostImage>,
-        smoothed: Option<&PostImage>,
+        smoothed: Option<(&PostImage, Option<EdgeImages>)>,
     ) -> (Vec<PostStep>, PostStep) {
         let ViewRectangle { format, has_depth, .. } = self.planning.view.area;
         let black = self.resources.black.clone();
@@ -339,7 +371,10 @@ impl StepMaker<'_> {
         };
         let mut steps = vec![self.onto(shown, "post", PostPipeline::GradeImage(grading), bloom)];
         let mut finished = shown;
-        if let Some(smoothed) = smoothed {
+        if let Some((smoothed, Some(edges))) = &smoothed {
+            steps.extend(self.edge_steps(shown, edges, smoothed));
+            finished = smoothed;
+        } else if let Some((smoothed, None)) = smoothed {
             let smoothing = Effects { antialiasing: true, ..Effects::default() };
             steps.push(self.onto(
                 smoothed,

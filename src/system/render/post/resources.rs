@@ -8,7 +8,10 @@ use super::super::numeric_map::NumberMap;
 use super::super::shader_sources::{source, source_of_resolved_light};
 use super::super::textures::{entry, sampler_entry, texture_entry};
 use super::effects::{Effects, PostUniform};
-use super::images::{EXPOSURE_FORMAT, IMAGE_FORMAT, ImageMaker, LIGHT_FORMAT, PostImage};
+use super::images::{
+    EDGE_FORMAT, EXPOSURE_FORMAT, IMAGE_FORMAT, ImageMaker, LIGHT_FORMAT, PostImage, WEIGHT_FORMAT,
+};
+use super::smaa_area;
 use engine_frame_packet::material::BlendMode;
 use std::num::NonZeroU64;
 
@@ -35,6 +38,10 @@ pub enum PostPipeline {
     Finish(Effects, wgpu::TextureFormat, bool),
     /// Anti-aliasing of the tone-mapped image, onto another one.
     Smooth(Effects),
+    /// SMAA: the edges of the tone-mapped image, the weights of its pixels, and the mixed image.
+    Edges,
+    EdgeWeights,
+    MixEdges,
 }
 
 impl PostPipeline {
@@ -45,6 +52,7 @@ impl PostPipeline {
             PostPipeline::BloomFirst | PostPipeline::BloomDown | PostPipeline::BloomUp => "bloom",
             PostPipeline::Grade(..) | PostPipeline::GradeImage(_) => "grade",
             PostPipeline::Finish(..) | PostPipeline::Smooth(_) => "finish",
+            PostPipeline::Edges | PostPipeline::EdgeWeights | PostPipeline::MixEdges => "smaa",
         }
     }
 
@@ -58,6 +66,9 @@ impl PostPipeline {
             PostPipeline::BloomUp => "bloom_up_fragment",
             PostPipeline::Grade(_, _, false) | PostPipeline::GradeImage(_) => "grade_fragment",
             PostPipeline::Grade(_, _, true) => "grade_deep_fragment",
+            PostPipeline::Edges => "edge_fragment",
+            PostPipeline::EdgeWeights => "weight_fragment",
+            PostPipeline::MixEdges => "mix_fragment",
             PostPipeline::Finish(_, _, true) => "finish_deep_fragment",
             PostPipeline::Finish(_, _, false) | PostPipeline::Smooth(_) => "finish_fragment",
         }
@@ -75,7 +86,11 @@ impl PostPipeline {
             PostPipeline::Grade(_, format, _) | PostPipeline::Finish(_, format, _) => {
                 (format, blend_state(BlendMode::Alpha))
             }
-            PostPipeline::GradeImage(_) | PostPipeline::Smooth(_) => (IMAGE_FORMAT, None),
+            PostPipeline::Edges => (EDGE_FORMAT, None),
+            PostPipeline::EdgeWeights => (WEIGHT_FORMAT, None),
+            PostPipeline::GradeImage(_) | PostPipeline::Smooth(_) | PostPipeline::MixEdges => {
+                (IMAGE_FORMAT, None)
+            }
         }
     }
 
@@ -163,6 +178,8 @@ pub struct PostResources {
     pub black: PostImage,
     pub neutral_exposure: PostImage,
     pub neutral_table: PostImage,
+    /// The areas of SMAA, created when it is first used.
+    areas: Option<PostImage>,
 }
 
 fn layout(device: &GpuDevice) -> wgpu::BindGroupLayout {
@@ -234,7 +251,14 @@ impl PostResources {
             black: maker.texel(device, LIGHT_FORMAT, &[0; 8]),
             neutral_exposure: maker.texel(device, EXPOSURE_FORMAT, bytemuck::cast_slice(&exposure)),
             neutral_table: maker.cube(device, 1, &[0; 8]),
+            areas: None,
         }
+    }
+
+    /// Returns the areas of SMAA.
+    pub fn areas(&mut self, device: &GpuDevice, maker: &mut ImageMaker) -> PostImage {
+        let make = || maker.square(device, smaa_area::SIDE as u32, &smaa_area::table());
+        self.areas.get_or_insert_with(make).clone()
     }
 
     /// Makes room for the uniforms of a number of views.

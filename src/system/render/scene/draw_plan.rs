@@ -3,9 +3,11 @@
 
 use super::clusters::ClusterBuilder;
 use super::culling::{cull, intersects_planes, planes};
+use super::decals::FrameDecals;
 use super::draw_resources::{DrawPart, DrawResources, NONE};
 use super::lamp_shadows::ShadowViewer;
 use super::lights::{self, FrameLights, SceneUniform, ViewLights, is_perspective};
+use super::outlines::{self, OutlinePlan};
 use super::pipeline_class::PipelineClass;
 use super::retained_scene::{DrawOrder, RetainedScene, state};
 use super::shadow_atlas::{ShadowAtlas, ShadowRequest};
@@ -78,6 +80,8 @@ pub struct ViewPlan {
     pub solid: Range<usize>,
     /// Range in [`DrawPlans::transparent`], the farthest first.
     pub blended: Range<usize>,
+    /// The outlines of its draws, if there are any.
+    pub outlines: Option<OutlinePlan>,
     /// True if there are particles among them.
     pub particles: bool,
     /// True if there are surfaces among them that let light through.
@@ -97,6 +101,7 @@ pub struct DrawPlans {
     pub instances: Vec<[u32; 2]>,
     /// Lights of all views, by cluster.
     pub lights: FrameLights,
+    pub decals: FrameDecals,
     pub atlas: ShadowAtlas,
     /// Range in `shadows` of those that are drawn into the atlas.
     pub atlas_draws: Range<usize>,
@@ -112,6 +117,8 @@ pub struct DrawPlans {
     chosen: Vec<ViewLights>,
     /// A message if a view shows only some of its lights.
     pub light_limit_message: Option<String>,
+    /// A message if a view shows only some of its decals.
+    pub decal_limit_message: Option<String>,
 }
 
 /// Rounding steps per metre of the distance, for draws with an explicit order.
@@ -158,7 +165,7 @@ enum TransparentKind {
 }
 
 /// Returns the parts of a draw.
-fn items(scene: &RetainedScene, slot: u32) -> impl Iterator<Item = DrawPart> {
+pub(super) fn items(scene: &RetainedScene, slot: u32) -> impl Iterator<Item = DrawPart> {
     let extra: &[DrawPart] = match scene.extra_parts.is_empty() {
         true => &[],
         false => scene.extra_parts.get(&slot).map_or(&[], |parts| &parts[..]),
@@ -228,8 +235,7 @@ impl DrawPlans {
             let (scene, view) = (&scenes[&number], (index, number, &packet.views[index]));
             let begin = first_particle(scenes, number);
             let quality = &quality_of(packet, view.2, quality);
-            let seconds = packet.seconds as f32;
-            let plan = self.view(library, scene, view, seconds, quality, (begin, chosen));
+            let plan = self.view(library, scene, view, packet.seconds, quality, (begin, chosen));
             self.views.push(plan);
         }
         self.chosen = chosen;
@@ -250,8 +256,10 @@ impl DrawPlans {
         self.transparent.clear();
         self.instances.clear();
         self.lights.clear();
+        self.decals.clear();
         self.atlas_draws = 0..0;
         self.light_limit_message = None;
+        self.decal_limit_message = None;
     }
 
     /// Plans the view with an index, of the scene with a number.
@@ -260,7 +268,7 @@ impl DrawPlans {
         library: &mut DrawResources,
         scene: &RetainedScene,
         (index, number, view): (usize, u64, &View),
-        seconds: f32,
+        seconds: f64,
         quality: &RenderQuality,
         (first_particle, chosen): (u32, &mut ViewLights),
     ) -> ViewPlan {
@@ -292,16 +300,22 @@ impl DrawPlans {
         }
         let texels = (quality.shadow_texels.max(1), self.atlas.side().max(1));
         let sky = view.sky.as_ref().unwrap_or(&scene.sky);
-        let inputs = lights::ViewInputs { camera, sky, seconds, texels };
+        let inputs = lights::ViewInputs { camera, sky, seconds: seconds as f32, texels };
         let mut uniform = lights::uniform(&inputs, chosen, cascades.as_ref());
         let dropped = self.lights.add(&mut self.clusters, camera, chosen, &mut uniform);
         self.light_limit_message =
             self.light_limit_message.take().or_else(|| light_limit_message(chosen, dropped));
+        let decals = (number, &scene.decals, camera, &sides[..], seconds);
+        let to = (&mut self.lights.grid, &mut uniform);
+        let message = self.decals.add(self.views.len(), &mut self.clusters, decals, to);
+        self.decal_limit_message = self.decal_limit_message.take().or(message);
         self.find(scene, view, &sides, state::VISIBLE);
         let count = self.visible.len() as u32;
         let ahead = Vec3::new(uniform.ahead[0], uniform.ahead[1], uniform.ahead[2]);
         let solid = self.group_opaque(library, scene, camera.position, ahead);
         let (blended, particles) = self.blended(scene, view, &sides, first_particle, ahead);
+        let (instances, groups) = (&mut self.instances, &mut self.groups);
+        let outlines = outlines::plan(scene, &self.visible, &to_clip, instances, groups);
         let transmission = self.transparent[blended.clone()].iter().any(|transparent| {
             matches!(transparent, TransparentGroup::Group(group)
                 if library.batch(group.batch).class.has(PipelineClass::TRANSMISSION))
@@ -313,6 +327,7 @@ impl DrawPlans {
             shadows: first_shadow..self.shadows.len(),
             solid,
             blended,
+            outlines,
             particles,
             transmission,
             count,

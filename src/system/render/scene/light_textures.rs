@@ -47,7 +47,7 @@ pub struct LightTextures {
     is_limit_reported: bool,
 }
 
-fn is_same(a: Option<&TextureTexels>, b: Option<&TextureTexels>) -> bool {
+pub(super) fn is_same(a: Option<&TextureTexels>, b: Option<&TextureTexels>) -> bool {
     match (a, b) {
         (None, None) => true,
         (Some(a), Some(b)) => {
@@ -202,7 +202,7 @@ impl FrameSquares {
 }
 
 /// The linear light of each byte of an sRGB texture.
-fn srgb_table() -> &'static [f32; 256] {
+pub(super) fn srgb_table() -> &'static [f32; 256] {
     static TABLE: OnceLock<[f32; 256]> = OnceLock::new();
     TABLE.get_or_init(|| {
         std::array::from_fn(|byte| {
@@ -213,7 +213,7 @@ fn srgb_table() -> &'static [f32; 256] {
 }
 
 /// Returns a channel of a texel as linear light from 0 to 1.
-fn channel(texel: &[u8], number: usize, format: TexelFormat, srgb: &[f32; 256]) -> f32 {
+pub(super) fn channel(texel: &[u8], number: usize, format: TexelFormat, srgb: &[f32; 256]) -> f32 {
     match format {
         TexelFormat::Rgba16Float => {
             let value = from_half(u16::from_le_bytes([texel[2 * number], texel[2 * number + 1]]));
@@ -226,20 +226,21 @@ fn channel(texel: &[u8], number: usize, format: TexelFormat, srgb: &[f32; 256]) 
 
 /// A mip level: its size in texels, and the offset of its bytes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-struct MipLevel {
-    width: usize,
-    height: usize,
-    begin: usize,
+pub(super) struct MipLevel {
+    pub width: usize,
+    pub height: usize,
+    pub begin: usize,
 }
 
-/// Returns the smallest mip level that has a texel for each texel of a square, or the largest one.
-fn level_of(texels: &TextureTexels, texel_bytes: usize) -> MipLevel {
+/// Returns the smallest mip level that has a texel for each texel of a square with a side length,
+/// or the largest one.
+pub(super) fn level_of(texels: &TextureTexels, texel_bytes: usize, square: usize) -> MipLevel {
     let side = |length: u32, level: u32| (length >> level.min(31)).max(1) as usize;
     let (width, height) = (side(texels.width, 0), side(texels.height, 0));
     let mut chosen = MipLevel { width, height, begin: 0 };
     for level in 1..texels.levels.min(32) {
         let (width, height) = (side(texels.width, level), side(texels.height, level));
-        if width < SIDE || height < SIDE {
+        if width < square || height < square {
             break;
         }
         let bytes = chosen.width.saturating_mul(chosen.height).saturating_mul(texel_bytes);
@@ -249,11 +250,15 @@ fn level_of(texels: &TextureTexels, texel_bytes: usize) -> MipLevel {
     chosen
 }
 
-/// Returns the rows or columns of a level that are averaged for one of a square: at least one, and
-/// at most [`AVERAGED_MAX`] with equal distances.
-fn averaged(at: usize, length: usize) -> impl Iterator<Item = usize> + Clone {
-    let first = at * length / SIDE;
-    let end = ((at + 1) * length).div_ceil(SIDE).clamp(first + 1, length);
+/// Returns the rows or columns of a level that are averaged for one of a square with a side length:
+/// at least one, and at most [`AVERAGED_MAX`] with equal distances.
+pub(super) fn averaged(
+    at: usize,
+    length: usize,
+    square: usize,
+) -> impl Iterator<Item = usize> + Clone {
+    let first = at * length / square;
+    let end = ((at + 1) * length).div_ceil(square).clamp(first + 1, length);
     let covered = end - first;
     let count = covered.min(AVERAGED_MAX);
     (0..count).map(move |number| first + (2 * number + 1) * covered / (2 * count))
@@ -272,7 +277,7 @@ fn square(texels: &TextureTexels) -> Result<Vec<u32>, String> {
             ));
         }
     };
-    let MipLevel { width, height, begin } = level_of(texels, texel_bytes);
+    let MipLevel { width, height, begin } = level_of(texels, texel_bytes, SIDE);
     let bytes = texels.bytes.get(texels.start.saturating_add(begin)..).unwrap_or_default();
     let needed = width.saturating_mul(height).saturating_mul(texel_bytes);
     if texels.width == 0 || texels.height == 0 || bytes.len() < needed {
@@ -283,8 +288,8 @@ fn square(texels: &TextureTexels) -> Result<Vec<u32>, String> {
     for row in 0..SIDE {
         for column in 0..SIDE {
             let (mut sum, mut count) = ([0.0; 3], 0.0);
-            for y in averaged(row, height) {
-                for x in averaged(column, width) {
+            for y in averaged(row, height, SIDE) {
+                for x in averaged(column, width, SIDE) {
                     let texel = &bytes[(y * width + x) * texel_bytes..];
                     for (number, sum) in sum.iter_mut().enumerate() {
                         *sum += channel(texel, number, format, srgb);
@@ -324,8 +329,11 @@ mod tests {
     #[test]
     fn large_textures_cost_no_more_than_small_ones() {
         let read = |length: usize| {
-            let rows = (0..SIDE).map(|at| averaged(at, length).count());
-            assert!((0..SIDE).all(|at| averaged(at, length).all(|row| row < length)), "{length}");
+            let rows = (0..SIDE).map(|at| averaged(at, length, SIDE).count());
+            assert!(
+                (0..SIDE).all(|at| averaged(at, length, SIDE).all(|row| row < length)),
+                "{length}"
+            );
             rows.sum::<usize>()
         };
         assert_eq!([1, 64, 128, 256].map(read), [64, 64, 128, 256]);
@@ -344,7 +352,7 @@ mod tests {
         bytes.extend([0, 0, 255, 255].repeat(64 * 32));
         let all = TextureTexels { levels: 3, ..texels(256, 128, TexelFormat::Rgba8, bytes) };
         let level = MipLevel { width: 128, height: 64, begin: 256 * 128 * 4 };
-        assert_eq!(level_of(&all, 4), level);
+        assert_eq!(level_of(&all, 4, SIDE), level);
         assert_eq!(square(&all).unwrap(), vec![0xff00_ff00; SIDE * SIDE]);
         let wrong = TextureTexels { levels: u32::MAX, width: u32::MAX, ..all };
         assert!(square(&wrong).is_err(), "its bytes are missing");

@@ -9,6 +9,8 @@
 mod caster_changes;
 mod clusters;
 mod culling;
+mod decal_textures;
+mod decals;
 mod deformations;
 mod draw_plan;
 mod draw_resources;
@@ -16,6 +18,7 @@ mod lamp_shadows;
 mod light_textures;
 mod lights;
 mod mesh_checks;
+mod outlines;
 mod pipeline_class;
 mod previous_poses;
 mod retained_scene;
@@ -30,11 +33,13 @@ mod tests;
 pub use clusters::{COLUMNS as CLUSTER_COLUMNS, ROWS as CLUSTER_ROWS};
 #[cfg(test)]
 pub use clusters::{COUNT_BITS as CLUSTER_COUNT_BITS, SLICES as CLUSTER_SLICES};
+pub use decal_textures::{DecalLayerTable, LEVELS as DECAL_LEVELS, SIDE as DECAL_SIDE};
 pub use deformations::Deformations;
 pub use draw_plan::{DrawPlans, InstancedDraw, ShadowMap, ShadowPlan, TransparentGroup, ViewPlan};
 pub use draw_resources::SURFACE_INDEX_BITS;
 pub use draw_resources::{DrawResources, SceneBatchKey, SurfaceUniform, TextureSet};
 pub use lights::{FrameLights, ProbeUniform, SceneUniform};
+pub use outlines::{OutlinePlan, pixel_width};
 pub use pipeline_class::PipelineClass;
 pub use retained_scene::{DrawData, RetainedScene};
 #[cfg(test)]
@@ -45,6 +50,7 @@ use super::{RenderQuality, RendererEvent};
 use engine_foundation::Vec3;
 use engine_frame_packet::FramePacket;
 use engine_frame_packet::mesh::{SLOTS_MAX, SurfaceSlot};
+use engine_frame_packet::outline::OUTLINE_STYLES_MAX;
 use engine_frame_packet::scene::DrawSlot;
 use engine_frame_packet::texture::TextureChange;
 use std::collections::BTreeMap;
@@ -59,6 +65,8 @@ pub struct RetainedScenes {
     pub plans: DrawPlans,
     /// True if it was reported that a view shows only some of its lights.
     light_limit_reported: bool,
+    decal_limit_reported: bool,
+    outline_limit_reported: bool,
     /// True if it was reported that a draw is shown in its bind pose.
     refusal_reported: bool,
 }
@@ -147,6 +155,8 @@ impl Default for RetainedScenes {
             scenes: BTreeMap::new(),
             plans: DrawPlans::default(),
             light_limit_reported: false,
+            decal_limit_reported: false,
+            outline_limit_reported: false,
             refusal_reported: false,
         }
     }
@@ -212,12 +222,41 @@ impl RetainedScenes {
         }
         self.plans.plan(&mut self.library, &self.scenes, packet, quality);
         self.report_light_textures(events);
+        self.report_decals(events);
         self.scenes.values_mut().for_each(|scene| scene.caster_changes.clear());
         if let Some(message) = self.plans.light_limit_message.take()
             && !std::mem::replace(&mut self.light_limit_reported, true)
         {
             events.push(RendererEvent::Crowded { message });
         }
+    }
+
+    /// Reports decals and outlines that are not shown, once, and textures that decals cannot have.
+    fn report_decals(&mut self, events: &mut Vec<RendererEvent>) {
+        for (slot, message) in self.plans.decals.layers.messages.drain(..) {
+            events.push(RendererEvent::TextureRefused { slot, message });
+        }
+        if let Some(message) = self.plans.decal_limit_message.take()
+            && !std::mem::replace(&mut self.decal_limit_reported, true)
+        {
+            events.push(RendererEvent::Crowded { message });
+        }
+        let dropped = |view: &ViewPlan| view.outlines.as_ref().map_or(0, |it| it.dropped);
+        let dropped = self.plans.views.iter().map(dropped).max().unwrap_or(0);
+        if dropped > 0 && !std::mem::replace(&mut self.outline_limit_reported, true) {
+            let message = format!(
+                "{dropped} meshes of a view have no outline, because there are more than \
+                 {OUTLINE_STYLES_MAX} different ones (OUTLINE_STYLES_MAX): use fewer colours and \
+                 widths"
+            );
+            events.push(RendererEvent::Crowded { message });
+        }
+    }
+
+    /// Prepares the textures of decals for the next plan.
+    pub fn prepare_decal_textures(&mut self, textures: &TextureTable) {
+        let decals = self.scenes.values().flat_map(|scene| &scene.decals.all);
+        self.plans.decals.layers.prepare(textures, decals);
     }
 
     /// Prepares the textures of lights for the next plan.

@@ -34,6 +34,11 @@ impl PipelineClass {
     pub const DEBUG: u16 = 512;
     /// With [`PipelineClass::SHADOW`], draws into the depth prepass of a view instead.
     pub const PREPASS: u16 = 1024;
+    /// Decals are projected onto the surface. No batch has it: it is set while drawing, in views
+    /// with decals.
+    pub const DECALS: u16 = 2048;
+    /// Draws motion vectors. No batch has it.
+    pub const MOTION: u16 = 4096;
 
     pub fn has(self, bit: u16) -> bool {
         self.0 & bit != 0
@@ -85,6 +90,19 @@ impl PipelineClass {
         let prepass = PipelineClass::SHADOW | PipelineClass::PREPASS;
         let class = PipelineClass(self.0 & kept | prepass);
         self.has_own_outline(functions).then_some(class)
+    }
+
+    /// Returns the class in motion vectors with surface functions; `None`: as in
+    /// [`PipelineClass::in_prepass_with`].
+    pub fn in_motion_with(self, functions: SurfaceFunctions) -> Option<PipelineClass> {
+        let kept = OUTLINE_BITS | PipelineClass::FUNCTIONS;
+        let class = PipelineClass(self.0 & kept | PipelineClass::MOTION);
+        self.has_own_outline(functions).then_some(class)
+    }
+
+    /// Returns the part of the class on which pipelines of shapes depend, transparent or not.
+    pub fn shape(self) -> PipelineClass {
+        PipelineClass(self.0 & OUTLINE_BITS)
     }
 
     /// Returns the part of the class on which pipelines of the depth prepass and of motion vectors

@@ -4,6 +4,7 @@
 use super::super::numeric_map::{DirtyRanges, NumberMap};
 use super::caster_changes::CasterChanges;
 use super::culling::Spheres;
+use super::decals::SceneDecals;
 use super::deformations::Deformations;
 use super::draw_resources::{DrawPart, DrawResources, NONE, ResourceChanges};
 use super::pipeline_class::PipelineClass;
@@ -11,7 +12,9 @@ use super::previous_poses::PreviousPoses;
 use super::scene_lights::SceneLights;
 use bytemuck::{Pod, Zeroable};
 use engine_foundation::Vec3;
+use engine_frame_packet::decal::DECALS_MAX;
 use engine_frame_packet::mesh::SLOTS_MAX;
+use engine_frame_packet::outline::OutlineStyle;
 use engine_frame_packet::reflection_probe::{PROBES_MAX, ProbeFrame};
 use engine_frame_packet::scene::{
     DrawChange, DrawMesh, DrawSlot, DrawTransform, LIGHTS_MAX, MorphUpdate, PARTICLES_MAX,
@@ -98,11 +101,14 @@ pub struct RetainedScene {
     pub previous: PreviousPoses,
     /// Order, sequence and sorting distance of the draws that have an order.
     pub orders: NumberMap<u32, DrawOrder>,
+    /// The outlines of the draws that have one.
+    pub outlines: NumberMap<u32, OutlineStyle>,
     wanted: Vec<BatchLookup>,
     /// The surfaces of draws that do not have exactly one.
     surfaces: NumberMap<u32, Box<[u32]>>,
     pub live: u32,
     pub lights: SceneLights,
+    pub decals: SceneDecals,
     pub probes: Vec<ProbeFrame>,
     /// Changes of the draws that cast shadows, collected while lamps with shadows exist.
     pub caster_changes: CasterChanges,
@@ -149,10 +155,12 @@ impl RetainedScene {
             deformations: Deformations::new(),
             previous: PreviousPoses::default(),
             orders: NumberMap::default(),
+            outlines: NumberMap::default(),
             wanted: Vec::new(),
             surfaces: NumberMap::default(),
             live: 0,
             lights: SceneLights::default(),
+            decals: SceneDecals::default(),
             probes: Vec::new(),
             caster_changes: CasterChanges::default(),
             sky: SkyFrame::DEFAULT,
@@ -191,6 +199,10 @@ impl RetainedScene {
         if frame.lights_changed {
             assert!(frame.lights.len() <= LIGHTS_MAX, "{} lights (LIGHTS_MAX)", frame.lights.len());
             self.lights.set(&frame.lights);
+        }
+        if frame.decals_changed {
+            assert!(frame.decals.len() <= DECALS_MAX, "{} decals (DECALS_MAX)", frame.decals.len());
+            self.decals.set(&frame.decals);
         }
         if frame.probes_changed {
             assert!(frame.probes.len() <= PROBES_MAX, "{} probes (PROBES_MAX)", frame.probes.len());
@@ -276,6 +288,10 @@ impl RetainedScene {
             }
             None => self.orders.remove(&slot),
         };
+        match draw.outline {
+            Some(style) => self.outlines.insert(slot, style),
+            None => self.outlines.remove(&slot),
+        };
         self.data[index] = DrawData::of(draw);
         self.changed.add(slot..slot + 1);
         self.find_batches(library, slot);
@@ -290,6 +306,7 @@ impl RetainedScene {
         self.states[index] = 0;
         self.live -= 1;
         self.orders.remove(&slot);
+        self.outlines.remove(&slot);
         self.surfaces.remove(&slot);
         self.deformations.release(slot);
         self.previous.forget(slot);

@@ -2,6 +2,10 @@
 // frame and in that of the previous one.
 
 #include "mesh_draw.wgsl"
+#if custom
+#include "surface_interface.wgsl"
+#include "surface_checks.wgsl"
+#endif
 
 // See motion_vectors.wgsl.
 const MOTION_MAX: f32 = 4.0;
@@ -12,12 +16,17 @@ struct Motion {
     // Without jitter, in this frame and in the previous one.
     now: mat4x4f,
     before: mat4x4f,
+    // x: the time in seconds.
+    options: vec4f,
 }
 
 @group(0) @binding(0) var<uniform> motion: Motion;
 
 struct Corner {
     @location(0) position: vec3f,
+#if custom
+    @location(1) normal: vec4f,
+#endif
     @location(3) uv: vec2f,
     @location(4) color: vec4f,
     @location(5) which: vec2u,
@@ -33,7 +42,20 @@ struct Point {
     @location(2) uv: vec2f,
     @location(3) alpha: f32,
     @location(4) @interpolate(flat) surface: u32,
+#if custom
+    @location(5) world: vec3f,
+    @location(6) normal: vec3f,
+    @location(7) color: vec3f,
+    @location(8) position: vec3f,
+#endif
 }
+
+#if custom
+fn pass_seconds() -> f32 {
+    return motion.options.x;
+}
+#include "functions_without_light.wgsl"
+#endif
 
 @vertex
 fn motion_vertex(in: Corner) -> Point {
@@ -49,30 +71,46 @@ fn deformed_motion_vertex(in: Corner, by: EngineDeformer) -> Point {
     let poses = vec2u(engine_poses[in.row + 3u].xy);
     let rows = mat3x4f(draw.x, draw.y, draw.z);
     let old = engine_morphed(poses.x, by.offsets, in.position, vec3f(0.0)).position;
-    let moved = engine_morphed(poses.y, by.offsets, in.position, vec3f(0.0)).position;
     let before = engine_skinned(poses.x, by.joints, by.weights, previous(in.row));
-    return point(in, engine_skinned(poses.y, by.joints, by.weights, rows), before, moved, old);
+    var bent = in;
+#if custom
+    let shape = engine_morphed(poses.y, by.offsets, in.position, in.normal.xyz);
+    bent.normal = vec4f(shape.normal, 0.0);
+    let moved = shape.position;
+    bent.position = moved;
+#else
+    let moved = engine_morphed(poses.y, by.offsets, in.position, vec3f(0.0)).position;
+#endif
+    return point(bent, engine_skinned(poses.y, by.joints, by.weights, rows), before, moved, old);
 }
 
 fn previous(row: u32) -> mat3x4f {
     return mat3x4f(engine_poses[row], engine_poses[row + 1u], engine_poses[row + 2u]);
 }
 
-fn world(rows: mat3x4f, at: vec3f) -> vec4f {
+fn world_point(rows: mat3x4f, at: vec3f) -> vec4f {
     let position = vec4f(at, 1.0);
     return vec4f(dot(rows[0], position), dot(rows[1], position), dot(rows[2], position), 1.0);
 }
 
 fn point(in: Corner, rows: mat3x4f, old_rows: mat3x4f, moved: vec3f, old: vec3f) -> Point {
-    let here = world(rows, moved);
+    var here = world_point(rows, moved);
+    var there = world_point(old_rows, old);
     let draw = draws[in.which.x];
     var out: Point;
-    out.clip = motion.to_clip * here;
-    out.now = (motion.now * here).xyw;
-    out.before = (motion.before * world(old_rows, old)).xyw;
     out.uv = part_uv(draw.tint, in.uv);
     out.alpha = in.color.a * unpack4x8unorm(draw.tint.x).a;
     out.surface = surface_index(in.which.y);
+#if custom
+    // The motion is that of the mesh: functions move it by the same offset in both frames.
+    let offset = moved_by_functions(in, rows, here.xyz, draw.tint, &out);
+    here += vec4f(offset, 0.0);
+    there += vec4f(offset, 0.0);
+    out.world = here.xyz;
+#endif
+    out.clip = motion.to_clip * here;
+    out.now = (motion.now * here).xyw;
+    out.before = (motion.before * there).xyw;
     return out;
 }
 
@@ -89,9 +127,14 @@ fn motion_fragment(in: Point) -> @location(0) vec4f {
 
 @fragment
 fn masked_motion_fragment(in: Point) -> @location(0) vec4f {
-    let surface = surfaces[in.surface];
+    let own = surfaces[in.surface];
     let painted = textureSample(base_color_texture, base_color_sampler, in.uv);
-    if surface.base_color.a * painted.a * in.alpha < surface.cutoff {
+#if custom
+    let alpha = alpha_of_functions(in, own, painted);
+#else
+    let alpha = own.base_color.a * painted.a * in.alpha;
+#endif
+    if alpha < own.cutoff {
         discard;
     }
     return motion_of(in);

@@ -56,6 +56,8 @@ pub enum SurfacePass {
     /// The light of surfaces that let light through.
     Transmission,
     ShadowMap,
+    /// Motion vectors of moved meshes.
+    Motion,
     /// Values of surfaces in place of their light.
     Debug,
 }
@@ -151,11 +153,12 @@ fn prefixed(text: &str) -> String {
 
 /// Returns the engine's part for a pass, without the functions that a game's file may lack.
 fn part(pass: SurfacePass) -> &'static str {
-    static PARTS: [OnceLock<String>; 4] = [const { OnceLock::new() }; 4];
+    static PARTS: [OnceLock<String>; 5] = [const { OnceLock::new() }; 5];
     let (index, name, variant) = match pass {
         SurfacePass::Light => (0, "mesh", MeshVariant::Plain),
         SurfacePass::ShadowMap => (1, "shadow", MeshVariant::Plain),
         SurfacePass::Transmission => (2, "mesh", MeshVariant::Transmission),
+        SurfacePass::Motion => (4, "object_motion", MeshVariant::Plain),
         SurfacePass::Debug => (3, "mesh", MeshVariant::Debug),
     };
     PARTS[index].get_or_init(|| prefixed(&mesh_source(name, true, variant)))
@@ -165,8 +168,9 @@ fn part(pass: SurfacePass) -> &'static str {
 pub fn prelude(functions: SurfaceFunctions, pass: SurfacePass) -> String {
     let surface = if functions.surface { "" } else { DEFAULT_SURFACE };
     let offset = if functions.vertex_offset { "" } else { DEFAULT_OFFSET };
-    // Shadow maps have no colors.
-    let has_color = functions.final_color || pass == SurfacePass::ShadowMap;
+    // Shadow maps and motion vectors have no colors.
+    let is_colored = !matches!(pass, SurfacePass::ShadowMap | SurfacePass::Motion);
+    let has_color = functions.final_color || !is_colored;
     let color = if has_color { "" } else { DEFAULT_COLOR };
     [surface, offset, color, part(pass)].concat()
 }

@@ -128,6 +128,32 @@ pub(super) fn encode_screen_steps(
     }
 }
 
+/// Encodes the passes of the images of outlines.
+pub(super) fn encode_outlines(
+    encoder: &mut wgpu::CommandEncoder,
+    view: &mut ViewEncoder,
+    row: &PassRow,
+    timing: &mut Option<GpuTiming>,
+) {
+    let Some((forward, index)) = view.scene.as_ref().map(|scene| (scene.forward, scene.index))
+    else {
+        return;
+    };
+    for step in 0..2 {
+        let Some(image) = forward.outlines().image(index, step) else { return };
+        view.outline_step = step;
+        let mut to = encoder.begin_render_pass(&wgpu::RenderPassDescriptor {
+            label: Some(row.name),
+            color_attachments: &[Some(color_attachment(image, Some(wgpu::Color::TRANSPARENT)))],
+            depth_stencil_attachment: None,
+            timestamp_writes: timing.as_mut().and_then(|it| it.pass(row.name.to_string())),
+            occlusion_query_set: None,
+            multiview_mask: None,
+        });
+        (row.encode)(view, &mut to);
+    }
+}
+
 /// Begins the pass of a level of the light behind surfaces.
 pub(super) fn begin_light_behind<'e>(
     encoder: &'e mut wgpu::CommandEncoder,
