@@ -11,6 +11,7 @@ pub mod atlas_cell;
 pub mod debug_view;
 pub mod deformation;
 pub mod gui;
+mod joint_bounds;
 pub mod material;
 pub mod mesh;
 pub mod reflection_probe;
