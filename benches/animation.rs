@@ -19,9 +19,9 @@ use engine::system::animation::constraints::{
     ConstraintInput, ConstraintSet, ConstraintSetState, ConstraintTarget, ModelPose,
 };
 use engine::system::animation::{
-    BoneTransform, ClipPlayer, ModelMatrix, PlayerPool, Pose, PoseEvaluator, RigData,
-    SamplePlayers, StateMachine, StateMachineOutput, StateMachineState, compile_state_machine,
-    model_matrices, palette,
+    BlendSum, BoneTransform, ClipPlayer, ModelMatrix, PaletteEntry, PlayerPool, Pose,
+    PoseEvaluator, RigData, SamplePlayers, StateMachine, StateMachineOutput, StateMachineState,
+    compile_state_machine, model_matrices, palette,
 };
 use rigs::{BONES, CLIPS, Rig, SKELETONS, rigs};
 use std::hint::black_box;
@@ -98,12 +98,13 @@ fn measure(mut frame: impl FnMut()) -> f64 {
 }
 
 /// A character that plays one clip.
+#[derive(Clone)]
 struct Actor {
     rig: usize,
     clip: usize,
     time: f32,
     player: ClipPlayer,
-    palette: Vec<ModelMatrix>,
+    palette: Vec<PaletteEntry>,
 }
 
 fn actors(rigs: &[Rig], random: &mut Random) -> Vec<Actor> {
@@ -111,15 +112,56 @@ fn actors(rigs: &[Rig], random: &mut Random) -> Vec<Actor> {
         let (rig, clip) = (index % SKELETONS, index / SKELETONS % CLIPS);
         let player = ClipPlayer::new(&rigs[rig].clips[clip], &rigs[rig].skeleton);
         let time = random.range_i64(0, 1000) as f32 * 1e-3 * rigs[rig].clips[clip].seconds;
-        Actor { rig, clip, time, player, palette: vec![ModelMatrix::IDENTITY; BONES] }
+        Actor { rig, clip, time, player, palette: vec![PaletteEntry::default(); BONES] }
     };
     (0..CHARACTERS).map(actor).collect()
+}
+
+/// Returns the milliseconds for 1,000 characters of two clips each, blended, to model matrices.
+fn blended(rigs: &[Rig], actors: &[Actor], random: &mut Random) -> f64 {
+    let mut seconds: Vec<Actor> = actors
+        .iter()
+        .map(|first| {
+            let (rig, clip) = (first.rig, (first.clip + 2) % CLIPS);
+            let Rig { skeleton, clips, .. } = &rigs[rig];
+            let time = random.range_i64(0, 1000) as f32 * 1e-3 * clips[clip].seconds;
+            let player = ClipPlayer::new(&clips[clip], skeleton);
+            Actor { rig, clip, time, player, palette: Vec::new() }
+        })
+        .collect();
+    let mut firsts: Vec<Actor> = actors.to_vec();
+    let mut all = vec![Vec::with_capacity(BONES); actors.len()];
+    let (mut sum, mut pose) = (BlendSum::default(), Pose::default());
+    measure(|| {
+        for (index, matrices) in all.iter_mut().enumerate() {
+            for players in [&firsts, &seconds] {
+                if let Some(next) = players.get(index + 1) {
+                    next.player.prefetch();
+                }
+            }
+            sum.clear();
+            for (actor, weight) in [(&mut firsts[index], 0.6), (&mut seconds[index], 0.4)] {
+                let rig = &rigs[actor.rig];
+                let clip = &rig.clips[actor.clip];
+                actor.time = (actor.time + STEP) % clip.seconds;
+                actor.player.seek(clip, actor.time);
+                actor.player.sample(&rig.rest, &mut pose);
+                sum.add(&pose, weight);
+            }
+            sum.finish(&mut pose);
+            model_matrices(&rigs[firsts[index].rig].skeleton, &pose, matrices);
+        }
+        black_box(&all);
+    })
 }
 
 fn clips() -> Vec<Row> {
     let rigs = rigs();
     let mut random = Random::seed(7);
     let mut actors = actors(&rigs, &mut random);
+    // The engine evaluates the characters of a model one after another.
+    actors.sort_by_key(|actor| actor.rig);
+    let two = blended(&rigs, &actors, &mut random);
     let (mut pose, mut matrices) = (Pose::default(), Vec::with_capacity(BONES));
     let played = measure(|| {
         for index in 0..actors.len() {
@@ -134,7 +176,7 @@ fn clips() -> Vec<Row> {
             actor.player.seek(clip, actor.time);
             actor.player.sample(&rig.rest, &mut pose);
             model_matrices(&rig.skeleton, &pose, &mut matrices);
-            palette(&matrices, &rig.joints, &mut actor.palette, |matrix| matrix);
+            palette(&matrices, &rig.joints, &mut actor.palette);
         }
         black_box(&actors);
     });
@@ -154,6 +196,7 @@ fn clips() -> Vec<Row> {
             "µs",
             Some(5.0),
         ),
+        row("two clips, blended, to model matrices", two, "ms", None),
     ]
 }
 
@@ -165,7 +208,7 @@ struct Character {
     players: SamplePlayers,
     constraints: ConstraintSetState,
     target: Option<ConstraintTarget>,
-    palette: Vec<ModelMatrix>,
+    palette: Vec<PaletteEntry>,
 }
 
 /// A rig with its state machine.
@@ -201,7 +244,7 @@ fn crowd(all: &[Driven], count: usize) -> Vec<Character> {
             players: SamplePlayers::default(),
             constraints: driven.constraints.new_state(),
             target: aims.then_some(ConstraintTarget { position, rotation: None }),
-            palette: vec![ModelMatrix::IDENTITY; BONES],
+            palette: vec![PaletteEntry::default(); BONES],
         }
     };
     (0..count).map(character).collect()
@@ -241,13 +284,15 @@ fn step_character(it: &mut Character, driven: &mut Driven, scratch: &mut Scratch
         };
         constraints.apply(&mut model, &mut it.constraints, &input);
     }
-    palette(matrices, &rig.joints, &mut it.palette, |matrix| matrix);
+    palette(matrices, &rig.joints, &mut it.palette);
 }
 
 /// Returns the milliseconds of a frame for a number of characters.
 fn crowd_frame(count: usize) -> f64 {
     let mut all: Vec<Driven> = rigs().into_iter().map(driven).collect();
     let mut characters = crowd(&all, count);
+    // As for single clips.
+    characters.sort_by_key(|character| character.rig);
     let mut scratch = Scratch::default();
     let mut frame = 0_usize;
     let attack = all[0].machine.find_event("attack").expect("the machine has it");

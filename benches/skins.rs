@@ -131,7 +131,9 @@ fn add_poses(packet: &mut FramePacket, skin: &MeshSkin, poses: &[Vec<DrawTransfo
     frame.scene = 1;
     for slot in 0..CHARACTERS {
         let palette = &poses[((slot * 7 + step) % POSES) as usize];
-        frame.add_palette(DrawSlot(slot), skin, |all| all.copy_from_slice(palette));
+        frame.add_palette(DrawSlot(slot), skin, palette.len(), |all| {
+            all.iter_mut().zip(palette).for_each(|(to, from)| *to = from.0);
+        });
     }
     packet.scenes.push(frame);
 }

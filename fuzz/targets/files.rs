@@ -60,6 +60,24 @@ pub fn reframed(bytes: &[u8]) -> Vec<u8> {
     out
 }
 
+/// Returns an input of frames one after another with the checksum of each corrected, and the length
+/// of the last one: an animation and its chunks.
+pub fn reframed_parts(bytes: &[u8]) -> Vec<u8> {
+    let (mut out, mut left) = (Vec::with_capacity(bytes.len()), bytes);
+    loop {
+        let length = left.get(8..16).map(|it| u64::from_le_bytes(it.try_into().expect("eight")));
+        let end = length.and_then(|it| usize::try_from(it).ok()?.checked_add(FRAME_BYTES));
+        let Some((part, rest)) = end.and_then(|end| left.split_at_checked(end)) else { break };
+        if rest.is_empty() {
+            break;
+        }
+        out.extend(reframed(part));
+        left = rest;
+    }
+    out.extend(reframed(left));
+    out
+}
+
 /// Reads the headers of an executable, and writes resources into it, which are read back.
 fn executable(bytes: &[u8]) {
     let _ = executable_file::inspect(&mut Cursor::new(bytes)).expect("bytes can be read");

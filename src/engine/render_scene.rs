@@ -201,10 +201,9 @@ impl Worlds {
                     frame.add_morph(mesh.draw, character.weights.of(morphs));
                 }
                 let (Some(skin), Some(bounded)) = (skin, &shape.skin) else { continue };
-                frame.add_palette(mesh.draw, bounded, |out| {
-                    palette(character.matrices(), &skin.joints, out, |matrix| {
-                        scene::DrawTransform(matrix.0.map(|row| row.0))
-                    });
+                let (matrices, joints) = (character.matrices(), &skin.joints[..]);
+                frame.add_palette(mesh.draw, bounded, joints.len(), |out| {
+                    palette(matrices, joints, out);
                 });
             }
         });

@@ -236,10 +236,8 @@ fn send_palette(
     let Some((mesh, skin)) = mesh else { return };
     let shape = &assets.models.entry(mesh).shape;
     let (Some(bounded), Some(skin)) = (&shape.skin, rig.skins.get(skin as usize)) else { return };
-    frame.add_palette(slot.draw, bounded, |out| {
-        palette(pose.matrices, &skin.joints, out, |matrix| {
-            DrawTransform(matrix.0.map(|row| row.0))
-        });
+    frame.add_palette(slot.draw, bounded, skin.joints.len(), |out| {
+        palette(pose.matrices, &skin.joints, out);
     });
 }
 

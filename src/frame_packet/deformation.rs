@@ -1,10 +1,11 @@
 //! Skins and morph targets of meshes, which change a mesh's shape while it is drawn. Knows no
 //! skeletons, no clips and no graphics API.
 
+use super::joint_bounds::posed_box;
 use super::mesh::MeshVertex;
 use super::scene::DrawTransform;
 use bytemuck::{Pod, Zeroable};
-use engine_foundation::{Error, Mat4, Vec3, Vec4, error};
+use engine_foundation::{Error, Vec3, error};
 use std::collections::HashMap;
 
 /// Maximum number of joints of one mesh. Further matrices of a palette are ignored.
@@ -18,6 +19,7 @@ const WEIGHT_ONE: u16 = u16::MAX;
 
 /// A sphere around the vertices that a joint moves, in the mesh's space in meters.
 #[derive(Clone, Copy, PartialEq, Debug)]
+#[repr(C)]
 pub struct JointSphere {
     pub center: Vec3,
     /// Negative if the joint moves no vertex.
@@ -149,17 +151,7 @@ impl MeshSkin {
     pub fn bounds(&self, palette: &[DrawTransform]) -> (Vec3, f32) {
         let count = self.spheres.len().min(palette.len());
         let (posed, lacking) = self.spheres.split_at(count);
-        let mut lanes = LaneBounds::EMPTY;
-        let (spheres, rest) = posed.as_chunks();
-        let (matrices, rest_matrices) = palette[..count].as_chunks();
-        for (spheres, matrices) in spheres.iter().zip(matrices) {
-            lanes.add(spheres, matrices);
-        }
-        let mut last = ([JointSphere::EMPTY; LANES], [DrawTransform::IDENTITY; LANES]);
-        last.0[..rest.len()].copy_from_slice(rest);
-        last.1[..rest.len()].copy_from_slice(rest_matrices);
-        lanes.add(&last.0, &last.1);
-        let (mut min, mut max) = lanes.to_box();
+        let (mut min, mut max) = posed_box(posed, &palette[..count]);
         for sphere in lacking.iter().chain([&self.unmoved]).filter(|sphere| sphere.radius >= 0.0) {
             min = min.min(sphere.center - sphere.radius);
             max = max.max(sphere.center + sphere.radius);
@@ -169,66 +161,6 @@ impl MeshSkin {
         }
         ((min + max) * 0.5, (max - min).length() * 0.5)
     }
-}
-
-/// Number of joints whose bounds are computed together.
-const LANES: usize = 4;
-
-/// Bounding boxes of spheres in four lanes: each has every fourth sphere.
-struct LaneBounds {
-    min: [Vec4; 3],
-    max: [Vec4; 3],
-}
-
-impl LaneBounds {
-    const EMPTY: LaneBounds = LaneBounds { min: [Vec4::INFINITY; 3], max: [Vec4::NEG_INFINITY; 3] };
-
-    /// Adds four transformed spheres.
-    #[inline(always)]
-    fn add(&mut self, spheres: &[JointSphere; LANES], matrices: &[DrawTransform; LANES]) {
-        let sphere = |lane: usize| spheres[lane].center.extend(spheres[lane].radius);
-        let [x, y, z, radius] = transposed([sphere(0), sphere(1), sphere(2), sphere(3)]);
-        let [xx, xy, xz, x_translation] = lane_row(matrices, 0);
-        let [yx, yy, yz, y_translation] = lane_row(matrices, 1);
-        let [zx, zy, zz, z_translation] = lane_row(matrices, 2);
-        let square_x = xx * xx + yx * yx + zx * zx;
-        let square_y = xy * xy + yy * yy + zy * zy;
-        let square_z = xz * xz + yz * yz + zz * zz;
-        let scale = square_x.max(square_y).max(square_z).sqrt();
-        // The box of a sphere around nothing is inside out, and changes no other.
-        let nothing = Vec4::splat(f32::MIN);
-        let radius = Vec4::select(radius.cmplt(Vec4::ZERO), nothing, radius * scale);
-        self.widen(0, xx * x + xy * y + xz * z + x_translation, radius);
-        self.widen(1, yx * x + yy * y + yz * z + y_translation, radius);
-        self.widen(2, zx * x + zy * y + zz * z + z_translation, radius);
-    }
-
-    /// Adds four spheres on one axis.
-    #[inline(always)]
-    fn widen(&mut self, axis: usize, center: Vec4, radius: Vec4) {
-        self.min[axis] = self.min[axis].min(center - radius);
-        self.max[axis] = self.max[axis].max(center + radius);
-    }
-
-    fn to_box(&self) -> (Vec3, Vec3) {
-        let (min, max) = (self.min.map(Vec4::min_element), self.max.map(Vec4::max_element));
-        (Vec3::from_array(min), Vec3::from_array(max))
-    }
-}
-
-/// Returns the columns of a matrix that has these rows.
-#[inline(always)]
-fn transposed([x, y, z, w]: [Vec4; 4]) -> [Vec4; 4] {
-    let columns = Mat4::from_cols(x, y, z, w).transpose();
-    [columns.x_axis, columns.y_axis, columns.z_axis, columns.w_axis]
-}
-
-/// Returns one row of four matrices: each element of the result has the four matrices' values of
-/// one column.
-#[inline(always)]
-fn lane_row(matrices: &[DrawTransform; LANES], row: usize) -> [Vec4; 4] {
-    let of_lane = |lane: usize| Vec4::from_array(matrices[lane].0[row]);
-    transposed([of_lane(0), of_lane(1), of_lane(2), of_lane(3)])
 }
 
 /// The change of one vertex by one morph target at weight 1. 16 bytes.
@@ -390,6 +322,7 @@ impl MeshMorph {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use engine_foundation::Mat4;
 
     fn vertex(x: f32, y: f32, z: f32) -> MeshVertex {
         let normal = MeshVertex::packed(Vec3::Z, 0.0);

@@ -12,6 +12,7 @@ pub mod debug_view;
 pub mod decal;
 pub mod deformation;
 pub mod gui;
+mod joint_bounds;
 pub mod material;
 pub mod mesh;
 pub mod outline;

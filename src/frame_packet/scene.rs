@@ -390,8 +390,11 @@ pub struct SceneFrame {
     pub poses: Vec<DrawTransform>,
     /// Draws with a new palette, applied after the changes.
     pub skins: Vec<SkinUpdate>,
-    /// Matrices of the palettes, from the mesh's space in its bind pose to the draw's space.
+    /// Matrices of the palettes, from the mesh's space in its bind pose to the draw's space. Those
+    /// beyond `palette_count` are of earlier frames.
     pub palettes: Vec<DrawTransform>,
+    /// Number of the matrices of this frame.
+    pub palette_count: usize,
     /// Draws with new weights of morph targets, applied after the changes.
     pub morphs: Vec<MorphUpdate>,
     pub morph_weights: Vec<f32>,
@@ -423,7 +426,8 @@ impl SceneFrame {
         self.moved.clear();
         self.poses.clear();
         self.skins.clear();
-        self.palettes.clear();
+        // Their memory is used again without being cleared.
+        self.palette_count = 0;
         self.morphs.clear();
         self.morph_weights.clear();
         self.lights_changed = false;
@@ -445,23 +449,39 @@ impl SceneFrame {
         count: usize,
         (center, radius): (Vec3, f32),
     ) -> &mut [DrawTransform] {
-        let first = self.palettes.len();
-        self.palettes.resize(first + count, DrawTransform::IDENTITY);
-        let (start, count) = (first as u32, count as u32);
-        self.skins.push(SkinUpdate { slot, first: start, count, center, radius });
-        &mut self.palettes[first..]
+        let update = SkinUpdate { slot, first: 0, count: count as u32, center, radius };
+        let palette = self.take_palette(update);
+        palette.fill(DrawTransform::IDENTITY);
+        palette
     }
 
-    /// Adds a pose of a draw with a skin. `write` gets a matrix for each joint of the skin, the
-    /// identity at first. The bounds follow from them.
+    /// Adds a pose of a draw, with its palette after the others. The palette has any numbers.
+    fn take_palette(&mut self, update: SkinUpdate) -> &mut [DrawTransform] {
+        let first = self.palette_count;
+        self.palette_count += update.count as usize;
+        if self.palettes.len() < self.palette_count {
+            self.palettes.resize(self.palette_count, DrawTransform::IDENTITY);
+        }
+        self.skins.push(SkinUpdate { first: first as u32, ..update });
+        &mut self.palettes[first..self.palette_count]
+    }
+
+    /// Adds a pose of a draw with a skin. `write` has matrices for `count` joints, and gets the rows
+    /// of those that the skin has. The others are the identity. The bounds follow from them.
     pub fn add_palette(
         &mut self,
         slot: DrawSlot,
         skin: &MeshSkin,
-        write: impl FnOnce(&mut [DrawTransform]),
+        count: usize,
+        write: impl FnOnce(&mut [[[f32; 4]; 3]]),
     ) {
-        let palette = self.add_skin(slot, skin.joint_count(), (Vec3::ZERO, 0.0));
-        write(&mut *palette);
+        let joints = skin.joint_count() as u32;
+        let (center, radius) = (Vec3::ZERO, 0.0);
+        let update = SkinUpdate { slot, first: 0, count: joints, center, radius };
+        let palette = self.take_palette(update);
+        let (written, lacking) = palette.split_at_mut(count.min(joints as usize));
+        write(bytemuck::cast_slice_mut(written));
+        lacking.fill(DrawTransform::IDENTITY);
         let (center, radius) = skin.bounds(palette);
         let update = self.skins.last_mut().expect("it was added");
         (update.center, update.radius) = (center, radius);
@@ -532,10 +552,18 @@ mod tests {
         assert_eq!(morphs, [(4, 0, 2), (1, 2, 1)]);
         let vertices = [MeshVertex::default()];
         let skin = MeshSkin::new(&vertices, &[[1, 0, 0, 0]], &[[1.0, 0.0, 0.0, 0.0]]);
-        frame.add_palette(DrawSlot(7), &skin, |palette| palette[1] = DrawTransform::at(Vec3::Z));
+        let poses = [DrawTransform::IDENTITY, DrawTransform::at(Vec3::Z)].map(|it| it.0);
+        frame.add_palette(DrawSlot(7), &skin, 5, |palette| palette.copy_from_slice(&poses));
         let SkinUpdate { first, count, center, radius, .. } = frame.skins[2];
         assert_eq!((first, count, center, radius), (3, 2, Vec3::Z, 0.0));
         assert_eq!(frame.palettes[4], DrawTransform::at(Vec3::Z));
+        // A palette in used memory that lacks a joint.
+        frame.clear();
+        frame.add_palette(DrawSlot(7), &skin, 2, |palette| palette.fill(poses[1]));
+        frame.clear();
+        frame.add_palette(DrawSlot(7), &skin, 1, |palette| palette.copy_from_slice(&poses[..1]));
+        assert_eq!(frame.palettes[..2], [DrawTransform::IDENTITY; 2]);
+        assert_eq!((frame.skins[0].first, frame.palette_count), (0, 2));
     }
 
     #[test]
@@ -550,6 +578,6 @@ mod tests {
         frame.add_morph(DrawSlot(0), &[1.0]);
         assert!(!frame.is_empty());
         frame.clear();
-        assert!(frame.is_empty() && frame.palettes.is_empty() && frame.morph_weights.is_empty());
+        assert!(frame.is_empty() && frame.palette_count == 0 && frame.morph_weights.is_empty());
     }
 }

@@ -98,9 +98,13 @@ describe("an animation file", function()
     play(0.5)
     assert.near(45, angle("Chest", post), 0.5)
     assert.near(0.5, height("Chest", post), 1e-3)
-    Unit.crossfade_animation(post, "models/column#Rise")
-    play(1)
-    assert.near(0.5, height("Hip", post), 0.01)
+    for _, name in ipairs { "models/column#Rise", "models/column.gltf#Rise" } do
+      Unit.crossfade_animation(post, name)
+      play(1)
+      assert.near(0.5, height("Hip", post), 0.01)
+      Unit.stop_animation(post)
+      play(0.1)
+    end
     assert.error_matches(
       function() Unit.crossfade_animation(post, "models/column#Nod") end,
       "'models/column#Nod' does not fit the model 'models/post': no animated bone exists in the "
@@ -133,6 +137,7 @@ describe("an animation file", function()
     check("animations/strech",
       "no animation 'animations/strech', did you mean 'animations/stretch'")
     check("models/column#Nud", "'models/column' has no animation 'Nud', did you mean 'Nod'")
+    check("models/column.gltf#Nud", "'models/column' has no animation 'Nud', did you mean 'Nod'")
     check("models/colum#Nod", "there is no model 'models/colum'")
     check("#", "has no animation '#'")
     local length = function() Unit.animation_get_length(unit, "animations/strech") end

@@ -180,9 +180,9 @@ describe("The console's commands", function()
   end)
 
   it("show counters of the engine as tables", function()
-    local parts = { "allocations", "artist", "backend", "culling", "frame", "gui", "io", "lua",
-      "memory", "network", "physics", "scopes", "sound", "texture_streaming", "tools", "worlds",
-      "wwise", "extended_memory" }
+    local parts = { "allocations", "animation", "artist", "backend", "culling", "frame", "gui",
+      "io", "lua", "memory", "network", "physics", "scopes", "sound", "texture_streaming", "tools",
+      "worlds", "wwise", "extended_memory" }
     for _, part in ipairs(parts) do
       run("perfhud", part)
       test.frames(1)

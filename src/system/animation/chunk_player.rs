@@ -27,9 +27,18 @@ impl ChunkPlayer {
         let wanted = chunks.at(time);
         if wanted != self.index {
             let Some(chunk) = chunks.resident(wanted) else { return };
-            self.player = ClipPlayer::new(&chunk, chunks.skeleton());
+            self.player.restart(&chunk);
             (self.index, self.chunk) = (wanted, chunk);
         }
         self.player.seek(&self.chunk, time - chunks.start(wanted));
+    }
+
+    /// Returns to the first chunk.
+    pub fn restart(&mut self, chunks: &ClipChunks) {
+        if self.index != 0 {
+            self.chunk.clone_from(chunks.first());
+            self.player.restart(&self.chunk);
+            self.index = 0;
+        }
     }
 }

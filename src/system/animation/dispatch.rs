@@ -2,33 +2,6 @@
 //! others. Both have the same operations in the same order, and so the same bits: no instruction
 //! that rounds a product and a sum once is among them.
 
-/// Defines a function that runs with AVX2 and BMI2 where the processor has them.
-macro_rules! dispatched {
-    (
-        $(#[$meta:meta])*
-        $visibility:vis fn $name:ident($($argument:ident: $kind:ty),* $(,)?) $body:block
-    ) => {
-        $(#[$meta])*
-        $visibility fn $name($($argument: $kind),*) {
-            #[inline(always)]
-            fn everywhere($($argument: $kind),*) $body
-
-            #[cfg(target_arch = "x86_64")]
-            {
-                #[target_feature(enable = "avx2,bmi2")]
-                fn newer($($argument: $kind),*) {
-                    everywhere($($argument),*);
-                }
-                if $crate::dispatch::has_wide_vectors() {
-                    // SAFETY: the processor has the instructions.
-                    return unsafe { newer($($argument),*) };
-                }
-            }
-            everywhere($($argument),*);
-        }
-    };
-}
-
 /// Defines a function that calls another one with its arguments: `f::<true>` where the processor
 /// has AVX2 and BMI2, compiled with these instructions, and `f::<false>` elsewhere. It is inlined.
 macro_rules! dispatched_to {
@@ -48,7 +21,7 @@ macro_rules! dispatched_to {
     };
 }
 
-pub(crate) use {dispatched, dispatched_to};
+pub(crate) use dispatched_to;
 
 /// Returns true if the processor has AVX2 and BMI2.
 #[cfg(target_arch = "x86_64")]
@@ -57,15 +30,25 @@ pub fn has_wide_vectors() -> bool {
     std::arch::is_x86_feature_detected!("avx2") && std::arch::is_x86_feature_detected!("bmi2")
 }
 
+/// Returns true if the processor has AVX-512 and does not get slower while it uses it: the
+/// generations before those with VBMI2 do.
+#[cfg(target_arch = "x86_64")]
+#[inline(always)]
+pub fn has_widest_vectors() -> bool {
+    std::arch::is_x86_feature_detected!("avx512f")
+        && std::arch::is_x86_feature_detected!("avx512vbmi2")
+}
+
 #[cfg(test)]
 mod tests {
     use engine_foundation::random::Random;
 
-    dispatched! {
-        fn sums(a: &[f32], b: &[f32], out: &mut [f32]) {
-            for ((a, b), out) in a.iter().zip(b).zip(out) {
-                *out += a * b;
-            }
+    dispatched_to! { sums_with: fn sums(a: &[f32], b: &[f32], out: &mut [f32]) }
+
+    #[inline(always)]
+    fn sums_with<const WIDE: bool>(a: &[f32], b: &[f32], out: &mut [f32]) {
+        for ((a, b), out) in a.iter().zip(b).zip(out) {
+            *out += a * b;
         }
     }
 

@@ -2,16 +2,20 @@
 //! for each track (the active list), and a cursor into the stream of keys. Until the next key is
 //! due, only the active list is accessed.
 
-use super::additive::additive_rest;
 use super::clip::{Clip, Key};
 use super::lanes::Lanes;
-use super::pose::{Pose, PoseGroup};
-use super::skeleton::Skeleton;
+use super::pose::PoseGroup;
 use super::source::TrackProperty;
 use engine_foundation::Vec4;
 
 /// Bits of a group whose four bones have tracks.
 const ALL_LANES: u8 = 0b1111;
+
+#[cfg(test)]
+thread_local! {
+    /// Number of times that players of this thread did more than to look at their active lists.
+    pub static MOVES: std::cell::Cell<usize> = const { std::cell::Cell::new(0) };
+}
 
 /// Keys around the current time, for one property of four bones. `N` is 4 for rotations and 3 for
 /// positions and scales.
@@ -30,6 +34,12 @@ struct ActiveGroup<const N: usize> {
 }
 
 impl<const N: usize> ActiveGroup<N> {
+    /// Returns a group whose bones have no tracks.
+    fn empty(group: u32) -> ActiveGroup<N> {
+        let (held, never) = ([Lanes::ZERO; N], Lanes::ZERO);
+        ActiveGroup { group, tracked: 0, from: held, to: held, start: never, rate: never }
+    }
+
     #[inline(always)]
     fn sample(&self, time: Lanes) -> [Lanes; N] {
         let part = ((time - self.start) * self.rate).clamp_to_unit();
@@ -79,7 +89,7 @@ struct TrackSlot {
 }
 
 /// Player of the tracks with keys at times of their own.
-#[derive(Clone, PartialEq, Debug)]
+#[derive(Clone, PartialEq, Debug, Default)]
 pub struct KeyedPlayer {
     rotations: Vec<ActiveGroup<4>>,
     positions: Vec<ActiveGroup<3>>,
@@ -103,34 +113,25 @@ pub struct KeyedPlayer {
 }
 
 impl KeyedPlayer {
-    /// Creates a player at the start of a clip.
-    pub fn new(clip: &Clip, skeleton: &Skeleton) -> KeyedPlayer {
-        let rest = match clip.is_additive() {
-            true => additive_rest(skeleton),
-            false => Pose::rest(skeleton),
-        };
-        let weight_groups = (0..clip.weight_count().div_ceil(4) as u32).map(|group| ActiveGroup {
-            group,
-            tracked: ALL_LANES,
-            from: [Lanes::ZERO],
-            to: [Lanes::ZERO],
-            start: Lanes::ZERO,
-            rate: Lanes::ZERO,
-        });
-        let mut player = KeyedPlayer {
-            rotations: active_groups(clip, TrackProperty::Rotation, &rest, |it| it.rotation),
-            positions: active_groups(clip, TrackProperty::Position, &rest, |it| it.position),
-            scales: active_groups(clip, TrackProperty::Scale, &rest, |it| it.scale),
-            weights: weight_groups.collect(),
-            weight_count: clip.weight_count(),
-            weight_lanes: vec![0; clip.weight_count().div_ceil(4)],
-            slots: Vec::with_capacity(clip.tracks.len()),
-            end_ticks: vec![0; clip.tracks.len()],
-            offset: 0,
-            next_due: 0.0,
-            valid_from: 0.0,
-            tick_seconds: clip.tick_seconds(),
-        };
+    /// Moves to the start of a clip. Allocates only what the clips before did not need.
+    pub fn restart(&mut self, clip: &Clip) {
+        let player = self;
+        set_groups(&mut player.rotations, clip, TrackProperty::Rotation);
+        set_groups(&mut player.positions, clip, TrackProperty::Position);
+        set_groups(&mut player.scales, clip, TrackProperty::Scale);
+        let weight_groups = clip.weight_count().div_ceil(4);
+        player.weights.clear();
+        player.weights.extend(
+            (0..weight_groups as u32)
+                .map(|group| ActiveGroup { tracked: ALL_LANES, ..ActiveGroup::empty(group) }),
+        );
+        player.weight_count = clip.weight_count();
+        player.weight_lanes.clear();
+        player.weight_lanes.resize(weight_groups, 0);
+        player.slots.clear();
+        player.end_ticks.clear();
+        player.end_ticks.resize(clip.tracks.len(), 0);
+        player.tick_seconds = clip.tick_seconds();
         for track in &clip.tracks {
             let wanted = u32::from(track.bone) / 4;
             let group = match track.property {
@@ -151,7 +152,6 @@ impl KeyedPlayer {
             }
         }
         player.jump(clip, 0);
-        player
     }
 
     /// Moves to a time in seconds, which is within the clip.
@@ -163,6 +163,8 @@ impl KeyedPlayer {
     }
 
     fn move_to(&mut self, clip: &Clip, time: f32) {
+        #[cfg(test)]
+        MOVES.set(MOVES.get() + 1);
         let tick_seconds = self.tick_seconds;
         let reached = |tick: u16| f32::from(tick) * tick_seconds <= time;
         let nearest = clip.jump_frames.partition_point(|frame| reached(frame.tick)) - 1;
@@ -271,23 +273,19 @@ impl KeyedPlayer {
     }
 }
 
-/// Creates the groups of a property that has tracks. Bones without a track hold the rest pose.
-fn active_groups<const N: usize>(
+/// Replaces the groups by those of a property of a clip.
+fn set_groups<const N: usize>(
+    groups: &mut Vec<ActiveGroup<N>>,
     clip: &Clip,
     property: TrackProperty,
-    rest: &Pose,
-    part: impl Fn(&PoseGroup) -> [Lanes; N],
-) -> Vec<ActiveGroup<N>> {
-    let mut groups: Vec<ActiveGroup<N>> = Vec::new();
+) {
+    groups.clear();
     for track in clip.tracks.iter().filter(|track| track.property == property) {
         let group = u32::from(track.bone) / 4;
         if groups.last().is_none_or(|last| last.group != group) {
-            let held = part(&rest.groups[group as usize]);
-            let (start, rate) = (Lanes::ZERO, Lanes::ZERO);
-            groups.push(ActiveGroup { group, tracked: 0, from: held, to: held, start, rate });
+            groups.push(ActiveGroup::empty(group));
         }
         let last = groups.last_mut().expect("the group was added");
         last.tracked |= 1 << (track.bone % 4);
     }
-    groups
 }

@@ -31,7 +31,10 @@ pub mod constraints;
 mod dispatch;
 mod key_reduction;
 mod keyed_player;
+#[cfg(test)]
+mod keyed_tests;
 mod lanes;
+mod numbers;
 mod palette;
 #[cfg(target_arch = "x86_64")]
 mod palette_wide;
@@ -71,7 +74,7 @@ pub use clip_settings::{
     parse_animation_file_over, read_clip_setting,
 };
 pub use compile::{ClipSettings, CompiledClip, compile, source_pose, source_weights};
-pub use palette::{ModelMatrix, model_matrices, palette};
+pub use palette::{ModelMatrix, PaletteEntry, model_matrices, palette};
 pub use player::ClipPlayer;
 pub use pose::{BlendSum, Pose};
 pub use retarget::retarget;

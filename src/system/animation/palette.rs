@@ -1,7 +1,7 @@
 //! Model-space matrices of bones, and the palette of matrices for skinning.
 
 #[cfg(target_arch = "x86_64")]
-use super::dispatch::has_wide_vectors;
+use super::dispatch::{has_wide_vectors, has_widest_vectors};
 use super::lanes::{Lanes, transpose};
 #[cfg(target_arch = "x86_64")]
 use super::palette_wide as wide;
@@ -90,17 +90,19 @@ pub fn model_matrices(skeleton: &Skeleton, pose: &Pose, matrices: &mut Vec<Model
     }
 }
 
+/// Skinning matrix: three rows of four numbers, of which the last one is the translation.
+pub type PaletteEntry = [[f32; 4]; 3];
+
 /// Writes the skinning matrix of each joint to `out`: the bone's model matrix after its inverse
-/// bind matrix, in the form that `convert` gives it. `joints` has a bone and an inverse bind matrix
-/// for each joint.
-pub fn palette<T>(
-    matrices: &[ModelMatrix],
-    joints: &[(u16, ModelMatrix)],
-    out: &mut [T],
-    convert: impl Fn(ModelMatrix) -> T,
-) {
+/// bind matrix. `joints` has a bone and an inverse bind matrix for each joint.
+pub fn palette(matrices: &[ModelMatrix], joints: &[(u16, ModelMatrix)], out: &mut [PaletteEntry]) {
+    #[cfg(target_arch = "x86_64")]
+    if has_widest_vectors() {
+        // SAFETY: the processor has the instructions.
+        return unsafe { wide::palette_by_sixteen(matrices, joints, out) };
+    }
     wide_or! {
-        palette(matrices, joints, out, convert);
+        palette(matrices, joints, out);
     }
 }
 
@@ -122,14 +124,13 @@ mod plain {
         }
     }
 
-    pub fn palette<T>(
+    pub fn palette(
         matrices: &[ModelMatrix],
         joints: &[(u16, ModelMatrix)],
-        out: &mut [T],
-        convert: impl Fn(ModelMatrix) -> T,
+        out: &mut [PaletteEntry],
     ) {
         for (out, (bone, bind)) in out.iter_mut().zip(joints) {
-            *out = convert(matrices[usize::from(*bone)].concatenate(bind));
+            *out = matrices[usize::from(*bone)].concatenate(bind).0.map(|row| row.0);
         }
     }
 }
@@ -181,26 +182,32 @@ mod tests {
         let by_depth: Vec<(u16, u16)> = (1..27).map(|bone| (bone, bone / 2)).collect();
         let joints: Vec<(u16, ModelMatrix)> =
             (0..27).map(|bone| (26 - bone, ModelMatrix([(); 3].map(|()| lanes(2000))))).collect();
-        let run = |is_wide: bool| {
+        let run = |width: usize| {
             let mut matrices = vec![ModelMatrix::IDENTITY; 28];
-            let mut out = vec![ModelMatrix::IDENTITY; 27];
-            if is_wide {
-                // SAFETY: the processor has the instructions.
-                unsafe {
+            let mut out = vec![[[0.0; 4]; 3]; 27];
+            // SAFETY: the processor has the instructions.
+            unsafe {
+                if width > 4 {
                     wide::local(&groups, &mut matrices);
                     wide::combine(&by_depth, &mut matrices);
-                    wide::palette(&matrices, &joints, &mut out, |matrix| matrix);
+                } else {
+                    plain::local(&groups, &mut matrices);
+                    plain::combine(&by_depth, &mut matrices);
                 }
-            } else {
-                plain::local(&groups, &mut matrices);
-                plain::combine(&by_depth, &mut matrices);
-                plain::palette(&matrices, &joints, &mut out, |matrix| matrix);
+                match width {
+                    4 => plain::palette(&matrices, &joints, &mut out),
+                    8 => wide::palette(&matrices, &joints, &mut out),
+                    _ => wide::palette_by_sixteen(&matrices, &joints, &mut out),
+                }
             }
-            let all = matrices.iter().chain(&out);
-            let numbers = all.flat_map(|matrix| matrix.0).flat_map(|row| row.0);
+            let rows = matrices.iter().flat_map(|matrix| matrix.0).map(|row| row.0);
+            let numbers = rows.chain(out.into_iter().flatten()).flatten();
             // The sign and the bits of what is no number are not defined.
             numbers.map(|it| if it.is_nan() { 0 } else { it.to_bits() }).collect::<Vec<u32>>()
         };
-        assert_eq!(run(true), run(false));
+        assert_eq!(run(8), run(4));
+        if has_widest_vectors() {
+            assert_eq!(run(16), run(4));
+        }
     }
 }

@@ -2,14 +2,16 @@
 //! the same operations in the same order, and so the same bits.
 
 use super::lanes::Lanes;
-use super::palette::{ModelMatrix, local_matrices};
+use super::palette::{ModelMatrix, PaletteEntry, local_matrices};
 use super::pose::PoseGroup;
 use std::arch::x86_64::{
     __m128, __m256, _CMP_LT_OQ, _mm_add_ps, _mm_blend_ps, _mm_mul_ps, _mm_permute_ps,
-    _mm_setzero_ps, _mm256_add_ps, _mm256_andnot_ps, _mm256_blend_ps, _mm256_castps256_ps128,
-    _mm256_cmp_ps, _mm256_div_ps, _mm256_extractf128_ps, _mm256_loadu_ps, _mm256_mul_ps,
-    _mm256_permute_ps, _mm256_set_m128, _mm256_set1_ps, _mm256_setzero_ps, _mm256_shuffle_ps,
-    _mm256_storeu_ps, _mm256_sub_ps, _mm256_unpackhi_ps, _mm256_unpacklo_ps,
+    _mm_setzero_ps, _mm_storeu_ps, _mm256_add_ps, _mm256_andnot_ps, _mm256_blend_ps,
+    _mm256_castps256_ps128, _mm256_cmp_ps, _mm256_div_ps, _mm256_extractf128_ps, _mm256_loadu_ps,
+    _mm256_mul_ps, _mm256_permute_ps, _mm256_set_m128, _mm256_set1_ps, _mm256_setzero_ps,
+    _mm256_shuffle_ps, _mm256_storeu_ps, _mm256_sub_ps, _mm256_unpackhi_ps, _mm256_unpacklo_ps,
+    _mm512_add_ps, _mm512_broadcast_f32x4, _mm512_mask_storeu_ps, _mm512_maskz_loadu_ps,
+    _mm512_maskz_mov_ps, _mm512_mul_ps, _mm512_permute_ps,
 };
 
 #[inline(always)]
@@ -76,16 +78,39 @@ pub fn combine(by_depth: &[(u16, u16)], matrices: &mut [ModelMatrix]) {
 
 /// Writes the skinning matrix of each joint.
 #[target_feature(enable = "avx2")]
-pub fn palette<T>(
-    matrices: &[ModelMatrix],
-    joints: &[(u16, ModelMatrix)],
-    out: &mut [T],
-    convert: impl Fn(ModelMatrix) -> T,
-) {
+pub fn palette(matrices: &[ModelMatrix], joints: &[(u16, ModelMatrix)], out: &mut [PaletteEntry]) {
     for (out, (bone, bind)) in out.iter_mut().zip(joints) {
         let (both, one) = concatenate(&matrices[usize::from(*bone)], bind);
-        let [first, second] = halves(both);
-        *out = convert(ModelMatrix([first, second, store(one)]));
+        // SAFETY: the first two rows are eight numbers, and the last one is four.
+        unsafe {
+            _mm256_storeu_ps(out.as_mut_ptr().cast(), both);
+            _mm_storeu_ps(out[2].as_mut_ptr(), one);
+        }
+    }
+}
+
+/// Writes the skinning matrix of each joint with vectors of sixteen numbers, of which a matrix
+/// takes twelve.
+#[target_feature(enable = "avx512f")]
+pub fn palette_by_sixteen(
+    matrices: &[ModelMatrix],
+    joints: &[(u16, ModelMatrix)],
+    out: &mut [PaletteEntry],
+) {
+    const ROWS: u16 = 0b0000_1111_1111_1111;
+    const TRANSLATIONS: u16 = 0b0000_1000_1000_1000;
+    for (out, (bone, bind)) in out.iter_mut().zip(joints) {
+        let outer = matrices[usize::from(*bone)].0.as_ptr();
+        // SAFETY: a matrix has twelve numbers.
+        let rows = unsafe { _mm512_maskz_loadu_ps(ROWS, outer.cast()) };
+        let last = _mm512_maskz_mov_ps(TRANSLATIONS, rows);
+        let [x, y, z] = bind.0.map(|row| _mm512_broadcast_f32x4(load(row)));
+        let a = _mm512_mul_ps(_mm512_permute_ps::<0b00_00_00_00>(rows), x);
+        let b = _mm512_mul_ps(_mm512_permute_ps::<0b01_01_01_01>(rows), y);
+        let c = _mm512_mul_ps(_mm512_permute_ps::<0b10_10_10_10>(rows), z);
+        let all = _mm512_add_ps(_mm512_add_ps(a, b), _mm512_add_ps(c, last));
+        // SAFETY: an entry has twelve numbers.
+        unsafe { _mm512_mask_storeu_ps(out.as_mut_ptr().cast(), ROWS, all) };
     }
 }
 

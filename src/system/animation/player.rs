@@ -45,18 +45,45 @@ impl ClipPlayer {
     /// skeleton have different numbers of bones.
     pub fn new(clip: &Clip, skeleton: &Skeleton) -> ClipPlayer {
         assert_eq!(clip.bone_count(), skeleton.bone_count(), "a clip is made for one skeleton");
-        ClipPlayer {
-            keyframes: clip.keyframes.states.first(),
+        let mut player = ClipPlayer {
+            keyframes: UniformState::default(),
             keyframe_part: 0.0,
-            keyframes_per_second: match clip.keyframes.count {
-                0 => 0.0,
-                count => (count - 1) as f32 / clip.seconds,
-            },
+            keyframes_per_second: 0.0,
             time: 0.0,
             uniform_layout: clip.keyframes.layout.clone(),
             constants: clip.constants.layout.clone(),
-            keyed: (!clip.tracks.is_empty()).then(|| Box::new(KeyedPlayer::new(clip, skeleton))),
+            keyed: None,
             chunk: clip.chunks().map(|chunks| Box::new(ChunkPlayer::new(chunks))),
+        };
+        player.restart(clip);
+        player
+    }
+
+    /// Moves to the start of a clip of the same skeleton that is not streamed. Allocates only what
+    /// the clips before did not need.
+    pub(crate) fn restart(&mut self, clip: &Clip) {
+        self.keyframes.restart(&clip.keyframes.states);
+        self.keyframe_part = 0.0;
+        self.keyframes_per_second = match clip.keyframes.count {
+            0 => 0.0,
+            count => (count - 1) as f32 / clip.seconds,
+        };
+        self.time = 0.0;
+        self.uniform_layout.clone_from(&clip.keyframes.layout);
+        self.constants.clone_from(&clip.constants.layout);
+        if self.keyed.is_none() && !clip.tracks.is_empty() {
+            self.keyed = Some(Box::default());
+        }
+        if let Some(keyed) = &mut self.keyed {
+            keyed.restart(clip);
+        }
+    }
+
+    /// Lets a player that nobody uses keep no chunk of a streamed clip but the first one, which is
+    /// always in memory.
+    pub(crate) fn release_chunk(&mut self, clip: &Clip) {
+        if let (Some(chunk), Some(chunks)) = (&mut self.chunk, clip.chunks()) {
+            chunk.restart(chunks);
         }
     }
 
@@ -67,11 +94,6 @@ impl ClipPlayer {
         if let Some(chunk) = &self.chunk {
             chunk.player.prefetch();
         }
-    }
-
-    /// Returns true if the player holds a chunk of a streamed clip.
-    pub(crate) fn is_streamed(&self) -> bool {
-        self.chunk.is_some()
     }
 
     /// Returns the number of the chunk of a streamed clip that the player holds.
@@ -158,8 +180,7 @@ dispatched_to! { write_pose_with: fn write_pose(player: &ClipPlayer, base: &Pose
 /// Writes the pose at the current time. `WIDE`: the processor has AVX2.
 #[inline(always)]
 fn write_pose_with<const WIDE: bool>(player: &ClipPlayer, base: &Pose, pose: &mut Pose) {
-    pose.groups.clear();
-    pose.groups.extend_from_slice(&base.groups);
+    player.uniform_layout.write_base(base, pose);
     player.constants.write(&mut pose.groups);
     player.keyframes.sample::<WIDE>(&player.uniform_layout, player.keyframe_part, &mut pose.groups);
     if let Some(keyed) = &player.keyed {

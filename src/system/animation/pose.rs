@@ -2,19 +2,23 @@
 
 use super::dispatch::dispatched_to;
 use super::lanes::Lanes;
+use super::numbers::{Numbers, dot, normalize};
 use super::skeleton::{BoneTransform, Skeleton};
 use engine_foundation::hash::StateHash;
 use engine_foundation::{Quat, Vec3};
 
-/// Local transforms of four bones.
+/// Local transforms of as many bones as a vector has numbers.
 #[derive(Clone, Copy, PartialEq, Debug)]
 #[repr(C)]
-pub struct PoseGroup {
+pub struct Transforms<V> {
     /// x, y, z and w. Their length is near 1, and exactly 1 only at keys.
-    pub rotation: [Lanes; 4],
-    pub position: [Lanes; 3],
-    pub scale: [Lanes; 3],
+    pub rotation: [V; 4],
+    pub position: [V; 3],
+    pub scale: [V; 3],
 }
+
+/// Local transforms of four bones.
+pub type PoseGroup = Transforms<Lanes>;
 
 impl PoseGroup {
     const IDENTITY: PoseGroup = PoseGroup {
@@ -125,35 +129,92 @@ impl BlendSum {
         if weight.is_nan() || weight <= 0.0 {
             return;
         }
-        let factor = Lanes::splat(weight);
         if self.sum.groups.is_empty() {
-            self.sum.groups.extend(pose.groups.iter().map(|group| PoseGroup {
-                rotation: group.rotation.map(|lanes| lanes * factor),
-                position: group.position.map(|lanes| lanes * factor),
-                scale: group.scale.map(|lanes| lanes * factor),
-            }));
+            self.sum.groups.extend_from_slice(&pose.groups);
+            scale(&mut self.sum.groups, weight);
             self.weight = weight;
             return;
         }
         debug_assert_eq!(self.sum.groups.len(), pose.groups.len());
-        add_weighted(&mut self.sum.groups, &pose.groups, factor);
+        add_weighted(&mut self.sum.groups, &pose.groups, Lanes::splat(weight));
         self.weight += weight;
     }
 
     /// Writes the mean into `pose`. Without any weight, `pose` is left as it is.
     pub fn finish(&self, pose: &mut Pose) {
-        if self.weight <= 0.0 {
-            return;
+        if self.weight > 0.0 {
+            pose.groups.clone_from(&self.sum.groups);
+            find_mean(&mut pose.groups, 1.0 / self.weight);
         }
-        let factor = Lanes::splat(1.0 / self.weight);
-        pose.groups.clear();
-        pose.groups.extend(self.sum.groups.iter().map(|group| PoseGroup {
-            rotation: normalize(group.rotation),
-            position: group.position.map(|lanes| lanes * factor),
-            scale: group.scale.map(|lanes| lanes * factor),
-        }));
     }
 }
+
+impl<V: Numbers> Transforms<V> {
+    /// Returns all numbers multiplied by a factor.
+    #[inline(always)]
+    fn scaled(self, factor: V) -> Transforms<V> {
+        Transforms {
+            rotation: self.rotation.map(|number| number * factor),
+            position: self.position.map(|number| number * factor),
+            scale: self.scale.map(|number| number * factor),
+        }
+    }
+}
+
+/// A calculation for each bone of a pose.
+trait EachBone {
+    fn apply<V: Numbers>(&self, transforms: Transforms<V>) -> Transforms<V>;
+}
+
+struct Scale(f32);
+
+impl EachBone for Scale {
+    #[inline(always)]
+    fn apply<V: Numbers>(&self, transforms: Transforms<V>) -> Transforms<V> {
+        transforms.scaled(V::splat(self.0))
+    }
+}
+
+/// The mean of a sum, from 1 divided by its weights.
+struct Mean(f32);
+
+impl EachBone for Mean {
+    #[inline(always)]
+    fn apply<V: Numbers>(&self, transforms: Transforms<V>) -> Transforms<V> {
+        let rotation = normalize(transforms.rotation);
+        Transforms { rotation, ..transforms.scaled(V::splat(self.0)) }
+    }
+}
+
+/// Changes each bone of a pose. `WIDE`: the processor has AVX2.
+#[inline(always)]
+fn change_with<const WIDE: bool>(groups: &mut [PoseGroup], change: impl EachBone) {
+    #[cfg(target_arch = "x86_64")]
+    if WIDE {
+        let (pairs, last) = groups.as_chunks_mut::<2>();
+        for [first, second] in pairs {
+            // SAFETY: the processor has the instructions.
+            let both = unsafe { wide::join(first, second) };
+            [*first, *second] = wide::halves(change.apply(both));
+        }
+        last.iter_mut().for_each(|group| *group = change.apply(*group));
+        return;
+    }
+    groups.iter_mut().for_each(|group| *group = change.apply(*group));
+}
+
+#[inline(always)]
+fn scale_with<const WIDE: bool>(groups: &mut [PoseGroup], factor: f32) {
+    change_with::<WIDE>(groups, Scale(factor));
+}
+
+#[inline(always)]
+fn find_mean_with<const WIDE: bool>(groups: &mut [PoseGroup], factor: f32) {
+    change_with::<WIDE>(groups, Mean(factor));
+}
+
+dispatched_to! { scale_with: fn scale(groups: &mut [PoseGroup], factor: f32) }
+dispatched_to! { find_mean_with: fn find_mean(groups: &mut [PoseGroup], factor: f32) }
 
 dispatched_to! {
     add_weighted_with: fn add_weighted(sums: &mut [PoseGroup], groups: &[PoseGroup], factor: Lanes)
@@ -167,9 +228,7 @@ fn add_weighted_with<const WIDE: bool>(
     factor: Lanes,
 ) {
     for (sum, group) in sums.iter_mut().zip(groups) {
-        let [a, b] = [&sum.rotation, &group.rotation];
-        let dot = a[0] * b[0] + a[1] * b[1] + a[2] * b[2] + a[3] * b[3];
-        let signed = dot.sign() * factor;
+        let signed = dot(&sum.rotation, &group.rotation).sign() * factor;
         #[cfg(target_arch = "x86_64")]
         if WIDE {
             // SAFETY: the processor has the instructions.
@@ -188,14 +247,42 @@ fn add_weighted_with<const WIDE: bool>(
     }
 }
 
-/// The addition with vectors of eight numbers.
+/// The calculations with vectors of eight numbers.
 #[cfg(target_arch = "x86_64")]
-mod wide {
-    use super::{Lanes, PoseGroup};
+pub(crate) mod wide {
+    use super::super::numbers::wide::Wide;
+    use super::{Lanes, PoseGroup, Transforms};
     use std::arch::x86_64::{
         __m128, __m256, _mm256_add_ps, _mm256_loadu_ps, _mm256_mul_ps, _mm256_set_m128,
         _mm256_storeu_ps,
     };
+
+    /// Joins the transforms of two groups.
+    ///
+    /// # Safety
+    /// The processor has AVX2.
+    #[inline(always)]
+    pub unsafe fn join(first: &PoseGroup, second: &PoseGroup) -> Transforms<Wide> {
+        // SAFETY: the caller has promised it.
+        let join = |first: Lanes, second: Lanes| unsafe { Wide::join(first, second) };
+        Transforms {
+            rotation: std::array::from_fn(|it| join(first.rotation[it], second.rotation[it])),
+            position: std::array::from_fn(|it| join(first.position[it], second.position[it])),
+            scale: std::array::from_fn(|it| join(first.scale[it], second.scale[it])),
+        }
+    }
+
+    /// Returns the transforms of both groups.
+    #[inline(always)]
+    pub fn halves(both: Transforms<Wide>) -> [PoseGroup; 2] {
+        let [rotation, position, scale] = [&both.rotation[..], &both.position[..], &both.scale[..]];
+        let half = |side: usize, all: &[Wide], it: usize| all[it].halves()[side];
+        [0, 1].map(|side| Transforms {
+            rotation: std::array::from_fn(|it| half(side, rotation, it)),
+            position: std::array::from_fn(|it| half(side, position, it)),
+            scale: std::array::from_fn(|it| half(side, scale, it)),
+        })
+    }
 
     #[inline]
     #[target_feature(enable = "avx2")]
@@ -226,32 +313,6 @@ mod wide {
     }
 }
 
-/// Returns the products of two rotations, of which `b` is applied first.
-#[inline(always)]
-pub fn product(a: [Lanes; 4], b: [Lanes; 4]) -> [Lanes; 4] {
-    let [ax, ay, az, aw] = a;
-    let [bx, by, bz, bw] = b;
-    [
-        aw * bx + ax * bw + ay * bz - az * by,
-        aw * by - ax * bz + ay * bw + az * bx,
-        aw * bz + ax * by - ay * bx + az * bw,
-        aw * bw - ax * bx - ay * by - az * bz,
-    ]
-}
-
-/// Scales four quaternions to length 1. Opposite rotations of equal weight can cancel out; the
-/// result is then no rotation.
-#[inline(always)]
-pub fn normalize(rotation: [Lanes; 4]) -> [Lanes; 4] {
-    let [x, y, z, w] = rotation;
-    let square = x * x + y * y + z * z + w * w;
-    let tiny = Lanes::splat(1e-12);
-    let real = square.if_below(tiny, Lanes::splat(1e-3), w);
-    let square = square.if_below(tiny, Lanes::splat(1e-6), square);
-    let factor = Lanes::ONE / square.sqrt();
-    [x * factor, y * factor, z * factor, real * factor]
-}
-
 #[cfg(all(test, target_arch = "x86_64"))]
 mod tests {
     use super::*;
@@ -278,5 +339,22 @@ mod tests {
         add_weighted_with::<true>(&mut wide, &groups, factor);
         add_weighted_with::<false>(&mut plain, &groups, factor);
         assert!(wide == plain && wide != groups);
+        let bits = |groups: &[PoseGroup]| -> Vec<u32> {
+            let numbers = |it: &PoseGroup| {
+                let lanes = it.rotation.into_iter().chain(it.position).chain(it.scale);
+                lanes.flat_map(|lanes| lanes.0).map(f32::to_bits).collect::<Vec<u32>>()
+            };
+            groups.iter().flat_map(numbers).collect()
+        };
+        scale_with::<true>(&mut wide, 0.3);
+        scale_with::<false>(&mut plain, 0.3);
+        wide[3].rotation[0].0[1] = 1e-20;
+        plain[3].rotation[0].0[1] = 1e-20;
+        for axis in 0..4 {
+            (wide[7].rotation[axis], plain[7].rotation[axis]) = (Lanes::ZERO, Lanes::ZERO);
+        }
+        find_mean_with::<true>(&mut wide[..49], 1.7);
+        find_mean_with::<false>(&mut plain[..49], 1.7);
+        assert_eq!(bits(&wide), bits(&plain));
     }
 }

@@ -1,37 +1,73 @@
 //! Poses over poses: blending by weight and mask, differences and their addition.
 
-use super::dispatch::dispatched;
+use super::dispatch::dispatched_to;
 use super::lanes::Lanes;
-use super::pose::{Pose, PoseGroup, normalize, product};
+#[cfg(target_arch = "x86_64")]
+use super::numbers::wide::Wide;
+use super::numbers::{Numbers, dot, mix, normalize, product};
+#[cfg(target_arch = "x86_64")]
+use super::pose::wide;
+use super::pose::{Pose, PoseGroup, Transforms};
 
 /// Least absolute scale by which a difference of scales is divided.
 const SCALE_MIN: f32 = 1e-6;
 
+/// Returns the transforms between two. The part of each bone is 0 for the first.
 #[inline(always)]
-fn dot(a: &[Lanes; 4], b: &[Lanes; 4]) -> Lanes {
-    a[0] * b[0] + a[1] * b[1] + a[2] * b[2] + a[3] * b[3]
+fn between<V: Numbers>(from: Transforms<V>, to: Transforms<V>, part: V) -> Transforms<V> {
+    let sign = dot(&from.rotation, &to.rotation).sign();
+    let rotation = to.rotation.map(|number| number * sign);
+    Transforms {
+        rotation: normalize(mix(normalize(from.rotation), rotation, part)),
+        position: mix(from.position, to.position, part),
+        scale: mix(from.scale, to.scale, part),
+    }
 }
 
-#[inline(always)]
-fn mix<const N: usize>(from: [Lanes; N], to: [Lanes; N], part: Lanes) -> [Lanes; N] {
-    std::array::from_fn(|axis| from[axis] + (to[axis] - from[axis]) * part)
+dispatched_to! {
+    blend_with:
+    fn blend(groups: &mut [PoseGroup], others: &[PoseGroup], weight: f32, mask: Option<&[Lanes]>)
 }
 
-dispatched! {
-    fn blend(groups: &mut [PoseGroup], others: &[PoseGroup], weight: f32, mask: Option<&[Lanes]>) {
-        let whole = Lanes::splat(weight).clamp_to_unit();
-        for (index, (group, other)) in groups.iter_mut().zip(others).enumerate() {
-            let masked = mask.and_then(|mask| mask.get(index)).copied();
-            let part = masked.map_or(whole, |masked| masked * whole);
-            if part == Lanes::ZERO {
+/// Moves a pose towards another one. `WIDE`: the processor has AVX2.
+#[inline(always)]
+fn blend_with<const WIDE: bool>(
+    groups: &mut [PoseGroup],
+    others: &[PoseGroup],
+    weight: f32,
+    mask: Option<&[Lanes]>,
+) {
+    let whole = Lanes::splat(weight).clamp_to_unit();
+    let part_of = |index: usize| {
+        let masked = mask.and_then(|mask| mask.get(index)).copied();
+        masked.map_or(whole, |masked| masked * whole)
+    };
+    let count = groups.len().min(others.len());
+    let mut index = 0;
+    while index < count {
+        let part = part_of(index);
+        #[cfg(target_arch = "x86_64")]
+        if WIDE && index + 1 < count && part != Lanes::ZERO {
+            let next = part_of(index + 1);
+            if next != Lanes::ZERO {
+                // SAFETY: the processor has the instructions.
+                let (from, to, part) = unsafe {
+                    (
+                        wide::join(&groups[index], &groups[index + 1]),
+                        wide::join(&others[index], &others[index + 1]),
+                        Wide::join(part, next),
+                    )
+                };
+                [groups[index], groups[index + 1]] = wide::halves(between(from, to, part));
+                index += 2;
                 continue;
             }
-            let sign = dot(&group.rotation, &other.rotation).sign();
-            let rotation = other.rotation.map(|lanes| lanes * sign);
-            group.rotation = normalize(mix(normalize(group.rotation), rotation, part));
-            group.position = mix(group.position, other.position, part);
-            group.scale = mix(group.scale, other.scale, part);
         }
+        // A group with no part keeps its bits.
+        if part != Lanes::ZERO {
+            groups[index] = between(groups[index], others[index], part);
+        }
+        index += 1;
     }
 }
 
@@ -88,6 +124,41 @@ impl Pose {
             for (scale, factor) in group.scale.iter_mut().zip(difference.scale) {
                 *scale = *scale * (Lanes::ONE + (factor - Lanes::ONE) * part);
             }
+        }
+    }
+}
+
+#[cfg(all(test, target_arch = "x86_64"))]
+mod tests {
+    use super::*;
+    use crate::dispatch::has_wide_vectors;
+    use engine_foundation::random::Random;
+
+    #[test]
+    fn wide_vectors_blend_poses_with_the_bits_of_others() {
+        if !has_wide_vectors() {
+            return;
+        }
+        let mut random = Random::seed(3);
+        let mut lanes =
+            || Lanes(std::array::from_fn(|_| random.range_i64(-9999, 9999) as f32 / 7e3));
+        let mut group = || PoseGroup {
+            rotation: [(); 4].map(|()| lanes()),
+            position: [(); 3].map(|()| lanes()),
+            scale: [(); 3].map(|()| lanes()),
+        };
+        let groups: Vec<PoseGroup> = (0..21).map(|_| group()).collect();
+        let others: Vec<PoseGroup> = (0..21).map(|_| group()).collect();
+        let mut mask: Vec<Lanes> =
+            (0..19).map(|index| Lanes([0.0, 0.3, 1.0, index as f32 / 20.0])).collect();
+        for index in [0, 3, 4, 9] {
+            mask[index] = Lanes::ZERO;
+        }
+        for mask in [None, Some(&mask[..])] {
+            let (mut wide, mut plain) = (groups.clone(), groups.clone());
+            blend_with::<true>(&mut wide, &others, 0.7, mask);
+            blend_with::<false>(&mut plain, &others, 0.7, mask);
+            assert!(wide == plain && wide != groups);
         }
     }
 }

@@ -2,6 +2,7 @@
 
 use super::clip::LAST_TICK;
 use super::compile::source_pose;
+use super::lanes::Lanes;
 use super::*;
 use engine_foundation::random::Random;
 use engine_foundation::{Mat4, Quat, Vec3};
@@ -307,9 +308,10 @@ fn palette_has_bones_after_their_inverse_bind_matrices() {
         (bone as u16, ModelMatrix::from_columns(plain[bone].inverse().to_cols_array()))
     };
     let joints: Vec<_> = [3, 8, 0].map(joint).to_vec();
-    let mut out = vec![ModelMatrix::IDENTITY; 3];
-    palette(&matrices, &joints, &mut out, |matrix| matrix);
-    for matrix in out {
+    let mut out = vec![[[0.0; 4]; 3]; 3];
+    palette(&matrices, &joints, &mut out);
+    for rows in out {
+        let matrix = ModelMatrix(rows.map(Lanes));
         let point = matrix.transform_point([1.0, 2.0, 3.0]);
         let distance = (Vec3::from_array(point) - Vec3::new(1.0, 2.0, 3.0)).length();
         assert!(distance < 1e-5, "the rest pose moves nothing: {point:?}");

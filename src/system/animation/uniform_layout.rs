@@ -2,6 +2,7 @@
 //! become values.
 
 use super::lanes::Lanes;
+use super::pose::Pose;
 use super::source::TrackProperty;
 use super::uniform_track::UniformTrack;
 
@@ -42,6 +43,16 @@ pub(super) struct UniformLayout {
     pub scales: Vec<VectorGroup>,
     /// Group and lane of each track.
     slots: Vec<(u32, u8)>,
+    /// Properties of which all four bones have a track, for each group of a pose up to the last one
+    /// with tracks: bits of [`covered`].
+    covered: Vec<u8>,
+}
+
+/// Properties of a group of a pose, as bits.
+mod covered {
+    pub const ROTATION: u8 = 1;
+    pub const POSITION: u8 = 2;
+    pub const SCALE: u8 = 4;
 }
 
 const TRACKED: u32 = u32::MAX;
@@ -69,7 +80,44 @@ impl UniformLayout {
             }
             layout.slots.push((layout.group_count() as u32 - 1, lane as u8));
         }
+        layout.find_covered();
         layout
+    }
+
+    fn find_covered(&mut self) {
+        let UniformLayout { rotations, positions, scales, covered, .. } = self;
+        let rotations = rotations.iter().map(|it| (covered::ROTATION, it.group, it.tracked));
+        let positions = positions.iter().map(|it| (covered::POSITION, it.group, it.tracked));
+        let scales = scales.iter().map(|it| (covered::SCALE, it.group, it.tracked));
+        for (bit, group, tracked) in rotations.chain(positions).chain(scales) {
+            let index = group as usize;
+            covered.resize(covered.len().max(index + 1), 0);
+            covered[index] |= if tracked == [TRACKED; 4] { bit } else { 0 };
+        }
+    }
+
+    /// Writes the values of a pose that the tracks do not replace anyway.
+    #[inline(always)]
+    pub fn write_base(&self, base: &Pose, pose: &mut Pose) {
+        if pose.groups.len() != base.groups.len() {
+            pose.groups.clone_from(&base.groups);
+            return;
+        }
+        let count = self.covered.len().min(base.groups.len());
+        let (groups, others) = pose.groups.split_at_mut(count);
+        let (base_groups, base_others) = base.groups.split_at(count);
+        for ((group, base), covered) in groups.iter_mut().zip(base_groups).zip(&self.covered) {
+            if covered & covered::ROTATION == 0 {
+                group.rotation = base.rotation;
+            }
+            if covered & covered::POSITION == 0 {
+                group.position = base.position;
+            }
+            if covered & covered::SCALE == 0 {
+                group.scale = base.scale;
+            }
+        }
+        others.copy_from_slice(base_others);
     }
 
     pub fn group_count(&self) -> usize {

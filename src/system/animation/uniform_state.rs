@@ -4,7 +4,8 @@
 use super::bit_stream::PADDING;
 use super::dispatch::dispatched_to;
 use super::lanes::{Lanes, Unit, prefetch};
-use super::pose::{PoseGroup, product};
+use super::numbers::product;
+use super::pose::PoseGroup;
 use super::uniform_group::GroupBlock;
 use super::uniform_layout::{RotationGroup, UniformLayout, scaled, select_all};
 use super::uniform_track::{BLOCK_KEYFRAMES, ROUND, UniformTracks, UniformValue, block_of};
@@ -57,7 +58,7 @@ pub struct UniformState {
     at: usize,
     /// The numbers of each group: those of both keyframes in 16 bits each if the layout says so;
     /// otherwise those of the first keyframe, then those of the second.
-    units: Box<[Unit]>,
+    units: Vec<Unit>,
 }
 
 /// Saved states of the keyframes of a clip, one after another.
@@ -84,20 +85,15 @@ impl UniformStates {
         self.units.extend_from_slice(&state.units);
     }
 
-    /// Returns the first state, or one without numbers.
-    pub fn first(&self) -> UniformState {
-        let count = self.units.len().checked_div(self.heads.len()).unwrap_or(0);
-        let mut state = UniformState { keyframe: 0, at: 0, units: vec![Unit::ZERO; count].into() };
-        if !self.heads.is_empty() {
-            state.load(self, 0);
-        }
-        state
+    /// Returns the number of units of a state.
+    fn unit_count(&self) -> usize {
+        self.units.len().checked_div(self.heads.len()).unwrap_or(0)
     }
 }
 
 impl UniformState {
     pub fn new(layout: &UniformLayout) -> UniformState {
-        UniformState { keyframe: 0, at: 0, units: vec![Unit::ZERO; layout.unit_count()].into() }
+        UniformState { keyframe: 0, at: 0, units: vec![Unit::ZERO; layout.unit_count()] }
     }
 
     /// Lets the processor load the numbers before they are used.
@@ -106,11 +102,21 @@ impl UniformState {
         prefetch(&self.units);
     }
 
+    /// Moves to the first state of a clip, in the memory of another one if that is enough. A clip
+    /// without keyframes has no numbers.
+    pub fn restart(&mut self, states: &UniformStates) {
+        (self.keyframe, self.at) = (0, 0);
+        self.units.resize(states.unit_count(), Unit::ZERO);
+        if !states.heads.is_empty() {
+            self.load(states, 0);
+        }
+    }
+
     /// Copies a saved state of the same clip without an allocation.
     pub fn load(&mut self, states: &UniformStates, index: usize) {
         (self.keyframe, self.at) = states.heads[index];
-        let start = index * self.units.len();
-        self.units.copy_from_slice(&states.units[start..start + self.units.len()]);
+        let count = self.units.len();
+        self.units.copy_from_slice(&states.units[index * count..][..count]);
     }
 
     /// Moves to the first keyframe.

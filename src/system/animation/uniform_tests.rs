@@ -5,6 +5,7 @@ use super::bit_stream::PADDING;
 use super::clip_uniform_data::state_keyframes;
 use super::compile::source_pose;
 use super::uniform_layout::UniformLayout;
+use super::uniform_state::UniformState;
 use super::uniform_track::{STEPS_MAX, UniformTrack, UniformTracks, UniformValue};
 use super::*;
 use engine_foundation::random::Random;
@@ -85,7 +86,11 @@ fn small_numbers_have_the_same_values_in_less_memory() {
     wide.layout = Arc::new(UniformLayout::new(&tracks));
     wide.save_states();
     assert_eq!((keyframes.layout.unit_count(), wide.layout.unit_count()), (13, 26));
-    let mut states = [&keyframes, &wide].map(|keyframes| keyframes.states.first());
+    let mut states = [&keyframes, &wide].map(|keyframes| {
+        let mut state = UniformState::default();
+        state.restart(&keyframes.states);
+        state
+    });
     for keyframe in 1..60 {
         let mut poses = [(); 2].map(|()| Pose::new(&[BoneTransform::IDENTITY; 8]));
         #[cfg(target_arch = "x86_64")]

@@ -39,6 +39,18 @@ pub fn split_clip(name: &str) -> Option<(&str, &str)> {
     name.split_once(CLIP_SEPARATOR).filter(|(model, clip)| !model.is_empty() && !clip.is_empty())
 }
 
+/// Endings of the files of models.
+const MODEL_ENDINGS: [&str; 4] = ["model", "glb", "gltf", SKELETON_ENDING];
+
+/// Splits the name of a clip of a model as [`split_clip`] does. The model may have the ending of
+/// its file: `models/orc.gltf#Walk`.
+pub fn split_model_clip(name: &str) -> Option<(&str, &str)> {
+    let (model, clip) = split_clip(name)?;
+    let stem = |ending: &&str| model.strip_suffix(*ending)?.strip_suffix('.');
+    let stem = MODEL_ENDINGS.iter().find_map(|ending| stem(&ending));
+    Some((stem.filter(|stem| !stem.is_empty()).unwrap_or(model), clip))
+}
+
 /// Records the reference of a resource to a clip by its name: to a model, to an animation, or none
 /// if it is a clip of the unit's own model. The creation of an animation of this name triggers a
 /// new compile.
@@ -47,9 +59,8 @@ pub fn refer_clip(compiling: &mut CompileContext, name: &str) {
     if !is_inside(name) || name.contains('\0') {
         return;
     }
-    if let Some((model, _)) = split_clip(name) {
-        let endings = ["model", "glb", "gltf", SKELETON_ENDING];
-        if endings.iter().any(|ending| compiling.exists(&format!("{model}.{ending}"))) {
+    if let Some((model, _)) = split_model_clip(name) {
+        if MODEL_ENDINGS.iter().any(|ending| compiling.exists(&format!("{model}.{ending}"))) {
             compiling.refer(kind_names::MODEL, model);
             return;
         }
@@ -347,6 +358,7 @@ mod tests {
         assert_eq!(references("walk"), (file("walk.animation"), file("walk.animation")));
         assert_eq!(references("Run"), (vec![], file("Run.animation")), "it may be created");
         assert_eq!(references("models/orc#Run").0, file("models/orc.model"));
+        assert_eq!(references("models/orc.gltf#Run").0, file("models/orc.model"));
         assert_eq!(references("units/imp#wave").0, file("units/imp.model"));
         assert_eq!(references("Walk#2"), (vec![], file("Walk#2.animation")));
         for name in ["../walk", "mixamo.com:Walk", "a\\b", "a\0", "/a"] {

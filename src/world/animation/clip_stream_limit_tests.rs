@@ -1,16 +1,21 @@
 //! Tests of the limits of streamed clips: the memory of chunks with characters that are not due,
-//! the requests that wait for the thread, and the number of open streams.
+//! the requests that wait for the thread, and the number of open streams, which models share.
 
 use super::chunk_reader::{ChunkJob, QueuedJobs};
-use super::clip_stream_tests::{WHOLE, assert_x, data, stage, step, stream_of, streamed};
+use super::clip_stream_tests::{
+    WHOLE, assert_x, data, files_in, model, stage, step, stream_of, streamed,
+};
 use super::clip_streams::STREAMS_MAX;
-use super::tests::Stage;
-use super::{AnimationStep, Character, PlayOptions, bone_nodes};
+use super::tests::{Stage, node};
+use super::{
+    AnimatedModel, AnimationStep, Animations, ChangedClips, Character, PlayOptions, bone_nodes,
+};
 use crate::WorldId;
 use crate::scene_graph::NodePose;
 use crate::unit::UnitId;
 use engine_animation::ChunkState;
 use engine_foundation::{HandleKind, Slots};
+use engine_models::Model;
 use std::sync::Arc;
 
 #[test]
@@ -170,4 +175,39 @@ fn the_number_of_open_streams_is_limited() {
     assert!(message.contains("256 streamed animations"), "{message}");
     drop(stream);
     streams.check_room().unwrap();
+}
+
+#[test]
+fn models_with_the_same_bones_share_a_stream() {
+    let folder = std::env::temp_dir().join(format!("engine-{}-shared", std::process::id()));
+    std::fs::create_dir_all(&folder).unwrap();
+    let bytes = data();
+    std::fs::write(folder.join("dance"), &bytes).unwrap();
+    let mut files = files_in(&folder, &bytes);
+    let mut stage = stage(&[], &bytes);
+    let mut larger = model();
+    larger.data.nodes.push(node("tail", Some(0)));
+    for (name, model) in [("twin", model()), ("larger", larger)] {
+        let model = AnimatedModel::read(&Model { name: name.to_string(), ..model }).unwrap();
+        stage.animations.models.insert(name.to_string(), Arc::new(model));
+    }
+    let Stage { animations, units, .. } = &mut stage;
+    let read = |animations: &Animations| {
+        ["rig", "twin", "larger"].map(|name| {
+            let clips = &animations.models[name].clips;
+            clips.iter().find(|clip| clip.name == "dance").expect("it was requested").clone()
+        })
+    };
+    for name in ["rig", "twin", "larger"] {
+        animations.clip(name, "dance", &mut files).unwrap();
+    }
+    let [rig, twin, larger] = read(animations);
+    assert!(Arc::ptr_eq(&rig, &twin) && !Arc::ptr_eq(&rig, &larger));
+    let changed = ChangedClips { models: Vec::new(), animations: vec!["dance"] };
+    let names = animations.reload_clips(&changed, units, &mut files);
+    assert_eq!(names.len(), 3);
+    let [new_rig, new_twin, new_larger] = read(animations);
+    assert!(Arc::ptr_eq(&new_rig, &new_twin) && !Arc::ptr_eq(&new_rig, &rig));
+    assert!(!Arc::ptr_eq(&new_larger, &larger) && new_larger.stream.is_some());
+    std::fs::remove_dir_all(&folder).unwrap();
 }

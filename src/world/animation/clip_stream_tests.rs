@@ -289,7 +289,7 @@ fn a_reloaded_state_machine_shows_no_start_pose() {
 static KINDS: ResourceKinds = ResourceKinds(&[&ANIMATION_FILE]);
 
 /// Returns the files of a game whose index has the content of `bytes`.
-fn files_in(folder: &Path, bytes: &[u8]) -> TestFiles {
+pub(super) fn files_in(folder: &Path, bytes: &[u8]) -> TestFiles {
     let entry = IndexEntry {
         resource: ResourceName::new("animation", "dance"),
         properties: VariantProperties::default(),

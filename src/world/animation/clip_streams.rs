@@ -20,7 +20,7 @@ use std::sync::{Arc, Weak};
 /// the last chunk that a script has sampled.
 pub const STREAM_BYTES_MAX: usize = 32 << 20;
 /// Maximum number of streamed clips that are open at once: each has an open file, and its first
-/// chunk is in memory. A clip counts once for each model that plays it.
+/// chunk is in memory. A clip counts once for each skeleton that plays it.
 pub const STREAMS_MAX: usize = 256;
 /// Updates of worlds between two attempts to read a stream after a temporary failure.
 const RETRY_UPDATES: u64 = 60;
@@ -158,7 +158,7 @@ impl ClipStreams {
             true => Ok(()),
             false => Err(error!(
                 "{STREAMS_MAX} streamed animations are in use, which is the most at once \
-                 (STREAMS_MAX); each one counts for each model that plays it"
+                 (STREAMS_MAX); each one counts for each skeleton that plays it"
             )),
         }
     }

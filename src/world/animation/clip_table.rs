@@ -3,7 +3,7 @@
 //! when their files change.
 
 use super::animated_model::{AnimatedModel, ClipOrigin, NamedClip};
-use super::animation_resource::split_clip;
+use super::animation_resource::split_model_clip;
 use super::clip_stream::{self, ClipStream, OpenedAnimation};
 use super::{Animations, bone_nodes, take_poses};
 use crate::unit::Units;
@@ -108,7 +108,10 @@ impl Animations {
         if let Some(index) = known.position(name) {
             return Ok(index);
         }
-        let clip = self.foreign_clip(&known, name, files)?;
+        let clip = match self.shared_clip(&known, name, |_| true) {
+            Some(shared) => shared,
+            None => Arc::new(self.foreign_clip(&known, name, files)?),
+        };
         if known.clips.len() >= CLIPS_MAX {
             return Err(error!(
                 "the model '{model}' has {CLIPS_MAX} clips, which is the most (CLIPS_MAX)"
@@ -116,7 +119,7 @@ impl Animations {
         }
         // The clip is in a model that the characters share, so all of them get the new version.
         let mut grown = AnimatedModel::clone(&known);
-        grown.clips.push(Arc::new(clip));
+        grown.clips.push(clip);
         let grown = Arc::new(grown);
         self.models.insert(model.to_string(), grown.clone());
         for character in self.characters.iter_mut().filter(|it| it.model.name == grown.name) {
@@ -128,6 +131,24 @@ impl Animations {
     /// Returns the current data of a model: that with the clips of other files that were added.
     pub fn current(&self, model: &Arc<AnimatedModel>) -> Arc<AnimatedModel> {
         self.models.get(&model.name).unwrap_or(model).clone()
+    }
+
+    /// Returns the clip of an animation that another model with the same skeleton has, so that both
+    /// have its data, and its stream, once. `is_current` returns false for models whose clips are
+    /// outdated.
+    fn shared_clip(
+        &self,
+        model: &AnimatedModel,
+        name: &str,
+        is_current: impl Fn(&AnimatedModel) -> bool,
+    ) -> Option<Arc<NamedClip>> {
+        let has_name = |it: &&Arc<NamedClip>| it.origin == ClipOrigin::Animation && it.name == name;
+        let others = self.models.values().filter(|other| is_current(other));
+        let mut found = others.filter_map(|other| {
+            let clip = other.clips.iter().find(has_name)?;
+            (other.skeleton == model.skeleton).then(|| clip.clone())
+        });
+        found.next()
     }
 
     /// Reads a clip of another file for the skeleton of a model.
@@ -143,7 +164,7 @@ impl Animations {
                 format!("animation '{name}' does not fit the model '{}': {reason}", model.name);
             Error { message, ..error }
         };
-        if let Some((other, clip)) = split_clip(name) {
+        if let Some((other, clip)) = split_model_clip(name) {
             let loaded = files.model(other)?;
             let theirs = self.model(&loaded)?;
             let index = theirs.find_clip(clip)?;
@@ -205,7 +226,9 @@ impl Animations {
         for name in &names {
             let base = self.models[name].clone();
             let old = before.get(name).unwrap_or(&base).clone();
-            let new = Arc::new(self.with_foreign_clips(&base, &old, changed, files));
+            // Those before it have their new clips.
+            let is_done = |other: &AnimatedModel| other.name < *name && names.contains(&other.name);
+            let new = Arc::new(self.with_foreign_clips((&base, &old), changed, is_done, files));
             self.models.insert(name.clone(), new.clone());
             for character in self.characters.iter_mut().filter(|it| it.model.name == *name) {
                 if before.contains_key(name) {
@@ -221,11 +244,12 @@ impl Animations {
     }
 
     /// Returns a model with its own clips, and with the clips of other files that `old` has.
+    /// `is_done` returns true for models whose clips were replaced.
     fn with_foreign_clips(
         &mut self,
-        base: &AnimatedModel,
-        old: &AnimatedModel,
+        (base, old): (&AnimatedModel, &AnimatedModel),
         changed: &ChangedClips,
+        is_done: impl Fn(&AnimatedModel) -> bool,
         files: &mut dyn ClipFiles,
     ) -> AnimatedModel {
         let mut new = AnimatedModel::clone(base);
@@ -237,6 +261,11 @@ impl Animations {
             }
             if same_skeleton && !changed.contain(clip) {
                 new.clips.push(clip.clone());
+                continue;
+            }
+            let is_current = |other: &AnimatedModel| !changed.contain(clip) || is_done(other);
+            if let Some(shared) = self.shared_clip(&new, &clip.name, is_current) {
+                new.clips.push(shared);
                 continue;
             }
             match self.foreign_clip(&new, &clip.name, files) {

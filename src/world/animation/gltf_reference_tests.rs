@@ -2,7 +2,8 @@
 //! file, interpolates each sampler as the specification says (glTF 2.0, appendix C), and multiplies
 //! matrices of 64-bit numbers. It shares no code with the importer, the compiler or the players.
 //!
-//! `ENGINE_REFERENCE_MODELS` names a folder with more models, such as those of the Khronos Group.
+//! `ENGINE_REFERENCE_MODELS` names a folder with more models, such as Fox, BrainStem, CesiumMan and
+//! MorphStressTest of the Khronos Group's samples.
 
 use super::*;
 use engine_animation::{ClipPlayer, ModelMatrix, Pose, model_matrices};
@@ -296,14 +297,53 @@ fn import(path: &Path) -> AnimatedModel {
 const POINTS: [[f64; 3]; 2] = [[0.0; 3], [0.02, 0.03, -0.01]];
 const TIMES: usize = 23;
 
-/// Compares all animations of a file. Returns the number of points, and the largest difference as a
-/// part of the size of the model: the greatest distance of a node from the first one.
-fn compare(path: &Path) -> (usize, f64) {
+/// Numbers of compared points and of weights of morph targets, and their largest differences: of
+/// points as a part of the size of the model, the greatest distance of a node from the first one.
+#[derive(Default)]
+struct Comparison {
+    points: usize,
+    worst: f64,
+    weights: usize,
+    worst_weight: f64,
+}
+
+impl Comparison {
+    /// Compares the weights of the morph targets that an animation moves.
+    fn add_weights(
+        &mut self,
+        (document, animation, time): (&Document, &SjsonTree, f64),
+        (model, bones): (&AnimatedModel, &[(usize, usize)]),
+        player: &ClipPlayer,
+    ) {
+        let rest = MorphWeights::new(model).base;
+        let mut found = Vec::new();
+        player.sample_weights(&rest, &mut found);
+        for channel in list(animation, "channels") {
+            let target = channel.get("target").unwrap();
+            if text(target, "path") != "weights" {
+                continue;
+            }
+            let sampler = &list(animation, "samplers")[index(channel, "sampler").unwrap()];
+            let wanted = document.sample(sampler, "weights", time);
+            let is_target = |(node, _): &&(usize, usize)| Some(*node) == index(target, "node");
+            let (_, bone) = bones.iter().find(is_target).unwrap();
+            let morphs = model.morphs.iter().find(|it| usize::from(it.bone) == *bone).unwrap();
+            assert_eq!(wanted.len(), morphs.rest.len());
+            for (wanted, found) in wanted.iter().zip(&found[usize::from(morphs.first)..]) {
+                self.worst_weight = self.worst_weight.max((wanted - f64::from(*found)).abs());
+                self.weights += 1;
+            }
+        }
+    }
+}
+
+/// Compares all animations of a file.
+fn compare(path: &Path) -> Comparison {
     let document = Document::read(path);
     let model = import(path);
     let bones: Vec<(usize, usize)> = document.order().into_iter().zip(0..).collect();
     assert_eq!(bones.len(), model.skeleton.bone_count(), "{}", path.display());
-    let (mut points, mut worst) = (0, 0.0_f64);
+    let mut compared = Comparison::default();
     let animations = list(&document.root, "animations");
     assert_eq!(animations.len(), model.clips.len(), "{}", path.display());
     for (animation, named) in animations.iter().zip(&model.clips) {
@@ -319,6 +359,7 @@ fn compare(path: &Path) -> (usize, f64) {
             player.seek(clip, time as f32);
             player.sample(&model.rest, &mut pose);
             model_matrices(&model.skeleton, &pose, &mut matrices);
+            compared.add_weights((&document, animation, time), (&model, &bones), &player);
             let wanted = document.matrices(animation, time);
             for (node, bone) in &bones {
                 for point in POINTS {
@@ -326,13 +367,13 @@ fn compare(path: &Path) -> (usize, f64) {
                     let expected = converted(moved(&wanted[*node], point));
                     let local = converted(point).map(|part| part as f32);
                     let found = matrices[*bone].transform_point(local).map(f64::from);
-                    worst = worst.max(distance(expected, found) / size);
-                    points += 1;
+                    compared.worst = compared.worst.max(distance(expected, found) / size);
+                    compared.points += 1;
                 }
             }
         }
     }
-    (points, worst)
+    compared
 }
 
 fn distance(a: [f64; 3], b: [f64; 3]) -> f64 {
@@ -342,6 +383,8 @@ fn distance(a: [f64; 3], b: [f64; 3]) -> f64 {
 /// Largest difference as a part of the model's size. The compiler allows 0.1 mm for a bone alone;
 /// differences of the bones above it add up.
 const DIFFERENCE_MAX: f64 = 2e-3;
+/// Largest difference of weights of morph targets.
+const WEIGHT_DIFFERENCE_MAX: f64 = 1e-3;
 
 #[test]
 fn poses_are_those_of_a_straightforward_evaluator() {
@@ -358,12 +401,21 @@ fn poses_are_those_of_a_straightforward_evaluator() {
         models.extend(files.filter(is_model));
         models.sort();
     }
-    let mut compared = 0;
+    let (mut all, mut weights) = (0, 0);
     for path in models {
-        let (points, worst) = compare(&path);
-        println!("{}: {points} points, {worst:.1e} of the size", path.display());
-        assert!(worst < DIFFERENCE_MAX, "{}: {worst}", path.display());
-        compared += points;
+        let compared = compare(&path);
+        println!(
+            "{}: {} points, {:.1e} of the size; {} weights, {:.1e}",
+            path.display(),
+            compared.points,
+            compared.worst,
+            compared.weights,
+            compared.worst_weight
+        );
+        assert!(compared.worst < DIFFERENCE_MAX, "{}: {}", path.display(), compared.worst);
+        let worst = compared.worst_weight;
+        assert!(worst < WEIGHT_DIFFERENCE_MAX, "{}: weights {worst}", path.display());
+        (all, weights) = (all + compared.points, weights + compared.weights);
     }
-    assert!(compared > 10_000, "{compared} points");
+    assert!(all > 10_000 && weights > 40, "{all} points, {weights} weights");
 }

@@ -19,6 +19,7 @@ mod component;
 mod constraints;
 #[cfg(test)]
 mod crowd_tests;
+mod evaluation_order;
 mod event_log;
 #[cfg(test)]
 mod event_tests;
@@ -71,6 +72,7 @@ use engine_foundation::{Error, Vec3, error};
 use engine_models::Model;
 use engine_resource::resource_kind::kind_names;
 use engine_resource::resource_name::ResourceName;
+use evaluation_order::EvaluationOrder;
 use event_log::EventLog;
 pub(crate) use events::refer_to_cue;
 pub use events::{AnimationEvent, AnimationEvents, EVENTS_MAX, EventOrigin};
@@ -129,6 +131,7 @@ pub struct Animations {
     pub skeletons: SkeletonView,
     ragdolls: ModelRagdolls,
     streams: ClipStreams,
+    order: EvaluationOrder,
     /// Rows of the units whose matrices changed since they were last sent to the renderer.
     changed: Vec<u32>,
     /// Memory for the indices of events of a clip.
@@ -198,12 +201,14 @@ impl Animations {
     }
 
     /// Returns the character of a unit, if it has one.
+    #[inline]
     pub fn of(&self, row: u32) -> Option<&Character> {
         let index = *self.index_of.get(row as usize)?;
         self.characters.get(index as usize)
     }
 
     /// Returns the character of a unit for changes.
+    #[inline]
     pub fn of_mut(&mut self, row: u32) -> Option<&mut Character> {
         let index = *self.index_of.get(row as usize)?;
         self.characters.get_mut(index as usize)
@@ -240,6 +245,7 @@ impl Animations {
         }
         self.index_of[row] = self.characters.len() as u32;
         self.characters.push(character);
+        self.order.mark_outdated();
     }
 
     fn remove(&mut self, row: u32) {
@@ -253,6 +259,7 @@ impl Animations {
             return;
         }
         self.characters.swap_remove(index);
+        self.order.mark_outdated();
         if let Some(moved) = self.characters.get(index) {
             self.index_of[moved.unit.row() as usize] = index as u32;
         }
@@ -304,27 +311,28 @@ impl Animations {
         pool: &TaskPool,
         work: impl Fn(&mut Character, &mut PoseScratch) + Sync,
     ) -> Result<(), Error> {
-        let due = self.characters.iter().filter(|it| it.is_due).count();
-        let scratches = &self.scratches;
-        let run = |characters: &mut [Character]| {
+        let Animations { characters, order, scratches, .. } = self;
+        let run = |characters: &mut [&mut Character]| {
             let take = || scratches.lock().unwrap_or_else(PoisonError::into_inner);
             let mut scratch = take().pop().unwrap_or_default();
-            let mut due = characters.iter_mut().filter(|it| it.is_due).peekable();
-            while let Some(character) = due.next() {
-                if let Some(next) = due.peek() {
+            let mut left = characters.iter_mut();
+            while let Some(character) = left.next() {
+                if let [next, ..] = left.as_slice() {
                     next.prefetch();
                 }
                 work(character, &mut scratch);
             }
             take().push(scratch);
         };
-        if due >= CHARACTERS_MIN && pool.threads() > 1 {
-            let (tasks, task) = (pool.tasks(due)?, pool.task("animation"));
-            tasks.each_slice(task, &mut self.characters, |_, slice| run(slice))?;
-        } else if due > 0 {
-            run(&mut self.characters);
-        }
-        Ok(())
+        order.with_due(characters, |due| {
+            if due.len() >= CHARACTERS_MIN && pool.threads() > 1 {
+                let (tasks, task) = (pool.tasks(due.len())?, pool.task("animation"));
+                tasks.each_slice(task, due, |_, slice| run(slice))?;
+            } else if !due.is_empty() {
+                run(due);
+            }
+            Ok(())
+        })
     }
 
     /// Takes the events of the characters that are due, moves their units by root motion, and

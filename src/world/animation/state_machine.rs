@@ -217,6 +217,7 @@ impl CharacterMachine {
     }
 
     /// Sends an event by index. Returns true if a layer has a transition for it.
+    #[inline]
     pub fn send_event(&mut self, event: u16) -> bool {
         self.state.send_event(&self.bound.machine, event, &mut self.sent)
     }

@@ -17,11 +17,14 @@ impl Animations {
         if self.characters.is_empty() {
             return;
         }
-        let evaluated = || self.characters.iter().filter(|it| it.is_due);
+        let (mut evaluated, mut samples) = (0, 0);
+        for character in self.characters.iter().filter(|it| it.is_due) {
+            (evaluated, samples) = (evaluated + 1, samples + character.samples());
+        }
         let merged = self.merges.followers.len();
-        counter!("animation/evaluated") += evaluated().count() - merged;
+        counter!("animation/evaluated") += evaluated - merged;
         counter!("animation/merged") += merged;
-        counter!("animation/samples") += evaluated().map(Character::samples).sum::<usize>();
+        counter!("animation/samples") += samples;
     }
 
     /// Counts the characters, and the events since the last call. Called once in each frame.

@@ -188,11 +188,16 @@ pub(super) fn index_of(
     match which {
         NameOrIndex::Name(name) => find(machine, name.as_str()),
         NameOrIndex::Index(index) if (1..=count as i64).contains(index) => Ok(*index as u16 - 1),
-        NameOrIndex::Index(index) => Err(error!(
-            "the state machine '{}' has {count} {noun}s, and {index} is not the index of one",
-            machine.bound.name
-        )),
+        NameOrIndex::Index(index) => Err(without_index(machine, *index, (noun, count))),
     }
+}
+
+#[cold]
+fn without_index(machine: &CharacterMachine, index: i64, (noun, count): (&str, usize)) -> Error {
+    error!(
+        "the state machine '{}' has {count} {noun}s, and {index} is not the index of one",
+        machine.bound.name
+    )
 }
 
 fn has_animation_state_machine(engine: &mut Engine, unit: UnitId) -> bool {
@@ -230,6 +235,7 @@ fn disable_animation_state_machine(engine: &mut Engine, unit: UnitId) -> Result<
     Ok(())
 }
 
+#[inline]
 pub(crate) fn animation_event(
     engine: &mut Engine,
     unit: UnitId,
@@ -278,11 +284,13 @@ fn animation_find_variable(
     find_variable(machine(engine, unit)?, variable.as_str()).map(|index| u64::from(index) + 1)
 }
 
+#[inline]
 fn variable_index(machine: &CharacterMachine, which: &NameOrIndex) -> Result<u16, Error> {
     let count = machine.bound.machine.variables().len();
     index_of(machine, which, ("variable", count), find_variable)
 }
 
+#[inline]
 fn animation_get_variable(
     engine: &mut Engine,
     unit: UnitId,
@@ -293,6 +301,7 @@ fn animation_get_variable(
     Ok(f64::from(machine.state.variable(index).expect("the index was checked")))
 }
 
+#[inline]
 pub(crate) fn animation_set_variable(
     engine: &mut Engine,
     unit: UnitId,

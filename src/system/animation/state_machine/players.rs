@@ -71,13 +71,14 @@ impl PlayerPool {
         Some(free.unwrap_or_else(|| ClipPlayer::new(clip, rig.skeleton)))
     }
 
-    fn put_back(&mut self, clip: u16, player: ClipPlayer) {
+    fn put_back(&mut self, rig: &RigData, clip: u16, mut player: ClipPlayer) {
         let index = usize::from(clip);
+        let Some(clip) = (rig.clip)(clip) else { return };
         if self.free.len() <= index {
             self.free.resize_with(index + 1, Vec::new);
         }
-        // An unused player would keep a chunk in memory.
-        if self.free[index].len() < POOLED_PLAYERS_MAX && !player.is_streamed() {
+        if self.free[index].len() < POOLED_PLAYERS_MAX {
+            player.release_chunk(clip);
             self.free[index].push(player);
         }
     }
@@ -107,15 +108,11 @@ impl SamplePlayers {
         found.and_then(|found| found.player.as_ref())
     }
 
-    /// Returns all players to the pool.
-    pub fn clear(&mut self, pool: &mut PlayerPool) {
-        self.truncate(0, pool);
-    }
-
-    fn truncate(&mut self, count: usize, pool: &mut PlayerPool) {
+    /// Returns the players from a number on to the pool.
+    pub(super) fn truncate(&mut self, count: usize, rig: &RigData, pool: &mut PlayerPool) {
         for unused in self.players.drain(count.min(self.players.len())..) {
             if let Some(player) = unused.player {
-                pool.put_back(unused.clip, player);
+                pool.put_back(rig, unused.clip, player);
             }
         }
     }
@@ -135,11 +132,11 @@ impl SamplePlayers {
                 }
             }
         }
-        self.truncate(output.samples.len(), pool);
+        self.truncate(output.samples.len(), rig, pool);
     }
 
-    /// Writes the pose of a character into `pose`. Allocates only while the pool grows, and when a
-    /// streamed clip begins or reaches another chunk, whose player is a new one.
+    /// Writes the pose of a character into `pose`. Allocates only while the pool grows, and while
+    /// chunks of streamed clips need more memory than those before.
     pub fn evaluate(
         &mut self,
         output: &StateMachineOutput,

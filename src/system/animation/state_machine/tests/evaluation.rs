@@ -227,7 +227,7 @@ fn players_show_the_clips_and_return_to_the_pool() {
     it.update(0.1);
     let shown = x(&it, &mut players, &mut pool);
     assert_eq!(shown, rest.transform(0).position.x, "a missing clip is at rest");
-    players.clear(&mut pool);
+    players.truncate(0, &rig, &mut pool);
     assert!(players.is_empty());
     assert!((2..8).contains(&pool.count()), "players are used again: {}", pool.count());
 }

@@ -1,0 +1,201 @@
+//! The bounding box of the spheres of a skin's joints in a pose, for four or eight joints at a time.
+
+use super::deformation::JointSphere;
+use super::scene::DrawTransform;
+use engine_foundation::{Mat4, Vec3, Vec4};
+
+/// Returns the box around the spheres of joints that are moved by their matrices. The box of no
+/// spheres is inside out.
+pub(super) fn posed_box(spheres: &[JointSphere], matrices: &[DrawTransform]) -> (Vec3, Vec3) {
+    #[cfg(target_arch = "x86_64")]
+    if std::arch::is_x86_feature_detected!("avx2") {
+        let (eights, rest) = spheres.as_chunks();
+        let (eight_matrices, rest_matrices) = matrices.as_chunks();
+        // SAFETY: the processor has the instructions.
+        let (min, max) = unsafe { wide::posed_box(eights, eight_matrices) };
+        let (rest_min, rest_max) = box_of_fours(rest, rest_matrices);
+        return (min.min(rest_min), max.max(rest_max));
+    }
+    box_of_fours(spheres, matrices)
+}
+
+fn box_of_fours(posed: &[JointSphere], palette: &[DrawTransform]) -> (Vec3, Vec3) {
+    let mut lanes = LaneBounds::EMPTY;
+    let (spheres, rest) = posed.as_chunks();
+    let (matrices, rest_matrices) = palette.as_chunks();
+    for (spheres, matrices) in spheres.iter().zip(matrices) {
+        lanes.add(spheres, matrices);
+    }
+    if !rest.is_empty() {
+        let mut last = ([JointSphere::EMPTY; LANES], [DrawTransform::IDENTITY; LANES]);
+        last.0[..rest.len()].copy_from_slice(rest);
+        last.1[..rest.len()].copy_from_slice(rest_matrices);
+        lanes.add(&last.0, &last.1);
+    }
+    lanes.to_box()
+}
+
+/// Number of joints whose bounds are computed together.
+const LANES: usize = 4;
+
+/// Bounding boxes of spheres in four lanes: each has every fourth sphere.
+struct LaneBounds {
+    min: [Vec4; 3],
+    max: [Vec4; 3],
+}
+
+impl LaneBounds {
+    const EMPTY: LaneBounds = LaneBounds { min: [Vec4::INFINITY; 3], max: [Vec4::NEG_INFINITY; 3] };
+
+    /// Adds four transformed spheres.
+    #[inline(always)]
+    fn add(&mut self, spheres: &[JointSphere; LANES], matrices: &[DrawTransform; LANES]) {
+        let sphere = |lane: usize| spheres[lane].center.extend(spheres[lane].radius);
+        let [x, y, z, radius] = transposed([sphere(0), sphere(1), sphere(2), sphere(3)]);
+        let [xx, xy, xz, x_translation] = lane_row(matrices, 0);
+        let [yx, yy, yz, y_translation] = lane_row(matrices, 1);
+        let [zx, zy, zz, z_translation] = lane_row(matrices, 2);
+        let square_x = xx * xx + yx * yx + zx * zx;
+        let square_y = xy * xy + yy * yy + zy * zy;
+        let square_z = xz * xz + yz * yz + zz * zz;
+        let scale = square_x.max(square_y).max(square_z).sqrt();
+        // The box of a sphere around nothing is inside out, and changes no other.
+        let nothing = Vec4::splat(f32::MIN);
+        let radius = Vec4::select(radius.cmplt(Vec4::ZERO), nothing, radius * scale);
+        self.widen(0, xx * x + xy * y + xz * z + x_translation, radius);
+        self.widen(1, yx * x + yy * y + yz * z + y_translation, radius);
+        self.widen(2, zx * x + zy * y + zz * z + z_translation, radius);
+    }
+
+    /// Adds four spheres on one axis.
+    #[inline(always)]
+    fn widen(&mut self, axis: usize, center: Vec4, radius: Vec4) {
+        self.min[axis] = self.min[axis].min(center - radius);
+        self.max[axis] = self.max[axis].max(center + radius);
+    }
+
+    fn to_box(&self) -> (Vec3, Vec3) {
+        let (min, max) = (self.min.map(Vec4::min_element), self.max.map(Vec4::max_element));
+        (Vec3::from_array(min), Vec3::from_array(max))
+    }
+}
+
+/// Returns the columns of a matrix that has these rows.
+#[inline(always)]
+fn transposed([x, y, z, w]: [Vec4; 4]) -> [Vec4; 4] {
+    let columns = Mat4::from_cols(x, y, z, w).transpose();
+    [columns.x_axis, columns.y_axis, columns.z_axis, columns.w_axis]
+}
+
+/// Returns one row of four matrices: each element of the result has the four matrices' values of
+/// one column.
+#[inline(always)]
+fn lane_row(matrices: &[DrawTransform; LANES], row: usize) -> [Vec4; 4] {
+    let of_lane = |lane: usize| Vec4::from_array(matrices[lane].0[row]);
+    transposed([of_lane(0), of_lane(1), of_lane(2), of_lane(3)])
+}
+
+/// The same for eight joints at a time.
+#[cfg(target_arch = "x86_64")]
+mod wide {
+    use super::{DrawTransform, JointSphere, Vec3};
+    use std::arch::x86_64::{
+        __m256, _CMP_LT_OQ, _mm_loadu_ps, _mm256_add_ps, _mm256_blendv_ps, _mm256_cmp_ps,
+        _mm256_max_ps, _mm256_min_ps, _mm256_mul_ps, _mm256_set_m128, _mm256_set1_ps,
+        _mm256_setzero_ps, _mm256_shuffle_ps, _mm256_sqrt_ps, _mm256_storeu_ps, _mm256_sub_ps,
+        _mm256_unpackhi_ps, _mm256_unpacklo_ps,
+    };
+
+    /// Returns the first, second, third and fourth numbers of eight rows of four.
+    ///
+    /// # Safety
+    /// Each pointer leads to four numbers.
+    #[inline]
+    #[target_feature(enable = "avx2")]
+    unsafe fn columns(rows: [*const f32; 8]) -> [__m256; 4] {
+        // SAFETY: the caller has promised it.
+        let pair = |at: usize| unsafe {
+            _mm256_set_m128(_mm_loadu_ps(rows[at + 4]), _mm_loadu_ps(rows[at]))
+        };
+        let [a, b, c, d] = [pair(0), pair(1), pair(2), pair(3)];
+        let (ab_low, ab_high) = (_mm256_unpacklo_ps(a, b), _mm256_unpackhi_ps(a, b));
+        let (cd_low, cd_high) = (_mm256_unpacklo_ps(c, d), _mm256_unpackhi_ps(c, d));
+        [
+            _mm256_shuffle_ps::<0b01_00_01_00>(ab_low, cd_low),
+            _mm256_shuffle_ps::<0b11_10_11_10>(ab_low, cd_low),
+            _mm256_shuffle_ps::<0b01_00_01_00>(ab_high, cd_high),
+            _mm256_shuffle_ps::<0b11_10_11_10>(ab_high, cd_high),
+        ]
+    }
+
+    #[target_feature(enable = "avx2")]
+    pub fn posed_box(
+        spheres: &[[JointSphere; 8]],
+        matrices: &[[DrawTransform; 8]],
+    ) -> (Vec3, Vec3) {
+        let mul = |a: __m256, b: __m256| _mm256_mul_ps(a, b);
+        let add = |a: __m256, b: __m256| _mm256_add_ps(a, b);
+        let mut min = [_mm256_set1_ps(f32::INFINITY); 3];
+        let mut max = [_mm256_set1_ps(f32::NEG_INFINITY); 3];
+        for (spheres, matrices) in spheres.iter().zip(matrices) {
+            // SAFETY: a sphere has four numbers, and so has a row of a matrix.
+            let (rows, [x, y, z, radius]) = unsafe {
+                let row = |row: usize| columns(matrices.each_ref().map(|it| it.0[row].as_ptr()));
+                let spheres = spheres.each_ref().map(|it| std::ptr::from_ref(it).cast());
+                ([row(0), row(1), row(2)], columns(spheres))
+            };
+            let square = |axis: usize| {
+                let [a, b, c] = [rows[0][axis], rows[1][axis], rows[2][axis]];
+                add(add(mul(a, a), mul(b, b)), mul(c, c))
+            };
+            let squares = _mm256_max_ps(_mm256_max_ps(square(0), square(1)), square(2));
+            let is_nothing = _mm256_cmp_ps::<_CMP_LT_OQ>(radius, _mm256_setzero_ps());
+            let scaled = mul(radius, _mm256_sqrt_ps(squares));
+            // The box of a sphere around nothing is inside out, and changes no other.
+            let radius = _mm256_blendv_ps(scaled, _mm256_set1_ps(f32::MIN), is_nothing);
+            for (axis, [a, b, c, translation]) in rows.into_iter().enumerate() {
+                let center = add(add(add(mul(a, x), mul(b, y)), mul(c, z)), translation);
+                min[axis] = _mm256_min_ps(min[axis], _mm256_sub_ps(center, radius));
+                max[axis] = _mm256_max_ps(max[axis], add(center, radius));
+            }
+        }
+        let numbers = |vector: __m256| {
+            let mut numbers = [0.0_f32; 8];
+            // SAFETY: there is room for eight numbers.
+            unsafe { _mm256_storeu_ps(numbers.as_mut_ptr(), vector) };
+            numbers
+        };
+        let least = |vector: __m256| numbers(vector).into_iter().fold(f32::INFINITY, f32::min);
+        let most = |vector: __m256| numbers(vector).into_iter().fold(f32::NEG_INFINITY, f32::max);
+        (Vec3::from_array(min.map(least)), Vec3::from_array(max.map(most)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use engine_foundation::random::Random;
+
+    #[test]
+    fn eight_joints_have_the_box_of_four_and_four() {
+        let mut random = Random::seed(6);
+        let mut number = || random.range_i64(-1000, 1000) as f32 * 1e-3;
+        for count in [1, 7, 8, 9, 16, 60] {
+            let mut sphere = || JointSphere {
+                center: Vec3::new(number(), number(), number()),
+                radius: number(),
+            };
+            let spheres: Vec<JointSphere> = (0..count).map(|_| sphere()).collect();
+            let mut matrix = || DrawTransform([(); 3].map(|()| [(); 4].map(|()| number())));
+            let matrices: Vec<DrawTransform> = (0..count).map(|_| matrix()).collect();
+            let (min, max) = posed_box(&spheres, &matrices);
+            assert_eq!((min, max), box_of_fours(&spheres, &matrices), "{count} joints");
+            for (sphere, matrix) in spheres.iter().zip(&matrices) {
+                let center = matrix.transform_point(sphere.center);
+                let is_inside = center.cmpge(min).all() && center.cmple(max).all();
+                assert!(is_inside || sphere.radius < 0.0, "{count} joints");
+            }
+        }
+        assert_eq!(posed_box(&[], &[]).0, Vec3::INFINITY);
+    }
+}

@@ -1,0 +1,128 @@
+//! Tests of tracks with keys at times of their own: the stream in the order in which keys are
+//! needed, the active list, and jump frames.
+
+use super::keyed_player::MOVES;
+use super::tests::skeleton;
+use super::*;
+use engine_foundation::random::Random;
+use engine_foundation::{Quat, Vec3};
+
+const SECONDS: f32 = 90.0;
+const BONES: u16 = 9;
+
+/// A clip of rare, irregular keys: rotations and positions of all bones, held scales, and weights.
+fn clip() -> Clip {
+    let mut random = Random::seed(21);
+    let mut tracks = Vec::new();
+    let mut track = |bone: u16, property: TrackProperty| {
+        let mut number = || random.range_i64(-1000, 1000) as f32 * 1e-3;
+        let (mut times, mut values, mut time) = (vec![], vec![], 0.0);
+        while time < SECONDS {
+            times.push(time);
+            time += 0.6 + 0.4 * number();
+            let [x, y, z] = [number(), number(), number()];
+            values.push(match property {
+                TrackProperty::Rotation => Quat::from_scaled_axis(Vec3::new(x, y, z)).to_array(),
+                TrackProperty::Scale => [1.0 + 0.5 * x, 1.0, 1.0, 0.0],
+                _ => [x, y, z, 0.0],
+            });
+        }
+        let interpolation = match property {
+            TrackProperty::Scale => SourceInterpolation::Step,
+            _ => SourceInterpolation::Linear,
+        };
+        tracks.push(SourceTrack { bone, property, interpolation, times, values });
+    };
+    (0..BONES).for_each(|bone| track(bone, TrackProperty::Rotation));
+    (0..BONES).for_each(|bone| track(bone, TrackProperty::Position));
+    (0..3).for_each(|bone| track(bone, TrackProperty::Scale));
+    (0..5).for_each(|target| track(target, TrackProperty::Weight));
+    let source = SourceClip { seconds: SECONDS, tracks };
+    let clip = compile(&source, &skeleton(BONES), &ClipSettings::DEFAULT).unwrap().clip;
+    assert!(clip.tracks.len() > 20, "{} tracks with keys of their own", clip.tracks.len());
+    assert!(clip.jump_frames.len() > 10, "{} jump frames", clip.jump_frames.len());
+    clip
+}
+
+/// Returns the bits of the pose and of the weights.
+fn bits(player: &ClipPlayer) -> Vec<u32> {
+    let (mut pose, mut weights) = (Pose::default(), Vec::new());
+    player.sample(&Pose::rest(&skeleton(BONES)), &mut pose);
+    player.sample_weights(&[0.0; 5], &mut weights);
+    let transform = |bone: usize| {
+        let BoneTransform { position, rotation, scale } = pose.transform(bone);
+        let numbers = position.to_array().into_iter().chain(rotation.to_array());
+        numbers.chain(scale.to_array()).collect::<Vec<f32>>()
+    };
+    (0..usize::from(BONES)).flat_map(transform).chain(weights).map(f32::to_bits).collect()
+}
+
+#[test]
+fn a_jump_among_irregular_keys_has_the_bits_of_playing() {
+    let clip = clip();
+    let mut player = ClipPlayer::new(&clip, &skeleton(BONES));
+    let at = |time: f32| {
+        let mut fresh = ClipPlayer::new(&clip, &skeleton(BONES));
+        fresh.seek(&clip, time);
+        bits(&fresh)
+    };
+    let mut check = |time: f32| {
+        player.seek(&clip, time);
+        assert_eq!(bits(&player), at(time), "{time}");
+    };
+    // Forward and over the end, backward, and anywhere.
+    (0..400).for_each(|step| check(step as f32 * 0.37 % SECONDS));
+    (0..400).for_each(|step| check(SECONDS - step as f32 * 0.21));
+    let mut random = Random::seed(5);
+    (0..400).for_each(|_| check(random.range_i64(0, 90_000) as f32 * 1e-3));
+    check(SECONDS);
+    check(0.0);
+}
+
+#[test]
+fn the_stream_is_read_only_when_a_key_is_due() {
+    let clip = clip();
+    let mut player = ClipPlayer::new(&clip, &skeleton(BONES));
+    let ticks: std::collections::BTreeSet<u16> = {
+        let tracks = clip.tracks.len();
+        let mut ticks = std::collections::BTreeSet::new();
+        let mut offset = 0;
+        while let Some((key, next)) = clip.key_at(offset) {
+            ticks.insert(key.tick);
+            offset = next;
+        }
+        assert!(ticks.len() > 10 * tracks);
+        ticks
+    };
+    let before = MOVES.get();
+    let frames = 20_000;
+    for frame in 0..frames {
+        player.seek(&clip, frame as f32 * SECONDS / frames as f32);
+    }
+    let moves = MOVES.get() - before;
+    assert!(moves > 500 && moves <= ticks.len() + clip.tracks.len(), "{moves} of {frames} frames");
+}
+
+#[test]
+fn damaged_streams_of_keys_are_refused_or_play() {
+    let clip = clip();
+    let mut random = Random::seed(8);
+    let mut refused = 0;
+    for _ in 0..400 {
+        // Changes inside of a valid frame: written again with its checksum.
+        let mut changed = clip.clone();
+        let at = random.range_i64(0, changed.stream.len() as i64 - 1) as usize;
+        changed.stream[at] ^= 1 << random.range_i64(0, 7);
+        let Ok(read) = read_clip(&changed.write()) else {
+            refused += 1;
+            continue;
+        };
+        let mut player = ClipPlayer::new(&read, &skeleton(BONES));
+        for time in [0.0, 3.0, 89.0, 1.0, 50.0] {
+            player.seek(&read, time);
+            let numbers = bits(&player).into_iter().map(f32::from_bits);
+            assert!(numbers.into_iter().all(f32::is_finite), "{time}");
+        }
+    }
+    assert!((20..400).contains(&refused), "{refused} are refused");
+}

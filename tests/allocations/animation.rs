@@ -1,0 +1,102 @@
+//! Tests that characters which play animations allocate no memory.
+
+use super::allocator::{calls, watch};
+use engine::foundation::{Quat, Vec3};
+use engine::system::animation::{
+    BoneTransform, Clip, ClipInfo, ClipSettings, PlayerPool, Pose, PoseEvaluator, RigData,
+    SamplePlayers, Skeleton, SourceClip, SourceInterpolation, SourceTrack, StateMachineOutput,
+    StateMachineState, TrackProperty, compile, compile_state_machine, model_matrices,
+};
+
+const BONES: usize = 9;
+/// Length of the animations in seconds, and of their chunks.
+const SECONDS: f32 = 3.0;
+const CHUNK_SECONDS: f32 = 0.5;
+const MACHINE: &str = "skeleton = \"units/orc\" masks = { upper = { bone_2 = 1 } } layers = [
+    { initial = \"walk\" states = {
+        walk = { clip = \"walk\" on = { go = { to = \"run\" blend = 0.2 } } }
+        run = { blend = [ { clip = \"run\" } { clip = \"walk\" } ]
+            on = { go = { to = \"walk\" blend = 0.2 } } } } }
+    { mask = \"upper\" states = { wave = { clip = \"wave\" } } } ]";
+
+fn skeleton() -> Skeleton {
+    let bone = |index: usize| {
+        let parent = index.checked_sub(1).map(|parent| parent as u16);
+        let rest = BoneTransform { position: Vec3::Z * 0.2, ..BoneTransform::IDENTITY };
+        (format!("bone_{index}"), parent, rest)
+    };
+    Skeleton::new((0..BONES).map(bone).collect()).expect("the skeleton is valid")
+}
+
+/// Returns an animation in chunks: bones that turn all the time, and one that turns now and then,
+/// which has keys at times of its own in some of the chunks.
+fn clip(skeleton: &Skeleton, turns: f32) -> Clip {
+    let track = |bone: u16| {
+        let keys = if bone == 4 { 4 } else { (SECONDS * 30.0) as usize };
+        let times: Vec<f32> = (0..=keys).map(|key| key as f32 * SECONDS / keys as f32).collect();
+        let turn = |time: &f32| {
+            let angle = (time / SECONDS * std::f32::consts::TAU * turns + f32::from(bone)).sin();
+            let noise = (time * 917.0 + f32::from(bone) * 31.0).sin() * 0.002;
+            Quat::from_rotation_x(angle * 0.5 + noise).to_array()
+        };
+        SourceTrack {
+            bone,
+            property: TrackProperty::Rotation,
+            interpolation: SourceInterpolation::Linear,
+            values: times.iter().map(turn).collect(),
+            times,
+        }
+    };
+    let source = SourceClip { seconds: SECONDS, tracks: (0..BONES as u16).map(track).collect() };
+    let settings = ClipSettings {
+        chunk_seconds: Some(CHUNK_SECONDS),
+        looping: Some(true),
+        ..ClipSettings::DEFAULT
+    };
+    let clip = compile(&source, skeleton, &settings).expect("the animation is valid").clip;
+    assert!(clip.chunks().is_some_and(|chunks| chunks.count() > 4));
+    clip
+}
+
+#[test]
+fn characters_with_streamed_animations_do_not_allocate() {
+    let skeleton = skeleton();
+    let clips = [1.0, 2.0, 3.0].map(|turns| clip(&skeleton, turns));
+    let machine = compile_state_machine("orc.state_machine", MACHINE).expect("it is valid");
+    let masks = machine.bind(&skeleton).expect("the bones exist");
+    let info = ClipInfo { seconds: SECONDS, loops: true, ..ClipInfo::default() };
+    let infos = [(); 3].map(|()| info.clone());
+    let rest = Pose::rest(&skeleton);
+    let rig = RigData {
+        skeleton: &skeleton,
+        rest: &rest,
+        clip: &|index| clips.get(usize::from(index)),
+        masks: &masks,
+    };
+    let event = machine.find_event("go").expect("the machine has it");
+    let mut states: Vec<_> = (0..4).map(|seed| StateMachineState::new(&machine, seed)).collect();
+    let mut players = [(); 4].map(|()| SamplePlayers::default());
+    let (mut pool, mut evaluator) = (PlayerPool::default(), PoseEvaluator::default());
+    let (mut output, mut sent) = (StateMachineOutput::default(), Vec::new());
+    let (mut pose, mut matrices) = (Pose::default(), Vec::new());
+    let mut frame = 0_usize;
+    let mut play = |frames: u32| {
+        for _ in 0..frames {
+            frame += 1;
+            for (index, (state, players)) in states.iter_mut().zip(&mut players).enumerate() {
+                if (frame + index * 17).is_multiple_of(50) {
+                    state.send_event(&machine, event, &mut sent);
+                }
+                state.update(&machine, &infos, 1.0 / 60.0, &mut sent, &mut output);
+                sent.clear();
+                players.evaluate(&output, &rig, &mut pool, &mut evaluator, &mut pose);
+                model_matrices(&skeleton, &pose, &mut matrices);
+            }
+        }
+    };
+    play(1200);
+    watch(true);
+    play(600);
+    watch(false);
+    assert_eq!(calls().allocations, 0, "allocations in 600 frames");
+}
