@@ -1,7 +1,7 @@
 -- Data breakpoints: a script stops after a value was changed. The data of units is compared after
--- each `Unit.set_data`, tables inside of it also at the end of each frame, because a script may
--- have them from `Unit.get_data`. What the engine knows of a unit is compared after each function of
--- `Unit`, counters at the end of each frame. Fields of tables, globals, upvalues and locals are
+-- each `Unit.set_data`, and tables inside of it also at the end of each frame, because a script may
+-- have them from `Unit.get_data`. What the engine knows of a unit is compared after each function
+-- of `Unit`, counters at the end of each frame. Fields of tables, globals, upvalues and locals are
 -- compared at each line, with the JIT compiler off, which makes all scripts many times as slow.
 local core = ...
 

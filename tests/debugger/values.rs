@@ -170,7 +170,7 @@ fn the_mouse_calls_no_function_of_the_game() {
 }
 
 #[test]
-fn variables_are_set_to_what_they_mean_in_their_function() {
+fn new_values_are_evaluated_in_the_function_of_a_variable() {
     let mut editor = start("set-there");
     let locals_of = |editor: &mut Editor, frame: usize| {
         let scopes = editor.ask("scopes", &format!("{{\"frameId\": {frame}}}"));

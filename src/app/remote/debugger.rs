@@ -471,10 +471,13 @@ pub fn ready(call: &mut IncomingCall) -> Result<Option<SjsonTree>, Refusal> {
 pub fn detach(call: &mut IncomingCall) -> Result<Option<SjsonTree>, Refusal> {
     check_tool(call)?;
     call.state.link.workers.detach();
-    if let Some(mut tool) = call.state.debugger.take() {
-        call.state.paused &= !tool.flow.end(call.app);
-    }
+    let tool = call.state.debugger.take();
+    let was_stopped = tool.is_some_and(|mut tool| tool.flow.end(call.app));
+    call.state.paused &= !was_stopped;
     end(call.app).map_err(|report| eval::refusal(&report))?;
+    if was_stopped {
+        super::flow::continue_events(call.app);
+    }
     Ok(Some(json::object([])))
 }
 
@@ -528,9 +531,13 @@ impl RemoteTools {
         let ended = self.state.debugger.take_if(|tool| tool.peer.number == client);
         let Some(mut tool) = ended else { return };
         self.state.link.workers.detach();
-        self.state.paused &= !tool.flow.end(app);
+        let was_stopped = tool.flow.end(app);
+        self.state.paused &= !was_stopped;
         if let Err(report) = end(app) {
             log::error(&report.to_string());
+        }
+        if was_stopped {
+            super::flow::continue_events(app);
         }
     }
 

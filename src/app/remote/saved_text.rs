@@ -16,7 +16,7 @@ pub fn add_saved_text(folder: &Path, name: &str, fields: &mut ScriptValue) {
         ScriptValue::Text(file) if key == "file" => Some(file.clone()),
         _ => None,
     });
-    let bytes = file.and_then(|file| file_access::read(folder, &file, &readers::SOURCE_TEXT).ok());
+    let bytes = file.and_then(|file| file_access::read(folder, &file, &readers::SCRIPT).ok());
     if let Some(text) = bytes.and_then(|bytes| String::from_utf8(bytes).ok()) {
         entries.push(("saved".to_string(), ScriptValue::Text(text)));
     }

@@ -102,7 +102,7 @@ mod tests {
     use engine_foundation::json;
 
     #[test]
-    fn the_banner_says_why_a_script_is_stopped() {
+    fn the_banner_has_the_reason_of_a_stop() {
         for (event, wanted) in [
             (r#"{"reason": "breakpoint"}"#, "Stopped by a breakpoint at"),
             (r#"{"reason": "function"}"#, "Stopped by the breakpoint of a function at"),
