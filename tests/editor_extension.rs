@@ -193,7 +193,16 @@ fn description_names_files_and_fields_that_exist() {
     for file in ["sjson.language.json", "syntaxes/sjson.tmLanguage.json", "snippets/lua.json"] {
         read_json(&extension().join(file));
     }
-    assert_eq!(text(contributes, "breakpoints/0/language"), "lua");
+    // Breakpoints of graphs are in files of this language.
+    let stops = items(contributes, "breakpoints").iter().map(|it| text(it, "language"));
+    assert_eq!(stops.collect::<Vec<_>>(), ["lua", "sjson"]);
+    let sjson = items(contributes, "languages").iter().find(|it| text(it, "id") == "sjson");
+    let sjson = sjson.expect("the language of graphs");
+    let extensions = items(sjson, "extensions").iter().map(|it| text(it, ""));
+    let extensions: Vec<&str> = extensions.collect();
+    for graph in [".flow", ".unit", ".level"] {
+        assert!(extensions.contains(&graph), "{graph} is not in {extensions:?}");
+    }
     assert_eq!(text(contributes, "debuggers/0/type"), "engine");
     // The program is chosen by the user, and never by a folder that was opened.
     let scope = text(contributes, "configuration/properties/engine.path/scope");

@@ -5,8 +5,7 @@
 local core = ...
 
 local next, pcall, tostring, setmetatable = next, pcall, tostring, setmetatable
-local sub, gsub, match, format = string.sub, string.gsub, string.match, string.format
-local concat, sort = table.concat, table.sort
+local gsub, match, format, sort = string.gsub, string.match, string.format, table.sort
 local reload, calls = core.reloader, core.inserted_calls
 local jit = core.jit
 
@@ -94,9 +93,16 @@ local function first_start(starts, line)
   return above < #starts / 2 and 2 * above + 1
 end
 
--- Returns where each breakpoint is in a text: `{ line, byte }`, or false. Returns nil if the text
--- is not understood.
-local function locations_of(points, text)
+-- Returns the function that finds where a line of a file is in a text: that of a reload, or the
+-- one in use, in which lines are where they are.
+local function move_to(file, text)
+  if not file or not file.text or file.text == text or file.is_newer then return nil end
+  return core.moved_lines(file.text, text)
+end
+
+-- Returns where each breakpoint is in a text: `{ line, byte }`, or false. `move` is that of
+-- `move_to`. Returns nil if the text is not understood.
+local function locations_of(points, text, move)
   local starts = core.statement_starts(text)
   if not starts then return nil end
   local locations = {}
@@ -105,7 +111,7 @@ local function locations_of(points, text)
     if point.byte then
       locations[i] = { line = point.wanted, byte = point.byte }
     else
-      local at = first_start(starts, point.wanted)
+      local at = first_start(starts, move and move(point.wanted) or point.wanted)
       locations[i] = at and { line = starts[at], byte = starts[at + 1] } or false
     end
   end
@@ -143,63 +149,13 @@ local function insertions_of(points, locations)
   return list
 end
 
--- Names that mean functions of Lua's library, if they are globals.
-local LIBRARY = { math = true, bit = true, type = true, rawget = true, rawequal = true,
-  tonumber = true, select = true }
-
--- Sets the variables that a call passes, from the kinds of the names in its condition.
-local function set_names(insertion, names, kinds)
-  local passed, hidden = {}, nil
-  local has_calls = names[1] == true
-  for i = 2, #names do
-    local kind = sub(kinds, i - 1, i - 1)
-    if kind == "l" or kind == "u" then passed[#passed + 1] = names[i] end
-    has_calls = has_calls or names[1] and kind ~= "g" and LIBRARY[names[i]] or false
-    if kind == "h" then hidden = names[i] end
-  end
-  insertion.names = #passed <= calls.ARGUMENTS_MAX and concat(passed, ",") or nil
-  insertion.has_calls = has_calls
-  if hidden then
-    insertion.points[1].note = "the condition takes '" .. hidden .. "' for a global: the function "
-      .. "does not use the variable of this name, and has no access to it"
-  end
-end
-
--- Finds the variables that the conditions of breakpoints name. A call without `names` leaves the
--- condition to debugger.lua, which is slow.
-local function resolve_conditions(text, insertions)
-  local lines, waiting = {}, {}
-  for i = 1, #insertions do
-    local insertion = insertions[i]
-    local point = insertion.points[1]
-    local names = point.condition and core.condition_names(point.condition)
-    point.note = nil
-    if #insertion.points > 1 or point.condition and not names then
-      insertion.names = nil
-    elseif names and #names > 1 then
-      lines[#lines + 1] = insertion.byte .. " " .. concat(names, " ", 2)
-      waiting[#waiting + 1] = { insertion, names }
-    elseif names then
-      insertion.has_calls = names[1] == true
-    end
-  end
-  local kinds = #lines > 0 and core.name_kinds(text, concat(lines, "\n"))
-  for i = 1, #waiting do
-    if kinds then
-      set_names(waiting[i][1], waiting[i][2], kinds[i])
-    else
-      waiting[i][1].names = nil
-    end
-  end
-end
-
 -- Returns a text with the calls of its breakpoints, and a list of these calls; nil if it has none.
 -- `is_slow` leaves all conditions to debugger.lua.
 local function with_calls(chunk, text, points, is_slow)
-  local locations = locations_of(points, text)
+  local locations = locations_of(points, text, move_to(files[chunk], text))
   local insertions = locations and insertions_of(points, locations) or {}
   if #insertions == 0 then return nil end
-  resolve_conditions(text, insertions)
+  core.resolve_conditions(text, insertions)
   local inserted = {}
   for i = 1, #insertions do
     local insertion = insertions[i]
@@ -339,9 +295,11 @@ local function new_point(wanted)
   }
 end
 
--- Gives the functions of a loaded file the code of its breakpoints.
+-- Gives the functions of a loaded file the code of its breakpoints, which move with their lines.
 local function apply(chunk, file, text)
-  file.text = text
+  local move = move_to(file, text)
+  for i = 1, move and #file.set or 0 do file.set[i].wanted = move(file.set[i].wanted) end
+  if text ~= file.text then file.text, file.is_newer = text, nil end
   set_lines(file.set, text)
   file.points = points_in(file, text)
   local problem = exchange(chunk, file, text)
@@ -361,6 +319,8 @@ local function install(chunk, file)
   calls.forget(chunk)
   local text = core.source(chunk)
   if text then
+    -- Their lines are those of this text, or of the saved one that a reload brings.
+    file.text = text
     apply(chunk, file, text)
   else
     file.points = file.set
@@ -371,14 +331,17 @@ local function install(chunk, file)
   follow()
 end
 
--- Sets all breakpoints of a file, in place of those before. Returns a list of `{ id, line,
--- verified, message }`, or nil and a message.
-function breakpoints.set(chunk, list)
-  if #list > BREAKPOINTS_MAX then
-    return nil, format("a file can have %d breakpoints (BREAKPOINTS_MAX)", BREAKPOINTS_MAX)
-  end
+local TOO_MANY = format("a file can have %d breakpoints (BREAKPOINTS_MAX)", BREAKPOINTS_MAX)
+
+-- Sets all breakpoints of a file, in place of those before. `saved` is the text of the file now: if
+-- it is not loaded yet, the lines are lines of it, and do not move when it is. Returns a list of
+-- `{ id, line, verified, message }`, or nil and a message.
+function breakpoints.set(chunk, list, saved)
+  if #list > BREAKPOINTS_MAX then return nil, TOO_MANY end
   if #list == 0 and not files[chunk] then return {} end
   local file = file_of(chunk)
+  local loaded = core.source(chunk)
+  file.is_newer = saved and loaded and saved ~= loaded
   file.set = {}
   for i = 1, #list do
     file.set[i] = new_point(list[i])
@@ -387,19 +350,37 @@ function breakpoints.set(chunk, list)
   return results(file.set)
 end
 
--- Sets a breakpoint at a line, or removes it. Returns its result, or nil if it was removed.
-function breakpoints.toggle(chunk, line, condition)
-  local file, kept, added = file_of(chunk), {}, nil
+-- Tells the tool of all breakpoints that a file has: they have moved, or a command has set or
+-- removed some. It sets these again after a restart.
+local function announce_list(chunk, file, reason, points)
+  local event = { file = chunk, reason = reason, changed = {}, breakpoints = results(file.set),
+    lines = {}, conditions = {}, hits = {}, logs = {} }
+  for i = 1, #points do event.changed[i] = result_of(points[i]) end
   for i = 1, #file.set do
     local point = file.set[i]
-    if point.wanted ~= line and point.line ~= line then kept[#kept + 1] = point end
+    event.lines[i], event.conditions[i] = point.wanted, point.condition or ""
+    event.hits[i], event.logs[i] = point.hit_condition or "", point.log or ""
   end
-  if #kept == #file.set then
+  core.debug_send("debug_breakpoints_listed", event)
+end
+
+-- Sets a breakpoint at a line, or removes those that are there. Returns its result; nothing if some
+-- were removed; or nil and a message.
+function breakpoints.toggle(chunk, line, condition)
+  local file, kept, removed, added = file_of(chunk), {}, {}, nil
+  for i = 1, #file.set do
+    local point = file.set[i]
+    local list = point.wanted ~= line and point.line ~= line and kept or removed
+    list[#list + 1] = point
+  end
+  if #removed == 0 then
+    if #kept >= BREAKPOINTS_MAX then return nil, TOO_MANY end
     added = new_point({ line = line, condition = condition })
     kept[#kept + 1] = added
   end
   file.set = kept
   install(chunk, file)
+  announce_list(chunk, file, added and "new" or "removed", added and { added } or removed)
   return added and result_of(added)
 end
 
@@ -535,13 +516,30 @@ end
 core.on("scripts_reloaded", "debugger", function()
   for chunk, file in next, files do
     local text = core.source(chunk)
-    if text and file.text and text ~= file.text and #file.points > 0 then
-      apply(chunk, file, text)
-      announce(chunk, file)
+    if text and file.text and text ~= file.text then
+      local has_any = #file.points > 0 or #file.running > 0
+      if has_any or #points_in(file, text) > 0 then
+        local moves = move_to(file, text) ~= nil and #file.set > 0
+        apply(chunk, file, text)
+        announce(chunk, file)
+        if moves then announce_list(chunk, file, "moved", {}) end
+      else
+        file.text, file.is_newer = text, nil
+      end
     end
   end
   if next(files) then follow() end
 end)
+
+-- Notes that all functions of a file have the code of its breakpoints.
+local function note_settled(chunk, file)
+  local was_slow = false
+  for i = 1, #file.points do
+    local point = file.points[i]
+    if point.message == SLOW then point.message, was_slow = nil, true end
+  end
+  if was_slow then announce(chunk, file) end
+end
 
 -- Tries again to give running functions their code: from time to time if it is called in each
 -- frame, where no function of the game but those of suspended coroutines is running, or `now`.
@@ -556,6 +554,7 @@ function breakpoints.update(now)
         local _, running = core.debug_exchange("@" .. chunk, group, group.target)
         file.running, file.frames = running, frames
         follow()
+        if #running == 0 then note_settled(chunk, file) end
       end
       file.frames = file.frames + 1
     end

@@ -1,7 +1,8 @@
 -- Data breakpoints: a script stops after a value was changed. The data of units is compared after
--- each `Unit.set_data`, what the engine knows of a unit after each function of `Unit`, counters at
--- the end of each frame. Fields of tables, globals, upvalues and locals are compared at each line,
--- with the JIT compiler off, which makes all scripts many times as slow.
+-- each `Unit.set_data`, and tables inside of it also at the end of each frame, because a script may
+-- have them from `Unit.get_data`. What the engine knows of a unit is compared after each function
+-- of `Unit`, counters at the end of each frame. Fields of tables, globals, upvalues and locals are
+-- compared at each line, with the JIT compiler off, which makes all scripts many times as slow.
 local core = ...
 
 core.jit.off(true, true)
@@ -18,6 +19,7 @@ local SLOW = "compared at each line, which makes all scripts slow"
 -- When values are compared, as editors show it.
 local WHEN = {
   data = "compared after each Unit.set_data",
+  nested = "compared after each Unit.set_data, and at the end of each frame",
   Unit = "compared after each function of Unit, and at the end of each frame",
   frame = "compared at the end of each frame",
   line = SLOW,
@@ -65,8 +67,12 @@ function data.changed(at_frame)
   for i = 1, #followed do
     local watch = followed[i]
     local value, is_ended
-    local is_due = at_frame and (watch.when == "frame" or watch.when == "Unit")
-      or not at_frame and watch.when ~= "frame"
+    local when, is_due = watch.when, nil
+    if at_frame then
+      is_due = when == "frame" or when == "Unit" or when == "nested"
+    else
+      is_due = when ~= "frame"
+    end
     if is_due then
       local ok
       ok, value, is_ended = pcall(watch.read)
@@ -99,7 +105,7 @@ local function follow()
   for i = 1, #followed do
     local when = followed[i].when
     has_slow = has_slow or when == "line"
-    if when == "data" then rows["Unit.set_data"] = core.debugger_data end
+    if when == "data" or when == "nested" then rows["Unit.set_data"] = core.debugger_data end
     if when == "Unit" then rows["Unit.*"] = core.debugger_data end
   end
   core.row_breakpoints.follow(rows)

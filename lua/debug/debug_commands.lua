@@ -34,7 +34,8 @@ core.command("break", "break [file:line [condition]]",
     if not file then return "'" .. location .. "' is no file and line, such as main.lua:5" end
     local parts = { ... }
     local condition = #parts > 0 and core.table.concat(parts, " ") or nil
-    local result = breakpoints.toggle(file, tonumber(line), condition)
+    local result, problem = breakpoints.toggle(file, tonumber(line), condition)
+    if problem then return problem end
     if not result then
       log("info", "removed the breakpoint at " .. location)
     else
@@ -57,7 +58,7 @@ core.command("locals", "locals [function]",
     local scopes = values.is_stopped() and index and values.scopes(index)
     if not scopes then return NOT_STOPPED .. ", or there is no such function" end
     for i = 1, 2 do
-      local list = values.variables(scopes[i].reference, 1, LINES_MAX)
+      local list = values.variables(scopes[i].reference, { first = 1, most = LINES_MAX })
       for _, variable in ipairs(list) do
         log("info", format("%s %s = %s", i == 1 and "local" or "upvalue", variable.name,
           variable.value))

@@ -62,7 +62,7 @@ end
 
 function requests.debug_breakpoints(fields)
   local list = with_conditions(fields, "line", fields.lines)
-  local results, problem = breakpoints.set(fields.file, list)
+  local results, problem = breakpoints.set(fields.file, list, fields.saved)
   return results and { breakpoints = results }, problem
 end
 
@@ -160,9 +160,11 @@ end
 
 function stopped_requests.debug_variables(fields)
   local most = fields.max or VARIABLES_MAX
-  local list, problem = values.variables(fields.reference, (fields.first or 0) + 1,
-    most < VARIABLES_MAX and most or VARIABLES_MAX)
-  return list and { variables = list }, problem
+  local page = { first = (fields.first or 0) + 1, filter = fields.filter,
+    most = most < VARIABLES_MAX and most or VARIABLES_MAX }
+  local list, follow = values.variables(fields.reference, page)
+  if not list then return nil, follow end
+  return { variables = list, follow = follow }
 end
 
 function stopped_requests.debug_set(fields)
@@ -176,6 +178,7 @@ function stopped_requests.debug_evaluate(fields)
     if problem then return nil, problem end
     if is_command then return { value = "", kind = "nil", reference = 0 } end
   end
+  if fields.raw then return values.look_up(fields.frame or 0, fields.text) end
   return values.evaluate(fields.frame or 0, fields.text, fields.seconds or EVALUATION_SECONDS,
     fields.whole)
 end
@@ -482,6 +485,7 @@ function core.debugger_error(message, report)
   -- The handler, and `error` or the function of the engine that raised it.
   local skipped = not core.is_testing and engine_functions()
   if not skipped or not has_text(kind, message) then return end
+  if kind == "caught" then report = core.debug_report(message, skipped, false) end
   last_error = { message = clean(message), report = report, kind = kind }
   local died = core.died[running() or "main"]
   stop({
@@ -495,7 +499,8 @@ local function warned(message)
   if is_stopped or core.is_testing then return end
   local skipped = engine_functions()
   if not skipped or not has_text("warning", message) then return end
-  last_error = { message = clean(message), report = "", kind = "warning" }
+  local report = core.debug_report(message, skipped, true)
+  last_error = { message = clean(message), report = report, kind = "warning" }
   stop({ reason = "error", message = clean(message), kind = "warning" }, skipped)
 end
 

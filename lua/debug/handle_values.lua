@@ -11,6 +11,8 @@ local Script, Stats = core.module("Script"), core.module("Stats")
 -- Tables of counters that were shown.
 local counter_tables = setmetatable({}, { __mode = "k" })
 
+local DATA_TABLES_MAX = 100000 -- tables of a unit's data that are searched for one of them
+
 local handles = {}
 core.handle_values = handles
 
@@ -37,14 +39,35 @@ function handles.fields(value)
   return fields
 end
 
+-- Returns true if a table is inside of another one, which may contain itself.
+local function contains(outer, tree)
+  local open, known, count = { outer }, { [outer] = true }, 1
+  while #open > 0 and count < DATA_TABLES_MAX do
+    local current = open[#open]
+    open[#open] = nil
+    for _, value in next, current do
+      if value == tree then return true end
+      if type(value) == "table" and not known[value] then
+        known[value], count = true, count + 1
+        open[#open + 1] = value
+      end
+    end
+  end
+  return false
+end
+
 -- Returns a function that reads a field of the data of a unit, or a counter, and when it has to be
 -- compared; nil if the table is neither. The function is as in stack_values.lua.
 function handles.field_reader(tree, key)
   if counter_tables[tree] then
     return function() return Stats.value(key), false end, "frame"
   end
+  local function read() return rawget(tree, key), false end
   for _, data in next, core.unit_data do
-    if data == tree then return function() return rawget(tree, key), false end, "data" end
+    if data == tree then return read, "data" end
+  end
+  for _, data in next, core.unit_data do
+    if contains(data, tree) then return read, "nested" end
   end
 end
 

@@ -6,16 +6,17 @@ local core = ...
 -- Compiled code does not keep the variables of the functions that it was compiled from.
 core.jit.off(true, true)
 
-local type, next, rawget, tonumber = type, next, rawget, tonumber
-local rawset, setmetatable = rawset, setmetatable
+local type, next, tonumber = type, next, tonumber
+local rawget, rawset, setmetatable = rawget, rawset, setmetatable
 local sub, match = string.sub, string.match
 local getinfo, getlocal, setlocal = core.debug.getinfo, core.debug.getlocal, core.debug.setlocal
 local getupvalue, setupvalue = core.debug.getupvalue, core.debug.setupvalue
-local getmetatable, getfenv = core.debug.getmetatable, core.debug.getfenv
+local getfenv = core.debug.getfenv
 local running, status = coroutine.running, coroutine.status
 local globals, load_chunk = core.globals, core.load_chunk
-local clean, preview, key_text, named_keys = core.value_text.clean, core.value_text.preview,
-  core.value_text.key_text, core.value_text.named_keys
+local clean, preview, key_text = core.value_text.clean, core.value_text.preview,
+  core.value_text.key_text
+local raw_preview, pages = core.value_text.raw_preview, core.table_pages
 
 local VARIABLES_MAX = 255 -- variables of one function, Lua's own limit
 local NO_REFERENCE = "there is no such reference: it is valid while the script is stopped"
@@ -32,8 +33,9 @@ core.stack_values = values
 
 -- Number of functions on the stack of the stopped coroutine, and the coroutine.
 local base, stopped_in = 0, nil
--- The main coroutine, if the script is stopped in another one, and the number of its functions.
-local main, main_depth = nil, 0
+-- The coroutines in which the stopped one runs, the innermost first, each with the number of its
+-- functions: `{ thread, depth }`. Nil until they are asked for.
+local outer
 -- Other coroutines that a tool has asked for, and the one that died of the error at which the
 -- script is stopped.
 local coroutines, dead = {}, nil
@@ -67,23 +69,17 @@ end
 -- Begins to show the stack of the running coroutine, without the `skipped` innermost functions,
 -- among them the caller. Returns the state before, for `values.leave`.
 function values.enter(skipped)
-  local before = { base, stopped_in, main, main_depth, references, coroutines, dead }
+  local before = { base, stopped_in, outer, references, coroutines, dead }
   local all = depth()
   base, stopped_in, references = all - 1 - skipped, running() or "main", {}
-  coroutines, dead = {}, nil
-  local thread, is_running = core.debug_main_thread()
-  main, main_depth = nil, 0
-  if not is_running then
-    main = thread
-    main_depth = last_level(0, function(level) return getinfo(thread, level, "l") ~= nil end) + 1
-  end
+  outer, coroutines, dead = nil, {}, nil
   return before
 end
 
 -- Ends that. Returns true if variables were changed.
 function values.leave(before)
-  base, stopped_in, main, main_depth, references, coroutines, dead =
-    before[1], before[2], before[3], before[4], before[5], before[6], before[7]
+  base, stopped_in, outer, references, coroutines, dead =
+    before[1], before[2], before[3], before[4], before[5], before[6]
   local changed = is_changed
   is_changed = false
   return changed
@@ -105,11 +101,33 @@ local function level_of(index)
   return all - base + index
 end
 
+local function thread_depth(thread)
+  return last_level(0, function(level) return getinfo(thread, level, "l") ~= nil end) + 1
+end
+
+-- Returns the coroutines in which the stopped one runs, as in `outer`.
+local function outer_stacks()
+  if outer then return outer end
+  outer = {}
+  local main, is_running = core.debug_main_thread()
+  local chain = is_running and {} or core.coroutine_chain(running())
+  if not is_running then chain[#chain + 1] = main end
+  for i = 1, #chain do outer[i] = { chain[i], thread_depth(chain[i]) } end
+  return outer
+end
+
 -- Returns the coroutine and the level of a function that is not in the running coroutine, or nil.
 local function elsewhere(index)
-  if index < COROUTINE_FRAMES then return main, index - base end
   local level = index % COROUTINE_FRAMES
-  return coroutines[(index - level) / COROUTINE_FRAMES], level
+  if index >= COROUTINE_FRAMES then
+    return coroutines[(index - level) / COROUTINE_FRAMES], level
+  end
+  local stacks = outer_stacks()
+  level = index - base
+  for i = 1, #stacks do
+    if level < stacks[i][2] then return stacks[i][1], level end
+    level = level - stacks[i][2]
+  end
 end
 
 local function info_at(index, fields)
@@ -122,12 +140,13 @@ local function info_at(index, fields)
   return thread and getinfo(thread, level, fields)
 end
 
--- Calls `visit(n, name, value)` for the local variables of a function, in their order.
-local function each_local(index, visit)
+-- Calls `visit(n, name, value)` for the local variables of a function, in their order; or, if `by`
+-- is -1, for the values of its `...`, with the numbers -1, -2, ….
+local function each_local(index, visit, by)
   local level = index < base and level_of(index)
   local thread, thread_level = nil, nil
   if not level then thread, thread_level = elsewhere(index) end
-  for n = 1, VARIABLES_MAX do
+  for n = by or 1, (by or 1) * VARIABLES_MAX, by or 1 do
     local name, value
     if level then
       name, value = getlocal(level, n)
@@ -135,8 +154,9 @@ local function each_local(index, visit)
       name, value = getlocal(thread, thread_level, n)
     end
     if name == nil then return end
-    -- Names in parentheses are temporaries of the VM.
-    if sub(name, 1, 1) ~= "(" then visit(n, name, value) end
+    -- Names in parentheses are temporaries of the VM, and values of `...`.
+    if by then name = "(vararg " .. -n .. ")" end
+    if by or sub(name, 1, 1) ~= "(" then visit(n, name, value) end
   end
 end
 
@@ -155,11 +175,11 @@ end
 local function find(index, wanted, wanted_kind)
   if (running() or "main") ~= stopped_in then return nil end
   local kind, at, found
-  if wanted_kind ~= "upvalue" then
-    each_local(index, function(n, name, value)
-      if name == wanted then kind, at, found = "local", n, value end
-    end)
+  local function compare(n, name, value)
+    if name == wanted then kind, at, found = "local", n, value end
   end
+  if wanted_kind ~= "upvalue" then each_local(index, compare) end
+  if wanted_kind == "local" and not kind then each_local(index, compare, -1) end
   if kind or wanted_kind == "local" then return kind, at, found end
   local info = info_at(index, "f")
   for n = 1, info and VARIABLES_MAX or 0 do
@@ -228,54 +248,19 @@ local function add_reference(kind, value)
   return #references
 end
 
-local function entry(name, value)
-  local reference = 0
+-- Returns a value as a tool shows it. `show` returns its text.
+local function entry(name, value, show)
+  local reference, indexed, named = 0, nil, nil
   if type(value) == "table" then
     reference = add_reference("table", value)
+    indexed, named = pages.counts(value)
   elseif core.handle_values.is_expandable(value) then
     reference = add_reference("handle", value)
   end
   return {
-    name = clean(name), value = clean(preview(value)), kind = type(value), reference = reference,
+    name = clean(name), value = clean((show or preview)(value)), kind = type(value),
+    reference = reference, indexed = indexed, named = named,
   }
-end
-
-local function table_entries(value, first, most)
-  value = core.protected[value] or value
-  local count = #value
-  local list, last = {}, first + most - 1
-  local keys, missing = {}, nil
-  -- A page of a long list needs no other fields.
-  if last > count then keys, missing = named_keys(value, count) end
-  for i = first, count < last and count or last do
-    list[#list + 1] = entry("[" .. i .. "]", rawget(value, i))
-  end
-  for i = first > count and first - count or 1, #keys do
-    if #list >= most then break end
-    list[#list + 1] = entry(key_text(keys[i]), rawget(value, keys[i]))
-  end
-  local meta = getmetatable(value)
-  if type(meta) == "table" and #list < most then
-    list[#list + 1] = entry("(metatable)", meta)
-  end
-  if missing and #list < most then
-    list[#list + 1] = { name = "…", value = missing, kind = "", reference = 0 }
-  end
-  return list
-end
-
--- Returns the globals of the game, without those of the engine and of Lua.
-local function game_globals()
-  local found = {}
-  for name, value in next, globals do
-    local is_native = type(value) == "function" and sub(getinfo(value, "S").source, 1, 1) ~= "@"
-    if type(name) == "string" and not is_native and core.api[name] == nil
-      and not (type(value) == "table" and core.protected[value]) and value ~= globals
-      and name ~= "_VERSION" then
-      found[name] = value
-    end
-  end
-  return found
 end
 
 -- Returns the values of a function's variables.
@@ -298,15 +283,7 @@ local function local_entries(index)
     local position = at[name] or #list + 1
     at[name], list[position] = position, entry(name, value)
   end)
-  local info = info_at(index, "u")
-  if info and info.isvararg and index < base then
-    local level = level_of(index)
-    for n = 1, VARIABLES_MAX do
-      local name, value = getlocal(level, -n)
-      if name == nil then break end
-      list[#list + 1] = entry("(vararg " .. n .. ")", value)
-    end
-  end
+  each_local(index, function(_, name, value) list[#list + 1] = entry(name, value) end, -1)
   return list
 end
 
@@ -320,26 +297,34 @@ local function upvalue_entries(index)
   return list
 end
 
--- Returns `most` variables of a scope or a table, from `first` on, which counts from 1.
-function values.variables(reference, first, most)
+-- Returns the table whose fields a reference shows; nil for variables of a function, or nil and a
+-- message.
+local function shown_table(at)
+  if at.kind == "table" then return at.value end
+  if at.kind == "globals" then return pages.game_globals() end
+  if at.kind == "engine" then
+    return core.handle_values.engine_scope(variable_values(at.value))
+  elseif at.kind == "handle" then
+    local fields = core.handle_values.fields(at.value)
+    return fields, not fields and "the object is destroyed" or nil
+  end
+end
+
+-- Returns a page of variables of a scope or a table, as table_pages.lua does.
+function values.variables(reference, page)
   local at = references[reference]
   if not at then return nil, NO_REFERENCE end
-  if at.kind == "table" then return table_entries(at.value, first, most) end
-  if at.kind == "globals" then return table_entries(game_globals(), first, most) end
-  if at.kind == "handle" then
-    local fields = core.handle_values.fields(at.value)
-    if not fields then return nil, "the object is destroyed" end
-    return table_entries(fields, first, most)
-  elseif at.kind == "engine" then
-    local scope = core.handle_values.engine_scope(variable_values(at.value))
-    return table_entries(scope, first, most)
+  local shown, problem = shown_table(at)
+  if problem then return nil, problem end
+  if shown then
+    local list, follow = pages.entries(shown, page, entry)
+    return list, follow
   end
   local all = at.kind == "locals" and local_entries(at.value) or upvalue_entries(at.value)
-  local list = {}
-  for i = first, #all < first + most - 1 and #all or first + most - 1 do
-    list[#list + 1] = all[i]
-  end
-  return list
+  local list, last = {}, page.first + page.most - 1
+  if page.filter == "indexed" then return list, 0 end
+  for i = page.first, #all < last and #all or last do list[#list + 1] = all[i] end
+  return list, #all > last and #all - last or 0
 end
 
 -- Returns the scopes of a function.
@@ -370,16 +355,13 @@ local function frame_at(index)
   return frame
 end
 
-local function thread_depth(thread)
-  return last_level(0, function(level) return getinfo(thread, level, "l") ~= nil end) + 1
-end
-
 -- Returns `most` functions of the stack of a coroutine, from `first` on, and their number.
 -- Coroutine 1, or nil, is the one that is stopped; its stack leads to that of the main program. The
 -- functions of a coroutine that died of the error come first.
 function values.frames(first, most, coroutine)
-  local frames, before, count = {}, 0, base + main_depth
-  local start = 0
+  local frames, before, count = {}, 0, base
+  local start, stacks = 0, outer_stacks()
+  for i = 1, #stacks do count = count + stacks[i][2] end
   if coroutine and coroutine > 1 then
     local thread = coroutines[coroutine - 1]
     if not thread then return nil, "there is no such coroutine" end
@@ -405,11 +387,12 @@ end
 function values.coroutines()
   local list = { { coroutine = 1, name = stopped_in == "main" and "main" or "coroutine" } }
   local all = core.debug_coroutines()
-  local listed = {}
+  local listed, in_stack, stacks = {}, { [stopped_in] = true }, outer_stacks()
   for i = 1, #coroutines do listed[coroutines[i]] = i end
+  for i = 1, #stacks do in_stack[stacks[i][1]] = true end
   for i = 1, #all do
     local thread = all[i]
-    local is_other = thread ~= stopped_in and thread ~= main and getinfo(thread, 0, "l")
+    local is_other = not in_stack[thread] and getinfo(thread, 0, "l")
     if is_other and not listed[thread] and #coroutines < COROUTINES_MAX then
       coroutines[#coroutines + 1] = thread
       listed[thread] = #coroutines
@@ -472,6 +455,19 @@ function values.evaluate(index, text, seconds, is_whole)
   return answer
 end
 
+-- Returns what a name with fields means, without calling functions of the game.
+function values.look_up(index, text)
+  if not info_at(index, "f") then return nil, "there is no such function on the stack" end
+  local result, problem = core.raw_lookup(text, function(name)
+    local kind, _, value = find(index, name)
+    if kind then return value end
+    local env = getfenv(info_at(index, "f").func)
+    return rawget(env, name)
+  end)
+  if problem then return nil, problem end
+  return entry("", result, raw_preview)
+end
+
 -- Gives what an expression names the value of another one: a variable, a field.
 function values.set_expression(index, target, text, seconds)
   if not info_at(index, "f") then return nil, "there is no such function on the stack" end
@@ -530,7 +526,9 @@ function values.set(reference, name, index, text, seconds)
     return nil, "'" .. clean(name) .. "' cannot be changed here: what the engine knows is only "
       .. "shown, but fields of a unit's 'data' can be changed when it is opened"
   end
-  local result, problem = values.run(index, text, seconds)
+  -- A variable of a function is set to what the text means there.
+  local own = KIND_OF_SCOPE[at.kind] and at.value or index
+  local result, problem = values.run(own, text, seconds)
   if problem then return nil, problem end
   if at.kind == "table" then
     local key = key_named(core.protected[at.value] or at.value, name)
@@ -551,6 +549,7 @@ local function local_reader(index, name)
   local kind, n = find(index, name, "local")
   if not kind then return nil, "there is no variable '" .. name .. "'" end
   if index >= base then return nil, "the variable is in another coroutine" end
+  if n < 0 then return nil, "a value of '...' has no name that can be followed" end
   local fn, height = info_at(index, "f").func, base - index
   local held = setmetatable({ stopped_in }, { __mode = "v" })
   return function()

@@ -41,6 +41,8 @@ local function function_text(fn)
 end
 
 local preview
+-- True while no function of the game may be called.
+local is_raw = false
 
 local function key_text(key)
   if type(key) == "string" and match(key, "^[%a_][%w_]*$") then return key end
@@ -76,12 +78,21 @@ function preview(value, is_inner)
   if kind == "table" then
     local real = core.protected[value] or value
     local meta = getmetatable(real)
-    if type(meta) ~= "table" or not rawget(meta, "__tostring") then
+    if is_raw or type(meta) ~= "table" or not rawget(meta, "__tostring") then
       return table_text(real, is_inner)
     end
   end
+  if is_raw and (kind == "userdata" or kind == "cdata") then return kind end
   local ok, text = pcall(tostring, value)
   return ok and type(text) == "string" and text or kind
+end
+
+-- Returns a value in one line, without calling functions of the game.
+local function raw_preview(value)
+  is_raw = true
+  local text = preview(value)
+  is_raw = false
+  return text
 end
 
 -- Appends sorted keys to a list. Without a comparison in Lua, thousands take a millisecond.
@@ -140,5 +151,6 @@ local function named_keys(value, count)
 end
 
 core.value_text = {
-  clean = clean, preview = preview, key_text = key_text, named_keys = named_keys,
+  clean = clean, preview = preview, raw_preview = raw_preview, key_text = key_text,
+  named_keys = named_keys,
 }

@@ -8,12 +8,14 @@ mod restart;
 use super::confinement;
 use super::display::{Display, DisplayPolicy};
 use super::frame_input::FrameInput;
+use super::remote::StoppedGame;
 use super::replay_session::ReplaySession;
 use super::run_permissions::{check_outputs, plan};
 use super::save_folder::remove_if_empty;
 use super::{App, Game, GameLaunch, ProfileOutputs, VariantChoice, crash_report, exit};
 use engine_foundation::log_file::LogFile;
 use engine_foundation::scope;
+use engine_foundation::sjson::SjsonTree;
 use engine_foundation::{Error, log, panic, profile, terminal};
 use engine_platform as platform;
 use engine_render::has_abandoned_thread;
@@ -115,7 +117,7 @@ pub fn play(options: RunOptions) -> i32 {
         let launch = game_launch(&options);
         let app = open_app(&launch, &mut display)?;
         let (options, held_input) = (options.clone(), FrameInput::default());
-        let (error_state, is_new) = (None, true);
+        let (error_state, worker_stop, is_new) = (None, None, true);
         let played = 0;
         Ok(GameRun {
             app,
@@ -125,6 +127,7 @@ pub fn play(options: RunOptions) -> i32 {
             options,
             error_state,
             held_input,
+            worker_stop,
             is_new,
             played,
         })
@@ -217,6 +220,8 @@ struct GameRun {
     error_state: Option<ErrorState>,
     /// Input that arrived while a remote tool paused the game.
     held_input: FrameInput,
+    /// The stop of a worker that the window shows, and its event.
+    worker_stop: Option<(SjsonTree, StoppedGame)>,
     /// True if the game was started, and no frame was played since.
     is_new: bool,
     /// Number of frames played, in all starts of the game.
@@ -270,7 +275,7 @@ impl GameRun {
         let stopped =
             played.is_err_and(|report| report.stopped && platform::end_requested().is_some());
         if (code == exit::SUCCESS || stopped)
-            && let Err(report) = self.app.shutdown()
+            && let Err(report) = self.with_shared_display(App::shutdown)
         {
             code = crash_report::report_error(self.app.vm(), &report).code;
         }
@@ -367,6 +372,7 @@ impl GameRun {
                 profile::begin_frame();
             }
             let frame_input = self.poll();
+            self.show_stopped_worker(&frame_input.changes);
             if let Some(window) = self.app.window_request() {
                 self.apply_window_request(window);
             }
@@ -419,6 +425,10 @@ impl GameRun {
 
     /// Returns the duration of the last frame in seconds. `last` is the time of the last call.
     fn measure_frame(&mut self, last: &mut Instant) -> f64 {
+        if self.after_stops() {
+            // A script was stopped between two frames, such as `on_reload`.
+            *last = Instant::now();
+        }
         match self.options.pacing {
             FramePacing::Fixed(seconds) => seconds,
             // Nothing was measured before the first frame. If its step were almost zero, the
@@ -467,11 +477,7 @@ impl GameRun {
     /// Polls once while a remote tool pauses the game. Releases of buttons and touches are kept for
     /// the next frame. All other input to devices is discarded.
     fn poll_paused(&mut self, frame_input: FrameInput) -> Result<(), Box<ErrorReport>> {
-        if frame_input
-            .changes
-            .iter()
-            .any(|change| matches!(change, WindowChange::Close | WindowChange::Removed))
-        {
+        if frame_input.changes.iter().any(closes_window) {
             self.app.resume();
         }
         let restart_key = self.app.restart_key();
@@ -484,9 +490,12 @@ impl GameRun {
         }
         self.held_input.append_limited(frame_input.during_pause(restart_key));
         self.display.handle_events(self.app.vm().engine());
-        self.app.answer_tools(false);
+        self.with_shared_display(|app| app.answer_tools(false));
+        if self.after_stops() && self.held_input.changes.iter().any(closes_window) {
+            self.app.resume();
+        }
         if self.app.take_redraw() {
-            if let Err(report) = self.app.redraw() {
+            if let Err(report) = self.with_shared_display(App::redraw) {
                 return self.enter_error_state(report, true);
             }
             self.display.show(self.app.vm().engine(), false);
@@ -529,7 +538,7 @@ impl GameRun {
             let slice = left.min(Duration::from_millis(50));
             match uses_recording {
                 true => std::thread::sleep(slice),
-                false => self.app.wait_for_files(slice)?,
+                false => self.with_shared_display(|app| app.wait_for_files(slice))?,
             }
         }
         // The game quit because of a reloaded file, so the last frame was the final one.
@@ -538,6 +547,11 @@ impl GameRun {
         }
         Ok(())
     }
+}
+
+/// Returns true if the player wants to close the window with this change.
+fn closes_window(change: &WindowChange) -> bool {
+    matches!(change, WindowChange::Close | WindowChange::Removed)
 }
 
 /// Returns true if a paused game must redraw its window after this change.

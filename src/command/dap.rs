@@ -11,10 +11,14 @@ mod framing;
 mod game;
 #[path = "dap/paths.rs"]
 mod paths;
+#[path = "dap/point_ids.rs"]
+mod point_ids;
 #[path = "dap/requests.rs"]
 mod requests;
 #[path = "dap/responses.rs"]
 mod responses;
+#[path = "dap/restart.rs"]
+mod restart;
 #[path = "dap/values.rs"]
 mod values;
 #[path = "dap/workers.rs"]
@@ -27,8 +31,9 @@ use engine_remote::client::ClientMessage;
 use framing::{InputMessage, read_messages};
 use game::DebuggedGame;
 use paths::GamePaths;
+use point_ids::PointIds;
 use responses::{Context, Pending};
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeMap, HashSet};
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::time::Duration;
 use values::JumpTarget;
@@ -60,6 +65,9 @@ struct UnsavedSource {
     version: Option<f64>,
 }
 
+/// The fields of a message to the game.
+type Fields = Vec<(&'static str, SjsonTree)>;
+
 /// The session with an editor.
 struct Adapter {
     arrivals: Receiver<Arrival>,
@@ -68,16 +76,20 @@ struct Adapter {
     game: Option<DebuggedGame>,
     paths: Option<GamePaths>,
     /// Requests of the editor that the game has not answered, by the id of the tool's message.
-    pending: HashMap<u64, Pending>,
+    pending: BTreeMap<u64, Pending>,
     /// The breakpoints of each script, for a game that is restarted.
-    breakpoints: HashMap<String, Vec<(&'static str, SjsonTree)>>,
+    breakpoints: BTreeMap<String, Fields>,
     /// The breakpoints of each file with a graph.
-    flow_breakpoints: HashMap<String, Vec<(&'static str, SjsonTree)>>,
+    flow_breakpoints: BTreeMap<String, Fields>,
+    /// The nodes of graphs that were chosen from a list, before those breakpoints were set.
+    flow_nodes: Option<Fields>,
+    /// The numbers of all breakpoints.
+    points: PointIds,
     /// The nodes before which a graph is stopped, the innermost first; none if no graph is.
     flow_frames: Vec<SjsonTree>,
     /// The breakpoints of functions, and the errors that stop, for the same.
-    functions: Vec<(&'static str, SjsonTree)>,
-    errors: Vec<(&'static str, SjsonTree)>,
+    functions: Fields,
+    errors: Fields,
     /// True while a script is stopped.
     is_stopped: bool,
     /// The number of the worker whose script is stopped; 0 if it is one of the game.
@@ -118,9 +130,11 @@ pub fn main(_: Args) -> i32 {
         last_number: 0,
         game: None,
         paths: None,
-        pending: HashMap::new(),
-        breakpoints: HashMap::new(),
-        flow_breakpoints: HashMap::new(),
+        pending: BTreeMap::new(),
+        breakpoints: BTreeMap::new(),
+        flow_breakpoints: BTreeMap::new(),
+        flow_nodes: None,
+        points: PointIds::default(),
         flow_frames: Vec::new(),
         functions: Vec::new(),
         errors: vec![("on", SjsonTree::Bool(false))],
@@ -233,6 +247,12 @@ impl Adapter {
     }
 
     fn refuse(&mut self, pending: &Pending, message: &str) {
+        if let Context::Again(list) = &pending.context {
+            // No request of the editor waits for it.
+            let list = format!("{list:?}");
+            let problem = format!("engine dap: breakpoints are not set again ({list}): {message}");
+            return self.output("stderr", &(problem + "\n"));
+        }
         let error = json::object([
             ("id", SjsonTree::Number(1.0)),
             // Braces would be taken for names of variables.
@@ -256,7 +276,7 @@ impl Adapter {
         &mut self,
         pending: Pending,
         message: &'static str,
-        fields: Vec<(&'static str, SjsonTree)>,
+        fields: Fields,
         context: Context,
     ) {
         let Some(game) = &mut self.game else {

@@ -104,6 +104,7 @@ pub struct ScriptContext {
 }
 
 /// The activities of the engine and of the game when an error was raised.
+#[derive(Clone)]
 pub struct ErrorContexts {
     /// The message, as the engine returned it or as the game caught it.
     pub message: String,

@@ -34,7 +34,7 @@ end
 impl Editor {
     /// Returns the reference of an entry of a scope or of a table.
     #[track_caller]
-    fn inner(&mut self, reference: f64, name: &str) -> f64 {
+    pub(super) fn inner(&mut self, reference: f64, name: &str) -> f64 {
         let found = self.ask("variables", &format!("{{\"variablesReference\": {reference}}}"));
         let entry = items(&found, "variables").iter().find(|it| text(it, "name") == name);
         number(entry.unwrap_or_else(|| panic!("{name} in {found:?}")), "variablesReference")
@@ -42,7 +42,7 @@ impl Editor {
 
     /// Follows a value. Returns its description.
     #[track_caller]
-    fn follow(&mut self, reference: f64, name: &str) -> String {
+    pub(super) fn follow(&mut self, reference: f64, name: &str) -> String {
         let name = json::quoted(name);
         let info = format!("{{\"variablesReference\": {reference}, \"name\": {name}}}");
         let data = self.ask("dataBreakpointInfo", &info);

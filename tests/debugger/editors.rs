@@ -232,6 +232,33 @@ fn the_adapter_takes_every_documented_argument() {
     assert_eq!(known.len(), all.len());
 }
 
+/// Variables of the environment with the folders of clients, and the option for each.
+const CLIENTS: [(&str, &str); 2] =
+    [("ENGINE_TEST_DAP_NPM", "--npm"), ("ENGINE_TEST_NVIM_DAP", "--nvim-dap")];
+
+#[test]
+fn installed_clients_have_the_sessions_of_the_manual() {
+    let mut check = std::process::Command::new("python3");
+    check.arg("packaging/editors/check_clients.py").arg(env!("CARGO_BIN_EXE_engine"));
+    let mut count = 0;
+    for (variable, option) in CLIENTS {
+        if let Some(folder) = std::env::var_os(variable) {
+            check.arg(option).arg(folder);
+            count += 1;
+        }
+    }
+    if count == 0 {
+        // They come from the network, so that no machine has them by itself.
+        let message = "SKIPPED: no client of the debugger is installed (CONTRIBUTING.md)";
+        return writeln!(std::io::stderr(), "{message}").expect("stderr can be written to");
+    }
+    let output = check.current_dir(env!("CARGO_MANIFEST_DIR")).output().expect("it is installed");
+    let sessions = String::from_utf8_lossy(&output.stdout);
+    let problems = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{sessions}{problems}");
+    assert_eq!(sessions.matches("--- ").count(), count, "{sessions}");
+}
+
 #[test]
 fn first_session_of_the_manual_happens_as_written() {
     let page = concat!(env!("CARGO_MANIFEST_DIR"), "/docs/debugging.md");

@@ -45,7 +45,23 @@ fn caught_errors_stop_where_they_are_raised() {
         assert_eq!(reason, "exception");
         let info = editor.ask("exceptionInfo", THREAD);
         assert_eq!(text(&info, "breakMode"), "always");
+        let details = info.get("details").expect("it has details");
+        let report = text(details, "stackTrace");
+        let is_in_coroutine = text(&info, "description").contains("in a coroutine");
+        let raised = if is_in_coroutine { "main.lua:13" } else { &at };
+        assert!(report.contains(&format!("In {raised}\n")), "{report}");
+        assert!(report.contains(text(details, "message").split(": ").last().unwrap()), "{report}");
+        if is_in_coroutine {
+            // `error`, the function that fails, in its coroutine, and the one that has resumed it.
+            assert_eq!(editor.locations()[..3], [":0", "main.lua:13", "main.lua:13"]);
+            assert!(
+                report.contains("Coroutine stack, innermost first:\n  main.lua:13"),
+                "{report}"
+            );
+            assert!(report.contains("local inner = 5"), "{report}");
+        }
         if text(&info, "description").contains("ammunition") {
+            assert!(report.contains("main.lua:9"), "{report}");
             assert_eq!(at, "main.lua:4");
             assert_eq!(
                 editor.variables("Locals"),
@@ -130,6 +146,9 @@ if warns then\n    local c = Color(0.5, 0.5, 0.5)\n  end\nend\n";
     assert_eq!(editor.stopped(), ("exception".to_string(), "main.lua:5".to_string()));
     let info = editor.ask("exceptionInfo", THREAD);
     assert_eq!(text(&info, "exceptionId"), "warning");
+    let report = text(info.get("details").expect("it has details"), "stackTrace").to_string();
+    assert!(report.contains("Warning: ") && report.contains("In main.lua:5"), "{report}");
+    assert!(!report.contains("Error: "), "{report}");
     editor.ask("continue", THREAD);
     editor.plays_on("frames");
     editor.end();

@@ -75,18 +75,8 @@ fn a_graph_stops_before_the_node_of_a_line() {
     assert!(text(&stopped, "description").contains("node n3"), "{stopped:?}");
     editor.ask("continue", FLOW);
     assert_eq!(number_of(&mut editor, "hits()"), "1");
-    // An extension chooses nodes from a list.
-    let nodes = editor.ask("engineFlowNodes", "{}");
-    let nodes: Vec<(&str, bool)> = items(&nodes, "nodes")
-        .iter()
-        .map(|it| (text(it, "node"), it.get("breaks") == Some(&SjsonTree::Bool(true))))
-        .collect();
-    assert_eq!(nodes, [("n1", false), ("n2", true), ("n3", false)]);
-    let node = "{\"nodes\": [{\"graph\": \"crate.unit\", \"node\": \"n3\"}]}";
-    editor.ask("engineFlowBreakpoints", node);
     number_of(&mut editor, "Unit.flow_event(crate, 'hit')");
-    let stopped = editor.event("stopped");
-    assert!(text(&stopped, "description").contains("node n3"), "{stopped:?}");
+    editor.event("stopped");
     // A game that its editor leaves plays on.
     let folder = json::quoted(&editor.path("").to_string_lossy());
     editor.ask("disconnect", "{\"terminateDebuggee\": false}");
@@ -99,6 +89,46 @@ fn a_graph_stops_before_the_node_of_a_line() {
         assert!(std::time::Instant::now() < ends, "the graph does not continue");
     }
     second.ask("disconnect", "{\"terminateDebuggee\": true}");
+}
+
+#[test]
+fn breakpoints_of_graphs_are_chosen_by_lines_or_nodes() {
+    let mut editor = Editor::start("graph-nodes", GAME);
+    editor.folder.write("game/crate.unit", CRATE);
+    editor.launch("");
+    // Nothing is set for a breakpoint that would not stop each time.
+    let odd = "{\"line\": 5, \"condition\": \"hits > 3\"}, {\"line\": 8}, \
+               {\"line\": 6, \"hitCondition\": \"5\"}, {\"line\": 6, \"logMessage\": \"x\"}, \
+               {\"line\": 100}";
+    let set = editor.set_breakpoints("crate.unit", odd);
+    let points = items(&set, "breakpoints");
+    let has = |point: &SjsonTree| {
+        let is_refused = text(point, "message").contains("have no conditions");
+        (number(point, "line"), is_refused)
+    };
+    let found: Vec<(f64, bool)> = points.iter().map(has).collect();
+    let wanted = [(5.0, true), (6.0, false), (6.0, true), (6.0, true), (100.0, false)];
+    assert_eq!(found, wanted, "{set:?}");
+    number_of(&mut editor, "started = true");
+    editor.event("breakpoint");
+    // An extension chooses nodes from a list.
+    let nodes = editor.ask("engineFlowNodes", "{}");
+    let nodes: Vec<(&str, bool)> = items(&nodes, "nodes")
+        .iter()
+        .map(|it| (text(it, "node"), it.get("breaks") == Some(&SjsonTree::Bool(true))))
+        .collect();
+    assert_eq!(nodes, [("n1", false), ("n2", true), ("n3", false)]);
+    let node = "{\"nodes\": [{\"graph\": \"crate.unit\", \"node\": \"n3\"}]}";
+    editor.events.clear();
+    editor.ask("engineFlowBreakpoints", node);
+    let removed = editor.event("breakpoint");
+    assert_eq!(text(&removed, "reason"), "removed");
+    let of_line = removed.get("breakpoint").map(|point| number(point, "id"));
+    assert_eq!(of_line, Some(number(&points[1], "id")));
+    number_of(&mut editor, "Unit.flow_event(crate, 'hit')");
+    let stopped = editor.event("stopped");
+    assert!(text(&stopped, "description").contains("node n3"), "{stopped:?}");
+    editor.end();
 }
 
 #[test]

@@ -4,6 +4,9 @@
 use super::{Editor, MAIN, THREAD, items, number, text};
 use engine::foundation::json;
 use engine::foundation::sjson::SjsonTree;
+use engine::system::remote::client::RemoteClient;
+use engine::system::remote::endpoint_file::EndpointFile;
+use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
 fn breakpoint(line: usize, condition: &str) -> String {
@@ -157,6 +160,126 @@ fn ten_thousand_breakpoints_are_set_or_refused() {
     editor.end();
 }
 
+/// Breakpoints of each file of a game with ten thousand.
+const POINTS: usize = 1000;
+
+#[test]
+fn a_game_plays_with_ten_thousand_breakpoints() {
+    let mut main = "frames, sum = 0, 0\nlocal parts = {}\n".to_string();
+    for i in 0..10 {
+        main += &format!("parts[{i}] = require(\"part{i}\")\n");
+    }
+    main +=
+        "function update()\n  frames = frames + 1\n  for i = 0, 9 do sum = parts[i](0) end\nend\n";
+    let mut editor = Editor::start("ten-thousand", &main);
+    let part = format!("return function(x)\n{}  return x\nend\n", "  x = x + 1\n".repeat(POINTS));
+    for i in 0..10 {
+        editor.folder.write(&format!("game/part{i}.lua"), &part);
+    }
+    editor.launch("");
+    editor.plays_on("frames");
+    let points = |condition: &str| {
+        let point = |line: usize| breakpoint(line, condition);
+        (2..POINTS + 2).map(point).collect::<Vec<_>>().join(",")
+    };
+    for i in 0..10 {
+        let set = editor.set_breakpoints(&format!("part{i}.lua"), &points("x < 0"));
+        let verified = |it: &&SjsonTree| it.get("verified") == Some(&SjsonTree::Bool(true));
+        assert_eq!(items(&set, "breakpoints").iter().filter(verified).count(), POINTS, "{i}");
+    }
+    editor.plays_on("frames");
+    let sum = editor.ask("evaluate", "{\"expression\": \"sum\"}");
+    assert_eq!(text(&sum, "result"), format!("{POINTS}"));
+    assert!(!editor.events.iter().any(|event| text(event, "event") == "stopped"));
+    // Each of them is there.
+    editor.set_breakpoints("part7.lua", &points("x == 500"));
+    assert_eq!(editor.stopped().1, "part7.lua:502");
+    for i in 0..10 {
+        editor.set_breakpoints(&format!("part{i}.lua"), "");
+    }
+    editor.ask("continue", THREAD);
+    editor.plays_on("frames");
+    editor.end();
+}
+
+#[test]
+fn time_of_evaluations_is_no_time_of_the_callback() {
+    let mut editor = Editor::start("budget", MAIN);
+    editor.folder.write("game/settings.sjson", "limits = { update_seconds = 1 }\n");
+    editor.launch("");
+    editor.stop_at("local sum");
+    let busy = "(function() local until_then = os.clock() + 0.3 \
+                while os.clock() < until_then do end return 1 end)()";
+    for _ in 0..6 {
+        assert_eq!(editor.evaluate(busy), "1");
+    }
+    editor.ask("continue", THREAD);
+    editor.plays_on("frames");
+    assert!(!editor.events.iter().any(|event| text(event, "event") == "terminated"));
+    editor.end();
+}
+
+#[test]
+fn sounds_pause_during_a_stop_unless_a_setting_is_off() {
+    for (settings, held) in [("", true), ("debugger = { pauses_sound = false }\n", false)] {
+        let mut editor = Editor::start("sound", MAIN);
+        editor.folder.write("game/settings.sjson", settings);
+        editor.launch("");
+        editor.plays_on("frames");
+        let session = EndpointFile::read(&editor.path("")).expect("the game lets tools in");
+        let mut tool = RemoteClient::connect(&session).expect("a second connection");
+        let mut is_held = || {
+            let status =
+                tool.request("status", vec![], super::WAIT_MAX, |_| ()).expect("an answer");
+            status.get("sound_held") == Some(&SjsonTree::Bool(true))
+        };
+        assert!(!is_held());
+        editor.set_breakpoints("main.lua", "{\"line\": 16}");
+        editor.stopped();
+        assert_eq!(is_held(), held, "{settings}");
+        editor.set_breakpoints("main.lua", "");
+        editor.ask("continue", THREAD);
+        editor.plays_on("frames");
+        assert!(!is_held());
+        editor.end();
+    }
+}
+
+#[test]
+fn an_editor_that_reads_nothing_does_not_hold_the_game() {
+    let mut editor = Editor::start("deaf", MAIN);
+    editor.launch("");
+    editor.plays_on("frames");
+    let session = EndpointFile::read(&editor.path("")).expect("the game lets tools in");
+    let mut tool = RemoteClient::connect(&session).expect("a second connection");
+    let mut frames = || {
+        let fields = vec![("text", json::text("frames"))];
+        let answer = tool.request("eval", fields, super::WAIT_MAX, |_| ()).expect("an answer");
+        match items(&answer, "values") {
+            [SjsonTree::String(number)] => number.parse::<f64>().expect("a number"),
+            other => panic!("{other:?}"),
+        }
+    };
+    editor.reads.store(false, Ordering::SeqCst);
+    // More than all pipes on the way can hold.
+    let long = json::quoted(&"x".repeat(100_000));
+    let request = format!("{{\"expression\": {long}, \"context\": \"repl\"}}");
+    for _ in 0..20 {
+        editor.send("evaluate", &request);
+    }
+    for _ in 0..200 {
+        editor.send("loadedSources", "{}");
+    }
+    let before = frames();
+    let end = Instant::now() + super::WAIT_MAX;
+    while frames() < before + 10.0 {
+        assert!(Instant::now() < end, "the game does not play on");
+    }
+    editor.reads.store(true, Ordering::SeqCst);
+    editor.plays_on("frames");
+    editor.end();
+}
+
 #[test]
 fn a_flood_of_requests_is_answered_in_order() {
     let mut editor = Editor::start("flood", MAIN);
@@ -202,13 +325,28 @@ fn huge_and_hostile_values_are_shown_in_parts() {
         let reference = number(variable, "variablesReference");
         let arguments = format!("{{\"variablesReference\": {reference}, \"count\": 100}}");
         let inner = editor.ask("variables", &arguments);
-        assert!(items(&inner, "variables").len() <= 100);
+        let found = items(&inner, "variables");
+        let wanted = if text(variable, "name") == "strange" { 2 } else { 100 };
+        assert_eq!(found.len(), wanted, "{variable:?}");
+        match text(variable, "name") {
+            // The items of a list are in their order; of so many fields, some are shown.
+            "list" => assert_eq!(text(&found[99], "value"), "100"),
+            "many" => assert!(found.iter().all(|it| text(it, "name").starts_with("key"))),
+            _ => assert_eq!(text(&found[0], "value"), "1"),
+        }
     }
     assert!(began.elapsed() < Duration::from_secs(10), "{:?}", began.elapsed());
     let locals = editor.variables("Locals");
     assert!(locals[0].len() < 2000 && locals[0].contains("10000000 bytes"), "{}", locals[0]);
     let printed = editor.evaluate("print(text)");
     assert_eq!(printed, "nil");
+    // 100 MB: all of it, or as much as there is time for.
+    let much = "{\"expression\": \"(function() for i = 1, 10 do print(text) end return 7 end)()\", \
+                \"frameId\": 1}";
+    let answer = editor.try_ask("evaluate", much);
+    let is_done = answer.get("body").is_some_and(|body| text(body, "result") == "7");
+    assert!(is_done || text(&answer, "message").contains("seconds of CPU time"), "{answer:?}");
+    assert_eq!(editor.evaluate("1 + 1"), "2");
     assert!(editor.evaluate("text").len() < 2000);
     editor.evaluate("strange");
     let yields = "{\"expression\": \"coroutine.yield(1)\", \"frameId\": 1}";

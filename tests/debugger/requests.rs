@@ -373,6 +373,112 @@ fn a_frame_and_the_game_start_again() {
 }
 
 #[test]
+fn a_request_that_waits_can_be_cancelled() {
+    let mut editor = Editor::start("cancel", MAIN);
+    editor.launch("{\"line\": 16}");
+    editor.stopped();
+    let endless = "{\"expression\": \"(function() while true do end end)()\", \"frameId\": 1}";
+    let waiting = editor.send("evaluate", endless);
+    // It is not the request that is cancelled, or not one that can be.
+    editor.ask("cancel", "{\"requestId\": 100000}");
+    editor.ask("cancel", "{}");
+    editor.ask("cancel", &format!("{{\"requestId\": {waiting}}}"));
+    let answers = |editor: &Editor| {
+        let answers = editor.events.iter().filter(|it| text(it, "type") == "response");
+        let answers = answers.filter(|it| number(it, "request_seq") == waiting as f64);
+        answers.map(|it| text(it, "message").to_string()).collect::<Vec<_>>()
+    };
+    assert_eq!(answers(&editor), ["cancelled"]);
+    // The game's own answer is left out.
+    assert_eq!(editor.evaluate("1 + 1"), "2");
+    assert_eq!(answers(&editor), ["cancelled"]);
+    let set = "{\"breakpoints\": [{\"name\": \"add\"}]}";
+    let set = editor.send("setFunctionBreakpoints", set);
+    editor.ask("cancel", &format!("{{\"requestId\": {set}}}"));
+    let answer = editor.events.iter().find(|it| number(it, "request_seq") == set as f64).cloned();
+    let answer = answer.unwrap_or_else(|| editor.receive());
+    assert_eq!(answer.get("success"), Some(&SjsonTree::Bool(true)), "{answer:?}");
+    editor.end();
+}
+
+/// A script with lines without a statement.
+const LINES: &str = "frames = 0\n\n-- A comment.\n--[[ A long\ncomment. ]]\n\
+    function update()\n  frames = frames + 1\n  -- Another comment.\n  local a = 1\n\n  \
+    local b = {\n    a,\n  }\n  done = b\nend\n";
+
+#[test]
+fn breakpoints_are_at_lines_with_statements() {
+    let mut editor = Editor::start("lines", LINES);
+    editor.launch("");
+    editor.plays_on("frames");
+    let path = json::quoted(&editor.path("main.lua").to_string_lossy());
+    let lines = |editor: &mut Editor, more: &str| -> Vec<f64> {
+        let arguments = format!("{{\"source\": {{\"path\": {path}}}, {more}}}");
+        let found = editor.ask("breakpointLocations", &arguments);
+        items(&found, "breakpoints").iter().map(|it| number(it, "line")).collect()
+    };
+    assert_eq!(
+        lines(&mut editor, "\"line\": 1, \"endLine\": 100"),
+        [1.0, 6.0, 7.0, 9.0, 11.0, 14.0]
+    );
+    assert_eq!(lines(&mut editor, "\"line\": 3"), [0.0; 0]);
+    assert_eq!(lines(&mut editor, "\"line\": 9"), [9.0]);
+    assert_eq!(lines(&mut editor, "\"line\": 15, \"endLine\": 1e300"), [0.0; 0]);
+    assert_eq!(lines(&mut editor, "\"line\": -5, \"endLine\": -9"), [0.0; 0]);
+    // In comments, between statements, inside of one.
+    let points = "{\"line\": 3}, {\"line\": 5}, {\"line\": 8}, {\"line\": 10}, {\"line\": 12}";
+    let set = editor.set_breakpoints("main.lua", points);
+    let found: Vec<f64> = items(&set, "breakpoints").iter().map(|it| number(it, "line")).collect();
+    assert_eq!(found, [6.0, 6.0, 9.0, 11.0, 14.0], "{set:?}");
+    for line in [9, 11, 14] {
+        assert_eq!(editor.stopped().1, format!("main.lua:{line}"));
+        editor.ask("continue", THREAD);
+    }
+    editor.end();
+}
+
+#[test]
+fn log_points_write_and_do_not_stop() {
+    let mut editor = Editor::start("log", MAIN);
+    editor.launch("");
+    editor.plays_on("frames");
+    let log = "{\"line\": 7, \"logMessage\": \"add {amount * 2} of {player.name} {nothing.x} {\"}, \
+               {\"line\": 17, \"condition\": \"frames % 2 == 0\", \
+               \"logMessage\": \"even {frames % 2}\"}, \
+               {\"line\": 18, \"hitCondition\": \"% 3\", \"logMessage\": \"third\"}";
+    let set = editor.set_breakpoints("main.lua", log);
+    let verified = |it: &SjsonTree| it.get("verified") == Some(&SjsonTree::Bool(true));
+    assert!(items(&set, "breakpoints").iter().all(verified), "{set:?}");
+    let mut logged = [0, 0, 0];
+    while logged.iter().any(|count| *count < 3) {
+        let output = editor.event("output");
+        let line = text(&output, "output");
+        let begins = ["add ", "even ", "third"].iter().position(|it| line.starts_with(it));
+        let Some(at) = begins else { continue };
+        logged[at] += 1;
+        if at == 0 {
+            assert!(line.starts_with("add 4 of \"Ada\" {"), "{line}");
+            assert!(line.contains("nothing") && line.ends_with(" {\n"), "{line}");
+        }
+        assert!(at != 1 || line == "even 0\n", "{line}");
+    }
+    assert!(logged[0] > logged[1] && logged[0] > logged[2], "{logged:?}");
+    assert!(!editor.events.iter().any(|event| text(event, "event") == "stopped"));
+    // A message with a line that never ends takes its time, and the game plays on.
+    let endless = "{\"line\": 17, \"logMessage\": \"{(function() while true do end end)()}\"}";
+    editor.set_breakpoints("main.lua", endless);
+    loop {
+        let output = editor.event("output");
+        if text(&output, "output").contains("seconds of CPU time") {
+            break;
+        }
+    }
+    editor.set_breakpoints("main.lua", "");
+    editor.plays_on("frames");
+    editor.end();
+}
+
+#[test]
 fn capabilities_are_those_that_exist() {
     let mut editor = Editor::start("capabilities", MAIN);
     let capabilities = editor.ask("initialize", "{\"adapterID\": \"engine\"}");

@@ -1,6 +1,10 @@
 //! Tests of the debugger in workers.
 
 use super::{Editor, THREAD, items, number, text};
+use engine::foundation::sjson::SjsonTree;
+use engine::system::remote::client::RemoteClient;
+use engine::system::remote::endpoint_file::EndpointFile;
+use std::time::Instant;
 
 const MAIN: &str = r#"frames, results = 0, 0
 local worker
@@ -60,6 +64,16 @@ fn a_worker_stops_shows_steps_and_continues() {
     assert_eq!(editor.variables("Locals"), ["sum = 1", "i = 2", "before = 1"]);
     assert_eq!(editor.variables("Upvalues"), ["step = 1"]);
     assert_eq!(editor.evaluate("before + i * 10"), "21");
+    // Other tools see where, and that sounds pause.
+    let session = EndpointFile::read(&editor.path("")).expect("the game lets tools in");
+    let mut tool = RemoteClient::connect(&session).expect("a second connection");
+    let mut status =
+        || tool.request("status", vec![], super::WAIT_MAX, |_| ()).expect("it answers");
+    let end = Instant::now() + super::WAIT_MAX;
+    while status().get("sound_held") != Some(&SjsonTree::Bool(true)) {
+        assert!(Instant::now() < end, "{:?}", status());
+    }
+    assert_eq!(text(&status(), "stopped"), "jobs/count.lua:4");
     let upvalues = editor.scope("Upvalues");
     let set =
         format!("{{\"variablesReference\": {upvalues}, \"name\": \"step\", \"value\": \"5\"}}");
@@ -81,6 +95,23 @@ fn a_worker_stops_shows_steps_and_continues() {
     editor.set_breakpoints("jobs/count.lua", "");
     editor.ask("continue", &of_worker);
     editor.plays_on("results");
+    assert_eq!(status().get("sound_held"), Some(&SjsonTree::Bool(false)));
+    editor.end();
+}
+
+#[test]
+fn commands_set_breakpoints_in_workers() {
+    let mut editor = start("worker-command");
+    editor.launch("{\"line\": 4}");
+    editor.event("stopped");
+    let command = "{\"expression\": \"break jobs/count.lua:4 i == 3\", \"frameId\": 1, \
+                    \"context\": \"repl\"}";
+    editor.ask("evaluate", command);
+    editor.set_breakpoints("main.lua", "");
+    editor.ask("continue", THREAD);
+    let stop = editor.event("stopped");
+    assert!(number(&stop, "threadId") > FIRST_WORKER, "{stop:?}");
+    assert_eq!(editor.evaluate("i"), "3");
     editor.end();
 }
 

@@ -15,7 +15,7 @@ const WAIT_MAX: Duration = Duration::from_secs(60);
 /// Fills the window with green, and stops at line 10.
 const GAME: &str = r#"
 local gui
-function init()
+function init() Application.set_time_step_policy("no_smoothing", "system_step_range", 0, 100)
   gui = World.create_screen_gui(Application.main_world(), "immediate")
 end
 steps, longest = 0, 0
@@ -29,7 +29,7 @@ function render()
   Gui.rect(gui, Vector2(0, 0), Vector2(width, height), Color(0, 200, 0))
   Application.render_world(Application.main_world())
 end
-function shutdown() print("shutdown", longest < 0.2) end
+function shutdown() print("shutdown", longest < 2) end
 "#;
 
 fn request(client: &mut RemoteClient, kind: &str, fields: Vec<(&str, SjsonTree)>) -> SjsonTree {
@@ -94,7 +94,7 @@ fn a_stopped_game_shows_its_last_frame_with_a_banner() {
     assert_eq!(answer.get("logged"), Some(&json::texts(["asked"])), "{answer:?}");
     request(&mut other, "help", vec![]);
     // The time of the stop is no time of the game.
-    std::thread::sleep(Duration::from_millis(600));
+    std::thread::sleep(Duration::from_secs(4));
     let no_lines = SjsonTree::Array(vec![]);
     let fields = vec![("file", json::text("main.lua")), ("lines", no_lines)];
     request(&mut client, "debug_breakpoints", fields);
@@ -162,4 +162,60 @@ fn a_stopped_game_can_be_closed() {
     display.tool(&["windowclose", &game.window]);
     assert_eq!(game.wait_for_exit(), Some(0), "{}", game.output.join("\n"));
     drop(client);
+}
+
+#[test]
+fn a_stop_in_shutdown_shows_its_banner_and_can_be_closed() {
+    let Some(display) = Display::start() else { return };
+    let folder = scratch("stopped-shutdown");
+    let mut game = GameProcess::start(&display, &folder, GAME, &["--renderer", "software"]);
+    let mut client = stop(&folder.join("game"));
+    game.take_focus(&display, "Yard");
+    let line = 1 + GAME.lines().position(|line| line.contains("function shutdown")).expect("it is");
+    let fields = vec![("names", json::texts(["shutdown"]))];
+    request(&mut client, "debug_functions", fields);
+    set_lines(&mut client, SjsonTree::Array(vec![]));
+    request(&mut client, "debug_continue", vec![]);
+    let points = [(395, 8), (200, 250)];
+    wait_for_colors(&display, &game.window, &points, &[false, false]);
+    request(&mut client, "quit", vec![]);
+    wait_for_colors(&display, &game.window, &points, &[true, false]);
+    let status = ask(&mut client, "status");
+    assert_eq!(status.get("stopped"), Some(&json::text(format!("main.lua:{line}"))), "{status:?}");
+    display.tool(&["windowclose", &game.window]);
+    assert_eq!(game.wait_for_exit(), Some(0), "{}", game.output.join("\n"));
+    assert!(game.output.iter().any(|line| line == "shutdown\ttrue"), "{:?}", game.output);
+}
+
+#[test]
+fn a_stopped_worker_shows_its_banner_and_can_be_closed() {
+    let Some(display) = Display::start() else { return };
+    let folder = scratch("stopped-worker");
+    std::fs::create_dir_all(folder.join("game/jobs")).expect("a folder");
+    let job = "return function()\n  local n = 0\n  while true do\n    n = n + 1\n  end\nend\n";
+    std::fs::write(folder.join("game/jobs/endless.lua"), job).expect("a script");
+    let main = GAME.replace(
+        "function init()",
+        "function init() worker = Worker.start(\"jobs/endless\", {}, { seconds = 600 })",
+    );
+    let mut game = GameProcess::start(&display, &folder, &main, &["--renderer", "software"]);
+    let mut client = connect(&folder.join("game"));
+    game.take_focus(&display, "Yard");
+    let points = [(395, 8), (200, 250)];
+    wait_for_colors(&display, &game.window, &points, &[false, false]);
+    request(&mut client, "debug_attach", vec![]);
+    let set = |client: &mut RemoteClient, lines: SjsonTree| {
+        let fields = vec![("file", json::text("jobs/endless.lua")), ("lines", lines)];
+        request(client, "debug_breakpoints", fields);
+    };
+    set(&mut client, json::numbers([4.0]));
+    wait_for_colors(&display, &game.window, &points, &[true, false]);
+    // Each stop has its banner, and a worker that plays on has none.
+    set(&mut client, SjsonTree::Array(vec![]));
+    request(&mut client, "debug_continue", vec![]);
+    wait_for_colors(&display, &game.window, &points, &[false, false]);
+    set(&mut client, json::numbers([4.0]));
+    wait_for_colors(&display, &game.window, &points, &[true, false]);
+    display.tool(&["windowclose", &game.window]);
+    assert_eq!(game.wait_for_exit(), Some(0), "{}", game.output.join("\n"));
 }

@@ -5,10 +5,11 @@ use super::{GameRun, PAUSED_SLEEP};
 use crate::App;
 use crate::display::Display;
 use crate::frame_input::FrameInput;
-use crate::remote::FrameReplay;
+use crate::remote::{FrameReplay, StoppedGame};
 use engine_foundation::log;
 use engine_platform as platform;
 use engine_script::ErrorReport;
+use engine_window::WindowChange;
 use std::time::{Duration, Instant};
 
 /// Time that a run waits for the debugger before it starts without one.
@@ -75,7 +76,7 @@ impl GameRun {
         }
         let end = Instant::now() + FIX_WAIT;
         loop {
-            match self.app.swap_resources() {
+            match self.with_shared_display(App::swap_resources) {
                 Ok(true) if !self.app.awaits_fix => {
                     engine_foundation::error_line!(
                         "engine: a file was saved: the frame is played again"
@@ -119,9 +120,32 @@ impl GameRun {
         result
     }
 
+    /// Shows that the script of a worker is stopped, as if it were one of the game: nothing else
+    /// draws meanwhile, because no frame is played. `changes` are those of the window.
+    pub(super) fn show_stopped_worker(&mut self, changes: &[WindowChange]) {
+        let link = self.app.pause_link().filter(|_| self.error_state.is_none());
+        let event = link.and_then(|link| link.workers.stop());
+        let engine = self.app.vm().engine();
+        let Some(event) = event else {
+            if self.worker_stop.take().is_some() {
+                StoppedGame::default().end(engine);
+            }
+            return;
+        };
+        if self.worker_stop.as_ref().is_none_or(|(known, _)| *known != event) {
+            let mut stopped = StoppedGame::default();
+            stopped.note(&event);
+            stopped.begin(engine);
+            self.worker_stop = Some((event, stopped));
+        }
+        if let Some((_, stopped)) = &mut self.worker_stop {
+            stopped.show(&mut self.display, engine, changes);
+        }
+    }
+
     /// Takes over the input that arrived while the debugger stopped scripts. Returns true if it
     /// stopped any: the time of the stop does not count as that of a frame.
-    fn after_stops(&mut self) -> bool {
+    pub(super) fn after_stops(&mut self) -> bool {
         let Some(link) = self.app.pause_link() else { return false };
         let (input, stopped) = link.take_input();
         self.held_input.append_limited(input);

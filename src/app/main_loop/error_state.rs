@@ -3,6 +3,7 @@
 //! what happened, until the player ends the game. Both are drawn by src/engine/error_overlay.rs.
 
 use super::GameRun;
+use crate::App;
 use crate::crash_report;
 use crate::frame_input::FrameInput;
 use crate::redraw_throttle::{RedrawThrottle, RedrawTrigger};
@@ -155,7 +156,7 @@ impl GameRun {
         }
         let mut started = error_state.started;
         let mut outcome = match started {
-            true if !restarts => self.app.swap_resources(),
+            true if !restarts => self.with_shared_display(App::swap_resources),
             false if self.app.has_pending_changes() => self.restart().map(|()| true),
             _ => Ok(false),
         };
@@ -187,7 +188,13 @@ impl GameRun {
             self.show_error_state();
             changed = true;
         }
-        self.app.answer_tools(false);
+        self.with_shared_display(|app| app.answer_tools(false));
+        if self.after_stops()
+            && self.held_input.requests_quit()
+            && let Some(error_state) = &self.error_state
+        {
+            return Err(error_state.report.clone());
+        }
         let is_last = platform::end_requested().is_some();
         changed |= self.app.take_redraw() | is_last;
         self.show_report(RedrawTrigger { changed, used }, is_last);

@@ -12,7 +12,8 @@ impl GameRun {
     /// Restarts the game at the end of a frame. As at the end of a run, the game's `shutdown` is
     /// called first. An error stops the game.
     pub(super) fn restart_after_frame(&mut self) -> Result<(), Box<ErrorReport>> {
-        let restarted = self.app.shutdown().and_then(|()| self.restart());
+        let ended = self.with_shared_display(App::shutdown);
+        let restarted = ended.and_then(|()| self.restart());
         if let Err(report) = restarted {
             self.record_failure(None, &report);
             return self.enter_error_state(report, false);

@@ -223,8 +223,19 @@ pub static MESSAGES: &[MessageRow] = &[
         name: "debug_variables",
         doc: "Returns the variables of a scope, or the fields of a table. References are valid \
               until the script continues.",
-        fields: &[REFERENCE, FIRST, MAX],
-        answer: "variables (name, value, kind, reference, which is 0 for anything but tables)",
+        fields: &[
+            REFERENCE,
+            FIRST,
+            MAX,
+            optional(
+                "filter",
+                FieldType::Text,
+                "indexed for the items of a list, named for all others [both]",
+            ),
+        ],
+        answer: "variables (name, value, kind, reference, which is 0 for anything but tables; of \
+                 a list with more than 100 items also indexed, their number, and named, about \
+                 that of its other fields), follow: how many follow at least",
         run: debugger::request,
     },
     MessageRow {
@@ -266,6 +277,11 @@ pub static MESSAGES: &[MessageRow] = &[
             optional("seconds", FieldType::Number(0.01, 60.0), "time limit [0.5]"),
             optional("command", FieldType::Boolean, "true if it can be a console command [false]"),
             optional("whole", FieldType::Boolean, "true for all fields of a table [false]"),
+            optional(
+                "raw",
+                FieldType::Boolean,
+                "true for a name with fields, which calls no function of the game [false]",
+            ),
         ],
         answer: "value, kind, reference",
         run: debugger::request,

@@ -5,6 +5,7 @@
 
 use super::debugger_flow::FlowBreakpoints;
 use super::message_table::{check, description, find};
+use super::saved_text::add_saved_text;
 use super::status::{StatusFacts, status_of};
 use super::stopped_game::StoppedGame;
 use super::worker_debugger::{self, DebuggedWorkers, with_workers};
@@ -207,22 +208,13 @@ impl StoppedScript {
             return None;
         }
         if row.name == "status" {
-            let (state, at) = (&self.link, self.stopped.location());
-            let facts = StatusFacts {
-                folder: &state.folder,
-                paused: true,
-                problem: None,
-                stopped: Some(at),
-                clients: state.clients.get(),
-                refused: state.server.refused(),
-                dropped: reply.peer.dropped(),
-            };
-            reply.answer(status_of(engine, &facts));
+            reply.answer(self.status(engine, reply.peer.dropped()));
             return None;
         }
         let waits = row.name == "debug_detach" || row.name.starts_with("debug_flow_");
         if row.name != "eval" && (!is_request || waits) {
-            self.ends |= is_own && row.name == "debug_detach";
+            // The frame ends without another stop before the game restarts.
+            self.ends |= is_own && ["debug_detach", "restart"].contains(&row.name);
             return self.defer(peer, message, bytes);
         }
         let problem = match check(row, fields) {
@@ -247,8 +239,23 @@ impl StoppedScript {
         if !is_request && let ScriptValue::Table(entries) = &mut fields {
             entries.push(("command".to_string(), ScriptValue::Boolean(true)));
         }
+        add_saved_text(&self.link.folder, &name, &mut fields);
         (self.logged_before, _) = log::lines_after(u64::MAX);
         Some(DebugRequest { name, fields })
+    }
+
+    /// Returns the status of the game. `dropped` is the number of messages that the tool lost.
+    fn status(&self, engine: &Engine, dropped: u64) -> SjsonTree {
+        let facts = StatusFacts {
+            folder: &self.link.folder,
+            paused: true,
+            problem: None,
+            stopped: Some(self.stopped.location()),
+            clients: self.link.clients.get(),
+            refused: self.link.server.refused(),
+            dropped,
+        };
+        status_of(engine, &facts)
     }
 
     fn defer(
@@ -330,6 +337,9 @@ impl DebuggerHost for StoppedScript {
             self.unsent_stop = Some(fields);
             return;
         }
+        if name == "debug_breakpoints_listed" {
+            self.link.workers.set_listed(&fields);
+        }
         if name == "debug_continued" && self.unsent_stop.take().is_some() {
             // The tool does not know of the stop.
             return;
@@ -378,8 +388,9 @@ fn as_eval(answer: &ScriptValue, logged: SjsonTree) -> SjsonTree {
 /// Converts an answer of the prelude. An empty Lua table becomes an empty list for keys that hold
 /// lists.
 pub fn to_tree(answer: &ScriptValue) -> SjsonTree {
-    const LISTS: [&str; 9] = [
+    const LISTS: [&str; 10] = [
         "breakpoints",
+        "changed",
         "coroutines",
         "earlier",
         "files",
@@ -460,10 +471,13 @@ pub fn ready(call: &mut IncomingCall) -> Result<Option<SjsonTree>, Refusal> {
 pub fn detach(call: &mut IncomingCall) -> Result<Option<SjsonTree>, Refusal> {
     check_tool(call)?;
     call.state.link.workers.detach();
-    if let Some(mut tool) = call.state.debugger.take() {
-        call.state.paused &= !tool.flow.end(call.app);
-    }
+    let tool = call.state.debugger.take();
+    let was_stopped = tool.is_some_and(|mut tool| tool.flow.end(call.app));
+    call.state.paused &= !was_stopped;
     end(call.app).map_err(|report| eval::refusal(&report))?;
+    if was_stopped {
+        super::flow::continue_events(call.app);
+    }
     Ok(Some(json::object([])))
 }
 
@@ -489,8 +503,9 @@ pub fn request(call: &mut IncomingCall) -> Result<Option<SjsonTree>, Refusal> {
     }
     let workers = &call.state.link.workers;
     workers.check_room(call.reply.kind, call.fields).map_err(Refusal::of)?;
-    let arguments =
-        [ScriptValue::Text(call.reply.kind.to_string()), ScriptValue::from_tree(call.fields)];
+    let mut fields = ScriptValue::from_tree(call.fields);
+    add_saved_text(&call.state.link.folder, call.reply.kind, &mut fields);
+    let arguments = [ScriptValue::Text(call.reply.kind.to_string()), fields];
     match call.app.vm.call_core("debugger_request", &arguments, REQUEST_SECONDS) {
         Ok(ScriptValue::Table(entries)) => {
             let field = |name: &str| {
@@ -516,9 +531,13 @@ impl RemoteTools {
         let ended = self.state.debugger.take_if(|tool| tool.peer.number == client);
         let Some(mut tool) = ended else { return };
         self.state.link.workers.detach();
-        self.state.paused &= !tool.flow.end(app);
+        let was_stopped = tool.flow.end(app);
+        self.state.paused &= !was_stopped;
         if let Err(report) = end(app) {
             log::error(&report.to_string());
+        }
+        if was_stopped {
+            super::flow::continue_events(app);
         }
     }
 

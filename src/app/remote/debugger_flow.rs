@@ -51,7 +51,7 @@ pub static MESSAGES: &[MessageRow] = &[
             required("graphs", FieldType::Texts, "the graph of each node: units/door.unit"),
             required("nodes", FieldType::Texts, "the nodes"),
         ],
-        answer: "nothing",
+        answer: "kept (the ids of breakpoints that were set before and stay)",
         run: set_nodes,
     },
     MessageRow {
@@ -118,11 +118,11 @@ impl FlowBreakpoints {
         (!is_same).then_some(programs)
     }
 
-    /// Removes the breakpoints of a graph, or all of them.
-    fn clear(&mut self, app: &mut App, graph: Option<&str>) {
+    /// Removes all breakpoints but those that stay.
+    fn keep(&mut self, app: &mut App, stays: impl Fn(&FlowPoint) -> bool) {
         let flow = app.vm().engine().worlds.flow.get_mut();
         self.points.retain(|point| {
-            let stays = graph.is_some_and(|graph| graph != point.graph);
+            let stays = stays(point);
             for (program, path) in point.set_in.iter().filter(|_| !stays) {
                 // A program that is not loaded any more has no breakpoints.
                 let _ = flow.set_breakpoint(program, path, false);
@@ -146,7 +146,7 @@ impl FlowBreakpoints {
     /// Ends the debugger's part in graphs: removes the breakpoints and lets events continue.
     /// Returns true if they were stopped.
     pub fn end(&mut self, app: &mut App) -> bool {
-        self.clear(app, None);
+        self.keep(app, |_| false);
         self.announced = None;
         let flow = app.vm().engine().worlds.flow.get_mut();
         let was_stopped = flow.stopped_node().is_some();
@@ -190,7 +190,7 @@ fn set_lines(call: &mut IncomingCall) -> Answer {
         _ => Vec::new(),
     };
     let Some(tool) = &mut call.state.debugger else { return Ok(None) };
-    tool.flow.clear(call.app, Some(&graph));
+    tool.flow.keep(call.app, |point| point.graph != graph);
     let points = wanted.iter().map(|line| {
         let found = node_at(&nodes, line.clamp(0.0, 1e9) as usize);
         let Some((node, first, _)) = found.map(|at| &nodes[at]) else {
@@ -259,12 +259,20 @@ fn texts<'a>(fields: &'a SjsonTree, key: &str) -> impl Iterator<Item = &'a str> 
 fn set_nodes(call: &mut IncomingCall) -> Answer {
     check_tool(call)?;
     let Some(tool) = &mut call.state.debugger else { return Ok(None) };
-    tool.flow.clear(call.app, None);
     let nodes = texts(call.fields, "graphs").zip(texts(call.fields, "nodes"));
-    for (graph, node) in nodes.take(BREAKPOINTS_MAX) {
-        tool.flow.add(call.app, graph, node);
+    let nodes: BTreeSet<(&str, &str)> = nodes.take(BREAKPOINTS_MAX).collect();
+    let is_wanted = |it: &FlowPoint| nodes.contains(&(it.graph.as_str(), it.node.as_str()));
+    tool.flow.keep(call.app, is_wanted);
+    let points = &tool.flow.points;
+    let kept = json::numbers(points.iter().map(|it| f64::from(it.id)).collect::<Vec<_>>());
+    let known: BTreeSet<(String, String)> =
+        points.iter().map(|it| (it.graph.clone(), it.node.clone())).collect();
+    for (graph, node) in nodes {
+        if !known.contains(&(graph.to_string(), node.to_string())) {
+            tool.flow.add(call.app, graph, node);
+        }
     }
-    Ok(Some(object([])))
+    Ok(Some(object([("kept", kept)])))
 }
 
 fn values(call: &mut IncomingCall) -> Answer {

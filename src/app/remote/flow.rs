@@ -11,6 +11,7 @@ use engine_flow::{
 };
 use engine_foundation::hash::murmur64a;
 use engine_foundation::json::{self, object};
+use engine_foundation::log;
 use engine_foundation::sjson::{self, SjsonTree};
 use engine_platform::broker;
 use engine_runtime::Engine;
@@ -347,6 +348,14 @@ pub fn breakpoint(call: &mut IncomingCall) -> Answer {
 fn run(call: &mut IncomingCall) -> Result<(), Refusal> {
     let ran = call.app.vm().call_core("run_flow_events", &[], STEP_SECONDS);
     ran.map(|_| ()).map_err(|report| refuse(report.message))
+}
+
+/// Runs the events that have waited at a breakpoint, after the debugger has left: nothing else may
+/// run the graph's events in this frame.
+pub fn continue_events(app: &mut App) {
+    if let Err(report) = app.vm().call_core("run_flow_events", &[], STEP_SECONDS) {
+        log::error(&report.to_string());
+    }
 }
 
 /// Runs one node after a breakpoint.

@@ -120,7 +120,8 @@ static MESSAGES: &[MessageRow] = &[
         fields: &[],
         answer: "game, folder, version, engine, build, deterministic, frame, seconds, paused, \
                  problem, stopped (the line at which the debugger has stopped a script), \
-                 draws, size, scale, worlds, units, clients, refused, dropped",
+                 sound_held (sounds pause meanwhile), draws, size, scale, worlds, units, clients, \
+                 refused, dropped",
         run: super::status::status,
     },
     MessageRow {

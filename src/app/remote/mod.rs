@@ -24,6 +24,7 @@ mod picture_encoding;
 mod profiler;
 mod references;
 mod resources;
+mod saved_text;
 mod screenshots;
 mod simulated_devices;
 mod stats;
@@ -54,6 +55,7 @@ use std::path::{Path, PathBuf};
 use std::rc::Rc;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
+pub use stopped_game::StoppedGame;
 use subscriptions::{StepSamples, Subscriptions};
 
 /// Maximum time per frame for handling messages. Remaining messages wait for the next frame.
@@ -396,10 +398,13 @@ impl App {
         self.tools.as_ref().is_some_and(|it| it.state.paused)
     }
 
-    /// Resumes the game, even if remote tools have paused it.
+    /// Resumes the game, even if remote tools have paused it, or a stopped worker does.
     pub(super) fn resume(&mut self) {
         if let Some(tools) = &mut self.tools {
             tools.state.paused = false;
+            if tools.state.link.workers.hub.is_worker_stopped() {
+                tools.state.link.workers.detach();
+            }
         }
     }
 

@@ -1,5 +1,6 @@
 //! The status of a game for tools, also of one that the debugger has stopped.
 
+use super::stopped_game::location_of;
 use super::{IncomingCall, Refusal};
 use engine_foundation::json;
 use engine_foundation::sjson::SjsonTree;
@@ -22,11 +23,12 @@ pub struct StatusFacts<'a> {
 
 /// Returns the reply to `status`.
 pub fn status(call: &mut IncomingCall) -> Result<Option<SjsonTree>, Refusal> {
+    let worker = call.state.link.workers.stop().map(|event| location_of(&event));
     let facts = StatusFacts {
         folder: &call.state.folder,
         paused: call.state.paused,
         problem: call.state.problem.clone(),
-        stopped: None,
+        stopped: worker.as_deref(),
         clients: call.clients,
         refused: call.state.link.server.refused(),
         dropped: call.dropped,
@@ -56,6 +58,7 @@ pub fn status_of(engine: &Engine, facts: &StatusFacts) -> SjsonTree {
         ("paused", SjsonTree::Bool(facts.paused)),
         ("problem", problem),
         ("stopped", facts.stopped.map_or(SjsonTree::Null, json::text)),
+        ("sound_held", SjsonTree::Bool(engine.devices.sounds.is_held())),
         ("draws", SjsonTree::Bool(engine.drawing.builder.is_shown)),
         ("size", json::numbers([f64::from(width), f64::from(height)])),
         ("scale", SjsonTree::Number(engine.devices.window.scale)),

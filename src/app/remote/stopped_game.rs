@@ -28,7 +28,7 @@ fn text<'a>(tree: &'a SjsonTree, key: &str) -> &'a str {
 }
 
 /// Returns the location of a stop by the frame in its event: `units/orc.lua:12`.
-fn location_of(event: &SjsonTree) -> String {
+pub fn location_of(event: &SjsonTree) -> String {
     let frame = match event.get("frames") {
         Some(SjsonTree::Array(frames)) => frames.first(),
         _ => None,
@@ -48,11 +48,24 @@ impl StoppedGame {
         self.location = location_of(event);
         self.reason = match text(event, "reason") {
             "breakpoint" => "by a breakpoint",
+            "function" => "by the breakpoint of a function",
+            "data" => "by a value that has changed",
+            "error" if text(event, "kind") == "warning" => "by a warning",
             "error" => "by an error",
-            "entry" => "at the start",
             _ => "after a step or a pause",
         }
         .to_string();
+        // Another stop may follow, whose banner is another one.
+        self.display = None;
+    }
+
+    /// Returns the text over the last frame.
+    fn banner(&self) -> String {
+        let StoppedGame { reason, location, .. } = self;
+        format!(
+            "Stopped {reason} at {location}. Continue in the debugger; closing the window ends \
+             the stop."
+        )
     }
 
     /// Returns the line at which the script is stopped.
@@ -77,13 +90,8 @@ impl StoppedGame {
 
     /// Shows the last frame with the banner. `changes` are those of the window since the last call.
     pub fn show(&mut self, display: &mut Display, engine: &mut Engine, changes: &[WindowChange]) {
-        let banner = || {
-            format!(
-                "Stopped {} at {}. Continue in the debugger; closing the window ends the stop.",
-                self.reason, self.location
-            )
-        };
-        let paused = self.display.get_or_insert_with(|| display.begin_pause(engine, banner()));
+        let banner = self.display.is_none().then(|| self.banner()).unwrap_or_default();
+        let paused = self.display.get_or_insert_with(|| display.begin_pause(engine, banner));
         display.show_paused(engine, paused, changes);
     }
 }
@@ -92,6 +100,22 @@ impl StoppedGame {
 mod tests {
     use super::*;
     use engine_foundation::json;
+
+    #[test]
+    fn the_banner_has_the_reason_of_a_stop() {
+        for (event, wanted) in [
+            (r#"{"reason": "breakpoint"}"#, "Stopped by a breakpoint at"),
+            (r#"{"reason": "function"}"#, "Stopped by the breakpoint of a function at"),
+            (r#"{"reason": "data"}"#, "Stopped by a value that has changed at"),
+            (r#"{"reason": "error", "kind": "caught"}"#, "Stopped by an error at"),
+            (r#"{"reason": "error", "kind": "warning"}"#, "Stopped by a warning at"),
+            (r#"{"reason": "step"}"#, "Stopped after a step or a pause at"),
+        ] {
+            let mut stopped = StoppedGame::default();
+            stopped.note(&json::read(event).expect("JSON"));
+            assert!(stopped.banner().starts_with(wanted), "{}", stopped.banner());
+        }
+    }
 
     #[test]
     fn a_stop_has_the_line_of_its_innermost_function() {

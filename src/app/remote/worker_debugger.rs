@@ -5,12 +5,12 @@
 use super::debugger::{NO_FRAME, send_event, to_tree};
 use super::message_table::{check, find};
 use super::{IncomingCall, PendingReply, Refusal};
-use engine_foundation::json;
 use engine_foundation::sjson::SjsonTree;
+use engine_foundation::{json, log, panic};
 use engine_remote::{ClientEvent, ClientEventKind, RemoteConnection};
 use engine_script::{DebugRequest, ScriptValue, WorkerDebugHub};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex};
 
 /// Messages of the debugger that the game answers also while a worker is stopped: they are about
 /// all scripts.
@@ -37,20 +37,49 @@ fn setting_key(name: &str, fields: &SjsonTree) -> Option<String> {
     }
 }
 
+/// Returns the fields of a request for workers, with the ids of the game's answer.
+fn with_ids(fields: &SjsonTree, answer: &SjsonTree) -> ScriptValue {
+    let mut fields = ScriptValue::from_tree(fields);
+    if let (Some(SjsonTree::Array(points)), ScriptValue::Table(entries)) =
+        (answer.get("breakpoints"), &mut fields)
+    {
+        let ids = points.iter().filter_map(|point| point.get("id"));
+        let ids = ids.map(ScriptValue::from_tree).collect();
+        entries.push(("ids".to_string(), ScriptValue::List(ids)));
+    }
+    fields
+}
+
 /// The workers of a game, as its tools see them.
 #[derive(Default)]
 pub struct DebuggedWorkers {
     pub hub: Arc<WorkerDebugHub>,
     /// The number of the client that debugs the game, or 0.
     tool: AtomicU64,
+    /// The event of the stop of a worker.
+    stop: Arc<Mutex<Option<SjsonTree>>>,
 }
 
 impl DebuggedWorkers {
     /// Begins to debug all workers.
     pub fn attach(&self, peer: &Arc<RemoteConnection>) {
         self.tool.store(peer.number, Ordering::SeqCst);
-        let peer = peer.clone();
-        self.hub.attach(Arc::new(move |name, fields| send_event(&peer, name, to_tree(&fields))));
+        let (peer, stop) = (peer.clone(), self.stop.clone());
+        self.hub.attach(Arc::new(move |name, fields| {
+            let fields = to_tree(&fields);
+            match name {
+                "debug_stopped" => *panic::lock(&stop) = Some(fields.clone()),
+                "debug_continued" => *panic::lock(&stop) = None,
+                _ => {}
+            }
+            send_event(&peer, name, fields);
+        }));
+    }
+
+    /// Returns the event of the stop while the script of a worker is stopped.
+    pub fn stop(&self) -> Option<SjsonTree> {
+        let event = panic::lock(&self.stop).clone();
+        event.filter(|_| self.hub.is_worker_stopped())
     }
 
     pub fn detach(&self) {
@@ -73,16 +102,23 @@ impl DebuggedWorkers {
     /// whose numbers of breakpoints count for workers, too.
     pub fn set(&self, name: &str, fields: &SjsonTree, answer: &SjsonTree) {
         let Some(key) = setting_key(name, fields) else { return };
-        let bytes = json::write(fields).len();
-        let mut fields = ScriptValue::from_tree(fields);
-        if let (Some(SjsonTree::Array(points)), ScriptValue::Table(entries)) =
-            (answer.get("breakpoints"), &mut fields)
-        {
-            let ids = points.iter().filter_map(|point| point.get("id"));
-            let ids = ids.map(ScriptValue::from_tree).collect();
-            entries.push(("ids".to_string(), ScriptValue::List(ids)));
+        self.hub.set(&key, name, with_ids(fields, answer), json::write(fields).len());
+    }
+
+    /// Passes the breakpoints of a file on to workers: those that a command has changed in the game
+    /// to all, those that a reload has moved to the ones that start later, because the others keep
+    /// their code. `event` has them.
+    pub fn set_listed(&self, event: &SjsonTree) {
+        if event.get("reason") == Some(&json::text("moved")) {
+            if let Some(key) = setting_key("debug_breakpoints", event) {
+                self.hub.replace(&key, with_ids(event, event));
+            }
+            return;
         }
-        self.hub.set(&key, name, fields, bytes);
+        match self.check_room("debug_breakpoints", event) {
+            Ok(()) => self.set("debug_breakpoints", event, event),
+            Err(problem) => log::warning(&format!("workers do not get a breakpoint: {problem}")),
+        }
     }
 
     /// Takes an event if it is a request to the stopped worker.

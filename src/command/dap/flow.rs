@@ -2,6 +2,7 @@
 //! stops the events, the editor sees a thread of its own: its functions are nodes.
 
 use super::Adapter;
+use super::point_ids::PointList;
 use super::responses::{Context, Pending, items, number, text};
 use engine_foundation::json;
 use engine_foundation::sjson::SjsonTree;
@@ -23,12 +24,39 @@ pub fn is_graph(file: &str) -> bool {
     ENDINGS.iter().any(|ending| file.ends_with(ending))
 }
 
+fn line(point: &SjsonTree) -> f64 {
+    number(point, "line")
+}
+
+/// Returns true if a breakpoint stops each time.
+fn is_plain(point: &SjsonTree) -> bool {
+    ["condition", "hitCondition", "logMessage"].iter().all(|key| text(point, key).is_empty())
+}
+
+/// Puts breakpoints that were not set, by their index and line, among those in an answer.
+pub fn add_refused(points: &mut Vec<SjsonTree>, refused: &[(usize, f64)]) {
+    for (at, line) in refused {
+        let message = "breakpoints of graphs have no conditions, numbers of hits or log messages";
+        let point = json::object([
+            ("verified", SjsonTree::Bool(false)),
+            ("line", SjsonTree::Number(*line)),
+            ("message", json::text(message)),
+        ]);
+        points.insert((*at).min(points.len()), point);
+    }
+}
+
 impl Adapter {
-    /// Sets the breakpoints of a graph's file.
-    pub fn set_flow_breakpoints(&mut self, pending: Pending, file: String, lines: SjsonTree) {
+    /// Sets the breakpoints of a graph's file. Those with a condition are not set: a graph has no
+    /// Lua, and nodes that stop each time would not be what the editor asks for.
+    pub fn set_flow_breakpoints(&mut self, pending: Pending, file: String, points: &[SjsonTree]) {
+        let lines = json::numbers(points.iter().filter(|it| is_plain(it)).map(line));
         let fields = vec![("file", json::text(&file)), ("lines", lines)];
         self.flow_breakpoints.insert(file.clone(), fields.clone());
-        self.ask_game(pending, "debug_flow_breakpoints", fields, Context::Breakpoints(file));
+        let refused = points.iter().enumerate().filter(|(_, it)| !is_plain(it));
+        let refused = refused.map(|(at, it)| (at, line(it))).collect();
+        let context = Context::FlowBreakpoints { file, refused };
+        self.ask_game(pending, "debug_flow_breakpoints", fields, context);
     }
 
     /// Handles the events of graphs. Returns false if it is another event.
@@ -48,7 +76,7 @@ impl Adapter {
                     ("text", json::text(stop)),
                     ("threadId", SjsonTree::Number(THREAD)),
                     ("allThreadsStopped", SjsonTree::Bool(true)),
-                    ("hitBreakpointIds", SjsonTree::Array(points.to_vec())),
+                    ("hitBreakpointIds", self.points.of_all(points)),
                 ];
                 self.event("stopped", json::object(body));
             }
@@ -63,11 +91,10 @@ impl Adapter {
             }
             "debug_flow_verified" => {
                 let point = json::object([
-                    ("id", SjsonTree::Number(number(tree, "point"))),
+                    ("id", SjsonTree::Number(self.points.of(number(tree, "point")))),
                     ("verified", SjsonTree::Bool(true)),
                 ]);
-                let body = [("reason", json::text("changed")), ("breakpoint", point)];
-                self.event("breakpoint", json::object(body));
+                self.breakpoint_event("changed", point);
             }
             _ => return false,
         }
@@ -121,7 +148,8 @@ impl Adapter {
                 self.respond(&pending, json::object([("scopes", scopes)]));
             }
             "variables" => {
-                self.ask_game(pending, "debug_flow_values", vec![], Context::Variables);
+                let context = Context::Variables { is_page: true };
+                self.ask_game(pending, "debug_flow_values", vec![], context);
             }
             _ => self.refuse(&pending, "a graph has no Lua: choose a function of a script"),
         }
@@ -148,7 +176,22 @@ impl Adapter {
             json::texts(items(arguments, "nodes").iter().map(|node| text(node, key).to_string()))
         };
         let fields = vec![("graphs", list("graph")), ("nodes", list("node"))];
-        self.ask_game(pending, "debug_flow_set_nodes", fields, Context::Nothing);
+        self.flow_nodes = Some(fields.clone());
+        self.ask_game(pending, "debug_flow_set_nodes", fields, Context::Nodes);
+    }
+
+    /// Tells the editor which of its breakpoints the nodes have replaced. `answer` has the others.
+    pub fn nodes_set(&mut self, answer: &SjsonTree) {
+        let SjsonTree::Array(kept) = self.points.of_all(items(answer, "kept")) else { return };
+        for (file, _) in std::mem::take(&mut self.flow_breakpoints) {
+            for id in self.points.forget(&PointList::File(file)) {
+                let id = SjsonTree::Number(id as f64);
+                if !kept.contains(&id) {
+                    let point = json::object([("id", id), ("verified", SjsonTree::Bool(false))]);
+                    self.breakpoint_event("removed", point);
+                }
+            }
+        }
     }
 
     /// Starts or stops the sampling of scripts: `{"on": true}`.

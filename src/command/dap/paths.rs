@@ -1,6 +1,6 @@
 //! Paths of scripts, as the editor and the game name them.
 
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 
 /// The folder of a game.
 pub struct GamePaths {
@@ -31,12 +31,17 @@ impl GamePaths {
     /// Returns the name of a script by its path, or `None` if it is not in the game's folder. Links
     /// are followed.
     pub fn script_of(&self, path: &Path) -> Option<String> {
-        let real = std::fs::canonicalize(path);
+        let real = without_links(path);
         let inside = match &real {
-            Ok(real) => real.strip_prefix(&self.real).or_else(|_| path.strip_prefix(&self.folder)),
-            Err(_) => path.strip_prefix(&self.folder),
+            Some(real) => {
+                real.strip_prefix(&self.real).or_else(|_| path.strip_prefix(&self.folder))
+            }
+            None => path.strip_prefix(&self.folder),
         };
-        let parts = inside.ok()?.components().map(|part| part.as_os_str().to_str());
+        let parts = inside.ok()?.components().map(|part| match part {
+            Component::Normal(name) => name.to_str(),
+            _ => None,
+        });
         parts.collect::<Option<Vec<_>>>().map(|parts| parts.join("/"))
     }
 
@@ -45,6 +50,16 @@ impl GamePaths {
         let path = self.folder.join(script);
         path.is_file().then_some(path)
     }
+}
+
+/// Returns a path without links, and in the upper and lower case that the file system has. A part
+/// that does not exist is as it is, in the nearest folder that does.
+fn without_links(path: &Path) -> Option<PathBuf> {
+    path.ancestors().find_map(|ancestor| {
+        let real = std::fs::canonicalize(ancestor).ok()?;
+        let rest = path.strip_prefix(ancestor).ok()?;
+        Some(if rest.as_os_str().is_empty() { real } else { real.join(rest) })
+    })
 }
 
 #[cfg(test)]
@@ -61,7 +76,17 @@ mod tests {
         assert_eq!(game.script_of(&orc).as_deref(), Some("units/orc.lua"));
         assert_eq!(game.script_of(&folder.join("game/new.lua")).as_deref(), Some("new.lua"));
         assert_eq!(game.script_of(&folder.join("other.lua")), None);
-        assert_eq!(game.path_of("units/orc.lua"), Some(orc));
+        for outside in ["none/../../other.lua", "../other.lua"] {
+            assert_eq!(game.script_of(&folder.join("game").join(outside)), None, "{outside}");
+        }
+        assert_eq!(game.path_of("units/orc.lua"), Some(orc.clone()));
+        if cfg!(windows) {
+            // Editors write the letter of the drive, and names, in either case.
+            let upper = PathBuf::from(orc.to_string_lossy().to_uppercase());
+            assert_eq!(game.script_of(&upper).as_deref(), Some("units/orc.lua"));
+            let new = PathBuf::from(folder.join("game").to_string_lossy().to_uppercase());
+            assert_eq!(game.script_of(&new.join("new.lua")).as_deref(), Some("new.lua"));
+        }
         assert_eq!(game.path_of("core/stingray.lua"), None);
         #[cfg(unix)]
         {
@@ -69,6 +94,10 @@ mod tests {
             std::os::unix::fs::symlink(folder.join("game"), &link).unwrap();
             let of_link = game.script_of(&link.join("units/orc.lua"));
             assert_eq!(of_link.as_deref(), Some("units/orc.lua"));
+            // The file, or its folder, does not exist yet.
+            for new in ["units/elf.lua", "items/sword.lua"] {
+                assert_eq!(game.script_of(&link.join(new)).as_deref(), Some(new));
+            }
         }
         assert!(GamePaths::new(&folder.join("none")).is_err());
         std::fs::remove_dir_all(folder).unwrap();

@@ -3,6 +3,7 @@
 use super::flow;
 use super::game::{DebuggedGame, DebuggedTests, Launch};
 use super::paths::GamePaths;
+use super::point_ids::PointList;
 use super::responses::{Context, Pending, items, number, text};
 use super::workers;
 use super::{Adapter, LOST_VERSION, UnsavedSource};
@@ -16,6 +17,21 @@ const BREAKPOINTS_MAX: usize = 1000;
 const ITEMS_MAX: f64 = 1000.0;
 /// Maximum number of a coroutine.
 const THREADS_MAX: f64 = 1001.0;
+
+/// Requests that can be cancelled, because they set nothing.
+const READING_REQUESTS: [&str; 11] = [
+    "breakpointLocations",
+    "completions",
+    "evaluate",
+    "exceptionInfo",
+    "gotoTargets",
+    "loadedSources",
+    "scopes",
+    "source",
+    "stackTrace",
+    "threads",
+    "variables",
+];
 
 /// Abilities of the adapter.
 const CAPABILITIES: [&str; 21] = [
@@ -117,8 +133,7 @@ impl Adapter {
             }
             "disconnect" => self.disconnect(&pending, arguments),
             "terminate" => self.ask_game(pending, "quit", vec![], Context::Nothing),
-            // Requests are sent to the game at once, and it answers them in order.
-            "cancel" => self.respond(&pending, json::object([])),
+            "cancel" => self.cancel(&pending, arguments),
             _ => self.handle_request_to_script(pending, arguments),
         }
     }
@@ -146,12 +161,15 @@ impl Adapter {
                 self.ask_game(pending, "debug_scopes", vec![("frame", id)], Context::Scopes);
             }
             "variables" => {
+                let count = number(arguments, "count");
                 let fields = vec![
                     ("reference", limited(number(arguments, "variablesReference"), 2e9)),
                     ("first", limited(number(arguments, "start"), 2e9)),
                     ("max", most(arguments, "count")),
+                    ("filter", json::text(text(arguments, "filter"))),
                 ];
-                self.ask_game(pending, "debug_variables", fields, Context::Variables);
+                let is_page = (1.0..=ITEMS_MAX).contains(&count);
+                self.ask_game(pending, "debug_variables", fields, Context::Variables { is_page });
             }
             "setVariable" => {
                 let fields = vec![
@@ -297,28 +315,6 @@ impl Adapter {
         self.poll_game();
     }
 
-    /// Debugs a game that was restarted.
-    pub fn set_up_again(&mut self) {
-        self.forget_texts();
-        let Some(game) = &mut self.game else { return };
-        let mut done = game.client.send("debug_attach", Vec::new());
-        for fields in self.breakpoints.values() {
-            done = done.and_then(|_| game.client.send("debug_breakpoints", fields.clone()));
-        }
-        self.flow_frames.clear();
-        for fields in self.flow_breakpoints.values() {
-            done = done.and_then(|_| game.client.send("debug_flow_breakpoints", fields.clone()));
-        }
-        if !self.functions.is_empty() {
-            done = done.and_then(|_| game.client.send("debug_functions", self.functions.clone()));
-        }
-        done = done.and_then(|_| game.client.send("debug_errors", self.errors.clone()));
-        done = done.and_then(|_| game.client.send("debug_ready", Vec::new()));
-        if let Err(error) = done {
-            self.output("stderr", &format!("engine dap: {}\n", error.message));
-        }
-    }
-
     fn set_breakpoints(&mut self, pending: Pending, arguments: &SjsonTree) {
         let points = items(arguments, "breakpoints");
         let Some(script) = self.script_of(arguments) else {
@@ -338,13 +334,13 @@ impl Adapter {
                 format!("a file can have {BREAKPOINTS_MAX} breakpoints (BREAKPOINTS_MAX)");
             return self.refuse(&pending, &message);
         }
+        if flow::is_graph(&script) {
+            return self.set_flow_breakpoints(pending, script, points);
+        }
         let list = |key: &str| {
             SjsonTree::Array(points.iter().map(|point| json::text(text(point, key))).collect())
         };
         let lines = json::numbers(points.iter().map(|point| number(point, "line")));
-        if flow::is_graph(&script) {
-            return self.set_flow_breakpoints(pending, script, lines);
-        }
         let fields = vec![
             ("file", json::text(&script)),
             ("lines", lines),
@@ -353,7 +349,20 @@ impl Adapter {
             ("logs", list("logMessage")),
         ];
         self.breakpoints.insert(script.clone(), fields.clone());
-        self.ask_game(pending, "debug_breakpoints", fields, Context::Breakpoints(script));
+        let context = Context::Breakpoints(PointList::File(script));
+        self.ask_game(pending, "debug_breakpoints", fields, context);
+    }
+
+    /// Refuses a request that the game has not answered. It is carried out, but it only reads.
+    fn cancel(&mut self, pending: &Pending, arguments: &SjsonTree) {
+        let request = SjsonTree::Number(number(arguments, "requestId"));
+        let is_it =
+            |it: &Pending| it.number == request && READING_REQUESTS.contains(&it.command.as_str());
+        let found = self.pending.iter().find(|(_, it)| is_it(it)).map(|(id, _)| *id);
+        if let Some(cancelled) = found.and_then(|id| self.pending.remove(&id)) {
+            self.refuse(&cancelled, "cancelled");
+        }
+        self.respond(pending, json::object([]));
     }
 
     fn script_of(&self, arguments: &SjsonTree) -> Option<String> {

@@ -1,5 +1,6 @@
 //! Translation of what the game sends: answers to the requests of the editor, and events.
 
+use super::point_ids::PointList;
 use super::values::unknown_data;
 use super::{Adapter, UnsavedSource, flow, workers};
 use engine_foundation::json;
@@ -20,12 +21,23 @@ pub enum Context {
     Nothing,
     /// The response of a request that lets the script continue.
     Continued,
-    /// Breakpoints of a script, with those of the request.
-    Breakpoints(String),
+    Breakpoints(PointList),
+    /// Breakpoints of a graph's file. Those with these indices and lines were not sent.
+    FlowBreakpoints {
+        file: String,
+        refused: Vec<(usize, f64)>,
+    },
+    /// Breakpoints of a game that was restarted. No request waits for them.
+    Again(PointList),
+    /// Nodes were chosen for breakpoints.
+    Nodes,
     Locations,
     Stack,
     Scopes,
-    Variables,
+    /// Variables; all of them if the editor did not ask for a page.
+    Variables {
+        is_page: bool,
+    },
     /// A value: the response names it `result` or `value`.
     Value(&'static str),
     /// The values of a line that runs without a stopped script.
@@ -81,8 +93,31 @@ fn value(name: &'static str, tree: &SjsonTree) -> Vec<(String, SjsonTree)> {
         ("type", field(tree, "kind")),
         ("variablesReference", SjsonTree::Number(number(tree, "reference"))),
     ];
-    let known = entries.into_iter().filter(|(_, value)| *value != SjsonTree::Null);
+    let counts = [("indexedVariables", "indexed"), ("namedVariables", "named")];
+    let counts = counts.map(|(name, key)| (name, field(tree, key)));
+    let known = entries.into_iter().chain(counts).filter(|(_, value)| *value != SjsonTree::Null);
     known.map(|(key, value)| (key.to_string(), value)).collect()
+}
+
+/// Returns the answer to `variables`. If the editor has asked for all and some are missing, the
+/// last one says so.
+fn variables(tree: &SjsonTree, is_page: bool) -> SjsonTree {
+    let variable = |variable: &SjsonTree| {
+        let mut entries = value("value", variable);
+        entries.push(("name".to_string(), field(variable, "name")));
+        SjsonTree::Object(entries)
+    };
+    let mut variables: Vec<SjsonTree> = items(tree, "variables").iter().map(variable).collect();
+    let follow = number(tree, "follow");
+    if follow >= 1.0 && !is_page {
+        let rest = format!("{follow} or more follow: an expression shows one, such as list[2000]");
+        variables.push(json::object([
+            ("name", json::text("…")),
+            ("value", json::text(rest)),
+            ("variablesReference", SjsonTree::Number(0.0)),
+        ]));
+    }
+    json::object([("variables", SjsonTree::Array(variables))])
 }
 
 /// Returns the answer to `exceptionInfo`.
@@ -122,12 +157,9 @@ impl Adapter {
         match text(tree, "type") {
             "debug_stopped" => self.stopped(tree),
             "debug_breakpoints_changed" => {
-                for point in items(tree, "breakpoints") {
-                    let point = self.breakpoint(text(tree, "file"), point);
-                    let body = [("reason", json::text("changed")), ("breakpoint", point)];
-                    self.event("breakpoint", json::object(body));
-                }
+                self.breakpoints_event("changed", text(tree, "file"), items(tree, "breakpoints"));
             }
+            "debug_breakpoints_listed" => self.breakpoints_listed(tree),
             // The next script may be stopped already.
             "debug_continued" if number(tree, "worker") != self.stopped_worker => {}
             "debug_continued" => (self.is_stopped, self.stopped_worker) = (false, 0.0),
@@ -187,8 +219,9 @@ impl Adapter {
         if tree.get("message").is_some() {
             body.push(("text".to_string(), field(tree, "message")));
         }
-        if let Some(ids) = tree.get("breakpoints") {
-            body.push(("hitBreakpointIds".to_string(), ids.clone()));
+        if tree.get("breakpoints").is_some() {
+            let ids = self.points.of_all(items(tree, "breakpoints"));
+            body.push(("hitBreakpointIds".to_string(), ids));
         }
         self.event("stopped", SjsonTree::Object(body));
     }
@@ -199,10 +232,45 @@ impl Adapter {
         if !script.is_empty() {
             entries.push(("source".to_string(), self.source(script)));
         }
-        for key in ["id", "line", "message"] {
+        if point.get("id").is_some() {
+            let id = SjsonTree::Number(self.points.of(number(point, "id")));
+            entries.push(("id".to_string(), id));
+        }
+        for key in ["line", "message"] {
             entries.extend(point.get(key).map(|value| (key.to_string(), value.clone())));
         }
         SjsonTree::Object(entries)
+    }
+
+    /// Tells the editor of breakpoints: "changed", "new" or "removed".
+    fn breakpoints_event(&mut self, reason: &str, file: &str, points: &[SjsonTree]) {
+        for point in points {
+            let point = self.breakpoint(file, point);
+            self.breakpoint_event(reason, point);
+        }
+    }
+
+    pub fn breakpoint_event(&mut self, reason: &str, point: SjsonTree) {
+        let body = [("reason", json::text(reason)), ("breakpoint", point)];
+        self.event("breakpoint", json::object(body));
+    }
+
+    /// Notes breakpoints that a reload has moved, or that a command of the console has set or
+    /// removed: a restarted game gets them as they are now.
+    fn breakpoints_listed(&mut self, tree: &SjsonTree) {
+        let file = text(tree, "file");
+        self.breakpoints_event(text(tree, "reason"), file, items(tree, "changed"));
+        self.points.keep(PointList::File(file.to_string()), tree);
+        let keys = ["lines", "conditions", "hits", "logs"];
+        let lists = keys.map(|key| (key, SjsonTree::Array(items(tree, key).to_vec())));
+        let fields = std::iter::once(("file", json::text(file))).chain(lists).collect();
+        self.breakpoints.insert(file.to_string(), fields);
+    }
+
+    /// Returns the breakpoints of a list in an answer.
+    fn points_of(&mut self, list: &PointList, tree: &SjsonTree) -> Vec<SjsonTree> {
+        let points = items(tree, "breakpoints").iter();
+        points.map(|point| self.breakpoint(list.file(), point)).collect()
     }
 
     /// Returns a script as the editor knows it. One without a file has a number.
@@ -257,10 +325,25 @@ impl Adapter {
         let body = match &pending.context {
             Context::Nothing => json::object([]),
             Context::Continued => json::object([("allThreadsContinued", SjsonTree::Bool(true))]),
-            Context::Breakpoints(script) => {
-                let points = items(tree, "breakpoints").iter();
-                let points = points.map(|point| self.breakpoint(script, point)).collect();
+            Context::Breakpoints(list) => {
+                self.points.set(list.clone(), tree);
+                let points = self.points_of(list, tree);
                 json::object([("breakpoints", SjsonTree::Array(points))])
+            }
+            Context::FlowBreakpoints { file, refused } => {
+                let list = PointList::File(file.clone());
+                self.points.set(list.clone(), tree);
+                let mut points = self.points_of(&list, tree);
+                flow::add_refused(&mut points, refused);
+                json::object([("breakpoints", SjsonTree::Array(points))])
+            }
+            Context::Again(list) => {
+                self.points.restore(list, tree);
+                return self.breakpoints_event("changed", list.file(), items(tree, "breakpoints"));
+            }
+            Context::Nodes => {
+                self.nodes_set(tree);
+                json::object([])
             }
             Context::Locations => {
                 let line = |line: &SjsonTree| json::object([("line", line.clone())]);
@@ -278,15 +361,7 @@ impl Adapter {
                 let scopes = items(tree, "scopes").iter().map(scope).collect();
                 json::object([("scopes", SjsonTree::Array(scopes))])
             }
-            Context::Variables => {
-                let variable = |variable: &SjsonTree| {
-                    let mut entries = value("value", variable);
-                    entries.push(("name".to_string(), field(variable, "name")));
-                    SjsonTree::Object(entries)
-                };
-                let variables = items(tree, "variables").iter().map(variable).collect();
-                json::object([("variables", SjsonTree::Array(variables))])
-            }
+            Context::Variables { is_page } => variables(tree, *is_page),
             Context::Value(name) => SjsonTree::Object(value(name, tree)),
             Context::Values => {
                 let values = items(tree, "values").iter().filter_map(|value| match value {

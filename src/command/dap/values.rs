@@ -1,6 +1,7 @@
 //! The requests of the editor about expressions, and breakpoints that have no line: those of
 //! functions and of values.
 
+use super::point_ids::PointList;
 use super::requests::limited;
 use super::responses::{Context, Pending, items, number, text};
 use super::workers;
@@ -43,7 +44,8 @@ impl Adapter {
             ("hits", list(points, "hitCondition")),
         ];
         self.functions = fields.clone();
-        self.ask_game(pending, "debug_functions", fields, Context::Breakpoints(String::new()));
+        let context = Context::Breakpoints(PointList::Functions);
+        self.ask_game(pending, "debug_functions", fields, context);
     }
 
     pub fn set_data_breakpoints(&mut self, pending: Pending, arguments: &SjsonTree) {
@@ -56,7 +58,7 @@ impl Adapter {
             ("conditions", list(points, "condition")),
             ("hits", list(points, "hitCondition")),
         ];
-        self.ask_game(pending, "debug_data", fields, Context::Breakpoints(String::new()));
+        self.ask_game(pending, "debug_data", fields, Context::Breakpoints(PointList::Data));
     }
 
     pub fn data_breakpoint_info(&mut self, pending: Pending, arguments: &SjsonTree) {
@@ -95,13 +97,13 @@ impl Adapter {
 
     pub fn evaluate(&mut self, pending: Pending, arguments: &SjsonTree) {
         let expression = text(arguments, "expression");
-        let is_path = |c: char| c.is_alphanumeric() || "_.[]\"'".contains(c);
-        if text(arguments, "context") == "hover" && !expression.chars().all(is_path) {
-            // The mouse must not call functions of the game.
-            return self.refuse(&pending, "only names and fields are shown here");
-        }
         let line = json::text(expression);
         let id = number(arguments, "frameId");
+        // The mouse must not call functions of the game.
+        let is_raw = text(arguments, "context") == "hover";
+        if id < 1.0 && is_raw {
+            return self.refuse(&pending, "names are shown while a script is stopped");
+        }
         if id < 1.0 {
             return self.ask_game(pending, "eval", vec![("text", line)], Context::Values);
         }
@@ -109,8 +111,13 @@ impl Adapter {
         let is_whole = SjsonTree::Bool(text(arguments, "context") == "clipboard");
         let is_command = SjsonTree::Bool(text(arguments, "context") == "repl");
         let frame = limited(id - 1.0, 2e9);
-        let fields =
-            vec![("text", line), ("frame", frame), ("whole", is_whole), ("command", is_command)];
+        let fields = vec![
+            ("text", line),
+            ("frame", frame),
+            ("whole", is_whole),
+            ("command", is_command),
+            ("raw", SjsonTree::Bool(is_raw)),
+        ];
         self.ask_game(pending, "debug_evaluate", fields, Context::Value("result"));
     }
 

@@ -20,6 +20,36 @@ pub unsafe extern "C-unwind" fn stop_at_errors(l: *mut lua_State) -> c_int {
     0
 }
 
+/// `debug_report(message, level, is_warning)`: returns the report of an error that the game
+/// catches, or of a warning, with the stack from a level outwards.
+pub unsafe extern "C-unwind" fn debug_report(l: *mut lua_State) -> c_int {
+    // SAFETY: the prelude passes a string, a number and a boolean; nothing below raises.
+    unsafe {
+        let cx = ScriptContext::of(l);
+        let (level, is_warning) = (lua_tonumber(l, 2) as c_int, lua_toboolean(l, 3) != 0);
+        cx.memory.begin_lenient();
+        let message = report::error_text(l, 1, cx);
+        // The report of an error that is raised takes these.
+        let (contexts, fault) = (cx.error_contexts.clone(), cx.engine_fault.clone());
+        let text = report::capture(l, cx, &message, level).to_string();
+        (cx.error_contexts, cx.engine_fault) = (contexts, fault);
+        let text = if is_warning { as_warning(&text) } else { text };
+        lua_pushlstring(l, text.as_ptr().cast(), text.len());
+        cx.memory.end_lenient();
+    }
+    1
+}
+
+/// Returns a report whose title says that it is one of a warning.
+fn as_warning(report: &str) -> String {
+    let title = report.split_inclusive('\n').position(|line| line.starts_with("Error: "));
+    let retitled = |(i, line): (usize, &str)| match line.strip_prefix("Error: ") {
+        Some(rest) if Some(i) == title => format!("Warning: {rest}"),
+        _ => line.to_string(),
+    };
+    report.split_inclusive('\n').enumerate().map(retitled).collect()
+}
+
 /// Stops the script at an error that the game does not catch, before the stack is unwound, if a
 /// tool asks for that.
 ///

@@ -171,6 +171,7 @@ pub const NATIVES: &[(&CStr, lua_CFunction)] = &[
     (c"debug_break", break_next),
     (c"debug_follow", follow),
     (c"debug_stop_at_errors", errors::stop_at_errors),
+    (c"debug_report", errors::debug_report),
     (c"debug_main_thread", main_thread),
     (c"debug_is_version", jump::debug_is_version),
     (c"debug_jump_position", jump::debug_jump_position),

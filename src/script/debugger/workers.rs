@@ -148,6 +148,13 @@ impl WorkerDebugHub {
         self.changed.notify_all();
     }
 
+    /// Changes a setting for workers that start later. Those that have it keep it.
+    pub fn replace(&self, key: &str, fields: ScriptValue) {
+        if let Some(known) = self.lock().settings.iter_mut().find(|known| known.key == key) {
+            known.fields = fields;
+        }
+    }
+
     /// Returns the numbers and names of all workers.
     pub fn list(&self) -> Vec<(u64, String)> {
         let state = self.lock();
@@ -489,6 +496,32 @@ mod tests {
         let state = hub.lock();
         assert!(state.session > first && state.settings.is_empty());
         assert!(!state.worker(number).expect("it is registered").pauses);
+    }
+
+    #[test]
+    fn a_setting_that_is_replaced_is_for_later_workers() {
+        let hub = Arc::new(WorkerDebugHub::default());
+        hub.attach(Arc::new(|_, _| {}));
+        hub.set("file a.lua", "debug_breakpoints", ScriptValue::Number(1.0), 10);
+        let link = || WorkerLink {
+            hub: hub.clone(),
+            number: hub.register("job", &Interrupt::new()),
+            version: Rc::default(),
+            session: Cell::new(0),
+            retry: Cell::new(Instant::now()),
+        };
+        let taken = |link: &WorkerLink| {
+            let changes = link.changes().map_or(Vec::new(), |changes| changes.settings);
+            let fields = changes.into_iter().map(|request| request.fields.to_tree());
+            fields.map(|tree| tree.get("fields").cloned()).collect::<Vec<_>>()
+        };
+        let early = link();
+        let number = |number: f64| Some(engine_foundation::sjson::SjsonTree::Number(number));
+        assert_eq!(taken(&early), [number(1.0)]);
+        hub.replace("file a.lua", ScriptValue::Number(2.0));
+        hub.replace("file b.lua", ScriptValue::Number(3.0));
+        assert!(taken(&early).is_empty());
+        assert_eq!(taken(&link()), [number(2.0)]);
     }
 
     #[test]

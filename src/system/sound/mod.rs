@@ -64,6 +64,7 @@ use engine_resource::store::ResourceStore;
 use mixer::MixerData;
 use mixer_output::MixerOutput;
 use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, Ordering};
 #[cfg(any(windows, target_os = "macos"))]
 use system_output as output;
 use voices::{SoundWorld, TriggerDesc, Voices};
@@ -93,6 +94,8 @@ pub enum AudioDestination {
 pub struct SoundSystem {
     pub voices: Voices,
     output: Option<MixerOutput>,
+    /// True while the output is held.
+    is_held: AtomicBool,
     file: Option<(WavWriter, PathBuf)>,
     /// A file that could not be written to its end.
     broken_file: Option<PathBuf>,
@@ -155,6 +158,7 @@ impl SoundSystem {
         SoundSystem {
             voices: Voices::new(seed, checked, mixed_max, BusStates::new(mixer)),
             output,
+            is_held: AtomicBool::new(false),
             file: None,
             broken_file: None,
             samples: Vec::new(),
@@ -287,9 +291,15 @@ impl SoundSystem {
 
     /// Holds what a live device plays, while the game stands still, or lets it continue.
     pub fn hold(&self, is_held: bool) {
+        self.is_held.store(is_held, Ordering::Relaxed);
         if let Some(output) = &self.output {
             output.hold(is_held);
         }
+    }
+
+    /// Returns true while what a live device plays is held.
+    pub fn is_held(&self) -> bool {
+        self.is_held.load(Ordering::Relaxed)
     }
 
     /// Completes the file. Call it once, when the game has ended.

@@ -1,0 +1,69 @@
+//! A game that was restarted: it has lost all breakpoints, and numbers new ones from 1.
+
+use super::point_ids::PointList;
+use super::responses::{Context, Pending};
+use super::{Adapter, Fields};
+use engine_foundation::json;
+use engine_foundation::sjson::SjsonTree;
+
+const LOST_DATA: &str = "the game was restarted, and its values are others: choose this one again";
+
+impl Adapter {
+    /// Debugs a game that was restarted.
+    pub fn set_up_again(&mut self) {
+        self.forget_texts();
+        self.points.forget_game();
+        self.flow_frames.clear();
+        self.end_data_breakpoints();
+        let (file, mut messages) = (PointList::File, Vec::new());
+        messages.push(("debug_attach", Vec::new(), None));
+        for (script, fields) in &self.breakpoints {
+            messages.push(("debug_breakpoints", fields.clone(), Some(file(script.clone()))));
+        }
+        // The breakpoints of a file take the place of the nodes in it.
+        if let Some(fields) = &self.flow_nodes {
+            messages.push(("debug_flow_set_nodes", fields.clone(), None));
+        }
+        for (graph, fields) in &self.flow_breakpoints {
+            messages.push(("debug_flow_breakpoints", fields.clone(), Some(file(graph.clone()))));
+        }
+        if !self.functions.is_empty() {
+            let fields = self.functions.clone();
+            messages.push(("debug_functions", fields, Some(PointList::Functions)));
+        }
+        messages.push(("debug_errors", self.errors.clone(), None));
+        messages.push(("debug_ready", Vec::new(), None));
+        for (name, fields, list) in messages {
+            if let Err(message) = self.send_again(name, fields, list) {
+                return self.output("stderr", &format!("engine dap: {message}\n"));
+            }
+        }
+    }
+
+    fn send_again(
+        &mut self,
+        name: &str,
+        fields: Fields,
+        list: Option<PointList>,
+    ) -> Result<(), String> {
+        let Some(game) = &mut self.game else { return Ok(()) };
+        let id = game.client.send(name, fields).map_err(|error| error.message)?;
+        if let Some(list) = list {
+            let (number, command) = (SjsonTree::Null, String::new());
+            self.pending.insert(id, Pending { number, command, context: Context::Again(list) });
+        }
+        Ok(())
+    }
+
+    /// Tells the editor that breakpoints of values are not set any more.
+    fn end_data_breakpoints(&mut self) {
+        for id in self.points.forget(&PointList::Data) {
+            let point = json::object([
+                ("id", SjsonTree::Number(id as f64)),
+                ("verified", SjsonTree::Bool(false)),
+                ("message", json::text(LOST_DATA)),
+            ]);
+            self.breakpoint_event("changed", point);
+        }
+    }
+}

@@ -1,0 +1,230 @@
+//! Tests of breakpoints when the game is restarted, or its scripts are saved.
+
+use super::*;
+
+/// Returns the number of the first breakpoint in an answer.
+fn id_of(answer: &SjsonTree) -> f64 {
+    number(&items(answer, "breakpoints")[0], "id")
+}
+
+/// Returns the location of a stop, and the numbers of its breakpoints.
+fn stop(editor: &mut Editor) -> (String, Vec<f64>) {
+    let stopped = editor.event("stopped");
+    let ids = items(&stopped, "hitBreakpointIds").iter().map(|id| match id {
+        SjsonTree::Number(id) => *id,
+        other => panic!("{other:?}"),
+    });
+    let ids = ids.collect();
+    (editor.locations().remove(0), ids)
+}
+
+/// Restarts the game, and waits for its first stop at line 16.
+fn restart(editor: &mut Editor) -> Vec<f64> {
+    editor.ask("restart", "{}");
+    let (at, ids) = stop(editor);
+    assert_eq!((at.as_str(), editor.evaluate("frames").as_str()), ("main.lua:16", "nil"));
+    ids
+}
+
+#[test]
+fn a_restart_keeps_the_numbers_of_breakpoints() {
+    let mut editor = Editor::start("restart-ids", MAIN);
+    editor.launch("{\"line\": 16}");
+    editor.stopped();
+    let helper = id_of(&editor.set_breakpoints("helper.lua", "{\"line\": 6}"));
+    // Each list has new numbers, so that those of a new game would be others.
+    editor.set_breakpoints("main.lua", "{\"line\": 17}, {\"line\": 18}");
+    let main = id_of(&editor.set_breakpoints("main.lua", "{\"line\": 16}"));
+    let function = "{\"breakpoints\": [{\"name\": \"add\"}]}";
+    let function = id_of(&editor.ask("setFunctionBreakpoints", function));
+    // The breakpoints that follow in the frame do not stop it before the restart.
+    assert_eq!(restart(&mut editor), [main]);
+    for (wanted, id) in [("main.lua:6", function), ("helper.lua:6", helper), ("main.lua:16", main)]
+    {
+        editor.ask("continue", THREAD);
+        assert_eq!(stop(&mut editor), (wanted.to_string(), vec![id]));
+    }
+    // The game has told the editor of the breakpoints of both files, by their old numbers.
+    let mut known = Vec::new();
+    for event in editor.events.iter().filter(|event| text(event, "event") == "breakpoint") {
+        let point = event.get("body").and_then(|body| body.get("breakpoint")).expect("it has one");
+        let is_verified = point.get("verified") == Some(&SjsonTree::Bool(true));
+        let name = point.get("source").map_or("", |source| text(source, "name"));
+        known.extend(is_verified.then(|| (name.to_string(), number(point, "id"))));
+    }
+    for wanted in [("main.lua", main), ("helper.lua", helper)] {
+        assert!(known.contains(&(wanted.0.to_string(), wanted.1)), "{wanted:?} of {known:?}");
+    }
+    editor.end();
+}
+
+#[test]
+fn breakpoints_of_commands_reach_the_editor_and_restarts() {
+    let mut editor = Editor::start("restart-command", MAIN);
+    editor.launch("{\"line\": 16}");
+    editor.stopped();
+    editor.events.clear();
+    let command = |editor: &mut Editor, line: &str| {
+        let line = json::quoted(line);
+        let arguments =
+            format!("{{\"expression\": {line}, \"frameId\": 1, \"context\": \"repl\"}}");
+        editor.ask("evaluate", &arguments);
+    };
+    command(&mut editor, "break main.lua:18 frames > 0");
+    let added = editor.event("breakpoint");
+    assert_eq!(text(&added, "reason"), "new");
+    let added = added.get("breakpoint").expect("it has one").clone();
+    assert_eq!(number(&added, "line"), 18.0);
+    let path = added.get("source").map_or("", |source| text(source, "path")).to_string();
+    assert!(path.ends_with("main.lua"), "{added:?}");
+    let id = number(&added, "id");
+    restart(&mut editor);
+    editor.ask("continue", THREAD);
+    assert_eq!(stop(&mut editor), ("main.lua:18".to_string(), vec![id]));
+    editor.events.clear();
+    command(&mut editor, "break main.lua:18");
+    let removed = editor.event("breakpoint");
+    assert_eq!(text(&removed, "reason"), "removed");
+    assert_eq!(removed.get("breakpoint").map(|it| number(it, "id")), Some(id));
+    restart(&mut editor);
+    editor.ask("continue", THREAD);
+    assert_eq!(stop(&mut editor).0, "main.lua:16");
+    editor.end();
+}
+
+#[test]
+fn a_restart_ends_breakpoints_of_values() {
+    let mut editor = Editor::start("restart-data", MAIN);
+    editor.launch("");
+    editor.stop_at("player.hp =");
+    let globals = editor.scope("Globals");
+    let player = editor.inner(globals, "player");
+    editor.follow(player, "name");
+    editor.events.clear();
+    editor.ask("restart", "{}");
+    loop {
+        let event = editor.event("breakpoint");
+        let point = event.get("breakpoint").expect("it has one");
+        if text(point, "message").contains("the game was restarted") {
+            assert_eq!(point.get("verified"), Some(&SjsonTree::Bool(false)), "{point:?}");
+            break;
+        }
+    }
+    editor.plays_on("frames");
+    editor.end();
+}
+
+/// Waits until the editor learns that a breakpoint of `main.lua` is at a line.
+#[track_caller]
+fn moved_to(editor: &mut Editor, line: f64) {
+    loop {
+        let event = editor.event("breakpoint");
+        let point = event.get("breakpoint").expect("it has one");
+        if number(point, "line") == line && point.get("verified") == Some(&SjsonTree::Bool(true)) {
+            return;
+        }
+    }
+}
+
+#[test]
+fn breakpoints_move_with_their_lines() {
+    let mut editor = Editor::start("moves", MAIN);
+    editor.launch("{\"line\": 8}");
+    editor.stopped();
+    // Another program saves the file: the editor sends nothing.
+    let longer = MAIN.replace("local count = 0\n", "local count = 0\n\n-- A comment.\n");
+    editor.folder.write("game/main.lua", &longer);
+    editor.events.clear();
+    // The file is compiled meanwhile.
+    std::thread::sleep(Duration::from_secs(1));
+    editor.ask("continue", THREAD);
+    moved_to(&mut editor, 10.0);
+    assert_eq!(editor.stopped().1, "main.lua:10");
+    assert_eq!(editor.variables("Locals"), ["amount = 2", "before = 2"]);
+    // The line moves in the part that has changed, above another line.
+    let swapped = longer.replace(
+        "  local before = count\n  count = count + amount\n  return before\n",
+        "  local before, more = count, amount\n  count = count + more\n  -- This line is new.\n  \
+         return before\n",
+    );
+    editor.folder.write("game/main.lua", &swapped);
+    std::thread::sleep(Duration::from_secs(1));
+    editor.ask("continue", THREAD);
+    moved_to(&mut editor, 11.0);
+    assert_eq!(editor.stopped().1, "main.lua:11");
+    // Shorter by the function's end: the breakpoint stays in the file.
+    let short = "frames = 0\nfunction update()\n  frames = frames + 1\nend\n";
+    editor.folder.write("game/main.lua", short);
+    std::thread::sleep(Duration::from_secs(1));
+    editor.ask("continue", THREAD);
+    editor.event("breakpoint");
+    editor.set_breakpoints("main.lua", "{\"line\": 3}");
+    assert_eq!(editor.stopped().1, "main.lua:3");
+    editor.end();
+}
+
+#[test]
+fn lines_of_a_saved_file_do_not_move() {
+    let mut editor = Editor::start("saved", MAIN);
+    editor.launch("{\"line\": 8}");
+    editor.stopped();
+    // The editor saves the file and sends the new lines before it is loaded.
+    let longer = MAIN.replace("local count = 0\n", "local count = 0\n\n");
+    editor.folder.write("game/main.lua", longer);
+    editor.set_breakpoints("main.lua", "{\"line\": 9}");
+    std::thread::sleep(Duration::from_secs(1));
+    editor.events.clear();
+    editor.ask("continue", THREAD);
+    // Line 9 is the function's `return` in the new text, and its `end` in the old one.
+    loop {
+        let (_, at) = editor.stopped();
+        if at == "main.lua:9" {
+            break;
+        }
+        editor.ask("continue", THREAD);
+    }
+    assert_eq!(editor.variables("Locals").len(), 2);
+    // A restarted game has them where they are.
+    editor.ask("restart", "{}");
+    assert_eq!(editor.stopped().1, "main.lua:9");
+    assert_eq!(editor.evaluate("frames"), "1");
+    // The next save moves them.
+    let longer = MAIN.replace("local count = 0\n", "local count = 0\n\n\n\n");
+    editor.folder.write("game/main.lua", longer);
+    std::thread::sleep(Duration::from_secs(1));
+    editor.ask("continue", THREAD);
+    assert_eq!(editor.stopped().1, "main.lua:11");
+    editor.ask("restart", "{}");
+    assert_eq!(editor.stopped().1, "main.lua:11");
+    assert_eq!(editor.evaluate("frames"), "1");
+    editor.end();
+}
+
+#[test]
+fn the_note_about_running_functions_ends_with_them() {
+    let mut editor = Editor::start("settled", MAIN);
+    editor.launch("{\"line\": 17}");
+    editor.stopped();
+    let set = editor.set_breakpoints("main.lua", "{\"line\": 18}");
+    let point = &items(&set, "breakpoints")[0];
+    assert!(text(point, "message").contains("are slow until"), "{set:?}");
+    let id = number(point, "id");
+    editor.events.clear();
+    editor.ask("continue", THREAD);
+    // The function that ran has its old code, so the hook stops it. The next frame has the new one.
+    let mut settled = None;
+    while settled.is_none() {
+        assert_eq!(editor.stopped().1, "main.lua:18");
+        let frames: f64 = editor.evaluate("frames").parse().expect("a number");
+        let events = editor.events.iter().filter(|event| text(event, "event") == "breakpoint");
+        let mut points = events.filter_map(|event| event.get("body")?.get("breakpoint"));
+        settled = points.find(|point| number(point, "id") == id).cloned();
+        assert!(frames < 2.0 || settled.is_some(), "{:?}", editor.events);
+        editor.ask("continue", THREAD);
+    }
+    let settled = settled.expect("it is there");
+    assert_eq!(settled.get("message"), None, "{settled:?}");
+    assert_eq!(settled.get("verified"), Some(&SjsonTree::Bool(true)), "{settled:?}");
+    assert_eq!(editor.stopped().1, "main.lua:18");
+    editor.end();
+}
