@@ -27,7 +27,7 @@ fn room_point(at: vec2f, sight: vec3f) -> vec3f {
     return start + sight * min(steps.x, min(steps.y, steps.z));
 }
 
-// Returns the colour of a shop's back wall: shelves with goods of different heights and colours.
+// Returns the colour of a shop's walls: shelves with goods of different heights and colours.
 fn shelves(at: vec2f) -> vec3f {
     let scaled = at * vec2f(15.0, 5.0);
     let cell = floor(scaled);
@@ -58,8 +58,8 @@ fn surface(in: SurfaceIn) -> SurfaceOut {
     let wall = mix(0.5, 1.0, smoothstep(0.0, 0.25, seen.y)) * (1.0 - 0.35 * step(seen.y, 0.02));
     let color = mix(variables.warm.rgb, variables.cool.rgb, select(taste, 0.25, shop));
     var light = color * wall * select(0.16 + glow, 0.1 + 0.35 * glow, shop);
-    if shop && seen.z > DEPTH - 0.01 {
-        light *= shelves(seen.xy);
+    if shop && abs(seen.y - 0.5) < 0.49 {
+        light *= shelves(vec2f(seen.x + seen.z, seen.y));
     }
 
     // Curtains: at both sides, or closed in some rooms.
