@@ -27,6 +27,17 @@ fn room_point(at: vec2f, sight: vec3f) -> vec3f {
     return start + sight * min(steps.x, min(steps.y, steps.z));
 }
 
+// Returns the colour of a shop's walls: shelves with goods of different heights and colours.
+fn shelves(at: vec2f) -> vec3f {
+    let scaled = at * vec2f(15.0, 5.0);
+    let cell = floor(scaled);
+    let inside = fract(scaled);
+    let wide = 0.3 + 0.16 * random(cell + 7.0);
+    let ware = step(inside.y, 0.3 + 0.55 * random(cell)) * step(abs(inside.x - 0.5), wide);
+    let paint = 0.15 + 0.75 * vec3f(random(cell + 1.0), random(cell + 2.0), random(cell + 3.0));
+    return mix(vec3f(0.75), paint, ware) * mix(1.0, 0.2, step(inside.y, 0.07));
+}
+
 fn surface(in: SurfaceIn) -> SurfaceOut {
     var out = in.base;
     let number = floor(in.uv.x);
@@ -47,6 +58,9 @@ fn surface(in: SurfaceIn) -> SurfaceOut {
     let wall = mix(0.5, 1.0, smoothstep(0.0, 0.25, seen.y)) * (1.0 - 0.35 * step(seen.y, 0.02));
     let color = mix(variables.warm.rgb, variables.cool.rgb, select(taste, 0.25, shop));
     var light = color * wall * select(0.16 + glow, 0.1 + 0.35 * glow, shop);
+    if shop && abs(seen.y - 0.5) < 0.49 {
+        light *= shelves(vec2f(seen.x + seen.z, seen.y));
+    }
 
     // Curtains: at both sides, or closed in some rooms.
     let folds = 0.72 + 0.28 * sin(at.x * 55.0 + taste * 9.0);
