@@ -1,4 +1,4 @@
-//! The bounding box of the spheres of a skin's joints in a pose, for four or eight joints at a time.
+//! The bounding box of the spheres of a skin's joints in a pose, four or eight joints at a time.
 
 use super::deformation::JointSphere;
 use super::scene::DrawTransform;

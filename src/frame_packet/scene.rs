@@ -466,8 +466,8 @@ impl SceneFrame {
         &mut self.palettes[first..self.palette_count]
     }
 
-    /// Adds a pose of a draw with a skin. `write` has matrices for `count` joints, and gets the rows
-    /// of those that the skin has. The others are the identity. The bounds follow from them.
+    /// Adds a pose of a draw with a skin. `write` has matrices for `count` joints, and gets the
+    /// rows of those that the skin has. The others are the identity. The bounds follow from them.
     pub fn add_palette(
         &mut self,
         slot: DrawSlot,

@@ -127,7 +127,9 @@ fn bent(angle: f32) -> [DrawTransform; 2] {
 /// Adds a pose of a draw, with its bounds.
 fn pose(frame: &mut SceneFrame, slot: DrawSlot, mesh: &MeshFrame, palette: &[DrawTransform]) {
     let skin = mesh.skin.as_ref().expect("it has joints");
-    frame.add_palette(slot, skin, |all| all.copy_from_slice(palette));
+    frame.add_palette(slot, skin, palette.len(), |all| {
+        all.iter_mut().zip(palette).for_each(|(to, from)| *to = from.0);
+    });
 }
 
 fn builder() -> SceneBuilder {
