@@ -10,6 +10,7 @@
 pub mod atlas_cell;
 pub mod debug_view;
 pub mod deformation;
+pub mod fog_volume;
 pub mod gui;
 pub mod material;
 pub mod mesh;

@@ -9,6 +9,7 @@ mod console;
 mod debug;
 mod diagnostics;
 pub mod flow;
+mod fog_volumes;
 pub mod gui;
 mod images;
 mod input;

@@ -3,11 +3,12 @@
 //! and ../post/.
 
 use super::super::device::GpuDevice;
+use super::super::fog::FroxelFog;
 use super::super::post::{PostView, ViewKey, has_state};
 use super::super::scene::{InstancedDraw, RetainedScenes, ViewPlan};
 use super::super::screen_space::ScreenSpace;
 use super::pipelines::PipelineKey;
-use super::scene_buffers::GroupResources;
+use super::scene_buffers::{GroupResources, ViewImages};
 use super::targets;
 use super::{ForwardRenderer, RenderResources, ViewRectangle};
 use engine_frame_packet::FramePacket;
@@ -26,8 +27,11 @@ impl ForwardRenderer {
         let light = |index| &target(index).light;
         self.screen_space.prepare(device, packet, &scenes.plans.views, light);
         let shared = GroupResources { targets, morphs: &self.meshes.morphs, sky: &self.sky };
-        let occlusion = |index| self.screen_space.occlusion(index);
-        self.buffers.create_occluded_groups(device, &self.layouts, &shared, scenes, occlusion);
+        let images = |index| ViewImages {
+            occlusion: self.screen_space.occlusion(index),
+            fog: self.fog.sum(index),
+        };
+        self.buffers.create_own_groups(device, &self.layouts, &shared, scenes, images);
         let group = |(index, area): (usize, &Option<ViewRectangle>)| {
             let (area, light) = area.zip(self.resolved_light(index))?;
             let depth = area.has_depth.then(|| &target(index).depth);
@@ -36,6 +40,11 @@ impl ForwardRenderer {
         };
         self.resolved_groups = areas.iter().enumerate().filter_map(group).collect();
         self.show_debug_images(device);
+    }
+
+    /// Returns the froxel fog of all views.
+    pub fn fog(&self) -> &FroxelFog {
+        &self.fog
     }
 
     /// Copies the previous poses of moved draws for the views with motion vectors. Returns the
@@ -69,9 +78,9 @@ impl ForwardRenderer {
         self.screen_space.light(index)
     }
 
-    /// Returns the number of images of screen-space effects.
+    /// Returns the number of images of screen-space effects and of fog.
     pub fn screen_image_count(&self) -> u32 {
-        self.screen_space.image_count()
+        self.screen_space.image_count() + self.fog.image_count()
     }
 
     pub fn screen_space(&self) -> &ScreenSpace {

@@ -302,10 +302,15 @@ impl DrawPlans {
         let ahead = Vec3::new(uniform.ahead[0], uniform.ahead[1], uniform.ahead[2]);
         let solid = self.group_opaque(library, scene, camera.position, ahead);
         let (blended, particles) = self.blended(scene, view, &sides, first_particle, ahead);
-        let transmission = self.transparent[blended.clone()].iter().any(|transparent| {
-            matches!(transparent, TransparentGroup::Group(group)
-                if library.batch(group.batch).class.has(PipelineClass::TRANSMISSION))
-        });
+        let transmission =
+            self.transparent[blended.clone()].iter().any(|transparent| match transparent {
+                TransparentGroup::Group(group) => {
+                    library.batch(group.batch).class.has(PipelineClass::TRANSMISSION)
+                }
+                TransparentGroup::Particles { batch, .. } => {
+                    scene.particle_batches[*batch as usize].distortion != 0.0
+                }
+            });
         ViewPlan {
             view: index,
             scene: number,

@@ -11,6 +11,7 @@ use super::previous_poses::PreviousPoses;
 use super::scene_lights::SceneLights;
 use bytemuck::{Pod, Zeroable};
 use engine_foundation::Vec3;
+use engine_frame_packet::fog_volume::{FOG_VOLUMES_MAX, FogVolumeFrame};
 use engine_frame_packet::mesh::SLOTS_MAX;
 use engine_frame_packet::reflection_probe::{PROBES_MAX, ProbeFrame};
 use engine_frame_packet::scene::{
@@ -104,6 +105,7 @@ pub struct RetainedScene {
     pub live: u32,
     pub lights: SceneLights,
     pub probes: Vec<ProbeFrame>,
+    pub fog_volumes: Vec<FogVolumeFrame>,
     /// Changes of the draws that cast shadows, collected while lamps with shadows exist.
     pub caster_changes: CasterChanges,
     pub sky: SkyFrame,
@@ -154,6 +156,7 @@ impl RetainedScene {
             live: 0,
             lights: SceneLights::default(),
             probes: Vec::new(),
+            fog_volumes: Vec::new(),
             caster_changes: CasterChanges::default(),
             sky: SkyFrame::DEFAULT,
             particle_batches: Vec::new(),
@@ -195,6 +198,11 @@ impl RetainedScene {
         if frame.probes_changed {
             assert!(frame.probes.len() <= PROBES_MAX, "{} probes (PROBES_MAX)", frame.probes.len());
             self.probes.clone_from(&frame.probes);
+        }
+        if frame.fog_volumes_changed {
+            let count = frame.fog_volumes.len();
+            assert!(count <= FOG_VOLUMES_MAX, "{count} fog volumes (FOG_VOLUMES_MAX)");
+            self.fog_volumes.clone_from(&frame.fog_volumes);
         }
         if let Some(sky) = frame.sky {
             self.sky = sky;
