@@ -6,7 +6,7 @@
 @group(0) @binding(17) var fog_froxels: texture_2d<f32>;
 
 // Returns the fog between the camera and a point, as `engine_fog_before`.
-fn fog_before(world: vec3f) -> vec4f {
+fn fog_in_front(world: vec3f) -> vec4f {
     let clip = view.to_clip * vec4f(world, 1.0);
     let uv = clip.xy / max(clip.w, 1e-6) * vec2f(0.5, -0.5) + 0.5;
     let ahead = dot(world - view.eye.xyz, view.ahead.xyz);
@@ -20,6 +20,6 @@ fn through_froxels(color: vec3f, world: vec3f) -> vec3f {
     if view.fog_reach.w < 0.5 {
         return color;
     }
-    let fog = fog_before(world);
+    let fog = fog_in_front(world);
     return color * fog.a + fog.rgb;
 }

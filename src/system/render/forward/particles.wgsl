@@ -128,7 +128,7 @@ fn particle_in_fog(color: vec4f, world: vec3f) -> vec4f {
     if view.fog_reach.w < 0.5 {
         return color;
     }
-    let fog = fog_before(world);
+    let fog = fog_in_front(world);
     // In fog, added light becomes 0, and multiplied light becomes 1.
     var light = fog.rgb * color.a;
     if batch.blending > 0.5 {
