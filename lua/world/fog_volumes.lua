@@ -55,9 +55,9 @@ end
 ---fog, which suns and lamps light. Fields of a volume: `position` and `size` of its box; `shape`,
 ---"box" or "sphere" ("box"); `rotation` (none); `density`, the share of light that is absorbed per
 ---metre (0.1); `color`, the part of this light that the fog scatters (white); `emission`, light of
----its own (none), both as colors or as vectors of linear light; `blend_distance`, over which the fog
----fades in from the surface inwards, in metres (1). Each view shows the volumes that are nearest to
----its camera, at most 32.
+---its own (none), both as colors or as vectors of linear light; `blend_distance`, over which the
+---fog fades in from the surface inwards, in metres (1). Each view shows the volumes that are
+---nearest to its camera, at most 32.
 ---@param world World a world
 ---@param volumes table[] a list of fog volumes
 function World.set_fog_volumes(world, volumes)

@@ -234,7 +234,7 @@ fn fog_is_as_dark_as_its_shadow() {
 #[test]
 fn transparent_surfaces_and_particles_are_fogged_alike() {
     let fog = FogValues { volumetric_fog_density: 0.1, ..THIN };
-    let seen = |kind: usize| {
+    let drawn = |kind: usize| {
         let mut builder = SceneBuilder::new();
         builder.sky(SkyFrame { top: [0.3; 3], ..NIGHT });
         builder.light(sun(Vec3::new(0.3, 0.5, -1.0), 0.5));
@@ -254,11 +254,11 @@ fn transparent_surfaces_and_particles_are_fogged_alike() {
         let packet = with(builder.build(vec![view(Vec3::ZERO, Vec3::Y)]), fog);
         picture(packet, FOG_QUALITY).map(|image| middle(&image))
     };
-    let Some(solid) = seen(0) else { return };
+    let Some(solid) = drawn(0) else { return };
     let clear = 0.8;
     assert!(solid < 0.9 * clear, "{solid}");
     for kind in [1, 2] {
-        let found = seen(kind).expect("the first picture was drawn");
+        let found = drawn(kind).expect("the first picture was drawn");
         assert!((found - solid).abs() < 0.01, "{kind}: {found}, {solid}");
     }
 }
@@ -365,7 +365,7 @@ fn fog_works_with_each_camera_and_number_of_samples() {
 fn views_have_their_own_fog() {
     let aspect = 160.0 / 180.0;
     let camera = look_camera(Vec3::new(1.2, -6.0, 1.5), Vec3::new(-0.3, 4.0, 1.6), aspect);
-    let seen = |left_fog: FogValues| {
+    let drawn = |left_fog: FogValues| {
         let mut packet = with(colonnade(), OFF);
         let mut left = packet.views[0].clone();
         (left.rectangle, left.camera) = ([0.0, 0.0, 0.5, 1.0], camera);
@@ -375,9 +375,9 @@ fn views_have_their_own_fog() {
         packet.views = vec![left, right];
         picture(packet, FOG_QUALITY)
     };
-    let Some(both) = seen(THIN) else { return };
+    let Some(both) = drawn(THIN) else { return };
     // The clear view is the same to the byte as without the other one.
-    let clear = seen(OFF).expect("the first picture was drawn");
+    let clear = drawn(OFF).expect("the first picture was drawn");
     let differs = |x: u32| {
         let at = ((90 * WIDTH + x) * 4) as usize;
         both.rgba[at..at + 4] != clear.rgba[at..at + 4]
@@ -413,7 +413,7 @@ fn a_quality_without_columns_has_no_fog() {
 
 #[test]
 fn lit_particles_take_the_light_of_the_scene() {
-    let seen = |lit: f32, direction: Vec3, has_roof: bool| {
+    let drawn = |lit: f32, direction: Vec3, has_roof: bool| {
         let mut builder = SceneBuilder::new();
         builder.sky(NIGHT);
         builder.light(sun(direction, 1.0));
@@ -427,14 +427,14 @@ fn lit_particles_take_the_light_of_the_scene() {
         let packet = builder.build(vec![view(Vec3::ZERO, Vec3::Y)]);
         picture(packet, QUALITY).map(|image| middle(&image))
     };
-    let Some(plain) = seen(0.0, Vec3::Y, false) else { return };
+    let Some(plain) = drawn(0.0, Vec3::Y, false) else { return };
     let [ahead, behind, shaded, half] = [
         (1.0, Vec3::Y, false),
         (1.0, Vec3::NEG_Y, false),
         (1.0, Vec3::Y, true),
         (0.5, Vec3::Y, false),
     ]
-    .map(|(lit, from, roof)| seen(lit, from, roof).expect("the first picture was drawn"));
+    .map(|(lit, from, roof)| drawn(lit, from, roof).expect("the first picture was drawn"));
     assert!((plain - 1.0).abs() < 0.02, "{plain}");
     // The light wraps around: 1.5 / 2.25 of that on a white surface (the sun is a little green).
     assert!((ahead - 0.95 * 0.667).abs() < 0.03, "{ahead}");
@@ -454,7 +454,7 @@ fn lenses() -> FramePacket {
 }
 
 #[test]
-fn particles_displace_what_is_behind_them() {
+fn particles_displace_the_picture_behind_them() {
     golden("particle_distortion", lenses());
 }
 
