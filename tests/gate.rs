@@ -93,6 +93,7 @@ const LUA_MENTIONS_ALLOWED: &[(&str, &str)] = &[
     ("src/world/component.rs", "a game's own components are resources of the kind of scripts"),
     ("src/resource/settings.rs", "keys and words that people write in settings.sjson"),
     ("src/resource/settings_table.rs", "keys and words that people write in settings.sjson"),
+    ("src/resource/release_settings.rs", "keys and words that people write in settings.sjson"),
 ];
 
 /// Crates that bind C code or an operating system's interface, with the reason why they need no

@@ -33,6 +33,7 @@ mod tile_order;
 mod tiled_reference;
 mod tilemap_corpus;
 mod tiles;
+mod volumetric_fog;
 mod world_materials;
 mod worlds;
 

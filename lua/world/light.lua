@@ -15,13 +15,18 @@ local function light_of(part)
   return part <= 0.04045 and part / 12.92 or ((part + 0.055) / 1.055) ^ 2.4
 end
 
+-- Returns a color as a vector of linear light.
+function core.linear_light(color)
+  return V3(light_of(color.r), light_of(color.g), light_of(color.b))
+end
+
 -- Returns a color, or a vector of linear light, as a vector of linear light.
 local function linear(name, i, argument, color)
   if istype(V3, color) then return color end
   if not istype(ColorType, color) then
     bad_argument(name, i, argument, "Color or Vector3", color)
   end
-  return V3(light_of(color.r), light_of(color.g), light_of(color.b))
+  return core.linear_light(color)
 end
 
 ---Sets the color of a light.

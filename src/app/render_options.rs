@@ -47,6 +47,7 @@ pub fn quality_of(settings: &Settings, level: QualityLevel) -> RenderQuality {
             sky_texels: (2 * wanted.sky_texels).min(SKY_TEXELS_MAX),
             sky_steps: 2 * wanted.sky_steps,
             effects: EffectLevel::Finest,
+            fog_columns: (wanted.fog_columns * 3 / 2).min(FOG_COLUMNS_MAX),
             ..wanted
         },
     }
@@ -55,6 +56,8 @@ pub fn quality_of(settings: &Settings, level: QualityLevel) -> RenderQuality {
 /// Largest shadow map of a sun, and largest map of a sky's light, in texels, as the settings allow.
 const SHADOW_TEXELS_MAX: u32 = 8192;
 const SKY_TEXELS_MAX: u32 = 1024;
+/// The most columns of a grid of froxel fog.
+const FOG_COLUMNS_MAX: u32 = 256;
 
 /// Limits of a level.
 struct LevelLimits {
@@ -64,6 +67,7 @@ struct LevelLimits {
     cascades: u32,
     sky_texels: u32,
     sky_steps: u32,
+    fog_columns: u32,
 }
 
 const LOW_MAX: LevelLimits = LevelLimits {
@@ -72,6 +76,7 @@ const LOW_MAX: LevelLimits = LevelLimits {
     cascades: 1,
     sky_texels: 128,
     sky_steps: 1,
+    fog_columns: 32,
 };
 const MEDIUM_MAX: LevelLimits = LevelLimits {
     shadow_texels: 1024,
@@ -79,6 +84,7 @@ const MEDIUM_MAX: LevelLimits = LevelLimits {
     cascades: 2,
     sky_texels: 256,
     sky_steps: 2,
+    fog_columns: 80,
 };
 
 impl LevelLimits {
@@ -99,6 +105,7 @@ impl LevelLimits {
             cascades: wanted.cascades.min(self.cascades),
             sky_texels: wanted.sky_texels.min(self.sky_texels),
             sky_steps: wanted.sky_steps.min(self.sky_steps),
+            fog_columns: wanted.fog_columns.min(self.fog_columns),
             ..wanted
         }
     }
@@ -124,6 +131,7 @@ fn wanted_quality(settings: &Settings) -> RenderQuality {
         sky_steps: settings.number("render.sky_steps") as u32,
         scale: settings.number("render.scale") as f32,
         effects: EffectLevel::All,
+        fog_columns: settings.number("render.fog_columns") as u32,
     }
 }
 

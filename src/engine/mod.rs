@@ -10,6 +10,7 @@ mod drawing;
 mod error_overlay;
 mod flow;
 mod flow_locations;
+mod fog_volumes;
 mod frame;
 mod frame_builder;
 mod frame_description;

@@ -359,6 +359,8 @@ fn draw_in_scene(
         texture: drawing.texture.scene,
         blend: draw::blending(emitter.def()).1,
         softness: emitter.numbers().softness,
+        lit: emitter.numbers().lit,
+        distortion: emitter.numbers().distortion,
         center,
         radius,
         layers: u32::MAX,

@@ -11,6 +11,7 @@ pub mod atlas_cell;
 pub mod debug_view;
 pub mod decal;
 pub mod deformation;
+pub mod fog_volume;
 pub mod gui;
 mod joint_bounds;
 pub mod material;

@@ -7,6 +7,7 @@
 
 use super::decal::DecalFrame;
 use super::deformation::MeshSkin;
+use super::fog_volume::FogVolumeFrame;
 use super::material::BlendMode;
 use super::mesh::{MeshSlot, SurfaceSlot};
 use super::outline::OutlineStyle;
@@ -365,6 +366,12 @@ pub struct ParticleBatch {
     pub blend: BlendMode,
     /// Distance in meters over which a particle fades in front of geometry; 0 gives a hard edge.
     pub softness: f32,
+    /// The part of the particles' light that comes from suns, lamps and the sky, from 0 (they shine
+    /// by themselves) to 1.
+    pub lit: f32,
+    /// Distance in meters by which particles displace what is behind them, as their texture says
+    /// with red and green. If it is not 0, they show only this.
+    pub distortion: f32,
     /// Center of the batch, for sorting.
     pub center: Vec3,
     /// Radius of the batch's particles around the center, for culling.
@@ -407,6 +414,9 @@ pub struct SceneFrame {
     /// True if `probes` replaces all reflection probes of the scene. Otherwise they stay unchanged.
     pub probes_changed: bool,
     pub probes: Vec<ProbeFrame>,
+    /// True if `fog_volumes` replaces all fog volumes of the scene. Otherwise they stay unchanged.
+    pub fog_volumes_changed: bool,
+    pub fog_volumes: Vec<FogVolumeFrame>,
     /// The new sky. `None` leaves it unchanged; the initial sky is [`SkyFrame::DEFAULT`].
     pub sky: Option<SkyFrame>,
     /// Particle batches that are shown only in this frame.
@@ -436,6 +446,8 @@ impl SceneFrame {
         self.decals.clear();
         self.probes_changed = false;
         self.probes.clear();
+        self.fog_volumes_changed = false;
+        self.fog_volumes.clear();
         self.sky = None;
         self.particle_batches.clear();
         self.particles.clear();
@@ -503,6 +515,7 @@ impl SceneFrame {
             && !self.lights_changed
             && !self.decals_changed
             && !self.probes_changed
+            && !self.fog_volumes_changed
             && self.sky.is_none()
             && self.particle_batches.is_empty()
     }

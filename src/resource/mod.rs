@@ -27,6 +27,7 @@ pub mod project;
 #[cfg(test)]
 mod reader_panic_tests;
 pub mod redirects;
+mod release_settings;
 pub mod reload_steps;
 pub mod render_config_data;
 #[cfg(test)]

@@ -1,15 +1,16 @@
 //! The table of all settings: keys, types, ranges, defaults and descriptions.
 
+use super::release_settings::RELEASE_SETTINGS;
 use super::settings::{Setting, SettingType};
 
 impl Setting {
     /// Marks the setting as live.
-    const fn live(self) -> Setting {
+    pub(super) const fn live(self) -> Setting {
         Setting { live: true, ..self }
     }
 }
 
-const fn setting(
+pub(super) const fn setting(
     key: &'static str,
     kind: SettingType,
     default: &'static str,
@@ -19,7 +20,21 @@ const fn setting(
 }
 
 /// All settings. The reference, the validation and the defaults are derived from this table.
-pub const SETTINGS: &[Setting] = &[
+pub const SETTINGS: &[Setting] = &joined::<{ ENGINE.len() + RELEASE_SETTINGS.len() }>();
+
+/// Returns the settings of the engine and those of releases.
+const fn joined<const COUNT: usize>() -> [Setting; COUNT] {
+    let mut all = [ENGINE[0]; COUNT];
+    let mut i = 0;
+    while i < COUNT {
+        let is_of_engine = i < ENGINE.len();
+        all[i] = if is_of_engine { ENGINE[i] } else { RELEASE_SETTINGS[i - ENGINE.len()] };
+        i += 1;
+    }
+    all
+}
+
+const ENGINE: &[Setting] = &[
     setting(
         "name",
         SettingType::Text,
@@ -414,6 +429,14 @@ pub const SETTINGS: &[Setting] = &[
     )
     .live(),
     setting(
+        "render.fog_columns",
+        SettingType::Number(0.0, 256.0),
+        "128",
+        "The number of parts side by side in which volumetric fog is computed. More make light \
+         shafts finer. 0 switches volumetric fog off.",
+    )
+    .live(),
+    setting(
         "render.quality",
         SettingType::Choice(&["auto", "low", "medium", "high", "ultra"]),
         "\"auto\"",
@@ -482,120 +505,4 @@ pub const SETTINGS: &[Setting] = &[
          script that starts the game, from settings, packages and `content.roots`.",
     )
     .live(),
-    setting(
-        "package.id",
-        SettingType::Text,
-        "\"\"",
-        "The identifier of the game in stores and desktops: parts of letters and digits with dots, \
-         such as com.example.Yard. Never change it after a release.",
-    )
-    .live(),
-    setting(
-        "package.title",
-        SettingType::Text,
-        "\"\"",
-        "The title of the game in packages. If empty, the game's name.",
-    )
-    .live(),
-    setting(
-        "package.file_name",
-        SettingType::Text,
-        "\"\"",
-        "The name of the game's files in packages, without an ending: letters, digits, - and _. If \
-         empty, it is derived from the title.",
-    )
-    .live(),
-    setting(
-        "package.version",
-        SettingType::Text,
-        "\"\"",
-        "The version of packages: one to three numbers, such as 1.2.0. If empty, `version`.",
-    )
-    .live(),
-    setting(
-        "package.author",
-        SettingType::Text,
-        "\"\"",
-        "The people or the company that the game is by.",
-    )
-    .live(),
-    setting(
-        "package.email",
-        SettingType::Text,
-        "\"\"",
-        "The address that players can write to. A .deb needs it.",
-    )
-    .live(),
-    setting(
-        "package.website",
-        SettingType::Text,
-        "\"\"",
-        "The address of the game on the web, with https:// or http://.",
-    )
-    .live(),
-    setting(
-        "package.summary",
-        SettingType::Text,
-        "\"\"",
-        "The game in a few words, for lists of programs.",
-    )
-    .live(),
-    setting(
-        "package.description",
-        SettingType::Text,
-        "\"\"",
-        "The game in some sentences, for its page in software centres. If empty, the summary.",
-    )
-    .live(),
-    setting(
-        "package.license",
-        SettingType::Text,
-        "\"\"",
-        "The licence of the game as an SPDX expression, such as MIT. If empty, it is proprietary.",
-    )
-    .live(),
-    setting(
-        "package.license_files",
-        SettingType::List,
-        "[]",
-        "Files of the game's folder with licences, which packages contain: of the game, its fonts, \
-         its sounds.",
-    )
-    .live(),
-    setting(
-        "package.icon",
-        SettingType::Text,
-        "\"\"",
-        "The icon of the game: a square PNG picture of 256 x 256 to 2048 x 2048 pixels.",
-    )
-    .live(),
-    setting(
-        "package.categories",
-        SettingType::List,
-        "[]",
-        "The categories of the game: action, adventure, arcade, board, card, education, family, \
-         music, puzzle, racing, role_playing, shooter, simulation, sports, strategy, word.",
-    )
-    .live(),
-    setting(
-        "package.languages",
-        SettingType::List,
-        "[\"en\"]",
-        "The languages of the game, the most complete first, such as [\"en\", \"pt-BR\"].",
-    )
-    .live(),
-    setting(
-        "content.roots",
-        SettingType::List,
-        "[]",
-        "The files that count as used although nothing names them, as patterns of their paths: for \
-         names that scripts compute. See content tools.",
-    )
-    .live(),
-    setting(
-        "user_settings",
-        SettingType::Free,
-        "{}",
-        "The defaults of the game's user settings (Application.user_setting).",
-    ),
 ];

@@ -103,6 +103,7 @@ pub const FILES: &[PreludeFile] = files![
     "world/mesh",
     "world/light",
     "world/reflection_probes",
+    "world/fog_volumes",
     "world/unit/rendering",
     "world/physics/queries",
     "world/physics/joints",

@@ -167,6 +167,8 @@ fn panes() -> FramePacket {
         texture: TextureSlot::SHARED,
         blend: BlendMode::Alpha,
         softness: 0.0,
+        lit: 0.0,
+        distortion: 0.0,
         center: Vec3::new(0.0, -1.0, 0.0),
         radius: 0.5,
         layers: u32::MAX,

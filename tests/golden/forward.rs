@@ -397,6 +397,8 @@ pub fn gui_and_particles() -> FramePacket {
         texture: TextureSlot::SHARED,
         blend: BlendMode::Alpha,
         softness: 0.5,
+        lit: 0.0,
+        distortion: 0.0,
         center: Vec3::new(0.6, 0.75, 0.5),
         radius: 1.5,
         layers: u32::MAX,
@@ -407,6 +409,8 @@ pub fn gui_and_particles() -> FramePacket {
         count: 5,
         blend: BlendMode::Add,
         softness: 0.0,
+        lit: 0.0,
+        distortion: 0.0,
         center: Vec3::new(-0.9, 0.7, 0.6),
         ..smoke
     };

@@ -481,6 +481,8 @@ fn add_spark(packet: &mut FramePacket, glow: f32) {
         texture: TextureSlot::SHARED,
         blend: BlendMode::Add,
         softness: 0.0,
+        lit: 0.0,
+        distortion: 0.0,
         center: Vec3::new(0.0, -1.0, 0.7),
         radius: 1.0,
         layers: u32::MAX,

@@ -35,6 +35,7 @@ pub const DOCUMENTS: &[(&str, &[u8])] = files![
     "docs/shading_environments.md",
     "docs/screen_space.md",
     "docs/post_effects.md",
+    "docs/volumetric_fog.md",
     "docs/lua.md",
     "docs/materials.md",
     "docs/render_config.md",
@@ -118,6 +119,7 @@ pub const PICTURES: &[(&str, &[u8])] = files![
     "tests/golden/gui_masks.png",
     "tests/golden/gui_modes.png",
     "tests/golden/text_scripts.png",
+    "tests/golden/fog_lamps.png",
 ];
 
 #[cfg(test)]

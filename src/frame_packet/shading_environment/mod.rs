@@ -3,6 +3,7 @@
 //! their names, ranges and documentation. Knows no resources, no scripts and no graphics API.
 
 pub mod celestial;
+mod fog;
 mod lens;
 mod post;
 mod screen_space;
@@ -12,6 +13,7 @@ mod textures;
 mod tone;
 mod value;
 
+pub use fog::FogValues;
 pub use lens::LensValues;
 pub use post::PostValues;
 pub use screen_space::ScreenSpaceValues;
@@ -34,6 +36,7 @@ pub struct ShadingEnvironment {
     pub tone: ToneValues,
     pub lens: LensValues,
     pub screen_space: ScreenSpaceValues,
+    pub fog: FogValues,
 }
 
 /// Maximum number of floats of all values.
@@ -50,6 +53,7 @@ static GROUPS: &[ValueGroup] = &[
     ToneValues::GROUP,
     LensValues::GROUP,
     ScreenSpaceValues::GROUP,
+    FogValues::GROUP,
 ];
 
 impl ShadingEnvironment {
@@ -60,6 +64,7 @@ impl ShadingEnvironment {
         tone: ToneValues::DEFAULT,
         lens: LensValues::DEFAULT,
         screen_space: ScreenSpaceValues::DEFAULT,
+        fog: FogValues::DEFAULT,
     };
 
     /// Returns all floats, in the order of [`ShadingEnvironment::values`].

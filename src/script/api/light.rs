@@ -1,6 +1,7 @@
 //! The Lua module `Light`: lights of units. Also the sky of a world, `World.set_sky`, whose options
 //! the prelude reads (lua/world/light.lua).
 
+use crate::api::fog_volumes::set_fog_volumes;
 use crate::api::light_layers::{layers, set_layers, set_texture};
 use crate::api::unit::node_remedy;
 use crate::api_row::{ModuleRows, func, hot, module};
@@ -241,6 +242,13 @@ pub static WORLD_CORE: ModuleRows = module(
             "Replaces the reflection probes of a world.",
         )
         .public_name("World.set_reflection_probes"),
+        func(
+            "set_fog_volumes",
+            set_fog_volumes,
+            &[("world", ""), ("numbers", "")],
+            "Replaces the fog volumes of a world.",
+        )
+        .public_name("World.set_fog_volumes"),
     ],
 );
 

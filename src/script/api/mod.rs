@@ -10,6 +10,7 @@ mod debug;
 mod decal;
 mod diagnostics;
 pub mod flow;
+mod fog_volumes;
 pub mod gui;
 mod images;
 mod input;

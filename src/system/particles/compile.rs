@@ -10,7 +10,7 @@ use engine_foundation::sjson::SjsonValue;
 use engine_foundation::{Error, suggest};
 
 const EFFECT_KEYS: [&str; 4] = ["emitters", "variables", "warm_seconds", "culling"];
-const EMITTER_KEYS: [&str; 45] = [
+const EMITTER_KEYS: [&str; 47] = [
     "max",
     "rate",
     "bursts",
@@ -49,6 +49,8 @@ const EMITTER_KEYS: [&str; 45] = [
     "axis",
     "sort",
     "softness",
+    "lit",
+    "distortion",
     "layer",
     "trail",
     "ribbon",

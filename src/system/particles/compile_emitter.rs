@@ -120,6 +120,8 @@ impl EmitterParser<'_> {
         }
         data.sort = fields.choice("sort", Sort::ALL)?.unwrap_or(Sort::None) as u32;
         fields.number("softness", SOFTNESS, &mut data.softness)?;
+        fields.number("lit", LIT, &mut data.lit)?;
+        fields.number("distortion", DISTORTION, &mut data.distortion)?;
         if let Some(value) = fields.get("layer") {
             data.layer = fields.number_of("layer", value, LAYER)? as i32;
         }

@@ -8,7 +8,7 @@ use engine_foundation::blob::{BlobReader, BlobWriter, unframe};
 use engine_foundation::error;
 
 /// Version of the compiled form. Raise it whenever [`EmitterData`] changes.
-pub const VERSION: u32 = 1;
+pub const VERSION: u32 = 2;
 const MAGIC: [u8; 4] = *b"PART";
 
 /// Maximum number of particles of one emitter.
@@ -311,6 +311,10 @@ pub struct EmitterData {
     pub sort: u32,
     /// Distance over which particles fade out in front of surfaces, in metres.
     pub softness: f32,
+    /// The part of their light that comes from suns, lamps and the sky.
+    pub lit: f32,
+    /// Distance in metres by which they displace what is behind them.
+    pub distortion: f32,
     pub layer: i32,
     /// Number of points of each particle's trail; 0: none.
     pub trail_points: u32,

@@ -47,6 +47,8 @@ pub const FLIPBOOK_RATE: NumberRange = (0.001, 1000.0);
 pub const GLOW: NumberRange = (0.0, 1000.0);
 pub const STRETCH: NumberRange = (0.0, 100.0);
 pub const SOFTNESS: NumberRange = (0.0, 1000.0);
+pub const LIT: NumberRange = (0.0, 1.0);
+pub const DISTORTION: NumberRange = (-100.0, 100.0);
 pub const LAYER: NumberRange = (-10_000.0, 10_000.0);
 /// Minimum number of points of a trail.
 pub const TRAIL_POINTS_MIN: u32 = 2;
@@ -261,6 +263,8 @@ impl EmitterData {
         direction_or_0("axis", self.axis)?;
         require("sort", (self.sort as usize) < Sort::ALL.len())?;
         within("softness", self.softness, SOFTNESS)?;
+        within("lit", self.lit, LIT)?;
+        within("distortion", self.distortion, DISTORTION)?;
         within("layer", self.layer as f32, LAYER)
     }
 

@@ -7,6 +7,7 @@
 
 mod atlas_extent;
 mod device;
+mod fog;
 mod forward;
 mod frame_capture;
 mod frame_limits;
@@ -164,6 +165,8 @@ pub struct RenderQuality {
     /// [`RenderQuality::SCALE_MIN`] to [`RenderQuality::SCALE_MAX`].
     pub scale: f32,
     pub effects: EffectLevel,
+    /// Number of columns of the grids of froxel fog, up to 256; 0: there is none.
+    pub fog_columns: u32,
 }
 
 impl RenderQuality {
@@ -182,6 +185,7 @@ impl RenderQuality {
         sky_steps: 4,
         scale: 1.0,
         effects: EffectLevel::All,
+        fog_columns: 128,
     };
 
     /// Returns the factor for the size of images of worlds, which is in its range.

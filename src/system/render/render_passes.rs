@@ -6,6 +6,7 @@
 //! Rows that draw onto the same attachments share one GPU render pass, unless a row samples
 //! what the pass before it draws.
 
+use super::fog::FOG_PASS;
 use super::screen_space;
 use super::sky::SKY_MAPS_PASS;
 use super::view_encode::ViewEncoder;
@@ -19,6 +20,8 @@ pub enum PassResource {
     ShadowMaps,
     /// The maps of the view's sky: its atmosphere and its light, filtered for surfaces.
     SkyMaps,
+    /// The froxel fog of the view, summed from the camera on.
+    Fog,
     /// The light that reaches the camera, as half floats, before tone mapping.
     Light,
     /// The depth of the view's scene.
@@ -80,6 +83,8 @@ pub enum Attachments {
     LightBehind,
     /// The images of outlines: the pass runs once for each.
     Outlines,
+    /// The froxels, and then their sum: the pass runs once for each.
+    Fog,
     Target,
     /// Images of a post effect: the pass runs once for each of its steps.
     Post(PassResource),
@@ -110,6 +115,7 @@ impl PassRow {
             PassResource::SkyMaps => Attachments::SkyMap,
             PassResource::Light | PassResource::Depth => Attachments::Scene,
             PassResource::LightBehind => Attachments::LightBehind,
+            PassResource::Fog => Attachments::Fog,
             PassResource::ScreenDepth => Attachments::ScreenDepth,
             PassResource::Occlusion | PassResource::ResolvedLight | PassResource::MotionVectors => {
                 Attachments::ScreenSteps
@@ -194,8 +200,22 @@ pub static RENDER_PASSES: &[PassRow] = &[
         encode: |view, to| view.draw_screen_step(to),
     },
     PassRow {
+        name: FOG_PASS,
+        reads: &[PassResource::ShadowMaps, PassResource::SkyMaps],
+        writes: &[PassWrite::Clear(PassResource::Fog)],
+        shaders: &["fog_scatter", "fog_integrate"],
+        settings: &["render.fog_columns"],
+        runs: |view| view.has_fog(),
+        encode: |view, to| view.draw_fog(to),
+    },
+    PassRow {
         name: "opaque objects",
-        reads: &[PassResource::ShadowMaps, PassResource::SkyMaps, PassResource::Occlusion],
+        reads: &[
+            PassResource::ShadowMaps,
+            PassResource::SkyMaps,
+            PassResource::Occlusion,
+            PassResource::Fog,
+        ],
         writes: &[PassWrite::Clear(PassResource::Light), PassWrite::Clear(PassResource::Depth)],
         shaders: &["mesh", "custom"],
         settings: &["render.smooth_edges"],
@@ -212,6 +232,16 @@ pub static RENDER_PASSES: &[PassRow] = &[
         encode: |view, to| view.draw_sky(to),
     },
     PassRow {
+        name: "fog over the sky",
+        // It covers the pixels at which nothing opaque is drawn.
+        reads: &[PassResource::Fog],
+        writes: &[PassWrite::Keep(PassResource::Light)],
+        shaders: &["fog_over_sky"],
+        settings: &["render.smooth_edges"],
+        runs: |view| view.has_fog(),
+        encode: |view, to| view.draw_fog_over_sky(to),
+    },
+    PassRow {
         name: "light behind surfaces",
         // Glass is drawn over what is seen through it.
         reads: &[PassResource::Light],
@@ -223,7 +253,12 @@ pub static RENDER_PASSES: &[PassRow] = &[
     },
     PassRow {
         name: "transparent objects",
-        reads: &[PassResource::ShadowMaps, PassResource::SkyMaps, PassResource::LightBehind],
+        reads: &[
+            PassResource::ShadowMaps,
+            PassResource::SkyMaps,
+            PassResource::LightBehind,
+            PassResource::Fog,
+        ],
         writes: &[PassWrite::Keep(PassResource::Light)],
         shaders: &["mesh", "custom"],
         settings: &["render.smooth_edges"],
@@ -238,6 +273,7 @@ pub static RENDER_PASSES: &[PassRow] = &[
             PassResource::SkyMaps,
             PassResource::Depth,
             PassResource::LightBehind,
+            PassResource::Fog,
         ],
         writes: &[PassWrite::Keep(PassResource::Light)],
         shaders: &["mesh", "custom", "particles"],
@@ -426,6 +462,7 @@ static ROW_PASSES: &[(&str, &str)] = &[
     (screen_space::DEPTH_PREPASS, OCCLUSION_PASS),
     (screen_space::AMBIENT_OCCLUSION, OCCLUSION_PASS),
     (screen_space::CONTACT_SHADOWS, OCCLUSION_PASS),
+    ("fog over the sky", "sky"),
     ("light behind surfaces", "transparent objects"),
     ("transparent objects and particles", "transparent objects"),
     (screen_space::LIGHT_RESOLVE, SCREEN_PASS),
@@ -454,6 +491,7 @@ pub static OPTIONAL_PASSES: &[(&str, &[PassResource])] = &[
     ("shadows", &[PassResource::ShadowMaps]),
     (SKY_MAPS_PASS, &[PassResource::SkyMaps]),
     (OCCLUSION_PASS, &[PassResource::Occlusion]),
+    (FOG_PASS, &[PassResource::Fog]),
     (SCREEN_PASS, &[PassResource::ResolvedLight]),
     (OUTLINE_PASSES[0], &[PassResource::Outlines]),
     (POST_PASS, &[PassResource::Exposure, PassResource::Bloom, PassResource::Image]),

@@ -2,7 +2,7 @@
 //! `#include "view_uniforms.wgsl"` is replaced by that file of the list below. Lines between `#if
 //! custom` and `#else` or `#endif` belong to the modules of games' surface functions only, and
 //! those after `#if transmission` to surfaces that let light through, and those after `#if debug`
-//! to debug views. Compiles nothing.
+//! to debug views. Particles have variants, too. Compiles nothing.
 
 /// Parts that several shaders include.
 const INCLUDES: &[(&str, &str)] = &[
@@ -11,6 +11,10 @@ const INCLUDES: &[(&str, &str)] = &[
     ("local_lights.wgsl", include_str!("forward/local_lights.wgsl")),
     ("decals.wgsl", include_str!("forward/decals.wgsl")),
     ("light_textures.wgsl", include_str!("forward/light_textures.wgsl")),
+    ("light_reach.wgsl", include_str!("forward/light_reach.wgsl")),
+    ("fog_grid.wgsl", include_str!("fog/fog_grid.wgsl")),
+    ("fog_inputs.wgsl", include_str!("fog/fog_inputs.wgsl")),
+    ("froxel_fog.wgsl", include_str!("fog/froxel_fog.wgsl")),
     ("mesh_draw.wgsl", include_str!("forward/mesh_draw.wgsl")),
     ("draw_fields.wgsl", include_str!("forward/draw_fields.wgsl")),
     ("lighting.wgsl", include_str!("forward/lighting.wgsl")),
@@ -49,6 +53,9 @@ const SHADERS: &[(&str, &str)] = &[
     ("outline_shapes", include_str!("forward/outline_shapes.wgsl")),
     ("outlines", include_str!("forward/outlines.wgsl")),
     ("light_behind", include_str!("forward/light_behind.wgsl")),
+    ("fog_scatter", include_str!("fog/fog_scatter.wgsl")),
+    ("fog_integrate", include_str!("fog/fog_integrate.wgsl")),
+    ("fog_over_sky", include_str!("fog/fog_over_sky.wgsl")),
     ("sky", include_str!("forward/sky.wgsl")),
     ("background", include_str!("sky/background.wgsl")),
     ("sky_maps", include_str!("sky/sky_maps.wgsl")),
@@ -114,6 +121,24 @@ pub fn source_of_resolved_light(name: &str, samples: u32) -> String {
     resolved(&source(name, samples))
 }
 
+/// The variant of the shader of particles.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum ParticleVariant {
+    /// In the light and the fog of a view.
+    Lit,
+    /// They displace what is behind them.
+    Distorting,
+}
+
+/// Returns the source of a variant of the shader of particles.
+pub fn particle_source(variant: ParticleVariant, samples: u32) -> String {
+    let name = match variant {
+        ParticleVariant::Lit => "scene",
+        ParticleVariant::Distorting => "distortion",
+    };
+    with_samples(assemble(find(SHADERS, "particles"), &[name]), samples)
+}
+
 /// The variant of a shader of meshes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum MeshVariant {
@@ -168,13 +193,14 @@ mod tests {
         SURFACE_INDEX_BITS,
     };
     use engine_frame_packet::debug_view::DebugView;
+    use engine_frame_packet::fog_volume::VIEW_FOG_VOLUMES_MAX;
     use engine_frame_packet::reflection_probe::VIEW_PROBES_MAX;
     use engine_frame_packet::scene::SUNS_MAX;
     use engine_frame_packet::shading_environment::celestial;
 
     #[test]
     fn the_shaders_have_the_same_constants_as_the_packet() {
-        let files = ["view_uniforms.wgsl", "local_lights.wgsl", "mesh_draw.wgsl"];
+        let files = ["view_uniforms.wgsl", "light_reach.wgsl", "mesh_draw.wgsl", "fog_inputs.wgsl"];
         let all = files.map(|name| find(INCLUDES, name)).concat();
         for (name, value) in [
             ("SUNS_MAX", SUNS_MAX),
@@ -184,6 +210,7 @@ mod tests {
             ("CLUSTER_SLICES", CLUSTER_SLICES),
             ("CLUSTER_COUNT_BITS", CLUSTER_COUNT_BITS as usize),
             ("VIEW_PROBES_MAX", VIEW_PROBES_MAX),
+            ("VIEW_FOG_VOLUMES_MAX", VIEW_FOG_VOLUMES_MAX),
             ("SURFACE_INDEX_BITS", SURFACE_INDEX_BITS as usize),
         ] {
             let line = format!("const {name}: u32 = {value}u;");
@@ -222,6 +249,10 @@ mod tests {
         let mesh = |variant| mesh_source("mesh", false, variant);
         let images = [(1, false), (4, false), (4, true)];
         let images = images.map(|(samples, resolved)| debug_image_source(samples, resolved));
+        let particles = [ParticleVariant::Lit, ParticleVariant::Distorting];
+        let particles =
+            particles.into_iter().flat_map(|it| [1, 4].map(|samples| particle_source(it, samples)));
+        let images = images.into_iter().chain(particles);
         for source in
             [mesh(MeshVariant::Transmission), mesh(MeshVariant::Debug)].into_iter().chain(images)
         {

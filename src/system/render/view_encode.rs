@@ -4,6 +4,7 @@
 
 mod attachments;
 
+use super::fog;
 use super::forward::{ForwardRenderer, SceneResources};
 use super::frame_capture::CapturedPass;
 use super::generators::{GeneratorPass, GeneratorRenderer, WorldImages};
@@ -17,9 +18,9 @@ use super::render_passes::{
 use super::scene::ViewPlan;
 use super::screen_space;
 use attachments::{
-    begin_light_behind, begin_post_step, begin_scene, begin_screen_depth, begin_shadow,
-    begin_target, color_attachment, depth_attachment, encode_object_motion, encode_outlines,
-    encode_screen_steps,
+    begin_fog_step, begin_light_behind, begin_post_step, begin_scene, begin_screen_depth,
+    begin_shadow, begin_target, color_attachment, depth_attachment, encode_object_motion,
+    encode_outlines, encode_screen_steps,
 };
 
 /// The scene of a view, if it has one that can be drawn.
@@ -41,6 +42,8 @@ pub struct ViewEncoder<'a> {
     shadow: usize,
     /// Level of the light behind surfaces that is drawn.
     level: usize,
+    /// Number of the step of froxel fog that is drawn.
+    fog_step: usize,
     /// Number of the view's screen-space step that is drawn.
     screen_step: usize,
     /// Step of the images of outlines that is drawn.
@@ -71,6 +74,22 @@ impl ViewEncoder<'_> {
     /// Returns the scene, unless a debug view is shown in place of its light.
     fn lit_scene(&self) -> Option<&SceneView<'_>> {
         self.scene.as_ref().filter(|scene| !scene.forward.is_debugged())
+    }
+
+    pub fn has_fog(&self) -> bool {
+        self.lit_scene().is_some_and(|scene| scene.forward.fog().sum(scene.index).is_some())
+    }
+
+    pub fn draw_fog(&self, to: &mut wgpu::RenderPass) {
+        if let Some(scene) = &self.scene {
+            scene.forward.draw_fog(to, (scene.index, self.fog_step), &scene.resources);
+        }
+    }
+
+    pub fn draw_fog_over_sky(&self, to: &mut wgpu::RenderPass) {
+        if let Some(scene) = &self.scene {
+            scene.forward.draw_fog_over_sky(to, scene.index, &scene.resources);
+        }
     }
 
     pub fn draw_light_behind(&self, to: &mut wgpu::RenderPass) {
@@ -287,7 +306,7 @@ pub fn encode_view(
     let (buffers, masks) = (context.buffers, context.masks);
     let guis = GuiDraws { buffers, textures, materials, masks, ready };
     let (screen_step, outline_step, post_step) = (0, 0, None);
-    let (shadow, level) = (0, 0);
+    let (shadow, level, fog_step) = (0, 0, 0);
     let mut view = ViewEncoder {
         pass,
         scene,
@@ -295,6 +314,7 @@ pub fn encode_view(
         fill,
         shadow,
         level,
+        fog_step,
         screen_step,
         outline_step,
         post_step,
@@ -377,6 +397,13 @@ fn encode_run(
             run.iter().for_each(|row| (row.encode)(view, &mut to));
         }
         Attachments::LightBehind => encode_light_behind(timing, encoder, view, run),
+        Attachments::Fog => {
+            for step in 0..fog::STEPS {
+                view.fog_step = step;
+                let Some(mut to) = begin_fog_step(encoder, view, step, timing) else { break };
+                run.iter().for_each(|row| (row.encode)(view, &mut to));
+            }
+        }
         Attachments::Post(resource) => {
             let scene = view.scene.as_ref().map(|scene| (scene.forward, scene.index));
             let steps = scene.map_or(&[][..], |(all, index)| all.post_steps(index, resource));

@@ -25,6 +25,8 @@ pub struct BindGroupLayouts {
     pub resolved_light_only: wgpu::BindGroupLayout,
     /// The view and the batch: group 0 of particles.
     pub particles: wgpu::BindGroupLayout,
+    /// The batch alone: group 3 of particles in the light of a view.
+    pub batch: wgpu::BindGroupLayout,
     /// Depth alone: group 2 of particles.
     pub depth: wgpu::BindGroupLayout,
     /// The light behind surfaces that let it through, and its sampler: their group 3, and group 0
@@ -38,6 +40,8 @@ pub struct BindGroupLayouts {
 pub const SCREEN_OCCLUSION: u32 = 16;
 /// Binding of the textures of decals in group 0 of meshes.
 pub const DECAL_IMAGES: u32 = 17;
+/// Binding of the froxel fog.
+pub const FOG_FROXELS: u32 = 18;
 
 const BOTH: wgpu::ShaderStages = wgpu::ShaderStages::VERTEX_FRAGMENT;
 const VERTEX: wgpu::ShaderStages = wgpu::ShaderStages::VERTEX;
@@ -116,6 +120,7 @@ impl BindGroupLayouts {
                     poses,
                     offsets,
                     sampled_texture(SCREEN_OCCLUSION, plain, D2, false),
+                    sampled_texture(FOG_FROXELS, filtered, D2, false),
                     sampled_texture(12, filtered, D2Array, false),
                     sampler_entry(13),
                     sampled_texture(DECAL_IMAGES, filtered, D2Array, false),
@@ -133,6 +138,7 @@ impl BindGroupLayouts {
                 &[sampled_texture(0, plain, D2, many), sampled_texture(1, plain, D2, many)],
             ),
             particles: make("particles", &[uniform(0), uniform(1)]),
+            batch: make("batch", &[uniform(0)]),
             light_only: make("light alone", &[sampled_texture(0, plain, D2, many)]),
             resolved_light: make(
                 "resolved light",

@@ -18,6 +18,10 @@ struct EngineSceneView {
 
 #include "deformation.wgsl"
 #include "fog_depth.wgsl"
+#include "fog_grid.wgsl"
+
+@group(3) @binding(13) var engine_froxels_sampler: sampler;
+@group(3) @binding(18) var engine_froxels: texture_2d<f32>;
 
 // True if pixels with too little alpha are discarded; if light is added; if it is multiplied.
 override ENGINE_MASK: bool = false;
@@ -115,6 +119,33 @@ fn engine_scene_fragment(in: EngineScenePoint) -> @location(0) vec4f {
     if ENGINE_MULTIPLIES {
         air = vec3f(painted.a);
     }
+    var arriving = mix(air, painted.rgb, left);
+    if engine_view.fog_reach.w > 0.5 {
+        arriving = engine_through_froxels(arriving, painted.a, in.world);
+    }
     // As `kept` in view_uniforms.wgsl.
-    return vec4f(min(mix(air, painted.rgb, left), vec3f(60000.0)), painted.a);
+    return vec4f(min(arriving, vec3f(60000.0)), painted.a);
+}
+
+// As `through_froxels` in froxel_fog.wgsl, for light with premultiplied alpha.
+fn engine_through_froxels(color: vec3f, alpha: f32, world: vec3f) -> vec3f {
+    let clip = engine_view.to_clip * vec4f(world, 1.0);
+    let uv = clip.xy / max(clip.w, 1e-6) * vec2f(0.5, -0.5) + 0.5;
+    let ahead = dot(world - engine_view.eye.xyz, engine_view.ahead.xyz);
+    let fog = engine_fog_before(
+        engine_froxels,
+        engine_froxels_sampler,
+        engine_view.fog_grid,
+        engine_view.fog_reach,
+        clamp(uv, vec2f(0.0), vec2f(1.0)),
+        ahead,
+    );
+    var light = fog.rgb * alpha;
+    if ENGINE_ADDS {
+        light = vec3f(0.0);
+    }
+    if ENGINE_MULTIPLIES {
+        light = vec3f(alpha * (1.0 - fog.a));
+    }
+    return color * fog.a + light;
 }

@@ -8,6 +8,7 @@ use super::pipelines::PipelineKey;
 use super::targets::light_group;
 use super::{ForwardRenderer, SceneUniform, custom_shaders};
 use engine_frame_packet::debug_view::DebugView;
+use engine_frame_packet::scene::ParticleBatch;
 
 /// Position of the debug view's number in the flags of a view's uniform.
 const NUMBER_SHIFT: u32 = 8;
@@ -53,14 +54,15 @@ impl ForwardRenderer {
         shown
     }
 
-    /// Returns the pipeline of a batch of particles.
-    pub(super) fn particle_key(
-        &self,
-        blend: engine_frame_packet::material::BlendMode,
-    ) -> PipelineKey {
+    /// Returns the pipeline of a batch of particles in one of the plan's views.
+    pub(super) fn particle_key(&self, index: usize, batch: &ParticleBatch) -> PipelineKey {
         match self.debug_view {
             DebugView::Overdraw => PipelineKey::ParticleOverdraw,
-            _ => PipelineKey::Particles(blend),
+            _ if batch.distortion != 0.0 => PipelineKey::DistortingParticles,
+            _ if batch.lit > 0.0 || self.fog.sum(index).is_some() => {
+                PipelineKey::LitParticles(batch.blend)
+            }
+            _ => PipelineKey::Particles(batch.blend),
         }
     }
 
@@ -98,7 +100,8 @@ impl ForwardRenderer {
         for index in 0..self.areas.len() {
             let Some((light, depth)) = self.light_and_depth(index) else { continue };
             let own = [("light".to_string(), light), ("depth".to_string(), depth)];
-            let named = own.into_iter().chain(self.screen_space.named_images(index));
+            let effects = self.screen_space.named_images(index).into_iter();
+            let named = own.into_iter().chain(effects.chain(self.fog.named_images(index)));
             let post = self.post.plan_of(index).into_iter().flat_map(|plan| plan.named_images());
             // The other levels are smaller copies of the first one.
             let behind = self.light_behind_levels(index).first();

@@ -30,7 +30,7 @@ fn cluster_lights(pixel: vec2f, world: vec3f) -> u32 {
     var lit: Lit;
     lit.pixel = pixel;
     lit.world = world;
-    let word = light_grid[view.cluster_begin.x + cluster_at(lit)];
+    let word = light_grid[view.cluster_begin.x + cluster_at(lit.world, lit.pixel)];
     return word & ((1u << CLUSTER_COUNT_BITS) - 1u);
 }
 

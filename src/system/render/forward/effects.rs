@@ -3,6 +3,7 @@
 //! and ../post/.
 
 use super::super::device::GpuDevice;
+use super::super::fog::FroxelFog;
 use super::super::frame_limits::has_outline_passes;
 use super::super::materials::MaterialBinder;
 use super::super::post::{PostView, ViewKey, has_state};
@@ -13,7 +14,7 @@ use super::encode::{SceneBoundState, SceneResources};
 use super::object_motion::ObjectMotionUniform;
 use super::outlines::{OutlineInputs, Outlines, shape_class};
 use super::pipelines::PipelineKey;
-use super::scene_buffers::{GroupResources, MapUniform, part_of};
+use super::scene_buffers::{GroupResources, MapUniform, ViewImages, part_of};
 use super::surface_functions;
 use super::targets;
 use super::{ForwardRenderer, RenderResources, ViewRectangle};
@@ -34,8 +35,11 @@ impl ForwardRenderer {
         self.screen_space.prepare(device, packet, &scenes.plans.views, light);
         let (morphs, sky, decals) = (&self.meshes.morphs, &self.sky, &self.decals);
         let shared = GroupResources { targets, morphs, sky, decals };
-        let occlusion = |index| self.screen_space.occlusion(index);
-        self.buffers.create_occluded_groups(device, &self.layouts, &shared, scenes, occlusion);
+        let images = |index| ViewImages {
+            occlusion: self.screen_space.occlusion(index),
+            fog: self.fog.sum(index),
+        };
+        self.buffers.create_own_groups(device, &self.layouts, &shared, scenes, images);
         let group = |(index, area): (usize, &Option<ViewRectangle>)| {
             let (area, light) = area.zip(self.resolved_light(index))?;
             let depth = area.has_depth.then(|| &target(index).depth);
@@ -44,6 +48,11 @@ impl ForwardRenderer {
         };
         self.resolved_groups = areas.iter().enumerate().filter_map(group).collect();
         self.show_debug_images(device);
+    }
+
+    /// Returns the froxel fog of all views.
+    pub fn fog(&self) -> &FroxelFog {
+        &self.fog
     }
 
     /// Copies the previous poses of moved draws for the views with motion vectors. Returns the
@@ -151,9 +160,10 @@ impl ForwardRenderer {
         self.screen_space.light(index)
     }
 
-    /// Returns the number of images of screen-space effects and of outlines.
+    /// Returns the number of images of screen-space effects, of outlines and of fog.
     pub fn screen_image_count(&self) -> u32 {
-        self.screen_space.image_count() + self.outlines.image_count()
+        let outlines = self.outlines.image_count();
+        self.screen_space.image_count() + outlines + self.fog.image_count()
     }
 
     pub fn screen_space(&self) -> &ScreenSpace {

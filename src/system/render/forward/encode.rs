@@ -162,6 +162,28 @@ impl ForwardRenderer {
         to.draw(0..3, 0..1);
     }
 
+    /// Draws a step of a view's froxel fog.
+    pub fn draw_fog(
+        &self,
+        to: &mut wgpu::RenderPass,
+        (index, step): (usize, usize),
+        frame: &SceneResources,
+    ) {
+        let scene = self.buffers.scene(frame.scenes.plans.views[index].scene, index);
+        self.fog.draw(to, (index, step), scene, self.buffers.view(index));
+    }
+
+    /// Draws the froxel fog in front of a view's sky.
+    pub fn draw_fog_over_sky(
+        &self,
+        to: &mut wgpu::RenderPass,
+        index: usize,
+        frame: &SceneResources,
+    ) {
+        let scene = frame.scenes.plans.views[index].scene;
+        self.fog.draw_over_sky(to, self.buffers.scene(scene, index));
+    }
+
     /// Returns the passes of the maps of skies and probes, which precede all views of the frame.
     pub fn sky_passes(&self) -> &[MapPass] {
         self.sky.passes()
@@ -194,9 +216,20 @@ impl ForwardRenderer {
                 TransparentGroup::Particles { .. } if !self.are_particles_drawn() => {}
                 TransparentGroup::Particles { batch, first, count } => {
                     let known = &frame.scenes.scenes[&view.scene].particle_batches[*batch as usize];
-                    to.set_pipeline(self.pipelines.get(self.particle_key(known.blend)));
-                    let (group, offsets) = self.buffers.particle_view(index, batches);
-                    to.set_bind_group(0, group, &offsets);
+                    let key = self.particle_key(index, known);
+                    to.set_pipeline(self.pipelines.get(key));
+                    if let PipelineKey::LitParticles(_) = key {
+                        let (scene, offset) = self.buffers.scene(view.scene, index);
+                        to.set_bind_group(0, scene, &[offset]);
+                        let (group, offset) = self.buffers.batch(batches);
+                        to.set_bind_group(3, group, &[offset]);
+                    } else {
+                        let (group, offsets) = self.buffers.particle_view(index, batches);
+                        to.set_bind_group(0, group, &offsets);
+                    }
+                    if key == PipelineKey::DistortingParticles {
+                        self.set_light_behind(to, index);
+                    }
                     to.set_bind_group(1, frame.textures.bind_group(known.texture), &[]);
                     let area = self.areas[index].expect("it is drawn");
                     let target = self.targets.get(self.scale.size(&area));

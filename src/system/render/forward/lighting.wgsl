@@ -63,12 +63,6 @@ fn arrives(maps: texture_depth_2d_array, at: vec3f, layer: u32, texel: f32) -> f
     return sum / 9.0;
 }
 
-// Projects a point onto a shadow map: x and y from 0 to 1, y downwards, and its depth.
-fn on_map(clip: vec4f) -> vec3f {
-    let point = clip.xyz / clip.w;
-    return vec3f(point.x * 0.5 + 0.5, 0.5 - point.y * 0.5, point.z);
-}
-
 // Returns the point at an offset from its surface, so that the surface does not shadow itself. The
 // offset is larger for surfaces parallel to the light.
 fn off_surface(lit: Lit, towards: vec3f, texel: f32) -> vec3f {
@@ -86,10 +80,7 @@ fn cascade_arrives(lit: Lit, towards: vec3f, bias: f32, layer: u32) -> f32 {
 fn sun_arrives(lit: Lit, towards: vec3f, bias: f32) -> f32 {
     let ahead = dot(lit.world - view.eye.xyz, view.ahead.xyz);
     let count = view.counts.z;
-    var layer = 0u;
-    while layer < count && ahead >= view.cascade_ends[layer] {
-        layer++;
-    }
+    let layer = cascade_at(lit.world);
     if layer >= count {
         return 1.0;
     }

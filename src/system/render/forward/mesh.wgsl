@@ -205,7 +205,8 @@ fn shaded(in: Point, surface: Surface, flat_normal: vec3f, out: SurfaceOut) -> v
 #if custom
         color = numbers(final_color(inputs, color), 60000.0);
 #endif
-        return vec4f(kept(through_air(color, metres, in.world)) * alpha, alpha);
+        let arriving = through_froxels(through_air(color, metres, in.world), in.world);
+        return vec4f(kept(arriving) * alpha, alpha);
     }
     var lit: Lit;
     lit.pixel = in.clip.xy;
@@ -249,7 +250,8 @@ fn shaded(in: Point, surface: Surface, flat_normal: vec3f, out: SurfaceOut) -> v
 #if custom
     sent = numbers(final_color(inputs, sent), 60000.0);
 #endif
-    return vec4f(kept(through_air(sent, metres, in.world)) * alpha, alpha);
+    let arriving = through_froxels(through_air(sent, metres, in.world), in.world);
+    return vec4f(kept(arriving) * alpha, alpha);
 }
 
 #if custom

@@ -19,12 +19,14 @@ mod mesh_pipelines;
 mod morph_buffer;
 mod object_motion;
 mod outlines;
+mod particle_batches;
 mod pipelines;
 mod scene_buffers;
 mod surface_functions;
 mod targets;
 
 use super::device::GpuDevice;
+use super::fog::FroxelFog;
 use super::frame_limits::{can_scale, has_post_pass};
 use super::gui_passes::{FrameUniform, PixelRectangle};
 use super::materials::{MaterialBinder, MaterialTable};
@@ -142,6 +144,7 @@ pub struct ForwardRenderer {
     meshes: MeshBuffers,
     buffers: SceneBuffers,
     screen_space: ScreenSpace,
+    fog: FroxelFog,
     object_motion: ObjectMotion,
     /// Bind group 1 of the tone mapping of views whose light is resolved, by the index of the view.
     resolved_groups: NumberMap<usize, wgpu::BindGroup>,
@@ -217,6 +220,7 @@ impl ForwardRenderer {
             meshes,
             buffers: SceneBuffers::new(device),
             screen_space: ScreenSpace::new(device, samples),
+            fog: FroxelFog::new(device, quality.fog_columns),
             object_motion: ObjectMotion::new(device),
             resolved_groups: NumberMap::default(),
             areas: Vec::new(),
@@ -243,6 +247,7 @@ impl ForwardRenderer {
         self.scale.factor = quality.valid_scale();
         self.post.set_quality(*quality);
         self.sky.set_steps(quality.sky_steps);
+        self.fog.set_columns(quality.fog_columns);
         let sides = |quality: &RenderQuality| (quality.shadow_texels, quality.sky_texels);
         if sides(before) != sides(quality) {
             self.targets.sun = SceneTargets::sun_maps(device, quality.shadow_texels);
@@ -263,6 +268,7 @@ impl ForwardRenderer {
     ) {
         if packet.views.iter().all(|view| view.scene.is_none()) {
             self.screen_space.release();
+            self.fog.release();
         }
         self.surfaces_changed |= !packet.surfaces.is_empty() || !packet.materials.is_empty();
         let done = self.meshes.change(device, &scenes.library, &packet.meshes);
@@ -291,6 +297,7 @@ impl ForwardRenderer {
         let sizes: Vec<_> =
             self.areas.iter().map(|it| it.as_ref().map(|area| self.scale.size(area))).collect();
         self.screen_space.begin(device, packet, &scenes.plans.views, &sizes);
+        self.fog.begin(device, packet, scenes, &sizes);
         self.prepare_skies(device, resources, scenes, packet);
         self.prepare_uniforms(scenes, packet);
         let sizes: Vec<_> = self.areas.iter().flatten().map(|it| self.scale.size(it)).collect();
@@ -319,6 +326,7 @@ impl ForwardRenderer {
             decals: &self.decals,
         };
         self.buffers.create_bind_groups(device, &self.layouts, &shared, scenes);
+        copied += self.fog.prepare(device, (&self.layouts.scene, &self.layouts.view), self.samples);
         self.prepare_screen_space(device, scenes, packet);
         copied += self.prepare_object_motion(device, resources, scenes);
         copied += self.prepare_outlines(device, scenes, packet);
@@ -369,6 +377,7 @@ impl ForwardRenderer {
             if self.screen_space.occlusion(index).is_some() {
                 uniform.counts[3] |= SCREEN_OCCLUSION_FLAG;
             }
+            self.fog.fill_uniform(&mut uniform, index);
             self.set_debug_view(&mut uniform);
             self.uniforms.push(uniform);
             let frame =
@@ -480,7 +489,7 @@ impl ForwardRenderer {
         for transparent in transparent {
             if let TransparentGroup::Particles { batch, .. } = transparent {
                 let batch = &scenes.scenes[&view.scene].particle_batches[*batch as usize];
-                let key = self.particle_key(batch.blend);
+                let key = self.particle_key(index, batch);
                 self.pipelines.ensure(device, &self.layouts, key);
             }
         }

@@ -6,7 +6,8 @@ use super::super::numeric_map::NumberMap;
 use super::super::scene::PipelineClass;
 use super::super::screen_space::MOTION_FORMAT;
 use super::super::shader_sources::{
-    MeshVariant, debug_image_source, mesh_source, source, source_of_resolved_light,
+    MeshVariant, ParticleVariant, debug_image_source, mesh_source, particle_source, source,
+    source_of_resolved_light,
 };
 use super::bind_group_layouts::BindGroupLayouts;
 use super::mesh_pipelines::{FunctionsGroup, MeshOptions, mesh_buffers, mesh_pipeline};
@@ -36,6 +37,10 @@ pub enum PipelineKey {
     /// Draws the motion vectors of moved meshes of a class.
     ObjectMotion(PipelineClass),
     Particles(BlendMode),
+    /// Draws particles in the light and the fog of a view.
+    LitParticles(BlendMode),
+    /// Draws what is behind particles, displaced.
+    DistortingParticles,
     /// Counts the pixels of particles.
     ParticleOverdraw,
     /// Copies the light behind surfaces; `false`: halves the size of a copy.
@@ -72,6 +77,8 @@ pub struct PipelineCache {
     /// Of debug views, for the light of the scene and for images with one sample per pixel.
     debug_images: [Option<wgpu::ShaderModule>; 2],
     particles: wgpu::ShaderModule,
+    /// Of lit and of distorting particles, created when they are first needed.
+    particle_variants: [Option<wgpu::ShaderModule>; 2],
     samples: u32,
     pipelines: NumberMap<PipelineKey, wgpu::RenderPipeline>,
 }
@@ -177,6 +184,7 @@ impl PipelineCache {
             debug_mesh: None,
             debug_images: [None, None],
             particles: module("particles"),
+            particle_variants: [None, None],
             samples,
             pipelines: NumberMap::default(),
         }
@@ -197,6 +205,8 @@ impl PipelineCache {
                 PipelineKey::Particles(blend) => {
                     self.particles(device, layouts, blend, "particle_fragment")
                 }
+                PipelineKey::LitParticles(blend) => self.lit_particles(device, layouts, blend),
+                PipelineKey::DistortingParticles => self.distorting_particles(device, layouts),
                 PipelineKey::ParticleOverdraw => {
                     self.particles(device, layouts, BlendMode::Premultiplied, "overdraw_fragment")
                 }
@@ -407,6 +417,53 @@ impl PipelineCache {
         blend: BlendMode,
         fragment: &'static str,
     ) -> wgpu::RenderPipeline {
+        let groups = [Some(&layouts.particles), Some(&layouts.texture), Some(&layouts.depth)];
+        self.particle_pipeline(device, &groups, (&self.particles, fragment), (blend, &[]))
+    }
+
+    fn lit_particles(
+        &mut self,
+        device: &GpuDevice,
+        layouts: &BindGroupLayouts,
+        blend: BlendMode,
+    ) -> wgpu::RenderPipeline {
+        let module = self.particle_module(device, ParticleVariant::Lit);
+        let groups = [&layouts.scene, &layouts.texture, &layouts.depth, &layouts.batch].map(Some);
+        // The uniform says if a view has the maps of a sky.
+        let constants = [("SKY_MAPS", 1.0)];
+        self.particle_pipeline(device, &groups, (&module, "particle_fragment"), (blend, &constants))
+    }
+
+    fn distorting_particles(
+        &mut self,
+        device: &GpuDevice,
+        layouts: &BindGroupLayouts,
+    ) -> wgpu::RenderPipeline {
+        let module = self.particle_module(device, ParticleVariant::Distorting);
+        let groups = [&layouts.particles, &layouts.texture, &layouts.depth, &layouts.behind];
+        let shader = (&module, "distortion_fragment");
+        let blend = (BlendMode::Premultiplied, &[][..]);
+        self.particle_pipeline(device, &groups.map(Some), shader, blend)
+    }
+
+    fn particle_module(
+        &mut self,
+        device: &GpuDevice,
+        variant: ParticleVariant,
+    ) -> wgpu::ShaderModule {
+        let samples = self.samples;
+        let make = || module_of(device, "particles", particle_source(variant, samples));
+        self.particle_variants[variant as usize].get_or_insert_with(make).clone()
+    }
+
+    /// Creates a pipeline of particles with a shader.
+    fn particle_pipeline(
+        &self,
+        device: &GpuDevice,
+        groups: &[Option<&wgpu::BindGroupLayout>],
+        (module, fragment): (&wgpu::ShaderModule, &'static str),
+        (blend, constants): (BlendMode, &[(&'static str, f64)]),
+    ) -> wgpu::RenderPipeline {
         let buffers = [Some(wgpu::VertexBufferLayout {
             array_stride: PARTICLE_BYTES,
             step_mode: wgpu::VertexStepMode::Instance,
@@ -416,11 +473,11 @@ impl PipelineCache {
             &device.device,
             &PipelineOptions {
                 label: "particles",
-                layouts: &[Some(&layouts.particles), Some(&layouts.texture), Some(&layouts.depth)],
-                module: &self.particles,
+                layouts: groups,
+                module,
                 vertex: "particle_vertex",
                 fragment: Some(fragment),
-                constants: &[],
+                constants,
                 buffers: &buffers,
                 strip: true,
                 front: wgpu::FrontFace::Ccw,

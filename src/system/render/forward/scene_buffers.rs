@@ -11,9 +11,10 @@ use super::super::scene::{
 use super::super::sky::SkyMaps;
 use super::super::textures::{TextureTable, address_mode, entry};
 use super::PARTICLE_BYTES;
-use super::bind_group_layouts::{BindGroupLayouts, DECAL_IMAGES, SCREEN_OCCLUSION};
+use super::bind_group_layouts::{BindGroupLayouts, DECAL_IMAGES, FOG_FROXELS, SCREEN_OCCLUSION};
 use super::decal_images::DecalImages;
 use super::morph_buffer::MorphBuffer;
+use super::particle_batches::BatchUniform;
 use super::targets::SceneTargets;
 use bytemuck::{Pod, Zeroable};
 use engine_frame_packet::FramePacket;
@@ -31,15 +32,6 @@ const ANISOTROPY: u16 = 8;
 pub struct MapUniform {
     pub to_clip: [[f32; 4]; 4],
     pub options: [f32; 4],
-}
-
-/// The uniform `batch` of particles.wgsl.
-#[repr(C)]
-#[derive(Clone, Copy, Pod, Zeroable)]
-pub struct BatchUniform {
-    pub softness: f32,
-    pub spot: f32,
-    pub spare: [f32; 2],
 }
 
 /// A buffer that grows.
@@ -124,13 +116,13 @@ pub struct SceneBuffers {
     frames: GrowingBuffer,
     maps: GrowingBuffer,
     batches: GrowingBuffer,
-    /// Bind group 0 of the sky and the tone mapping, of particles, and of custom shaders; and their
-    /// generation.
-    plain: Option<([wgpu::BindGroup; 3], u64)>,
-    /// Bind group 0 of meshes of views with ambient occlusion, by the index of the view.
-    occluded: NumberMap<usize, wgpu::BindGroup>,
-    /// White, for views without ambient occlusion.
-    no_occlusion: wgpu::TextureView,
+    /// Bind group 0 of the sky and the tone mapping, of particles, group 3 of lit particles, and
+    /// group 0 of custom shaders; and their generation.
+    plain: Option<([wgpu::BindGroup; 4], u64)>,
+    /// Bind group 0 of meshes of views with images of their own, by the index of the view.
+    own_groups: NumberMap<usize, wgpu::BindGroup>,
+    /// White, for views without ambient occlusion or fog.
+    white: wgpu::TextureView,
     sets: NumberMap<u32, wgpu::BindGroup>,
     /// Generation of the textures that the sets were created with.
     sets_generation: u64,
@@ -157,6 +149,13 @@ pub struct GroupResources<'a> {
     pub decals: &'a DecalImages,
 }
 
+/// The images of one view in its bind group.
+#[derive(Clone, Copy, Default)]
+pub struct ViewImages<'a> {
+    pub occlusion: Option<&'a wgpu::TextureView>,
+    pub fog: Option<&'a wgpu::TextureView>,
+}
+
 impl SceneBuffers {
     pub fn new(device: &GpuDevice) -> SceneBuffers {
         use wgpu::BufferUsages as Usage;
@@ -175,8 +174,8 @@ impl SceneBuffers {
             maps: make(Usage::UNIFORM),
             batches: make(Usage::UNIFORM),
             plain: None,
-            occluded: NumberMap::default(),
-            no_occlusion: white_texel(device),
+            own_groups: NumberMap::default(),
+            white: white_texel(device),
             sets: NumberMap::default(),
             sets_generation: 0,
             morph_generation: 0,
@@ -281,9 +280,7 @@ impl SceneBuffers {
                     continue;
                 };
                 let batch = &scenes.scenes[&view.scene].particle_batches[*batch as usize];
-                let spot = f32::from(u8::from(batch.texture == TextureSlot::SHARED));
-                let softness = if device.depth_reads { batch.softness } else { 0.0 };
-                let uniform = BatchUniform { softness, spot, spare: [0.0; 2] };
+                let uniform = BatchUniform::new(batch, device.depth_reads);
                 push(&mut self.scratch, bytemuck::bytes_of(&uniform), self.small_stride);
             }
         }
@@ -341,9 +338,8 @@ impl SceneBuffers {
         for view in &scenes.plans.views {
             let there = self.scenes.get(&view.scene).and_then(|it| it.groups.as_ref());
             if there.is_none_or(|(_, _, known_generation)| *known_generation != generation) {
-                let none = &self.no_occlusion;
-                let (scene, map) =
-                    self.scene_groups(device, layouts, (resources, none), view.scene);
+                let resources = (resources, ViewImages::default());
+                let (scene, map) = self.scene_groups(device, layouts, resources, view.scene);
                 let buffers = self.scenes.get_mut(&view.scene).expect("the scene was copied");
                 buffers.groups = Some((scene, map, generation));
             }
@@ -357,7 +353,9 @@ impl SceneBuffers {
             let particles = group(device, "particles", &layouts.particles, &both);
             let frame = part_of(&self.frames.buffer, size_of::<FrameUniform>());
             let frame = group(device, "frame", &layouts.frame, &[entry(0, frame)]);
-            self.plain = Some(([view, particles, frame], generation));
+            let batch = part_of(&self.batches.buffer, size_of::<BatchUniform>());
+            let batch = group(device, "batch", &layouts.batch, &[entry(0, batch)]);
+            self.plain = Some(([view, particles, batch, frame], generation));
         }
     }
 
@@ -387,22 +385,25 @@ impl SceneBuffers {
         self.small_stride
     }
 
-    /// Creates the bind groups of views with ambient occlusion. `occlusion` returns that of one of
+    /// Creates the bind groups of views with images of their own. `images` returns those of one of
     /// the plan's views.
-    pub fn create_occluded_groups<'a>(
+    pub fn create_own_groups<'a>(
         &mut self,
         device: &GpuDevice,
         layouts: &BindGroupLayouts,
         resources: &GroupResources,
         scenes: &RetainedScenes,
-        occlusion: impl Fn(usize) -> Option<&'a wgpu::TextureView>,
+        images: impl Fn(usize) -> ViewImages<'a>,
     ) {
-        self.occluded.clear();
+        self.own_groups.clear();
         for (index, view) in scenes.plans.views.iter().enumerate() {
-            let Some(occlusion) = occlusion(index) else { continue };
-            let resources = (resources, occlusion);
+            let images = images(index);
+            if images.occlusion.is_none() && images.fog.is_none() {
+                continue;
+            }
+            let resources = (resources, images);
             let (group, _) = self.scene_groups(device, layouts, resources, view.scene);
-            self.occluded.insert(index, group);
+            self.own_groups.insert(index, group);
         }
     }
 
@@ -414,7 +415,7 @@ impl SceneBuffers {
         &self,
         device: &GpuDevice,
         layouts: &BindGroupLayouts,
-        (resources, occlusion): (&GroupResources, &wgpu::TextureView),
+        (resources, images): (&GroupResources, ViewImages),
         number: u64,
     ) -> (wgpu::BindGroup, wgpu::BindGroup) {
         let GroupResources { targets, morphs, sky, decals } = *resources;
@@ -430,7 +431,10 @@ impl SceneBuffers {
         all.push(entry(3, wgpu::BindingResource::TextureView(&targets.sun.all)));
         all.push(entry(4, wgpu::BindingResource::TextureView(&targets.atlas.view)));
         all.push(entry(5, wgpu::BindingResource::Sampler(&self.compare)));
-        all.push(entry(SCREEN_OCCLUSION, wgpu::BindingResource::TextureView(occlusion)));
+        for (binding, image) in [(SCREEN_OCCLUSION, images.occlusion), (FOG_FROXELS, images.fog)] {
+            let image = image.unwrap_or(&self.white);
+            all.push(entry(binding, wgpu::BindingResource::TextureView(image)));
+        }
         all.push(entry(12, wgpu::BindingResource::TextureView(&sky.maps)));
         all.push(entry(13, wgpu::BindingResource::Sampler(&sky.sampler)));
         all.push(entry(DECAL_IMAGES, wgpu::BindingResource::TextureView(&decals.view)));
@@ -487,7 +491,7 @@ impl SceneBuffers {
     /// Returns bind group 0 of a view's meshes, and the offset.
     pub fn scene(&self, scene: u64, view: usize) -> (&wgpu::BindGroup, u32) {
         let (group, _, _) = self.scenes[&scene].groups.as_ref().expect("groups were made");
-        (self.occluded.get(&view).unwrap_or(group), (view as u64 * self.stride) as u32)
+        (self.own_groups.get(&view).unwrap_or(group), (view as u64 * self.stride) as u32)
     }
 
     /// Returns bind group 0 of a shadow map, and the offset.
@@ -515,9 +519,15 @@ impl SceneBuffers {
 
     /// Returns bind group 0 of particles, and the offsets.
     pub fn particle_view(&self, view: usize, batch: usize) -> (&wgpu::BindGroup, [u32; 2]) {
-        let ([_, group, _], _) = self.plain.as_ref().expect("groups were made");
+        let ([_, group, ..], _) = self.plain.as_ref().expect("groups were made");
         let offsets = [view as u64 * self.stride, batch as u64 * self.small_stride];
         (group, offsets.map(|offset| offset as u32))
+    }
+
+    /// Returns bind group 3 of lit particles, and the offset.
+    pub fn batch(&self, batch: usize) -> (&wgpu::BindGroup, u32) {
+        let ([_, _, group, _], _) = self.plain.as_ref().expect("groups were made");
+        (group, (batch as u64 * self.small_stride) as u32)
     }
 }
 

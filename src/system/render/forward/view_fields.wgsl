@@ -25,3 +25,8 @@
     fog_glow: vec4f,
     // Direction towards the first sun; w is the number of reflection probes.
     fog_towards: vec4f,
+    // The grid of froxel fog: columns, rows, slices, slices in a row of its texture.
+    fog_grid: vec4f,
+    // Its depth in metres, where it begins ahead of the camera, the exponent of its slices; w is 1
+    // if the view has froxel fog.
+    fog_reach: vec4f,

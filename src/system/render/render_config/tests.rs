@@ -239,7 +239,8 @@ fn images_that_do_not_fit_their_use_are_errors() {
     refuses("before tone mapping", "before opaque objects", 10, "draws 'light' before this step");
     refuses("after tone mapping", "before background", 14, "draws 'target' before this step");
     refuses("half = {", "light = {", 6, "'light' is an image of the engine");
-    let layer = "layers = { sky = { reads = [\"sky_maps\"] writes = [\"depth\"] } }\nviewports";
+    let sky = "sky = { reads = [\"fog\" \"sky_maps\"] writes = [\"depth\"] }";
+    let layer = &format!("layers = {{ {sky} }}\nviewports");
     refuses("viewports", layer, 16, "the pass 'sky' of the engine has writes = [\"light\"]");
     let renamed =
         GLOW.replace("lines = { shader", "sky = { shader").replace("[\"lines\"]", "[\"sky\"]");

@@ -316,10 +316,15 @@ impl DrawPlans {
         let (blended, particles) = self.blended(scene, view, &sides, first_particle, ahead);
         let (instances, groups) = (&mut self.instances, &mut self.groups);
         let outlines = outlines::plan(scene, &self.visible, &to_clip, instances, groups);
-        let transmission = self.transparent[blended.clone()].iter().any(|transparent| {
-            matches!(transparent, TransparentGroup::Group(group)
-                if library.batch(group.batch).class.has(PipelineClass::TRANSMISSION))
-        });
+        let transmission =
+            self.transparent[blended.clone()].iter().any(|transparent| match transparent {
+                TransparentGroup::Group(group) => {
+                    library.batch(group.batch).class.has(PipelineClass::TRANSMISSION)
+                }
+                TransparentGroup::Particles { batch, .. } => {
+                    scene.particle_batches[*batch as usize].distortion != 0.0
+                }
+            });
         ViewPlan {
             view: index,
             scene: number,

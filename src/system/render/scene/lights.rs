@@ -93,6 +93,9 @@ pub struct SceneUniform {
     pub fog_glow: [f32; 4],
     /// Direction towards the first sun; the last is the number of reflection probes.
     pub fog_towards: [f32; 4],
+    /// The grid of froxel fog, which forward/mod.rs fills in ([`super::super::fog::FogGrid`]).
+    pub fog_grid: [f32; 4],
+    pub fog_reach: [f32; 4],
     /// Number of suns, lights and cascades; flags (bit 0: the target needs encoded colors;
     /// bit 1: it has ambient occlusion or contact shadows).
     pub counts: [u32; 4],

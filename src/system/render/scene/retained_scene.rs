@@ -13,6 +13,7 @@ use super::scene_lights::SceneLights;
 use bytemuck::{Pod, Zeroable};
 use engine_foundation::Vec3;
 use engine_frame_packet::decal::DECALS_MAX;
+use engine_frame_packet::fog_volume::{FOG_VOLUMES_MAX, FogVolumeFrame};
 use engine_frame_packet::mesh::SLOTS_MAX;
 use engine_frame_packet::outline::OutlineStyle;
 use engine_frame_packet::reflection_probe::{PROBES_MAX, ProbeFrame};
@@ -110,6 +111,7 @@ pub struct RetainedScene {
     pub lights: SceneLights,
     pub decals: SceneDecals,
     pub probes: Vec<ProbeFrame>,
+    pub fog_volumes: Vec<FogVolumeFrame>,
     /// Changes of the draws that cast shadows, collected while lamps with shadows exist.
     pub caster_changes: CasterChanges,
     pub sky: SkyFrame,
@@ -162,6 +164,7 @@ impl RetainedScene {
             lights: SceneLights::default(),
             decals: SceneDecals::default(),
             probes: Vec::new(),
+            fog_volumes: Vec::new(),
             caster_changes: CasterChanges::default(),
             sky: SkyFrame::DEFAULT,
             particle_batches: Vec::new(),
@@ -207,6 +210,11 @@ impl RetainedScene {
         if frame.probes_changed {
             assert!(frame.probes.len() <= PROBES_MAX, "{} probes (PROBES_MAX)", frame.probes.len());
             self.probes.clone_from(&frame.probes);
+        }
+        if frame.fog_volumes_changed {
+            let count = frame.fog_volumes.len();
+            assert!(count <= FOG_VOLUMES_MAX, "{count} fog volumes (FOG_VOLUMES_MAX)");
+            self.fog_volumes.clone_from(&frame.fog_volumes);
         }
         if let Some(sky) = frame.sky {
             self.sky = sky;

@@ -177,6 +177,8 @@ fn transparent_draws_and_particles_are_sorted_back_to_front() {
         texture: TextureSlot::SHARED,
         blend: BlendMode::Alpha,
         softness: 0.0,
+        lit: 0.0,
+        distortion: 0.0,
         center: Vec3::new(0.0, 6.0, 0.0),
         radius: 1.0,
         layers: 1,

@@ -13,7 +13,6 @@ use super::device::GpuDevice;
 use super::frame_limits::draws_resolved_light;
 use super::scene::ViewPlan;
 use super::textures::entry;
-use camera_history::CameraHistory;
 use engine_foundation::{Mat4, Vec2, Vec3};
 use engine_frame_packet::shading_environment::ScreenSpaceValues;
 use engine_frame_packet::{CameraFrame, FramePacket, ViewTarget};
@@ -21,6 +20,7 @@ use images::ScreenImage;
 use steps::{FIRST_INPUT, STEPS, StepInput, StepPipeline};
 use uniforms::{HistoryInputs, ScreenUniform, is_orthographic};
 
+pub use camera_history::CameraHistory;
 pub use steps::{
     AMBIENT_OCCLUSION, CONTACT_SHADOWS, DEPTH_OF_FIELD, DEPTH_PREPASS, LIGHT_RESOLVE, MOTION_BLUR,
     MOTION_VECTORS, OBJECT_MOTION, TEMPORAL,

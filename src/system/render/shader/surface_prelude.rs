@@ -198,6 +198,19 @@ mod tests {
     }
 
     #[test]
+    fn the_prefix_makes_no_two_names_equal() {
+        let file = "fn surface(in: SurfaceIn) -> SurfaceOut { return in.base; }";
+        let of_file = functions(file).expect("it has surface functions");
+        let passes = [SurfacePass::Light, SurfacePass::Transmission, SurfacePass::Debug];
+        for pass in passes.into_iter().chain([SurfacePass::ShadowMap]) {
+            let whole = module(file, of_file, pass);
+            if let Err(error) = wgpu::naga::front::wgsl::parse_str(&whole) {
+                panic!("{pass:?}: {}", error.emit_to_string(&whole));
+            }
+        }
+    }
+
+    #[test]
     fn files_for_meshes_are_known_by_their_functions() {
         let both =
             SurfaceFunctions { surface: true, vertex_offset: true, ..SurfaceFunctions::default() };

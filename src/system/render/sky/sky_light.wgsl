@@ -2,6 +2,7 @@
 
 #include "octahedron.wgsl"
 #include "height_fog.wgsl"
+#include "froxel_fog.wgsl"
 
 // The filtered light of skies (sky_maps.wgsl): a layer for each; a level for each roughness, and
 // one level with the coefficients of the light on matte surfaces.

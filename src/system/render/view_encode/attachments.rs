@@ -1,5 +1,6 @@
 //! The attachments of a view's passes: begins the adapter's pass for rows that share one.
 
+use super::super::fog::FOG_PASS;
 use super::super::gpu_timing::GpuTiming;
 use super::super::gui_encode::PassTarget;
 use super::super::gui_passes::GuiPass;
@@ -152,6 +153,25 @@ pub(super) fn encode_outlines(
         });
         (row.encode)(view, &mut to);
     }
+}
+
+/// Begins the pass of a step of a view's froxel fog.
+pub(super) fn begin_fog_step<'e>(
+    encoder: &'e mut wgpu::CommandEncoder,
+    view: &ViewEncoder,
+    step: usize,
+    timing: &mut Option<GpuTiming>,
+) -> Option<wgpu::RenderPass<'e>> {
+    let scene = view.scene.as_ref()?;
+    let image = scene.forward.fog().output(scene.index, step)?;
+    Some(encoder.begin_render_pass(&wgpu::RenderPassDescriptor {
+        label: Some(FOG_PASS),
+        color_attachments: &[Some(color_attachment(image, Some(wgpu::Color::TRANSPARENT)))],
+        depth_stencil_attachment: None,
+        timestamp_writes: timing.as_mut().and_then(|it| it.pass(FOG_PASS.to_string())),
+        occlusion_query_set: None,
+        multiview_mask: None,
+    }))
 }
 
 /// Begins the pass of a level of the light behind surfaces.
