@@ -18,6 +18,8 @@ mod particles;
 mod peers;
 mod physics;
 mod profile;
+#[cfg(unix)]
+mod recast;
 mod reload;
 mod remote;
 mod render3d;
@@ -51,6 +53,8 @@ const SUBJECTS: &[Subject] = &[
     ("skins", "1,000 skinned characters on both threads", skins::run),
     ("flow", "graphs of visual scripting", flow::run),
     ("navigation", "grids, flow fields, crowds, bakes", navigation::run),
+    #[cfg(unix)]
+    ("recast", "navigation in this engine, and in Recast and Detour", recast::run),
     ("physics", "piles, raycasts, movers", physics::run),
     ("particles", "particle effects", particles::run),
     ("sound", "parameters, triggers, mixing, latency", sound::run),

@@ -28,6 +28,7 @@ mod manual;
 mod manual_search;
 mod navigation;
 mod navigation_compile;
+mod navigation_walls;
 mod new;
 mod package;
 mod particles;

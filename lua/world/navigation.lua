@@ -2,7 +2,7 @@
 -- are native (src/script/api/navigation/).
 local core = ...
 
-local type, next = type, next
+local type, next, sort, remove = type, next, table.sort, table.remove
 local bad_argument, no_reload = core.bad_argument, core.no_reload
 
 local NavigationMesh = core.module("NavigationMesh")
@@ -13,8 +13,10 @@ local V3 = core.ctypes.Vector3
 -- Reasons by their numbers.
 local REASONS = { "unreachable", "budget" }
 
--- Functions that wait for paths, by mesh and by number of the request.
-local waiting = {}
+-- What waits for paths, by mesh, and these meshes in the order of their first requests. `callbacks`
+-- are the functions by the number of the request, `answers` numbers of which those before `at` were
+-- passed on.
+local waiting, meshes = {}, {}
 
 local function points_of(numbers)
   local points = {}
@@ -37,11 +39,13 @@ function NavigationMesh.find_path(mesh, from, to)
   return points_of(numbers), reason
 end
 
----Asks for a path that is found in one of the next calls of `NavigationMesh.update`, which calls
----the callback with the results of `find_path`. All requests of a mesh share the work of an update:
----thousands of them take more updates, not longer ones. An error in the callback is an ordinary
----error of `update`; the next call continues with the answers after it. The points are empty if
----there is no ground any more where the path begins or ends.
+---Asks for a path that is found in one of the next calls of `NavigationMesh.update`, or of
+---`World.update` for the mesh of a level, which calls the callback with the results of `find_path`.
+---All requests of a mesh share the work of an update: thousands of them take more updates, not
+---longer ones. An error in the callback is an ordinary error of `update`; the next call continues
+---with the answers after it. The points are empty, and the reason is "unreachable", if there is no
+---ground any more where the path begins or ends. This is so if the mesh ends, too, in the next call
+---of `World.update`.
 ---@param mesh NavigationMesh a navigation mesh
 ---@param from Vector3 a point on the ground, or at most 2 metres away
 ---@param to Vector3 a point on the ground, or at most 2 metres away
@@ -53,15 +57,13 @@ function NavigationMesh.find_path_async(mesh, from, to, callback)
   end
   no_reload("NavigationMesh.find_path_async")
   local request = core.navigation_request(mesh, from, to)
-  local callbacks = waiting[mesh]
-  if not callbacks then
-    for other in next, waiting do
-      if not NavigationMesh.alive(other) then waiting[other] = nil end
-    end
-    callbacks = {}
-    waiting[mesh] = callbacks
+  local of = waiting[mesh]
+  if not of then
+    of = { callbacks = {}, answers = {}, at = 1 }
+    waiting[mesh] = of
+    meshes[#meshes + 1] = mesh
   end
-  callbacks[request] = callback
+  of.callbacks[request] = callback
   return request
 end
 
@@ -71,32 +73,58 @@ end
 ---@return boolean withdrawn false if the request does not wait any more
 function NavigationMesh.cancel_path(mesh, request)
   local is_withdrawn = core.navigation_cancel(mesh, request)
-  local callbacks = waiting[mesh]
-  if is_withdrawn and callbacks then callbacks[request] = nil end
+  local of = waiting[mesh]
+  if is_withdrawn and of then of.callbacks[request] = nil end
   return is_withdrawn
 end
 
--- Calls the functions whose paths were found.
-local function run_callbacks(mesh)
-  local callbacks = waiting[mesh]
-  if not callbacks then return end
+-- Adds the answers of a mesh that ended: no path is found any more.
+local function answer_all(of)
+  local requests = {}
+  for request in next, of.callbacks do requests[#requests + 1] = request end
+  sort(requests)
+  for i = 1, #requests do
+    local n = #of.answers
+    of.answers[n + 1], of.answers[n + 2], of.answers[n + 3] = requests[i], 1, 0
+  end
+end
+
+-- Takes the answers of a mesh. Those that an error has left come first.
+local function take_answers(mesh, of)
+  if of.at > #of.answers then of.answers, of.at = {}, 1 end
+  if not NavigationMesh.alive(mesh) then return answer_all(of) end
   local numbers = core.navigation_answers(mesh)
-  local i = 1
-  while i <= #numbers do
+  local n = #of.answers
+  for i = 1, #numbers do of.answers[n + i] = numbers[i] end
+end
+
+local function forget(mesh)
+  waiting[mesh] = nil
+  for i = #meshes, 1, -1 do
+    if meshes[i] == mesh then remove(meshes, i) end
+  end
+end
+
+-- Calls the functions whose paths were found. They may ask for more, and update meshes.
+local function run_callbacks(mesh)
+  local of = waiting[mesh]
+  if not of then return end
+  take_answers(mesh, of)
+  while of.at <= #of.answers do
+    local numbers, i = of.answers, of.at
     local request, reason, count = numbers[i], REASONS[numbers[i + 1]], numbers[i + 2]
-    i = i + 3
-    local callback = callbacks[request]
+    of.at = i + 3 + count * 3
+    local callback = of.callbacks[request]
     if callback then
       local points = {}
-      for at = i, i + count * 3 - 1, 3 do
+      for at = i + 3, of.at - 1, 3 do
         points[#points + 1] = V3(numbers[at], numbers[at + 1], numbers[at + 2])
       end
-      callbacks[request] = nil
+      of.callbacks[request] = nil
       callback(points, reason)
     end
-    i = i + count * 3
   end
-  if next(callbacks) == nil and waiting[mesh] == callbacks then waiting[mesh] = nil end
+  if next(of.callbacks) == nil and waiting[mesh] == of then forget(mesh) end
 end
 
 ---Changes the mesh where volumes were added or removed, in at most 8 tiles, moves its agents, and
@@ -105,16 +133,17 @@ end
 ---@param dt number seconds, at most 1
 function NavigationMesh.update(mesh, dt)
   -- Answers that the update before has left because of an error.
-  if waiting[mesh] then run_callbacks(mesh) end
+  if waiting[mesh] and NavigationMesh.alive(mesh) then run_callbacks(mesh) end
   core.navigation_update(mesh, dt)
-  if waiting[mesh] then run_callbacks(mesh) end
+  run_callbacks(mesh)
 end
 
 -- `World.update` updates the meshes of levels.
 core.on("world_update", "navigation", function()
-  for mesh in next, waiting do
-    if NavigationMesh.alive(mesh) then run_callbacks(mesh) else waiting[mesh] = nil end
-  end
+  if #meshes == 0 then return end
+  local all = {}
+  for i = 1, #meshes do all[i] = meshes[i] end
+  for i = 1, #all do run_callbacks(all[i]) end
 end)
 
 ---Returns the polygons to which a way along the ground leads that is not longer than a distance,

@@ -214,12 +214,14 @@ impl Engine {
         if let Some(failure) = renumbering.and_then(|renumbering| renumbering.failure) {
             return Err(failure);
         }
-        counter!("navigation/searches") += u64::from(agents.statistics.searches);
-        counter!("navigation/nodes") += u64::from(agents.statistics.nodes);
+        let (answered, nodes, worst_wait) = of.request_statistics();
+        counter!("navigation/searches") += u64::from(agents.statistics.searches + answered);
+        counter!("navigation/nodes") += u64::from(agents.statistics.nodes + nodes);
         let waiting = of.num_waiting_paths() as u64 + u64::from(agents.statistics.waiting);
         counter!("navigation/waiting") += waiting;
         counter!("navigation/agents") += agents.count(mesh.0) as u64;
         counter!("navigation/stuck") += u64::from(agents.statistics.stuck);
+        self.worlds.navigation.worst_wait = self.worlds.navigation.worst_wait.max(worst_wait);
         self.worlds.navigation.count_waits(mesh);
         Ok(())
     }

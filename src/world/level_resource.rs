@@ -300,7 +300,7 @@ fn check<'a>(
             continue;
         }
         if key == "navigation" {
-            navigation_file::check_block(value, named)?;
+            navigation_file::check_block(root, value, named)?;
             continue;
         }
         let Some(entries) = value.entries() else {

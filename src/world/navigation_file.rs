@@ -4,6 +4,7 @@
 //! is compiled, or when it has been spawned (src/world/level_navigation/).
 
 mod jumps;
+mod names;
 mod platforms;
 
 pub use jumps::JumpEdit;
@@ -283,12 +284,16 @@ type NavigationError<'a> = (SjsonValue<'a>, String);
 
 /// Checks the block `navigation` of a level: the name of a file, or its content.
 pub(super) fn check_block<'a>(
+    level: SjsonValue<'a>,
     value: SjsonValue<'a>,
     named: &mut Vec<(&'static str, String)>,
 ) -> Result<(), NavigationError<'a>> {
     match value.as_str() {
         Some(name) => named.push((kind_names::NAVIGATION, name.to_string())),
-        None if value.entries().is_some() => check(value)?,
+        None if value.entries().is_some() => {
+            check(value)?;
+            names::check(level)?;
+        }
         None => {
             let message = "'navigation' must be the name of a navigation file, or a block: \
                            navigation = { agents = { walker = { radius = 0.4 } } }";

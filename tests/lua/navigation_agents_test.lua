@@ -222,6 +222,26 @@ describe("agents", function()
     Application.release_world(world)
   end)
 
+  it("can be destroyed by the function that handles their link", function()
+    NavigationMesh.add_link(mesh, Vector3(10, 10, 0), Vector3(30, 10, 0),
+      { name = "portal", cost = 1, manual = true })
+    NavigationMesh.update(mesh, 0)
+    local agents, calls = { add(8, 10), add(8, 12) }, 0
+    for _, agent in ipairs(agents) do Agent.set_destination(agent, Vector3(32, 10, 0)) end
+    run(6, function()
+      NavigationMesh.handle_links(mesh, {
+        portal = function()
+          calls = calls + 1
+          for _, agent in ipairs(agents) do
+            if Agent.alive(agent) then Agent.destroy(agent) end
+          end
+        end,
+      })
+    end)
+    assert.equals(1, calls)
+    assert.equals(0, NavigationMesh.num_agents(mesh))
+  end)
+
   it("of links are handled by name", function()
     NavigationMesh.add_link(mesh, Vector3(10, 10, 0), Vector3(30, 10, 0),
       { name = "portal", cost = 1, manual = true })

@@ -137,20 +137,30 @@ describe("paths on a navigation mesh", function()
   end)
 
   it("are answered for the mesh as it is when they are found", function()
-    local reason, points
+    local reasons, answers = {}, 0
+    for i = 1, 2000 do
+      NavigationMesh.find_path_async(mesh, LEFT, RIGHT, function(_, why)
+        reasons[i], answers = why or "found", answers + 1
+      end)
+    end
+    NavigationMesh.add_box(mesh, 0, Vector3(30, 10, 0), Vector3(2, 24, 2))
+    NavigationMesh.update(mesh, 0)
+    assert.equals("found", reasons[1])
+    while answers < 2000 do NavigationMesh.update(mesh, 0) end
+    assert.equals("unreachable", reasons[2000])
+  end)
+
+  it("are answered without points if the mesh ends", function()
+    local points, reason
     NavigationMesh.find_path_async(mesh, LEFT, RIGHT, function(found, why)
       points, reason = found, why
     end)
-    NavigationMesh.add_box(mesh, 0, Vector3(30, 10, 0), Vector3(2, 24, 2))
-    NavigationMesh.update(mesh, 0)
-    while NavigationMesh.num_waiting_tiles(mesh) > 0 do NavigationMesh.update(mesh, 0) end
-    for _ = 1, 3 do NavigationMesh.update(mesh, 0) end
-    assert.is_not_nil(points)
-    local again
-    NavigationMesh.find_path_async(mesh, LEFT, RIGHT, function(_, why) again = why end)
-    NavigationMesh.update(mesh, 0)
-    assert.equals("unreachable", again)
-    assert.is_true(reason == nil or reason == "unreachable")
+    NavigationMesh.destroy(mesh)
+    local world = Application.new_world()
+    World.update(world, 0)
+    assert.equals(0, #points)
+    assert.equals("unreachable", reason)
+    Application.release_world(world)
   end)
 
   it("refuse wrong arguments", function()

@@ -61,7 +61,7 @@ describe("a platform of a level", function()
         assert.is_true(math.abs(at.x) < 2.8 and math.abs(at.z) < 0.7, tostring(at))
       end
     end)
-    assert.is_true(states.boarding and states.riding and states.moving)
+    assert.is_true(states.boarding and states.riding and states.leaving and states.moving)
     assert.is_true(highest > 3.5)
     assert.is_nil(Agent.platform(agent))
     assert.is_true(Vector3.distance(Unit.world_position(walker, 1), GALLERY) < 1)

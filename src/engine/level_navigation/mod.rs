@@ -152,7 +152,7 @@ impl Navigation {
 fn warn(location: &str, message: &str) {
     match log::holds_data_warnings() {
         true => log::data_warning(location, message),
-        false => log::warning(&format!("{location} {message}")),
+        false => log::warning(&format!("{location}: {message}")),
     }
 }
 
@@ -276,11 +276,8 @@ impl Engine {
             {
                 let EditReport { kind, name, message, .. } = edit;
                 warn(
-                    &format!(
-                        "navigation of level \"{}\", agents '{}': {kind} '{name}'",
-                        resource.name, mesh.class
-                    ),
-                    message,
+                    &format!("navigation of level \"{}\", agents '{}'", resource.name, mesh.class),
+                    &format!("{kind} '{name}' {message}"),
                 );
             }
             return;

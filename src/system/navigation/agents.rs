@@ -12,6 +12,7 @@ use super::neighbors::Snapshot;
 use super::own_costs::{Group, OwnCosts};
 use super::passages::Passages;
 use super::platforms::Platform;
+use super::requests::SearchLane;
 use super::routes::TravelTarget;
 use super::search::{PolygonPath, Searcher};
 use super::steering::{self, Steering};
@@ -44,6 +45,7 @@ pub struct Agents {
     pub slots: Slots<Agent>,
     pub(super) requests: u64,
     pub(super) searcher: Searcher,
+    pub(super) lanes: Vec<SearchLane>,
     pub statistics: AgentStatistics,
     pub(super) passages: Vec<Passages>,
     /// Meshes with the agents that have entered a link in their last update.
@@ -66,6 +68,7 @@ impl Default for Agents {
             slots: Slots::new(HandleKind::Agent, AGENTS_MAX),
             requests: 0,
             searcher: Searcher::default(),
+            lanes: Vec::new(),
             statistics: AgentStatistics::default(),
             passages: Vec::new(),
             entered: Vec::new(),
@@ -202,7 +205,7 @@ impl Agents {
         let groups = self.list_rows(id);
         self.update_views(mesh, &groups, pool)?;
         self.begin_update(id);
-        self.find_own_ways(mesh, &groups, step);
+        self.find_own_ways(mesh, &groups, step, pool)?;
         self.take_turns(id, mesh, step);
         self.begin_steering();
         for Group { own, rows } in &groups {
@@ -217,7 +220,13 @@ impl Agents {
 
     /// Finds the ways of the groups of agents that are listed. Those with few requests come first,
     /// and leave what they do not need of their part of the nodes to the others.
-    fn find_own_ways(&mut self, mesh: &mut NavigationMesh, groups: &[Group], step: f32) {
+    fn find_own_ways(
+        &mut self,
+        mesh: &mut NavigationMesh,
+        groups: &[Group],
+        step: f32,
+        pool: &TaskPool,
+    ) -> Result<(), Error> {
         let all = std::mem::take(&mut self.rows);
         let mut asking = Vec::new();
         for (number, Group { own, rows }) in groups.iter().enumerate() {
@@ -237,10 +246,18 @@ impl Agents {
             self.rows.extend_from_slice(&all[rows.clone()]);
             // At least one search, also if those before have used up all nodes.
             let nodes = (left / (asking.len() - at)).max(1);
-            let used = mesh.with_costs(own.as_ref(), |mesh| self.answer_requests(mesh, nodes));
-            left = left.saturating_sub(used);
+            let answer = |mesh: &NavigationMesh| self.answer_requests(mesh, nodes, pool);
+            let used = mesh.with_costs(own.as_ref(), answer);
+            match used {
+                Ok(used) => left = left.saturating_sub(used),
+                Err(error) => {
+                    self.rows = all;
+                    return Err(error);
+                }
+            }
         }
         self.rows = all;
+        Ok(())
     }
 
     /// Advances the agents of a mesh by `step` seconds, all with the costs of the mesh.
@@ -257,7 +274,7 @@ impl Agents {
         self.list_rows(id);
         self.begin_update(id);
         self.request_ways(mesh, step);
-        self.answer_requests(mesh, UPDATE_NODES);
+        self.answer_requests(mesh, UPDATE_NODES, pool)?;
         self.take_turns(id, mesh, step);
         self.begin_steering();
         let all = 0..self.rows.len();

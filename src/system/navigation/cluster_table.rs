@@ -27,6 +27,9 @@ pub(super) struct Table {
     pub costs: Vec<f32>,
     /// Parent of each polygon in the tree of each side.
     pub parents: Vec<u16>,
+    /// Sums of the costs of the ways between two sides, and of the distances between both.
+    pub ways: f64,
+    pub distances: f64,
     /// Hash of all that the table depends on.
     pub fingerprint: u64,
 }
@@ -115,6 +118,8 @@ impl Table {
         let mut table = Table {
             costs: vec![f32::INFINITY; sides.len() * sides.len()],
             parents: vec![NO_PARENT; sides.len() * count],
+            ways: 0.0,
+            distances: 0.0,
             fingerprint,
         };
         let mut tree = Tree::default();
@@ -128,6 +133,10 @@ impl Table {
                 if to != at && other.ordinal != NO_WAY {
                     let cost = tree.cost(mesh, cluster, other.local, other.point);
                     table.costs[at * sides.len() + to] = cost;
+                    if cost.is_finite() {
+                        table.ways += f64::from(cost);
+                        table.distances += f64::from(side.point.distance(other.point));
+                    }
                 }
             }
         }

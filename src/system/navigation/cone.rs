@@ -149,6 +149,19 @@ impl NavigationMesh {
         self.costs[usize::from(self.polygons[polygon as usize].area)]
     }
 
+    /// Returns true if all ground that can be entered costs the same.
+    pub(super) fn has_even_costs(&self) -> bool {
+        let mut open = self.costs.iter().filter(|cost| **cost > 0.0);
+        let first = open.next();
+        open.all(|cost| Some(cost) == first)
+    }
+
+    /// Returns the least cost of a metre of any way.
+    pub(super) fn least_cost(&self) -> f32 {
+        let areas = self.costs.iter().copied().filter(|cost| *cost > 0.0);
+        areas.fold(self.jumps.least, f32::min)
+    }
+
     /// Returns the way from a polygon into another. `toward` is the destination, if there is one.
     #[inline]
     pub(super) fn step(

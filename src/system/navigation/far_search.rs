@@ -1,6 +1,6 @@
 //! Searches over the portals between clusters: A* whose nodes are the sides at which a cluster is
-//! entered. The ways within the clusters are known from their tables, so that the result is a path
-//! of polygons without another search.
+//! left. The ways within the clusters are known from their tables, so that the result is a path of
+//! polygons without another search.
 
 use super::cluster_table::{NO_PARENT, Tree};
 use super::clusters::{Cluster, Member};
@@ -13,9 +13,6 @@ use engine_foundation::Vec3;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-/// Factor of the cost of the rest of the way in the order of the open list. Above 1, a search
-/// visits a third of the sides, and paths are longer: by less than a hundredth on average.
-const GREED: f32 = 1.1;
 /// Parent of sides that are reached from the start.
 const START: u32 = u32::MAX;
 /// Entry of the open list for the destination.
@@ -28,7 +25,7 @@ const ESTIMATE: u32 = 1 << 31;
 struct FarNode {
     stamp: u32,
     is_closed: bool,
-    /// Side at which the cluster before was entered.
+    /// Side at which the cluster before was left.
     parent: u32,
     cost: f32,
     /// Least cost of the rest of the way.
@@ -59,6 +56,8 @@ pub(super) struct FarSearch {
     start: Option<NearestPolygon>,
     destination: Option<NearestPolygon>,
     least: f32,
+    /// Factor of the cost of the rest of the way in the order of the open list.
+    greed: f32,
     /// Cost of the best way to the destination, and the side before it.
     end: (f32, u32),
     /// The side that is nearest to the destination.
@@ -90,7 +89,8 @@ impl FarSearch {
         }
         self.stamp += 1;
         self.heap.clear();
-        (self.start, self.destination, self.least) = (Some(start), Some(destination), least);
+        (self.start, self.destination) = (Some(start), Some(destination));
+        (self.least, self.greed) = (least, hierarchy.greed);
         (self.end, self.best) = ((f32::INFINITY, START), (f32::INFINITY, START));
         let (index, cluster) = hierarchy.cluster_of(start.polygon);
         let to = hierarchy.members[destination.polygon as usize];
@@ -103,16 +103,16 @@ impl FarSearch {
             for (at, side) in sides() {
                 let way = start.position.distance(side.point) * least + side.cross;
                 let rest = side.point.distance(destination.position) * least;
-                self.heap.push(Reverse(key(way + rest * GREED, at | ESTIMATE)));
+                self.heap.push(Reverse(key(way + rest * self.greed, at | ESTIMATE)));
             }
             return;
         }
         let local = hierarchy.members[start.polygon as usize].local;
         self.tree.grow(mesh, &hierarchy.members, (index, cluster), (local, start.position));
-        for (_, side) in sides() {
+        for (at, side) in sides() {
             if side.ordinal != NO_WAY {
                 let cost = self.tree.cost(mesh, cluster, side.local, side.point);
-                self.reach(hierarchy, side, cost, START, destination.position);
+                self.reach(hierarchy, (at, side), cost, START, destination.position);
             }
         }
         if to.cluster == index {
@@ -121,11 +121,18 @@ impl FarSearch {
         }
     }
 
-    /// Reaches the twin of a side.
+    /// Reaches a side by which a cluster is left.
     #[inline]
-    fn reach(&mut self, hierarchy: &Hierarchy, side: &Side, cost: f32, parent: u32, to: Vec3) {
+    fn reach(
+        &mut self,
+        hierarchy: &Hierarchy,
+        (at, side): (u32, &Side),
+        cost: f32,
+        parent: u32,
+        to: Vec3,
+    ) {
         let cost = cost + side.cross;
-        let node = &mut self.nodes[side.twin as usize];
+        let node = &mut self.nodes[at as usize];
         let is_known = node.stamp == self.stamp;
         if cost == f32::INFINITY || is_known && (node.is_closed || node.cost <= cost) {
             return;
@@ -140,9 +147,9 @@ impl FarSearch {
             point.distance(to) * self.least
         };
         *node = FarNode { stamp: self.stamp, is_closed: false, parent, cost, rest };
-        self.heap.push(Reverse(key(cost + rest * GREED, side.twin)));
+        self.heap.push(Reverse(key(cost + rest * self.greed, at)));
         if rest < self.best.0 {
-            self.best = (rest, side.twin);
+            self.best = (rest, at);
         }
     }
 
@@ -183,29 +190,30 @@ impl FarSearch {
             }
             let cost = node.cost;
             *budget -= 1;
-            let side = hierarchy.sides[at as usize];
-            let index = side.cluster as usize;
-            visited.push(side.polygon);
-            let (first, sides) = (hierarchy.first_side[index], hierarchy.sides_of(side.cluster));
-            let row = (at - first) as usize * sides.len();
-            if side.cluster == to.cluster {
-                let rest = self.cost_within(mesh, at, destination);
+            let entry = hierarchy.sides[at as usize].twin;
+            let Side { cluster, polygon, .. } = hierarchy.sides[entry as usize];
+            visited.push(polygon);
+            let first = hierarchy.first_side[cluster as usize];
+            let sides = hierarchy.sides_of(cluster);
+            let row = (entry - first) as usize * sides.len();
+            if cluster == to.cluster {
+                let rest = self.cost_within(mesh, entry, destination);
                 self.reach_destination(cost + rest, at);
             }
-            let costs = &hierarchy.tables[index].costs[row..row + sides.len()];
-            for (side, within) in sides.iter().zip(costs) {
+            let costs = &hierarchy.tables[cluster as usize].costs[row..row + sides.len()];
+            for (side, within) in (first..).zip(sides).zip(costs) {
                 self.reach(hierarchy, side, cost + within, at, destination.position);
             }
         }
     }
 
-    /// Reaches the twin of a side of the start's cluster.
+    /// Reaches a side of the start's cluster.
     fn leave_start(&mut self, mesh: &NavigationMesh, at: u32, destination: NearestPolygon) {
         let Some(start) = self.start else { return };
         // The way is as long in the other direction.
         let cost = self.cost_within(mesh, at, start);
         let side = &mesh.hierarchy.sides[at as usize];
-        self.reach(&mesh.hierarchy, side, cost, START, destination.position);
+        self.reach(&mesh.hierarchy, (at, side), cost, START, destination.position);
     }
 
     /// Returns the cost of the way from a side to a point in the same cluster.
@@ -244,8 +252,8 @@ impl FarSearch {
             }
         }
         let first = hierarchy.first_side[member.cluster as usize];
-        (first..).zip(hierarchy.sides_of(member.cluster)).any(|(side, _)| {
-            let node = &self.nodes[side as usize];
+        (first..).zip(hierarchy.sides_of(member.cluster)).any(|(side, of)| {
+            let node = &self.nodes[of.twin as usize];
             node.stamp == self.stamp && parents_of(hierarchy, side)[local] != NO_PARENT
         })
     }
@@ -267,13 +275,12 @@ impl FarSearch {
         let mut chain = std::mem::take(&mut self.chain);
         let mut entered = START;
         for &next in self.sides.iter().rev() {
-            let exit = hierarchy.sides[hierarchy.sides[next as usize].twin as usize];
+            let exit = hierarchy.sides[next as usize];
             let cluster = &hierarchy.clusters[exit.cluster as usize];
             let polygon = exit.polygon;
             if entered == START && !self.has_tree {
                 let to = hierarchy.members[start.polygon as usize];
-                let side = hierarchy.sides[next as usize].twin;
-                mesh.chain(cluster, parents_of(hierarchy, side), to.local, &mut chain);
+                mesh.chain(cluster, parents_of(hierarchy, next), to.local, &mut chain);
                 mesh.turn_around(&mut chain, (polygon, start.polygon));
             } else {
                 mesh.chain(cluster, self.parents(hierarchy, entered), exit.local, &mut chain);
@@ -281,7 +288,7 @@ impl FarSearch {
             let first = mesh.polygons[polygon as usize].first_link;
             chain.insert(0, first + u32::from(exit.ordinal));
             path.extend(mesh, chain.iter().rev());
-            entered = next;
+            entered = exit.twin;
         }
         if let Some(destination) = self.destination.filter(|_| is_found) {
             let to = hierarchy.members[destination.polygon as usize];

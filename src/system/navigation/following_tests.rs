@@ -206,7 +206,7 @@ fn tiles_are_swapped_in_at_the_same_update_on_all_threads() {
         hashes
     };
     let one = run(1);
-    for threads in [2, 4] {
+    for threads in [2, 4, 8] {
         assert!(run(threads) == one, "{threads}");
     }
 }

@@ -17,6 +17,9 @@ const PORTALS_OF_BLOCK: f32 = 3.0;
 /// Distance in blocks up to which destinations are near.
 const NEAR_BLOCKS: f32 = 4.0;
 
+/// Bounds of the greed of searches. The upper one limits how much longer a path can be.
+const GREED_MIN: f32 = 1.1;
+const GREED_MAX: f32 = 1.2;
 /// Changes for each cluster that are noted before equal ones are removed.
 const CHANGES_OF_CLUSTER: usize = 2;
 
@@ -54,6 +57,10 @@ pub(super) struct Hierarchy {
     components: Vec<u32>,
     /// Area of the open ground of all clusters up to each one.
     pub areas: Vec<f64>,
+    /// Factor by which searches take the rest of a way to be more expensive than the straight way.
+    /// Above 1, they visit a part of the sides only, and paths are a little longer. It follows the
+    /// ways within the clusters: the more they bend, the more sides a smaller factor would visit.
+    pub greed: f32,
     /// Costs of areas with which it was built.
     costs: [f32; AREAS_MAX],
     /// True if polygons have other numbers than before.
@@ -75,6 +82,7 @@ impl Default for Hierarchy {
             first_component: Vec::new(),
             components: Vec::new(),
             areas: Vec::new(),
+            greed: GREED_MIN,
             costs: [0.0; AREAS_MAX],
             is_outdated: true,
             changed: Vec::new(),
@@ -193,9 +201,21 @@ impl Hierarchy {
         for job in jobs {
             self.tables[job.cluster as usize] = job.table;
         }
+        self.greed = self.find_greed(mesh);
         self.changed.clear();
         self.is_outdated = false;
         Ok(())
+    }
+
+    fn find_greed(&self, mesh: &NavigationMesh) -> f32 {
+        let sums = self
+            .tables
+            .iter()
+            .fold((0.0, 0.0), |sums, table| (sums.0 + table.ways, sums.1 + table.distances));
+        let straight = sums.1 * f64::from(mesh.least_cost());
+        let bend = (sums.0 / straight) as f32;
+        // It is not a number in a mesh without ways between clusters.
+        if bend > GREED_MIN { bend.min(GREED_MAX) } else { GREED_MIN }
     }
 
     /// Divides the mesh into clusters. Returns the tables of the old ones, by fingerprint.

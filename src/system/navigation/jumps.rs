@@ -13,7 +13,9 @@ pub const LINK_NAME_MAX: usize = 64;
 /// Edge of ways that begin inside a polygon.
 const NO_EDGE: u8 = u8::MAX;
 /// Marks ways through edges.
-pub(super) const NO_JUMP: u32 = u32::MAX;
+pub(super) const NO_JUMP: u16 = u16::MAX;
+/// Each link has two directions.
+const _: () = assert!(LINKS_MAX * 2 < NO_JUMP as usize);
 
 /// Link between two points.
 #[derive(Clone, PartialEq, Debug)]
@@ -89,7 +91,7 @@ impl Jumps {
     pub fn ways(&self, polygon: u32) -> impl Iterator<Item = Link> {
         let first = self.usable.partition_point(|jump| jump.polygon < polygon);
         let of = self.usable[first..].iter().take_while(move |jump| jump.polygon == polygon);
-        (first as u32..).zip(of).map(|(at, jump)| Link {
+        (first as u16..).zip(of).map(|(at, jump)| Link {
             target: jump.target,
             edge: NO_EDGE,
             left: jump.start,
@@ -185,6 +187,6 @@ impl NavigationMesh {
 
     /// Returns the jump of a way; `None` if it leads through an edge.
     pub(super) fn jump(&self, link: &Link) -> Option<&Jump> {
-        self.jumps.usable.get(link.jump as usize)
+        self.jumps.usable.get(usize::from(link.jump))
     }
 }

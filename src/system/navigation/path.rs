@@ -131,6 +131,29 @@ impl PolygonPath {
         });
     }
 
+    /// Writes a way with these corners, at most `corners_max` points after the start.
+    pub(super) fn of_corners(
+        &self,
+        (start, destination): (Vec3, Vec3),
+        corners: impl Iterator<Item = (Vec3, u32)>,
+        corners_max: usize,
+        path: &mut PointPath,
+    ) {
+        path.points.clear();
+        path.polygons.clear();
+        path.push(start, self.polygons[0]);
+        let mut each = |point, polygon| {
+            path.push(point, polygon);
+            path.points.len() <= corners_max
+        };
+        let last = self.polygons[self.polygons.len() - 1];
+        let mut straight = Straight { before: start, pending: None };
+        let mut all = corners.chain(std::iter::once((destination, last)));
+        if all.all(|(point, polygon)| straight.push(point, polygon, &mut each)) {
+            straight.finish(&mut each);
+        }
+    }
+
     /// Calls `each` with the corners of the shortest way through the polygons, with both ends of
     /// its jumps, and with the destination, until it returns false. The second argument is the
     /// polygon that the way enters at the point.

@@ -31,6 +31,8 @@ struct Request {
     to: NearestPolygon,
     /// Version of the mesh for which the polygons were found.
     version: u32,
+    /// Updates for which it has waited.
+    updates: u32,
 }
 
 /// Path that was found.
@@ -43,6 +45,7 @@ pub struct PathAnswer<'a> {
     pub partial: Option<PartialReason>,
 }
 
+/// Path that was found, with its points as a part of a list.
 #[derive(Clone, Copy, Debug)]
 struct Answer {
     number: u32,
@@ -51,26 +54,50 @@ struct Answer {
     partial: Option<PartialReason>,
 }
 
+/// Paths that were found, and their points.
+#[derive(Debug, Default)]
+struct Answers {
+    answers: Vec<Answer>,
+    points: Vec<Vec3>,
+}
+
+impl Answers {
+    fn add(&mut self, number: u32, points: &[Vec3], partial: Option<PartialReason>) {
+        let (first, count) = (self.points.len(), points.len());
+        self.points.extend_from_slice(points);
+        self.answers.push(Answer { number, first, count, partial });
+    }
+
+    fn clear(&mut self) {
+        self.answers.clear();
+        self.points.clear();
+    }
+}
+
 /// Requests that are searched one after another.
 #[derive(Debug, Default)]
 struct Lane {
     waiting: VecDeque<Request>,
     /// The first request is searched, on a version of the mesh, for so many times.
     searched: Option<(u32, u32)>,
+    /// Nodes that were visited since the answers were collected.
+    nodes: u32,
     searcher: Searcher,
     path: PolygonPath,
     corners: PointPath,
-    answers: Vec<Answer>,
-    points: Vec<Vec3>,
+    found: Answers,
 }
 
-/// Requests of a mesh, and the answers of the last update.
+/// Requests of a mesh, and the answers that nobody has taken yet.
 #[derive(Debug, Default)]
 pub(super) struct PathRequests {
     last: u32,
     lanes: Vec<Lane>,
-    /// Answers by number, with their lanes and positions there.
-    answers: Vec<(u32, u8, u32)>,
+    answers: Answers,
+    /// Updates that the first request of each lane has waited for, and the nodes of the last one.
+    pub worst_wait: u32,
+    pub nodes: u32,
+    pub answered: u32,
 }
 
 impl PathRequests {
@@ -90,16 +117,16 @@ impl PathRequests {
 
 impl NavigationMesh {
     /// Asks for a path, which one of the next calls of [`NavigationMesh::answer_paths`] finds.
-    /// Returns the number of the request; `None` if too many wait.
+    /// Returns the number of the request; `None` if too many wait, or wait to be taken.
     pub fn request_path(&mut self, from: NearestPolygon, to: NearestPolygon) -> Option<u32> {
-        if self.num_waiting_paths() >= REQUESTS_MAX {
+        if self.num_waiting_paths() + self.requests.answers.answers.len() >= REQUESTS_MAX {
             return None;
         }
         let requests = &mut self.requests;
         requests.lanes.resize_with(LANES, Lane::default);
         requests.last = requests.last.wrapping_add(1).max(1);
         let number = requests.last;
-        let request = Request { number, from, to, version: self.version };
+        let request = Request { number, from, to, version: self.version, updates: 0 };
         requests.lanes[number as usize % LANES].waiting.push_back(request);
         Some(number)
     }
@@ -123,28 +150,36 @@ impl NavigationMesh {
         self.requests.lanes.iter().map(|lane| lane.waiting.len()).sum()
     }
 
-    /// Returns the paths that the last call of [`NavigationMesh::answer_paths`] has found, by the
-    /// number of the request.
+    /// Returns the paths that were found since [`NavigationMesh::forget_answers`] was called: those
+    /// of each update by the number of the request.
     pub fn path_answers(&self) -> impl ExactSizeIterator<Item = PathAnswer<'_>> {
-        self.requests.answers.iter().map(|&(number, lane, at)| {
-            let lane = &self.requests.lanes[usize::from(lane)];
-            let Answer { first, count, partial, .. } = lane.answers[at as usize];
-            PathAnswer { number, points: &lane.points[first..first + count], partial }
+        let Answers { answers, points } = &self.requests.answers;
+        answers.iter().map(|&Answer { number, first, count, partial }| PathAnswer {
+            number,
+            points: &points[first..first + count],
+            partial,
         })
     }
 
-    /// Searches for the paths that were asked for, within the nodes of an update. The answers of
-    /// the call before are forgotten.
+    /// Forgets the answers, which the caller has passed on.
+    pub fn forget_answers(&mut self) {
+        self.requests.answers.clear();
+    }
+
+    /// Returns the work of the last update for requests: answers, nodes, and for how many updates
+    /// the request has waited that waits longest.
+    pub fn request_statistics(&self) -> (u32, u32, u32) {
+        let PathRequests { answered, nodes, worst_wait, .. } = self.requests;
+        (answered, nodes, worst_wait)
+    }
+
+    /// Searches for the paths that were asked for, within the nodes of an update.
     ///
     /// # Errors
     /// Returns an error if the system cannot start another thread.
     pub fn answer_paths(&mut self, pool: &TaskPool) -> Result<(), Error> {
         let mut requests = std::mem::take(&mut self.requests);
-        requests.answers.clear();
-        for lane in &mut requests.lanes {
-            lane.answers.clear();
-            lane.points.clear();
-        }
+        (requests.answered, requests.nodes, requests.worst_wait) = (0, 0, 0);
         let mut result = Ok(());
         if requests.lanes.iter().any(|lane| !lane.waiting.is_empty()) {
             let mesh = &*self;
@@ -155,14 +190,35 @@ impl NavigationMesh {
                     Ok(())
                 })
             });
-            for (index, lane) in (0..).zip(&requests.lanes) {
-                let answers = (0..).zip(&lane.answers).map(|(at, it)| (it.number, index, at));
-                requests.answers.extend(answers);
-            }
-            requests.answers.sort_unstable();
+            requests.collect();
         }
         self.requests = requests;
         result
+    }
+}
+
+impl PathRequests {
+    /// Collects the answers of the lanes.
+    fn collect(&mut self) {
+        let mut order: Vec<(u32, usize, usize)> = Vec::new();
+        for (at, lane) in self.lanes.iter_mut().enumerate() {
+            let answers = lane.found.answers.iter().enumerate();
+            order.extend(answers.map(|(number, it)| (it.number, at, number)));
+            self.nodes += std::mem::take(&mut lane.nodes);
+            for request in &mut lane.waiting {
+                request.updates = request.updates.saturating_add(1);
+            }
+            let first = lane.waiting.front().map_or(0, |request| request.updates);
+            self.worst_wait = self.worst_wait.max(first);
+        }
+        order.sort_unstable();
+        self.answered = order.len() as u32;
+        for (number, lane, at) in order {
+            let Answers { answers, points } = &self.lanes[lane].found;
+            let Answer { first, count, partial, .. } = answers[at];
+            self.answers.add(number, &points[first..first + count], partial);
+        }
+        self.lanes.iter_mut().for_each(|lane| lane.found.clear());
     }
 }
 
@@ -174,9 +230,7 @@ impl Lane {
             && let Some(&request) = self.waiting.front()
         {
             let Some((from, to)) = request.ends(mesh) else {
-                let (number, first) = (request.number, self.points.len());
-                let partial = Some(PartialReason::Unreachable);
-                self.answers.push(Answer { number, first, count: 0, partial });
+                self.found.add(request.number, &[], Some(PartialReason::Unreachable));
                 self.waiting.pop_front();
                 self.searched = None;
                 left = left.saturating_sub(ANSWER_NODES);
@@ -194,9 +248,11 @@ impl Lane {
             let before = self.searcher.num_nodes();
             let is_last = restarts >= RESTARTS_MAX;
             let is_finished = self.searcher.advance(mesh, if is_last { usize::MAX } else { left });
-            left = left.saturating_sub(self.searcher.num_nodes() - before);
+            let used = self.searcher.num_nodes() - before;
+            self.nodes += used as u32;
+            left = left.saturating_sub(used);
             if is_finished {
-                self.answer(mesh, request.number, (from, to));
+                self.answer(mesh, request.number);
                 let polygons = self.path.polygons.len();
                 left = left.saturating_sub(ANSWER_NODES + polygons / POLYGONS_OF_NODE);
             }
@@ -204,17 +260,10 @@ impl Lane {
     }
 
     /// Writes the path of the search that is finished.
-    fn answer(
-        &mut self,
-        mesh: &NavigationMesh,
-        number: u32,
-        (from, to): (NearestPolygon, NearestPolygon),
-    ) {
+    fn answer(&mut self, mesh: &NavigationMesh, number: u32) {
         self.searcher.finish(mesh, &mut self.path);
-        self.path.find_corners(mesh, from, to, PATH_POINTS_MAX, &mut self.corners);
-        let (first, count) = (self.points.len(), self.corners.points.len());
-        self.points.extend_from_slice(&self.corners.points);
-        self.answers.push(Answer { number, first, count, partial: self.path.partial });
+        self.searcher.corners(mesh, &self.path, PATH_POINTS_MAX, &mut self.corners);
+        self.found.add(number, &self.corners.points, self.path.partial);
         self.waiting.pop_front();
         self.searched = None;
     }

@@ -33,6 +33,9 @@ fn path(
     let (mut path, mut points) = (PolygonPath::default(), PointPath::default());
     searcher.search(mesh, from, to, SEARCH_NODES_DEFAULT, &mut path);
     path.find_corners(mesh, from, to, 10_000, &mut points);
+    let mut known = PointPath::default();
+    searcher.corners(mesh, &path, 10_000, &mut known);
+    assert_eq!((&known.points, &known.polygons), (&points.points, &points.polygons));
     assert_eq!(path.links.len() + 1, path.polygons.len());
     for (at, link) in path.links.iter().enumerate() {
         let polygon = &mesh.polygons[path.polygons[at] as usize];
@@ -322,6 +325,7 @@ fn answers(mesh: &mut NavigationMesh, threads: usize) -> (Vec<(u32, u32, bool)>,
             let length: f32 = answer.points.windows(2).map(|pair| pair[0].distance(pair[1])).sum();
             (answer.number, length.to_bits(), answer.partial.is_some())
         }));
+        mesh.forget_answers();
     }
     answers.sort_unstable();
     (answers, updates)
@@ -334,7 +338,7 @@ fn requests_are_answered_the_same_on_any_number_of_threads() {
     let pairs: Vec<_> =
         (0..300).map(|_| (any(&mesh, &mut random), any(&mesh, &mut random))).collect();
     let mut expected = None;
-    for threads in [1, 2, 4] {
+    for threads in [1, 2, 4, 8] {
         mesh.requests = Default::default();
         for (from, to) in &pairs {
             mesh.request_path(*from, *to).unwrap();
@@ -383,6 +387,8 @@ fn requests_are_answered_while_the_mesh_changes() {
         assert!(updates < 10);
     }
     assert_eq!(mesh.path_answers().len(), 1);
+    mesh.forget_answers();
+    assert_eq!(mesh.path_answers().len(), 0);
     // Ground that was taken away in between.
     mesh.request_path(from, to).unwrap();
     mesh.tile_meshes.iter_mut().for_each(|tile| tile.polygons.clear());

@@ -1,15 +1,70 @@
 //! Searches of agents: who asks for a path, and the answers within a budget of polygons. Agents
-//! that have a path follow it until theirs is answered. Those without one come first.
+//! that have a path follow it until theirs is answered. Those without one come first. Searches are
+//! dealt to a fixed number of lanes, which search at the same time, with the same results on any
+//! number of threads.
 
 use super::agent::{Agent, AgentState, Request, STUCK_SECONDS};
 use super::agents::Agents;
-use super::mesh::NavigationMesh;
-use super::search::{PolygonPath, SEARCH_NODES_DEFAULT};
+use super::mesh::{NavigationMesh, NearestPolygon};
+use super::search::{PolygonPath, SEARCH_NODES_DEFAULT, Searcher};
+use engine_foundation::Error;
+use engine_foundation::tasks::TaskPool;
 
 /// Nodes that the searches of one update may visit, before the rest waits for the next one.
 pub const UPDATE_NODES: usize = 4096;
+/// Lanes that search at the same time.
+const LANES: usize = 4;
 /// Distance between the ends of two paths that lead equally far, in radii.
 const SAME_END_RADII: f32 = 1.0;
+
+/// Searches of agents, one after another.
+#[derive(Debug, Default)]
+pub(super) struct SearchLane {
+    searcher: Searcher,
+    /// The first `count` are of this update; the others keep their memory.
+    searches: Vec<AgentSearch>,
+    count: usize,
+    /// Searches that were answered, and the nodes that they have visited.
+    answered: usize,
+    nodes: usize,
+}
+
+#[derive(Debug, Default)]
+struct AgentSearch {
+    row: u32,
+    ends: Option<(NearestPolygon, NearestPolygon)>,
+    path: PolygonPath,
+}
+
+impl SearchLane {
+    fn begin(&mut self) {
+        (self.count, self.answered, self.nodes) = (0, 0, 0);
+    }
+
+    fn add(&mut self, row: u32, ends: (NearestPolygon, NearestPolygon)) {
+        if self.count == self.searches.len() {
+            self.searches.push(AgentSearch::default());
+        }
+        let search = &mut self.searches[self.count];
+        (search.row, search.ends) = (row, Some(ends));
+        self.count += 1;
+    }
+
+    /// Searches until the nodes are used up.
+    fn advance(&mut self, mesh: &NavigationMesh, nodes_max: usize) {
+        for search in &mut self.searches[..self.count] {
+            if self.nodes >= nodes_max {
+                break;
+            }
+            if let Some((start, target)) = search.ends {
+                let path = &mut search.path;
+                self.searcher.search(mesh, start, target, SEARCH_NODES_DEFAULT, path);
+            }
+            self.nodes += self.searcher.visited().len();
+            self.answered += 1;
+        }
+    }
+}
 
 impl Agents {
     /// Asks for paths: for agents without one, where the mesh has changed, and for those that make
@@ -59,27 +114,63 @@ impl Agents {
 
     /// Answers searches, the oldest ones first, until a budget of nodes is used up. Returns the
     /// nodes that they have visited.
-    pub(super) fn answer_requests(&mut self, mesh: &NavigationMesh, nodes_max: usize) -> usize {
-        self.count_requests();
-        self.queue.sort_unstable();
-        let mut nodes = 0;
-        let mut searches = 0;
-        for (_, row) in &self.queue {
-            if nodes >= nodes_max {
-                break;
-            }
-            let agent = self.slots.at_mut(*row as usize).expect("it was listed");
-            agent.request = None;
-            let Some(target) = agent.destination else { continue };
-            self.searcher.search(mesh, agent.at, target, SEARCH_NODES_DEFAULT, &mut agent.path);
-            nodes += self.searcher.visited().len();
-            searches += 1;
-            agent.take_path(mesh);
+    ///
+    /// # Errors
+    /// Returns an error if the system cannot start another thread.
+    pub(super) fn answer_requests(
+        &mut self,
+        mesh: &NavigationMesh,
+        nodes_max: usize,
+        pool: &TaskPool,
+    ) -> Result<usize, Error> {
+        let waiting = self.deal_requests();
+        if waiting == 0 {
+            return Ok(0);
         }
+        let nodes = nodes_max.div_ceil(LANES);
+        // A search costs as much as hundreds of items of other systems.
+        let tasks = pool.tasks(waiting * 250)?;
+        tasks.each_slice(pool.task("navigation"), &mut self.lanes, |_, piece| {
+            piece.iter_mut().for_each(|lane| lane.advance(mesh, nodes));
+            Ok(())
+        })?;
+        let (mut nodes, mut searches) = (0, 0);
+        let mut lanes = std::mem::take(&mut self.lanes);
+        for lane in &mut lanes {
+            for search in &mut lane.searches[..lane.answered] {
+                let agent = self.slots.at_mut(search.row as usize).expect("it was listed");
+                agent.request = None;
+                std::mem::swap(&mut agent.path, &mut search.path);
+                agent.take_path(mesh);
+            }
+            nodes += lane.nodes;
+            searches += lane.answered as u32;
+        }
+        self.lanes = lanes;
         self.statistics.searches += searches;
         self.statistics.nodes += nodes as u32;
-        self.statistics.waiting += self.queue.len() as u32 - searches;
-        nodes
+        self.statistics.waiting += waiting as u32 - searches;
+        Ok(nodes)
+    }
+
+    /// Deals the searches that wait to the lanes, the oldest ones first. Returns their number.
+    fn deal_requests(&mut self) -> usize {
+        self.count_requests();
+        self.queue.sort_unstable();
+        self.lanes.resize_with(LANES, SearchLane::default);
+        self.lanes.iter_mut().for_each(SearchLane::begin);
+        let mut waiting = 0;
+        for (_, row) in &self.queue {
+            let agent = self.slots.at_mut(*row as usize).expect("it was listed");
+            match agent.destination {
+                Some(target) => {
+                    self.lanes[waiting % LANES].add(*row, (agent.at, target));
+                    waiting += 1;
+                }
+                None => agent.request = None,
+            }
+        }
+        waiting
     }
 }
 

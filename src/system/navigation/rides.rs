@@ -476,7 +476,8 @@ impl Agent {
     pub fn state_name(&self) -> &'static str {
         match self.ride {
             _ if self.state == AgentState::Lost => self.state.name(),
-            Some(Ride { stage: Stage::Aboard | Stage::Leaving, .. }) => "riding",
+            Some(Ride { stage: Stage::Aboard, .. }) => "riding",
+            Some(Ride { stage: Stage::Leaving | Stage::Landing(_), .. }) => "leaving",
             Some(_) => "boarding",
             None => self.state.name(),
         }

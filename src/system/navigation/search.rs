@@ -80,6 +80,8 @@ pub struct Searcher {
     start: Option<NearestPolygon>,
     inside: Option<Vec3>,
     closed: Vec<(u32, u32)>,
+    /// Ends of the path that was finished last.
+    ends: (Vec3, Vec3),
     /// Destination of the caller, and the one that is searched.
     wanted: Option<NearestPolygon>,
     destination: Option<NearestPolygon>,
@@ -132,8 +134,7 @@ impl Searcher {
         destination: NearestPolygon,
         nodes_max: usize,
     ) {
-        let areas = mesh.costs.iter().copied().filter(|cost| *cost > 0.0);
-        self.least = areas.fold(mesh.jumps.least, f32::min);
+        self.least = mesh.least_cost();
         (self.start, self.wanted) = (Some(start), Some(destination));
         (self.destination, self.inside) = (Some(destination), None);
         self.closed.clear();
@@ -395,6 +396,23 @@ impl Searcher {
             Some(_) => mesh.constrain(last, wanted.position),
         };
         self.straightener.straighten(mesh, path, from, to);
+        self.ends = (from, to);
+    }
+
+    /// Writes the corners of the path that was finished last, at most `corners_max` points after
+    /// the start: those that [`PolygonPath::find_corners`] finds, without another pass over the
+    /// path.
+    pub fn corners(
+        &self,
+        mesh: &NavigationMesh,
+        path: &PolygonPath,
+        corners_max: usize,
+        points: &mut PointPath,
+    ) {
+        match self.straightener.corners(path) {
+            Some(corners) => path.of_corners(self.ends, corners, corners_max, points),
+            None => path.funnel(mesh, self.ends.0, self.ends.1, corners_max, points),
+        }
     }
 
     fn trace(&self, end: u32, path: &mut PolygonPath) {

@@ -39,6 +39,10 @@ pub(super) struct Straightener {
     /// Position in the path of each polygon; outdated for those that are not in it.
     positions: Vec<u32>,
     fan: Vec<(u32, u32)>,
+    /// True if `kept` has all corners of the path.
+    has_corners: bool,
+    /// True if all ground has the same cost.
+    is_even: bool,
 }
 
 impl Straightener {
@@ -50,12 +54,22 @@ impl Straightener {
         start: Vec3,
         destination: Vec3,
     ) {
+        self.is_even = mesh.has_even_costs();
+        self.has_corners = false;
         self.cut_loops(mesh, path);
         for _ in 0..ROUNDS {
             if !self.change(mesh, path, start, destination) || !self.cut_loops(mesh, path) {
+                self.has_corners = !mesh.has_jumps();
                 return;
             }
         }
+    }
+
+    /// Returns the corners of the path that was made shorter last, with the polygon behind each;
+    /// `None` if they have to be found again.
+    pub fn corners(&self, path: &PolygonPath) -> Option<impl Iterator<Item = (Vec3, u32)>> {
+        let corner = |kept: &Kept| (kept.point, path.polygons[kept.portal]);
+        self.has_corners.then(|| self.kept.iter().map(corner))
     }
 
     /// Goes along a path, and changes it. Returns true if something has changed.
@@ -165,10 +179,12 @@ impl Straightener {
     ) -> bool {
         self.fan.clear();
         let (mut at, last) = (path.polygons[first], path.polygons[end + 1]);
-        let rate = mesh.rate(at);
         let mut before = path.polygons[first + 1];
-        let is_even = |polygon: u32| mesh.is_open(polygon) && mesh.rate(polygon) == rate;
-        if !path.polygons[first + 1..=end + 1].iter().all(|polygon| mesh.rate(*polygon) == rate) {
+        // Polygons are seldom in the cache of the processor.
+        let rate = if self.is_even { 0.0 } else { mesh.rate(at) };
+        let has_rate = |polygon: u32| self.is_even || mesh.rate(polygon) == rate;
+        let is_even = |polygon: u32| mesh.is_open(polygon) && has_rate(polygon);
+        if !path.polygons[first + 1..=end + 1].iter().all(|polygon| has_rate(*polygon)) {
             return false;
         }
         while self.fan.len() < FAN_MAX {

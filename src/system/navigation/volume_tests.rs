@@ -77,23 +77,40 @@ fn random_changes_give_the_same_mesh_on_any_number_of_threads() {
     let run = |threads: usize| {
         let (mut mesh, pool) = (floor(threads), TaskPool::new(Some(threads)));
         let (mut random, mut numbers) = (Random::seed(7), Vec::new());
+        let mut shapes = std::collections::BTreeMap::new();
         for _ in 0..40 {
             let mut any = |most: f64| (random.next_f64() * most) as f32;
             let shape = cylinder(any(30.0), any(30.0), any(2.0));
-            numbers.extend(mesh.add_volume(shape, any(3.0) as u8));
+            let area = any(3.0) as u8;
+            let number = mesh.add_volume(shape.clone(), area).unwrap();
+            numbers.push(number);
+            shapes.insert(number, (shape, area));
             if any(1.0) < 0.4 {
                 let at = any(numbers.len() as f64) as usize;
-                mesh.remove_volume(numbers.swap_remove(at));
+                let number = numbers.swap_remove(at);
+                assert!(mesh.remove_volume(number));
+                shapes.remove(&number);
             }
             mesh.rebuild(&pool).unwrap();
         }
         rebuild(&mut mesh, &pool);
-        polygons(&mesh)
+        (polygons(&mesh), shapes)
     };
     let one = run(1);
-    for threads in [2, 4] {
-        assert!(run(threads) == one, "{threads}");
+    for threads in [2, 4, 8] {
+        assert!(run(threads).0 == one.0, "{threads}");
     }
+    // They are those of a mesh that never had anything else, baked as a whole.
+    let (mut whole, pool) = (floor(1), TaskPool::new(Some(1)));
+    assert!(one.1.len() > 20, "{} volumes are left", one.1.len());
+    for (shape, area) in one.1.into_values() {
+        whole.add_volume(shape, area).unwrap();
+    }
+    (0..whole.tile_meshes.len()).for_each(|tile| {
+        whole.volumes.waiting.insert(tile);
+    });
+    rebuild(&mut whole, &pool);
+    assert!(polygons(&whole) == one.0);
     // The order of the changes, and how many were made at once, does not matter either.
     let (mut mesh, pool) = (floor(1), TaskPool::new(Some(1)));
     let first = mesh.add_volume(cylinder(8.0, 8.0, 1.0), 0).unwrap();

@@ -13,6 +13,8 @@ use std::collections::{BTreeMap, BTreeSet};
 pub const VOLUMES_MAX: usize = 4096;
 /// Memory of the open spans that a mesh keeps, in bytes.
 const FIELD_BYTES_MAX: usize = 64 << 20;
+/// Maximum number of points around which a convex volume is made.
+pub const CONVEX_POINTS_MAX: usize = 256;
 /// Smallest and largest cost of a metre of an area that can be entered.
 pub const AREA_COST_MIN: f32 = 0.01;
 pub const AREA_COST_MAX: f32 = 1000.0;
@@ -54,8 +56,18 @@ impl Volumes {
         write(u64::from(self.last));
         for (number, volume) in &self.volumes {
             write(u64::from(*number) << 8 | u64::from(volume.area));
-            let (low, high) = volume.shape.bounds();
-            low.iter().chain(&high).for_each(|number| write(u64::from(number.to_bits())));
+            let mut numbers = |numbers: &[f32]| {
+                numbers.iter().for_each(|number| write(u64::from(number.to_bits())));
+            };
+            match &volume.shape {
+                AreaShape::Cylinder { position, radius, height } => {
+                    numbers(&[position[0], position[1], position[2], *radius, *height]);
+                }
+                AreaShape::Prism { points, low, high } => {
+                    numbers(&[*low, *high, points.len() as f32]);
+                    points.iter().for_each(|point| numbers(point));
+                }
+            }
         }
         self.waiting.iter().for_each(|tile| write(*tile as u64));
         if let Some(batch) = &self.batch {
@@ -151,6 +163,33 @@ impl NavigationMesh {
             },
         }
     }
+}
+
+/// Returns the corners of the convex hull of points, counter-clockwise (A. M. Andrew, "Another
+/// efficient algorithm for convex hulls in two dimensions", 1979).
+pub fn convex_hull(mut points: Vec<Vec2>) -> Vec<[f32; 2]> {
+    points.sort_by(|a, b| a.x.total_cmp(&b.x).then(a.y.total_cmp(&b.y)));
+    let mut hull = Vec::new();
+    add_chain(points.iter(), &mut hull);
+    add_chain(points.iter().rev(), &mut hull);
+    hull.dedup_by(|a, b| a.distance_squared(*b) < 1e-10);
+    hull.into_iter().map(|point| point.to_array()).collect()
+}
+
+/// Adds the convex chain through sorted points to a hull, without its last point.
+fn add_chain<'a>(points: impl Iterator<Item = &'a Vec2>, hull: &mut Vec<Vec2>) {
+    let first = hull.len();
+    for point in points {
+        while hull.len() >= first + 2 {
+            let (a, b) = (hull[hull.len() - 2], hull[hull.len() - 1]);
+            if (b - a).perp_dot(*point - b) > 0.0 {
+                break;
+            }
+            hull.pop();
+        }
+        hull.push(*point);
+    }
+    hull.pop();
 }
 
 /// Moves the sides of a convex counter-clockwise outline outwards, and cuts its corners off where

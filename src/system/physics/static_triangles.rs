@@ -1,5 +1,6 @@
 //! Triangles of static bodies, for baking.
 
+use super::one_way::is_one_way;
 use super::{BodyId, Simulation};
 use engine_foundation::Vec3;
 use rapier3d::prelude as rapier;
@@ -67,7 +68,9 @@ impl Simulation {
     ) -> ControlFlow<()> {
         for handle in body.colliders() {
             let Some(collider) = self.collider(*handle) else { continue };
-            if collider.is_sensor() || !collider.is_enabled() {
+            // Characters go through one-way platforms from most sides.
+            let is_open = collider.is_sensor() || is_one_way(collider);
+            if is_open || !collider.is_enabled() {
                 continue;
             }
             let local = collider.position_wrt_parent().copied().unwrap_or(Pose::IDENTITY);

@@ -5,6 +5,7 @@ use crate::volume::{Volume, VolumeShape};
 use engine_foundation::deterministic_math::sin_cos;
 use engine_foundation::{Vec2, Vec3};
 use engine_navigation::bake::AreaShape;
+use engine_navigation::volumes::convex_hull;
 
 /// Cosine of the tilt up to which a volume counts as upright.
 const UPRIGHT: f32 = 0.9999;
@@ -79,33 +80,6 @@ fn hull_of(
     let high = corners.iter().map(|corner| corner.z).fold(f32::MIN, f32::max);
     let points = convex_hull(corners.iter().map(|corner| corner.truncate()).collect());
     (AreaShape::Prism { points, low, high }, Some("the upright hull around it, which is tilted"))
-}
-
-/// Returns the corners of the convex hull of points, counter-clockwise (A. M. Andrew, "Another
-/// efficient algorithm for convex hulls in two dimensions", 1979).
-fn convex_hull(mut points: Vec<Vec2>) -> Vec<[f32; 2]> {
-    points.sort_by(|a, b| a.x.total_cmp(&b.x).then(a.y.total_cmp(&b.y)));
-    let mut hull = Vec::new();
-    add_chain(points.iter(), &mut hull);
-    add_chain(points.iter().rev(), &mut hull);
-    hull.dedup_by(|a, b| a.distance_squared(*b) < 1e-10);
-    hull.into_iter().map(|point| point.to_array()).collect()
-}
-
-/// Adds the convex chain through sorted points to a hull, without its last point.
-fn add_chain<'a>(points: impl Iterator<Item = &'a Vec2>, hull: &mut Vec<Vec2>) {
-    let first = hull.len();
-    for point in points {
-        while hull.len() >= first + 2 {
-            let (a, b) = (hull[hull.len() - 2], hull[hull.len() - 1]);
-            if (b - a).perp_dot(*point - b) > 0.0 {
-                break;
-            }
-            hull.pop();
-        }
-        hull.push(*point);
-    }
-    hull.pop();
 }
 
 #[cfg(test)]

@@ -247,6 +247,10 @@ M.calls = {
     return NavigationMesh.add_box(fixtures.get("NavigationMesh"), 0, Vector3(99, 0, 0),
       Vector3(1, 1, 1))
   end, function(volume) NavigationMesh.remove_volume(fixtures.get("NavigationMesh"), volume) end),
+  ["NavigationMesh.add_convex"] = filled(4097, function()
+    return NavigationMesh.add_convex(fixtures.get("NavigationMesh"), 0,
+      { 99, 0, 0, 100, 0, 0, 99, 1, 0 }, 1)
+  end, function(volume) NavigationMesh.remove_volume(fixtures.get("NavigationMesh"), volume) end),
   ["NavigationMesh.add_cylinder"] = filled(4097, function()
     return NavigationMesh.add_cylinder(fixtures.get("NavigationMesh"), 0, Vector3(99, 0, 0), 1, 1)
   end, function(volume) NavigationMesh.remove_volume(fixtures.get("NavigationMesh"), volume) end),

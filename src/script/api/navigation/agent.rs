@@ -131,9 +131,9 @@ Agent.destroy(agent)"#,
             &[AGENT_ARG],
             "Returns \"idle\", \"waiting\" (for its path), \"moving\", \"linking\" (on a \
              link), \"arrived\", \"partial\" (at the end of a path that does not reach the \
-             destination), \"boarding\" (it goes to a stop, waits for a platform, or gets on or \
-             off), \"riding\" (on a platform) or \"lost\" (its mesh was destroyed, or has no \
-             ground near it any more).",
+             destination), \"boarding\" (it goes to a stop, waits for a platform, or gets on), \
+             \"riding\" (on a platform), \"leaving\" (it gets off) or \"lost\" (its mesh was \
+             destroyed, or has no ground near it any more).",
         )
         .pure(),
         func(

@@ -39,8 +39,9 @@ NavigationMesh.destroy(mesh)"#,
             "create",
             creation::create,
             &[("world", "a world whose level has been spawned"), OPTIONS_ARG],
-            "Bakes a mesh from the static actors of a world, except triggers and planes. The bake \
-             takes milliseconds for each thousand square metres, on every core.",
+            "Bakes a mesh from the static actors of a world, except triggers, planes and one-way \
+             platforms. The bake takes milliseconds for each thousand square metres, on every \
+             core.",
         ),
         func(
             "create_from_triangles",
@@ -72,6 +73,14 @@ NavigationMesh.destroy(mesh)"#,
         )
         .pure(),
         func("num_polygons", num_polygons, &[MESH_ARG], "Returns the number of polygons.").pure(),
+        func(
+            "version",
+            version,
+            &[MESH_ARG],
+            "Returns a number that changes whenever something changes that a path of before does \
+             not know: ground, ways that are closed or open, links and costs.",
+        )
+        .pure(),
         func("num_vertices", num_vertices, &[MESH_ARG], "Returns the number of vertices.").pure(),
         func(
             "polygon_neighbors",
@@ -185,6 +194,19 @@ NavigationMesh.destroy(mesh)"#,
             ],
             "Adds an obstacle, or ground with another area, in the form of an upright cylinder, as \
              `NavigationMesh.add_box` does.",
+        )
+        .returns(&["volume number of the volume"]),
+        func(
+            "add_convex",
+            volumes::add_convex,
+            &[
+                MESH_ARG,
+                volumes::VOLUME_AREA_ARG,
+                ("points", "coordinates of at least three points: { x1, y1, z1, x2, y2, z2, … }"),
+                ("height", "in metres, above the lowest point"),
+            ],
+            "Adds an obstacle, or ground with another area, in the form of the upright convex \
+             shape around points, as `NavigationMesh.add_box` does.",
         )
         .returns(&["volume number of the volume"]),
         func(
@@ -372,6 +394,10 @@ fn num_polygons(engine: &mut Engine, mesh: NavigationMeshId) -> u64 {
 
 fn num_vertices(engine: &mut Engine, mesh: NavigationMeshId) -> u64 {
     of(engine, mesh).num_vertices() as u64
+}
+
+fn version(engine: &mut Engine, mesh: NavigationMeshId) -> u64 {
+    u64::from(of(engine, mesh).version())
 }
 
 /// Returns the index of a polygon by its number.

@@ -1,5 +1,5 @@
-//! The Lua modules for navigation: `NavigationMesh` (mesh.rs, queries.rs), `NavigationGrid`
-//! (grid.rs) and `Agent` (agent.rs), and the options that they share.
+//! The Lua modules for navigation: `NavigationMesh` (mesh.rs, queries.rs),
+//! `NavigationGrid` (grid.rs) and `Agent` (agent.rs), and the options that they share.
 
 pub mod agent;
 mod creation;

@@ -3,7 +3,7 @@
 //! parts at the end of this file.
 
 use super::mesh::{coordinates, ground, list, of, polygon};
-use super::volumes::position;
+use super::volumes::{of_mut, position};
 use super::{read_numbers, whole};
 use crate::api_row::{ModuleRows, func, module};
 use crate::argument::Integer;
@@ -64,11 +64,10 @@ pub static CORE: ModuleRows = module(
             "navigation_answers",
             navigation_answers,
             &[("mesh", "")],
-            "Returns the answers of the last update as numbers: for each of them the request, the \
-             reason (0 for none), the number of points and their coordinates.",
+            "Returns the answers that were not returned yet as numbers: for each of them the \
+             request, the reason (0 for none), the number of points and their coordinates.",
         )
-        .public_name("NavigationMesh.update")
-        .pure(),
+        .public_name("NavigationMesh.update"),
         func(
             "navigation_flood",
             navigation_flood,
@@ -219,7 +218,8 @@ fn navigation_update(engine: &mut Engine, mesh: NavigationMeshId, dt: f64) -> Re
 
 fn navigation_answers(engine: &mut Engine, mesh: NavigationMeshId) -> ScriptValue {
     let mut numbers = Vec::new();
-    for answer in of(engine, mesh).path_answers() {
+    let mesh = of_mut(engine, mesh);
+    for answer in mesh.path_answers() {
         let reason = match answer.partial {
             None => 0.0,
             Some(PartialReason::Unreachable) => 1.0,
@@ -228,6 +228,7 @@ fn navigation_answers(engine: &mut Engine, mesh: NavigationMeshId) -> ScriptValu
         numbers.extend([f64::from(answer.number), reason, answer.points.len() as f64]);
         numbers.extend(answer.points.iter().flat_map(|point| point.to_array()).map(f64::from));
     }
+    mesh.forget_answers();
     ScriptValue::List(numbers.into_iter().map(ScriptValue::Number).collect())
 }
 

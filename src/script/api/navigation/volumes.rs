@@ -1,14 +1,18 @@
 //! Functions of `NavigationMesh` about volumes: obstacles, and areas with their costs.
 
+use super::creation::numbers;
 use super::mesh::{of, polygon};
 use crate::argument::Integer;
 use crate::return_value::WholeNumber;
+use crate::value::ScriptValue;
 use engine_foundation::deterministic_math::sin_cos;
 use engine_foundation::{Error, Vec2, Vec3, error};
 use engine_navigation::NavigationMeshId;
 use engine_navigation::bake::{AREAS_MAX, AreaShape, NULL_AREA};
 use engine_navigation::mesh::NavigationMesh;
-use engine_navigation::volumes::{AREA_COST_MAX, AREA_COST_MIN, VOLUMES_MAX};
+use engine_navigation::volumes::{
+    AREA_COST_MAX, AREA_COST_MIN, CONVEX_POINTS_MAX, VOLUMES_MAX, convex_hull,
+};
 use engine_runtime::Engine;
 
 pub(super) const AREA_ARG: (&str, &str) = ("area", "the number of an area, 1 to 63");
@@ -139,6 +143,36 @@ pub(super) fn add_cylinder(
     let position = position(at, "#3 'position'")?.to_array();
     let (radius, height) = (length(radius, "#4 'radius'")?, length(height, "#5 'height'")?);
     add(engine, mesh, AreaShape::Cylinder { position, radius, height }, area)
+}
+
+pub(super) fn add_convex(
+    engine: &mut Engine,
+    mesh: NavigationMeshId,
+    number: Integer,
+    points: ScriptValue,
+    height: f64,
+) -> Result<WholeNumber, Error> {
+    let area = area(number, NULL_AREA)?;
+    let numbers = numbers(points, "#3 'points'")?;
+    if !numbers.len().is_multiple_of(3) || numbers.len() / 3 > CONVEX_POINTS_MAX {
+        return Err(error!(
+            "argument #3 'points' must have three numbers for each of at most {CONVEX_POINTS_MAX} \
+             points (CONVEX_POINTS_MAX), got {} numbers",
+            numbers.len()
+        ));
+    }
+    let point = |at: &[f64]| {
+        let point = Vec3::new(at[0] as f32, at[1] as f32, at[2] as f32);
+        position(point, "#3 'points'")
+    };
+    let points = numbers.chunks_exact(3).map(point).collect::<Result<Vec<Vec3>, Error>>()?;
+    let height = length(height, "#4 'height'")?;
+    let low = points.iter().map(|point| point.z).fold(f32::MAX, f32::min);
+    let points = convex_hull(points.iter().map(|point| point.truncate()).collect());
+    if points.len() < 3 {
+        return Err(error!("argument #3 'points' must have three points that are not on a line"));
+    }
+    add(engine, mesh, AreaShape::Prism { points, low, high: low + height }, area)
 }
 
 pub(super) fn remove_volume(
