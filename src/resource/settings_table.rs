@@ -341,8 +341,7 @@ const ENGINE: &[Setting] = &[
         SettingType::Choice(&["none", "fxaa", "smaa"]),
         "\"none\"",
         "Smoothing of the image of worlds after tone mapping, in addition to \
-         `render.smooth_edges`. `fxaa`: edges are smoothed by their contrast. `smaa`: \
-         edges are straightened, which keeps textures sharper.",
+         `render.smooth_edges`. `fxaa` smooths edges by their contrast, `smaa` straightens them.",
     )
     .live(),
     setting(

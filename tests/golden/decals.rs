@@ -27,7 +27,7 @@ fn texture(
     format: TexelFormat,
     of: impl Fn(f32, f32) -> [f32; 4],
 ) -> TextureChange {
-    let at = |place: u32| (place as f32 + 0.5) / SIDE as f32 * 2.0 - 1.0;
+    let at = |index: u32| (index as f32 + 0.5) / SIDE as f32 * 2.0 - 1.0;
     let mut bytes = Vec::new();
     for y in 0..SIDE {
         for x in 0..SIDE {

@@ -3,7 +3,7 @@
 use super::forward::{SceneBuilder, sun, view};
 use super::meshes::{CUBE, SPHERE};
 use super::screen_space::{largest_difference, picture, renderer_with, views_only};
-use super::{HEIGHT, QUALITY, WIDTH, compare, draw, renderer, skins};
+use super::{HEIGHT, QUALITY, WIDTH, compare, draw, renderer};
 use engine::foundation::{Mat4, Vec3};
 use engine::frame_packet::mesh::{SurfaceAlphaMode, SurfaceFrame};
 use engine::frame_packet::outline::OutlineStyle;
@@ -126,22 +126,6 @@ fn outlines_are_not_scaled_graded_or_shifted_by_other_effects() {
     let Some(image) = picture(packet, quality) else { return };
     let found = red_pixels(&image);
     assert!((4..=8).contains(&found), "{found} pixels");
-}
-
-#[test]
-fn skinned_meshes_have_outlines() {
-    let mut packet = skins::bent_pillars();
-    let before = picture(skins::bent_pillars(), QUALITY);
-    let count = packet.scenes[0].changes.len();
-    for change in &mut packet.scenes[0].changes {
-        if let DrawChange::Set(draw) = change {
-            draw.outline = Some(OutlineStyle { color: [255, 0, 255, 255], width: 3.0, ..GOLD });
-        }
-    }
-    let Some(before) = before else { return };
-    let after = picture(packet, QUALITY).expect("there is an adapter");
-    compare("outlines_skinned", &after);
-    assert!(count > 0 && largest_difference(&before, &after) > 40);
 }
 
 #[test]

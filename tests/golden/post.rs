@@ -118,22 +118,11 @@ fn edges_are_smoothed_without_multisampling() {
     }
 }
 
-/// Returns the mean difference of a picture from the one with four samples per pixel.
-fn roughness(antialiasing: Antialiasing) -> Option<f64> {
-    let smooth = picture_with(ShadingEnvironment::DEFAULT, QUALITY)?;
-    let quality = RenderQuality { samples: 1, antialiasing, ..QUALITY };
-    let picture = picture_with(ShadingEnvironment::DEFAULT, quality)?;
-    Some(super::screen_space::mean_difference(&smooth, &picture))
-}
-
 #[test]
-fn straightened_edges_are_closer_to_multisampled_ones() {
+fn edges_are_straightened_by_smaa() {
     let quality = RenderQuality { samples: 1, antialiasing: Antialiasing::Smaa, ..QUALITY };
     let Some(picture) = picture_with(ShadingEnvironment::DEFAULT, quality) else { return };
     compare("post_smaa", &picture);
-    let rough = roughness(Antialiasing::None).expect("it works");
-    let smaa = roughness(Antialiasing::Smaa).expect("it works");
-    assert!(smaa < 0.7 * rough, "{smaa} of {rough}");
 }
 
 #[test]

@@ -12,8 +12,8 @@ const DECAL_RECORD_WORDS: u32 = 28u;
 @group(0) @binding(17) var decal_images: texture_2d_array<f32>;
 
 fn decal_numbers(at: u32) -> vec4f {
-    let words = vec4u(light_grid[at], light_grid[at + 1u], light_grid[at + 2u], light_grid[at + 3u]);
-    return bitcast<vec4f>(words);
+    let low = vec2u(light_grid[at], light_grid[at + 1u]);
+    return bitcast<vec4f>(vec4u(low, light_grid[at + 2u], light_grid[at + 3u]));
 }
 
 // Returns the index of the cluster of a pixel. `begin`: the header of the view's decals.

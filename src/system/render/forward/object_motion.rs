@@ -76,14 +76,14 @@ impl ObjectMotion {
         }
     }
 
-    /// Finds the moved draws of all views, and copies their data. `view` returns the matrix of one
-    /// of the plan's views, with jitter, and its time. Returns the number of copied bytes.
+    /// Finds the moved draws of all views, and copies their data. `view_of` returns the matrix of
+    /// one of the plan's views, with jitter, and its time. Returns the number of copied bytes.
     pub fn copy(
         &mut self,
         device: &GpuDevice,
         scenes: &RetainedScenes,
         screen: &ScreenSpace,
-        view: impl Fn(usize) -> ([[f32; 4]; 4], f32),
+        view_of: impl Fn(usize) -> ([[f32; 4]; 4], f32),
         stride: u64,
     ) -> u64 {
         self.draws.clear();
@@ -103,7 +103,7 @@ impl ObjectMotion {
             if draws.is_empty() {
                 continue;
             }
-            let (to_clip, seconds) = view(index);
+            let (to_clip, seconds) = view_of(index);
             let uniform = ObjectMotionUniform {
                 to_clip,
                 now: now.to_cols_array_2d(),
