@@ -3,7 +3,6 @@
 use super::forward::{SceneBuilder, sun, view};
 use super::meshes::{CUBE, PLANE, SPHERE};
 use super::screen_space::{largest_difference, picture, renderer_with, views_only};
-use super::surface_functions::functions;
 use super::{HEIGHT, QUALITY, WIDTH, compare, draw};
 use engine::foundation::{Mat4, Quat, Vec3};
 use engine::frame_packet::decal::{DecalFrame, DecalTextures};
@@ -242,23 +241,6 @@ fn only_opaque_meshes_of_their_layers_have_decals() {
     }
     let found = middle(packet).expect("there is an adapter");
     assert!(found.abs_diff(byte(0.2)) <= 1, "{found}");
-}
-
-#[test]
-fn surfaces_with_functions_have_decals() {
-    let mut packet = functions();
-    let Some(before) = picture(packet, QUALITY) else { return };
-    packet = functions();
-    packet.scenes[0].decals_changed = true;
-    packet.scenes[0].decals = vec![DecalFrame {
-        color: [0.0, 0.0, 1.0],
-        angle_fade: [1.5, 1.57],
-        ..downwards(Vec3::ZERO, Vec3::splat(50.0))
-    }];
-    let after = picture(packet, QUALITY).expect("there is an adapter");
-    let pixels = before.rgba.chunks_exact(4).zip(after.rgba.chunks_exact(4));
-    let changed = pixels.filter(|(a, b)| b[2] > a[2].saturating_add(20)).count();
-    assert!(changed > 320 * 180 / 3, "{changed} pixels are blue");
 }
 
 #[test]
