@@ -97,7 +97,10 @@ debian_package() {
   package=$out/engine_${version}_$1.deb
   install -D -m 755 "$engine" "$files/usr/bin/engine"
   mkdir -p "$files/usr/share/man/man1" "$files/DEBIAN"
-  "$engine" docs --man | gzip --no-name --best > "$files/usr/share/man/man1/engine.1.gz"
+  # The manual page has the date of the commit, so that a second build of it writes the same page.
+  local epoch
+  epoch=$(git log -1 --format=%ct 2> /dev/null || stat --format=%Y "$engine")
+  SOURCE_DATE_EPOCH=$epoch "$engine" docs --man | gzip --no-name --best > "$files/usr/share/man/man1/engine.1.gz"
   local shell place
   for shell in bash zsh fish; do
     case $shell in
