@@ -7,7 +7,8 @@
 #
 # TARGET is a target of rustc, this machine's if left out. The engine is built for it with the
 # profile dist, unless FILE is one. With --glibc, it is linked for this version of the C library,
-# such as 2.28, so that it starts on older systems (packaging/old_glibc_linker.sh). The results are
+# such as 2.28, so that it starts on older systems (packaging/old_glibc_linker.sh); an executable
+# that needs a newer one is refused. The results are
 # in target/distribution. Two runs with equal executables write equal files. It runs on Linux: it
 # uses options of GNU tar.
 set -euo pipefail
@@ -52,6 +53,21 @@ if [[ ! -f $engine ]]; then
   exit 1
 fi
 
+# Prints the newest version of glibc that the executable needs.
+needed_glibc() {
+  objdump -T "$engine" | grep -o 'GLIBC_2\.[0-9]*' | sort -u -t. -k2 -n | tail -n 1 | cut -d_ -f2
+}
+
+if [[ -n $glibc ]]; then
+  needed=$(needed_glibc)
+  newest=$(printf '%s\n' "$needed" "$glibc" | sort -V | tail -n 1)
+  if [[ $newest != "$glibc" ]]; then
+    echo "$engine needs glibc $needed, and $glibc was asked for" >&2
+    exit 1
+  fi
+  echo "$engine needs glibc $needed"
+fi
+
 packaging/licenses.py --check # fails if a library was added without its licence
 name=engine-$version-$target
 out=target/distribution
@@ -85,11 +101,6 @@ tar --create --directory "$scratch" --sort=name --mtime='1980-01-01 00:00Z' --ow
 mv "$archive.new" "$archive"
 echo "$archive: $(wc -c < "$archive") bytes"
 
-# Prints the newest version of glibc that the executable needs.
-needed_glibc() {
-  objdump -T "$engine" | grep -o 'GLIBC_2\.[0-9]*' | sort -u -t. -k2 -n | tail -n 1 | cut -d_ -f2
-}
-
 # Writes the package for Debian and its descendants. The executable runs on this machine, because
 # it prints its own manual page.
 debian_package() {
@@ -97,7 +108,10 @@ debian_package() {
   package=$out/engine_${version}_$1.deb
   install -D -m 755 "$engine" "$files/usr/bin/engine"
   mkdir -p "$files/usr/share/man/man1" "$files/DEBIAN"
-  "$engine" docs --man | gzip --no-name --best > "$files/usr/share/man/man1/engine.1.gz"
+  # The manual page has the date of the commit, so that a second build of it writes the same page.
+  local epoch
+  epoch=$(git log -1 --format=%ct 2> /dev/null || stat --format=%Y "$engine")
+  SOURCE_DATE_EPOCH=$epoch "$engine" docs --man | gzip --no-name --best > "$files/usr/share/man/man1/engine.1.gz"
   local shell place
   for shell in bash zsh fish; do
     case $shell in

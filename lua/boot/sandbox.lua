@@ -59,6 +59,38 @@ local DATE_FORMAT_BYTES_MAX = 1024
 local date_needs = { "year", "month", "day" }
 local date_defaults = { hour = 12, min = 0, sec = 0 }
 
+-- The dates that all C libraries know, in seconds from 1970: that of Windows knows no year before
+-- 1970 and none after 3000. A day is left out for time zones.
+local C_SECONDS_MIN, C_SECONDS_MAX = 86400, 32503680000
+-- The period after which the Gregorian calendar repeats, with its days of the week.
+local PERIOD_YEARS, PERIOD_SECONDS = 400, 146097 * 86400
+
+-- Formats a date that C libraries may not know, by the same day of another period. The format's
+-- parts with the whole year or the century are replaced first.
+local function far_date(form, time)
+  local periods = floor((time - C_SECONDS_MIN) / PERIOD_SECONDS)
+  local near, years = time - periods * PERIOD_SECONDS, periods * PERIOD_YEARS
+  local zone = sub(form, 1, 1) == "!" and "!" or ""
+  local date = real_date(zone .. "*t", near)
+  date.year = date.year + years
+  if form == zone .. "*t" then
+    return date
+  end
+  local year = format("%d", date.year)
+  local parts = {
+    C = format("%02d", floor(date.year / 100)),
+    F = year .. "-%m-%d",
+    Y = year,
+    c = "%a %b " .. format("%2d", date.day) .. " %H:%M:%S " .. year,
+    s = format("%d", time),
+  }
+  -- The year of the ISO week can be that before or after; not all C libraries know it.
+  local of_week = tonumber(real_date(zone .. "%G", near))
+  parts.G = of_week and format("%d", of_week + years)
+  -- A part can have flags, a width and a modifier.
+  return real_date((gsub(form, "%%[-_0^#]*%d*[EO]?([%a%%])", parts)), near)
+end
+
 local function date_field(date, name)
   local value = date[name]
   if value == nil then
@@ -133,7 +165,11 @@ local os = {
     if options.deterministic and sub(form, 1, 1) ~= "!" then
       form = "!" .. form
     end
-    return real_date(form, floor(time))
+    time = floor(time)
+    if time < C_SECONDS_MIN or time >= C_SECONDS_MAX then
+      return far_date(form, time)
+    end
+    return real_date(form, time)
   end,
   -- A game sees no environment variables.
   getenv = function(name)

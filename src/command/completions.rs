@@ -26,13 +26,22 @@ enum Shell {
 }
 
 pub fn main(args: Args) -> i32 {
-    let commands = commands();
+    let commands = with_help(commands());
     terminal::print(&match args.shell {
         Shell::Bash => bash(&commands),
         Shell::Fish => fish(&commands),
         Shell::Zsh => zsh(&commands),
     });
     exit::SUCCESS
+}
+
+/// Adds the command `help`, whose argument is another command.
+fn with_help(mut commands: Vec<CommandEntry>) -> Vec<CommandEntry> {
+    let values = commands.iter().map(|command| command.name.clone()).collect();
+    let about = "Print the help of a command".to_string();
+    let usage = "[COMMAND]".to_string();
+    commands.push(CommandEntry { name: "help".to_string(), about, usage, flags: vec![], values });
+    commands
 }
 
 /// Returns the flags of a command as people type them.
@@ -208,6 +217,15 @@ mod tests {
             values: Vec::new(),
         };
         [run, shell]
+    }
+
+    #[test]
+    fn help_completes_the_names_of_commands() {
+        let all = with_help(sample().into_iter().collect());
+        assert!(bash(&all).contains("    help) flags='--help' first='run shell' ;;"));
+        let wanted = "complete -c engine -n '__fish_seen_subcommand_from help' -f -a 'run shell'\n";
+        assert!(fish(&all).contains(wanted));
+        assert!(zsh(&all).contains("    'help:Print the help of a command'\n"));
     }
 
     #[test]

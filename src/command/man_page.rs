@@ -2,7 +2,9 @@
 
 use super::command_table::{CommandEntry, commands};
 use engine_app::exit;
+use engine_foundation::utc_date;
 use std::fmt::Write;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 /// Environment variables that players and makers of packages need, and what they do.
 const VARIABLES: &[(&str, &str)] = &[
@@ -23,13 +25,29 @@ const EXIT_CODES: &[(i32, &str)] = &[
 
 /// Returns the page.
 pub fn text() -> String {
-    page(&commands())
+    let epoch = std::env::var("SOURCE_DATE_EPOCH").ok();
+    page(
+        &commands(),
+        &date(epoch.as_deref(), || {
+            let file = std::env::current_exe().and_then(std::fs::metadata);
+            file.and_then(|file| file.modified()).ok()
+        }),
+    )
 }
 
-fn page(commands: &[CommandEntry]) -> String {
+/// Returns the date of the page: that of the variable SOURCE_DATE_EPOCH, which has the seconds from
+/// 1970 for reproducible packages, or that on which the engine was built. Empty if it is unknown.
+fn date(epoch: Option<&str>, built: impl FnOnce() -> Option<SystemTime>) -> String {
+    let seconds = epoch.and_then(|text| text.trim().parse().ok());
+    let named = seconds.and_then(|seconds| UNIX_EPOCH.checked_add(Duration::from_secs(seconds)));
+    let text = named.or_else(built).map(utc_date::text).unwrap_or_default();
+    text.split(' ').next().unwrap_or_default().to_string()
+}
+
+fn page(commands: &[CommandEntry], date: &str) -> String {
     let version = env!("CARGO_PKG_VERSION");
     let mut out = format!(
-        ".TH ENGINE 1 \"\" \"engine {version}\" \"User Commands\"\n\
+        ".TH ENGINE 1 \"{date}\" \"engine {version}\" \"User Commands\"\n\
          .SH NAME\nengine \\- play games that are written in Lua\n\
          .SH SYNOPSIS\n.B engine\n.I command\n[\\fIoptions\\fR]\n\
          .br\n.B engine \\-\\-version\n[\\fB\\-\\-verbose\\fR]\n\
@@ -109,9 +127,20 @@ mod tests {
             flags: vec![flag],
             values: Vec::new(),
         };
-        let page = page(&[run]);
+        let page = page(&[run], "2026-11-29");
         let wanted = ".SS engine run [OPTIONS]\n\\&'Play' a game.\n.TP\n\\fB\\-\\-no\\-tools\\fR \
                       \\fIA\\eB\\[u2026]\\fR\n\\&.luarc.json is ignored.\nValues: x\\-y.\n";
         assert!(page.contains(wanted), "{page}");
+        assert!(page.starts_with(".TH ENGINE 1 \"2026-11-29\" \"engine "), "{page}");
+    }
+
+    #[test]
+    fn date_is_that_of_the_variable_or_of_the_build() {
+        let built = || UNIX_EPOCH.checked_add(Duration::from_secs(951_782_400));
+        assert_eq!(date(Some("86400"), built), "1970-01-02");
+        for epoch in [None, Some(""), Some("-1"), Some("99999999999999999999")] {
+            assert_eq!(date(epoch, built), "2000-02-29", "{epoch:?}");
+        }
+        assert_eq!(date(None, || None), "");
     }
 }

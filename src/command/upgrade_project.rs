@@ -6,8 +6,10 @@ use engine_app::confinement::{self, ConfinementPlan};
 use engine_app::exit;
 use engine_foundation::file_access::{self, readers};
 use engine_foundation::{Error, terminal};
+use engine_platform as platform;
 use engine_resource::folder_scan;
 use engine_resource::project::Project;
+use engine_resource::settings::Settings;
 use std::path::{Path, PathBuf};
 
 /// List what newer engines have renamed or changed, with the lines of a game that use it
@@ -72,7 +74,7 @@ pub fn main(args: Args) -> i32 {
 }
 
 fn run(args: &Args) -> Result<String, Error> {
-    Project::open(&args.folder)?;
+    check_boot_script(&args.folder)?;
     if args.confine.is_enabled() {
         ConfinementPlan::of_folder(&args.folder).begin();
         confinement::forbid_programs(false);
@@ -93,6 +95,14 @@ fn run(args: &Args) -> Result<String, Error> {
              (LINES_MAX)\n"
         ),
     })
+}
+
+/// Returns an error if the folder has no game.
+fn check_boot_script(folder: &Path) -> Result<(), Error> {
+    // Settings of an older engine can be invalid today.
+    let settings = Settings::read(folder, platform::NAME).unwrap_or_else(|_| Settings::defaults());
+    let missing = Project::open(folder)?.missing_boot_message(settings.text("boot_script"));
+    missing.map_or(Ok(()), |message| Err(Error::new(message)))
 }
 
 /// Returns a line for each use of a changed name, and for each file that cannot be read.
@@ -155,6 +165,18 @@ mod tests {
         let text = "render = {\n  less_on_processor = false\n}\n";
         let [line] = &uses("settings.sjson", text)[..] else { panic!("one line") };
         assert!(line.starts_with("settings.sjson:2: 'less_on_processor' is replaced: "), "{line}");
+    }
+
+    #[test]
+    fn a_folder_without_a_game_is_refused() {
+        let name = format!("engine-{}-upgrade", std::process::id());
+        let folder = std::env::temp_dir().join(name);
+        std::fs::create_dir_all(&folder).unwrap();
+        let message = check_boot_script(&folder).unwrap_err().message;
+        assert!(message.contains(" has no main.lua"), "{message}");
+        std::fs::write(folder.join("main.lua"), "").unwrap();
+        assert!(check_boot_script(&folder).is_ok());
+        std::fs::remove_dir_all(&folder).unwrap();
     }
 
     #[test]

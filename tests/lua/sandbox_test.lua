@@ -170,6 +170,19 @@ describe("the clock", function()
   it("formats dates of the years 1 to 9999, and refuses invalid times", function()
     assert.equals("9999-12-31", os.date("%Y-%m-%d", 253402300799))
     assert.equals("1900-01-01", os.date("%Y-%m-%d", -2208988800))
+    -- These have the same text on all systems, although not all of them know the years.
+    assert.equals("Fri Dec 31 23:59:59 9999", os.date("%c", 253402300799))
+    assert.equals("%Y 9999 99 99 9999-12-31 365",
+      os.date("%%Y %Y %C %y %F %j", 253402300799))
+    assert.equals("Mon Jan  1 00:00:00 1", os.date("!%c", -62135596800))
+    assert.equals("Wed Dec 31 23:59:59 1969", os.date("%c", -1))
+    assert.equals("31.12.1969", os.date("%d.%m.%EY", -1))
+    for time = -62135596800, 253402300799, 86400 * 9973 + 54321 do
+      local date = os.date("*t", time)
+      assert.equals(time, os.time(date))
+      assert.equals(("%d-%02d-%02d"):format(date.year, date.month, date.day),
+        os.date("%Y-%m-%d", time))
+    end
     assert.equals("os.date: argument #2 'time' must be number or nil, got table",
       error_of(os.date, "%c", {}))
     assert.equals("os.date: argument #1 'format' must be string or nil, got number 5",

@@ -4,7 +4,7 @@
 
 use super::display_loss;
 use super::event::{DisplayMode, Monitor, WindowChange, WindowEvent};
-use super::native_window::{NativeWindow, first_line};
+use super::native_window::{NativeWindow, first_line, video_modes};
 use super::{CursorMode, WindowCommand, WindowOptions};
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::Arc;
@@ -229,7 +229,7 @@ fn monitor(handle: &MonitorHandle) -> Monitor {
 
 /// Returns the display modes of a monitor, smallest first, without duplicates.
 fn modes(number: u32, handle: &MonitorHandle) -> Vec<DisplayMode> {
-    let modes = handle.video_modes().map(|mode| DisplayMode {
+    let modes = video_modes(handle).into_iter().map(|mode| DisplayMode {
         monitor: number,
         pixels: (mode.size().width, mode.size().height),
         refresh: f64::from(mode.refresh_rate_millihertz()) / 1000.0,

@@ -3,7 +3,9 @@
 use super::event::{PointerPhase, WindowChange, WindowEvent};
 use super::key_codes;
 use super::{CursorMode, CursorShape, Fullscreen, IconImage, WindowCommand, WindowOptions};
+use engine_foundation::{log, panic};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 use winit::dpi::{LogicalPosition, LogicalSize, PhysicalPosition};
 use winit::event::{
@@ -12,7 +14,7 @@ use winit::event::{
 };
 use winit::event_loop::ActiveEventLoop;
 use winit::keyboard::{Key, ModifiersState, PhysicalKey};
-use winit::monitor::MonitorHandle;
+use winit::monitor::{MonitorHandle, VideoModeHandle};
 use winit::platform::modifier_supplement::KeyEventExtModifierSupplement;
 use winit::window::{
     Cursor, CursorGrabMode, CursorIcon, CustomCursor, Fullscreen as Screen, Icon,
@@ -55,6 +57,27 @@ pub fn first_line(reason: &dyn std::fmt::Display) -> String {
     after_location.map_or(line, |(_, rest)| rest).to_string()
 }
 
+/// Returns the display modes of a monitor. The windowing library panics on Windows if a driver
+/// reports a mode without a refresh rate, as wine does without a desktop; the modes of that monitor
+/// are then unknown, which is logged once.
+pub fn video_modes(monitor: &MonitorHandle) -> Vec<VideoModeHandle> {
+    modes_or_none(|| monitor.video_modes().collect())
+}
+
+fn modes_or_none<T>(list: impl FnOnce() -> Vec<T>) -> Vec<T> {
+    static IS_REPORTED: AtomicBool = AtomicBool::new(false);
+    panic::contain(list).unwrap_or_else(|error| {
+        if !IS_REPORTED.swap(true, Ordering::Relaxed) {
+            log::warning(&format!(
+                "the display modes of a monitor are unknown, so fullscreen has the desktop's \
+                 resolution there: {}",
+                error.message
+            ));
+        }
+        Vec::new()
+    })
+}
+
 /// Converts a fullscreen mode to that of the windowing library.
 fn native_fullscreen(window: &DesktopWindow, fullscreen: Fullscreen) -> Option<Screen> {
     let monitor = window.current_monitor();
@@ -62,7 +85,7 @@ fn native_fullscreen(window: &DesktopWindow, fullscreen: Fullscreen) -> Option<S
         Fullscreen::Off => None,
         Fullscreen::Borderless => Some(Screen::Borderless(monitor)),
         Fullscreen::Exclusive => {
-            let modes = monitor.iter().flat_map(MonitorHandle::video_modes);
+            let modes = monitor.iter().flat_map(video_modes);
             let best = modes.max_by_key(|mode| {
                 let size = mode.size();
                 (size.width * size.height, mode.bit_depth(), mode.refresh_rate_millihertz())
@@ -222,7 +245,7 @@ impl NativeWindow {
         let (window, scale) = (&self.window, self.window.scale_factor());
         if matches!(window.fullscreen(), Some(Screen::Exclusive(_))) {
             let size = LogicalSize::new(width, height).to_physical::<u32>(scale);
-            let modes = window.current_monitor().into_iter().flat_map(|it| it.video_modes());
+            let modes = window.current_monitor().into_iter().flat_map(|it| video_modes(&it));
             let best = modes
                 .filter(|mode| mode.size() == size)
                 .max_by_key(|mode| (mode.bit_depth(), mode.refresh_rate_millihertz()));
@@ -488,6 +511,13 @@ fn wheel(delta: MouseScrollDelta, events: &mut Vec<WindowEvent>) {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn modes_of_a_failing_driver_are_unknown() {
+        assert_eq!(modes_or_none(|| vec![1, 2]), [1, 2]);
+        let failing = || -> Vec<u32> { panic!("a mode has no refresh rate") };
+        assert_eq!(modes_or_none(failing), [0; 0]);
+    }
 
     #[test]
     fn unnamed_buttons_are_numbered_after_named_ones() {
