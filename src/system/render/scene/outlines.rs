@@ -2,7 +2,7 @@
 //! and the different outlines. Draws nothing. Scenes without outlines cost nothing.
 
 use super::draw_plan::{InstancedDraw, items};
-use super::draw_resources::SURFACE_INDEX_BITS;
+use super::draw_resources::{NONE, SURFACE_INDEX_BITS};
 use super::retained_scene::RetainedScene;
 use engine_foundation::{Mat4, Vec3};
 use engine_frame_packet::outline::{OUTLINE_STYLES_MAX, OUTLINE_WIDTH_MAX, OutlineStyle};
@@ -56,7 +56,8 @@ pub fn plan(
         let through = if style.through { THROUGH_BIT } else { 0 };
         let word = (number as u32 + 1) << SURFACE_INDEX_BITS | through;
         let index_bits = (1 << SURFACE_INDEX_BITS) - 1;
-        for item in items(scene, *slot) {
+        // A mesh without triangles has a part without a batch.
+        for item in items(scene, *slot).filter(|item| item.batch != NONE) {
             found.push((item.batch, [*slot, item.surface & index_bits | word]));
         }
         let (center, radius) = scene.spheres.get(*slot as usize);

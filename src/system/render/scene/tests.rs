@@ -12,6 +12,7 @@ use engine_frame_packet::mesh::{
     MeshBounds, MeshChange, MeshFrame, MeshPart, MeshSlot, MeshVertex, SurfaceAlphaMode,
     SurfaceChange, SurfaceFrame, SurfaceShader, SurfaceSlot,
 };
+use engine_frame_packet::outline::OutlineStyle;
 use engine_frame_packet::render_config::{RenderConfigFrame, ViewportSlot};
 use engine_frame_packet::scene::{
     DrawChange, DrawMesh, DrawSlot, DrawTransform, LightFrame, LightKind, ParticleBatch,
@@ -121,6 +122,22 @@ fn visible_draws_of_one_mesh_are_one_call() {
     assert!(apply(&mut scenes, &later).is_empty());
     assert_eq!(scenes.statistics().draws, 0);
     assert!(scenes.library.order().is_empty(), "an ended scene gives its batches back");
+}
+
+#[test]
+fn a_mesh_without_triangles_has_no_outline() {
+    let mut scenes = RetainedScenes::default();
+    let outline = Some(OutlineStyle { color: [255; 4], width: 3.0, through: false });
+    let changes = [0, 1].map(|slot| match draw_change(slot, slot, Vec3::new(0.0, 10.0, 0.0)) {
+        DrawChange::Set(draw) => DrawChange::Set(DrawMesh { outline, ..draw }),
+        other => other,
+    });
+    let mut first = packet(SceneFrame { changes: changes.to_vec(), ..SceneFrame::default() });
+    first.meshes = vec![mesh(0, 1), mesh(1, 0)];
+    apply(&mut scenes, &first);
+    let plan = scenes.plans.views[0].outlines.as_ref().expect("the other mesh has one");
+    let groups = &scenes.plans.groups[plan.groups.clone()];
+    assert_eq!(groups.iter().map(|group| group.count).collect::<Vec<_>>(), [1]);
 }
 
 #[test]
