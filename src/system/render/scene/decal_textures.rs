@@ -12,7 +12,8 @@ use engine_frame_packet::texture::{TexelFormat, TextureSlot, TextureTexels};
 pub const SIDE: usize = 256;
 /// Number of mip levels of a layer.
 pub const LEVELS: u32 = SIDE.ilog2() + 1;
-/// Maximum number of textures of decals in a frame. Decals are shown without further ones.
+/// Maximum number of textures of decals in a frame. Decals whose color or emitted light needs
+/// further ones are not shown.
 pub const DECAL_TEXTURES_MAX: usize = 128;
 /// Maximum number of textures that become layers in a frame. Further new ones are missing until a
 /// later frame, and further changed ones show their old texels.
@@ -160,6 +161,7 @@ impl DecalLayerTable {
             }
             Err(message) => {
                 if let Some(index) = before {
+                    self.version += 1;
                     self.images[index] = LayerImage::default();
                 }
                 self.messages.push((TextureSlot(key.0), message));
@@ -175,6 +177,13 @@ impl DecalLayerTable {
             let index = key.and_then(|key| self.layers.get(&key)?.index);
             index.map_or(0, |index| index as u8 + 1)
         })
+    }
+
+    /// Returns true if a decal has the layers of its color and of the light that it emits. Without
+    /// them, it would be a box of one color.
+    pub fn is_ready(&self, textures: &DecalTextures) -> bool {
+        let [color, _, _, emissive] = self.of(textures);
+        (color != 0 || textures.color.is_none()) && (emissive != 0 || textures.emissive.is_none())
     }
 
     /// Returns the number of the newest change.
@@ -325,6 +334,29 @@ mod tests {
         let mut table = DecalLayerTable::default();
         assert_eq!(update(&mut table, false, true), (0, 1), "a render target is refused");
         assert_eq!(update(&mut table, false, true), (0, 1), "once");
+    }
+
+    #[test]
+    fn decals_wait_for_the_layers_of_their_colors() {
+        let mut table = DecalLayerTable::default();
+        let picture = texels(1, TexelFormat::Rgba8, vec![255; 4]);
+        let all = [decal(1), decal(2), decal(3)];
+        let ready = |table: &DecalLayerTable| all.map(|decal| table.is_ready(&decal.textures));
+        assert_eq!(ready(&table), [false; 3]);
+        let update = |table: &mut DecalLayerTable| {
+            let texels_of = |_: u32| Some(&picture);
+            table.update(0, (texels_of, |_| false), all.iter());
+            (ready(table), table.version())
+        };
+        assert_eq!(update(&mut table), ([true, true, false], 2), "two in each frame");
+        assert_eq!(update(&mut table), ([true; 3], 3));
+        let glow = DecalTextures { emissive: Some(TextureSlot(9)), ..all[0].textures };
+        assert!(!table.is_ready(&glow));
+        let bent = DecalTextures { normal: Some(TextureSlot(9)), ..all[0].textures };
+        assert!(table.is_ready(&bent), "it is flat until then");
+        assert!(table.is_ready(&DecalTextures::default()));
+        table.convert(1, (1, true), None);
+        assert_eq!((ready(&table), table.version()), ([false, true, true], 4));
     }
 
     #[test]

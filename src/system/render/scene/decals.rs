@@ -193,7 +193,8 @@ impl ViewDecals {
         for index in &self.reaching {
             let (center, radius) = decals.spheres.get(*index as usize);
             let rank = center.distance(camera.position) - radius;
-            if remaining(inputs, *index) > 0.0 {
+            let is_ready = layers.is_ready(&decals.all[*index as usize].textures);
+            if is_ready && remaining(inputs, *index) > 0.0 {
                 self.ranked.push((rank, *index));
             }
         }
@@ -295,6 +296,8 @@ mod tests {
     use bytemuck::Zeroable;
     use engine_foundation::projections::perspective;
     use engine_foundation::views::look_to_mat4;
+    use engine_frame_packet::decal::DecalTextures;
+    use engine_frame_packet::texture::TextureSlot;
 
     fn camera() -> CameraFrame {
         CameraFrame {
@@ -363,6 +366,20 @@ mod tests {
         ] {
             assert_eq!(block(&[hidden], 1.0), (Vec::new(), None), "{hidden:?}");
         }
+    }
+
+    #[test]
+    fn decals_without_the_layer_of_their_color_are_left_out() {
+        let near = decal(Vec3::new(0.0, 10.0, 0.0), 0);
+        let slot = Some(TextureSlot(3));
+        let none = DecalTextures::default();
+        for textures in
+            [DecalTextures { color: slot, ..none }, DecalTextures { emissive: slot, ..none }]
+        {
+            assert_eq!(block(&[DecalFrame { textures, ..near }], 0.0), (Vec::new(), None));
+        }
+        let textures = DecalTextures { normal: slot, ..none };
+        assert_eq!(opacities(&block(&[DecalFrame { textures, ..near }], 0.0).0), [1.0]);
     }
 
     #[test]
