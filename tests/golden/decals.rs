@@ -266,6 +266,16 @@ fn decals_that_end_leave_no_trace() {
 }
 
 #[test]
+fn decals_of_an_endless_size_are_not_shown() {
+    for half in [5e13, 1e14, 1e30] {
+        let huge = downwards(Vec3::ZERO, Vec3::splat(half));
+        assert_middle(vec![DecalFrame { color: [0.6; 3], ..huge }], 0.2);
+    }
+    let large = downwards(Vec3::ZERO, Vec3::splat(1e4));
+    assert_middle(vec![DecalFrame { color: [0.6; 3], ..large }], 0.6);
+}
+
+#[test]
 fn hostile_decals_leave_finite_light() {
     let mut all = Vec::new();
     for number in [f32::NAN, f32::INFINITY, f32::MAX, -1.0] {

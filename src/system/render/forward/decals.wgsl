@@ -72,7 +72,9 @@ fn with_decals(
             decal_numbers(record + 8u),
         );
         let at = vec4f(in.world, 1.0) * rows;
-        if any(abs(at) > vec3f(1.0)) || (light_grid[record + 23u] & ~excluded & 255u) == 0u {
+        // Numbers that are NaN are outside, too.
+        let is_outside = !all(abs(at) <= vec3f(1.0));
+        if is_outside || (light_grid[record + 23u] & ~excluded & 255u) == 0u {
             continue;
         }
         let tint = decal_numbers(record + 12u);
@@ -80,7 +82,7 @@ fn with_decals(
         let ahead = normalize(rows[1].xyz);
         let facing = dot(flat_normal, -ahead);
         let opacity = tint.a * clamp(facing * fade.x + fade.y, 0.0, 1.0);
-        if opacity <= 0.0 {
+        if !(opacity > 0.0) {
             continue;
         }
         let strengths = decal_numbers(record + 20u).xy;

@@ -74,9 +74,29 @@ fn parts(pose: &DrawTransform) -> DecalTransformParts {
     DecalTransformParts { center: column(3), axes: [0, 1, 2].map(column) }
 }
 
+/// Returns the matrix from the world to the cube between -1 and 1.
+fn to_cube(pose: &DrawTransform) -> Mat4 {
+    let DecalTransformParts { center, axes: [x, y, z] } = parts(pose);
+    Mat4::from_cols(x.extend(0.0), y.extend(0.0), z.extend(0.0), center.extend(1.0)).inverse()
+}
+
+/// Returns true if a box has a volume, and if shaders can compute with its size: directions have a
+/// length, and a sphere around the box has a radius.
+fn has_volume(pose: &DrawTransform) -> bool {
+    let DecalTransformParts { center, axes: [x, y, z] } = parts(pose);
+    let volume = x.cross(y).dot(z).abs();
+    let radius_squared = x.length_squared() + y.length_squared() + z.length_squared();
+    let is_measured = volume.is_finite() && volume > DETERMINANT_MIN && radius_squared.is_finite();
+    if !is_measured || !center.is_finite() {
+        return false;
+    }
+    let to_cube = to_cube(pose);
+    let has_direction = |row: Vec4| row.truncate().length_squared().is_normal();
+    to_cube.is_finite() && [0, 1, 2].into_iter().all(|row| has_direction(to_cube.row(row)))
+}
+
 /// Returns true if a decal can be visible: all its numbers are finite, and its box has a volume.
 fn is_shown(decal: &DecalFrame) -> bool {
-    let DecalTransformParts { center, axes: [x, y, z] } = parts(&decal.pose);
     let numbers = [
         decal.opacity,
         decal.color_strength,
@@ -85,10 +105,8 @@ fn is_shown(decal: &DecalFrame) -> bool {
         decal.roughness.unwrap_or(0.0),
     ];
     let fades = decal.angle_fade.iter().chain(&decal.distance_fade);
-    let is_finite = center.is_finite()
-        && [x, y, z].iter().all(|axis| axis.is_finite())
-        && numbers.iter().chain(&decal.color).chain(fades).all(|number| number.is_finite());
-    is_finite && x.cross(y).dot(z).abs() > DETERMINANT_MIN && decal.opacity > 0.0
+    let is_finite = numbers.iter().chain(&decal.color).chain(fades).all(|it| it.is_finite());
+    is_finite && decal.opacity > 0.0 && has_volume(&decal.pose)
 }
 
 /// Returns the part of a decal that is left between the begin and the end of a fade.
@@ -261,11 +279,9 @@ fn remaining(inputs: &DecalInputs, index: u32) -> f32 {
 
 /// Returns the record of a decal, as forward/decals.wgsl reads it.
 fn record(decal: &DecalFrame, remaining: f32, layers: DecalLayers) -> [u32; RECORD_WORDS] {
-    let DecalTransformParts { center, axes: [x, y, z] } = parts(&decal.pose);
-    let to_box =
-        Mat4::from_cols(x.extend(0.0), y.extend(0.0), z.extend(0.0), center.extend(1.0)).inverse();
+    let to_cube = to_cube(&decal.pose);
     let mut words = [0u32; RECORD_WORDS];
-    for (number, row) in [0, 1, 2].map(|row| to_box.row(row)).into_iter().enumerate() {
+    for (number, row) in [0, 1, 2].map(|row| to_cube.row(row)).into_iter().enumerate() {
         words[number * 4..][..4].copy_from_slice(&row.to_array().map(f32::to_bits));
     }
     let [begin, end] = decal.angle_fade.map(f32::cos);
@@ -354,10 +370,14 @@ mod tests {
         let near = Vec3::new(0.0, 10.0, 0.0);
         let flat = DrawTransform([[1.0, 0.0, 0.0, 0.0], [0.0; 4], [0.0, 0.0, 1.0, 0.0]]);
         let far = [2.0, 5.0];
+        let sized = |x, y, z| DrawTransform::of(&Mat4::from_scale(Vec3::new(x, y, z)));
         for hidden in [
             decal(Vec3::NAN, 0),
             decal(Vec3::new(0.0, -10.0, 0.0), 0),
             DecalFrame { pose: flat, ..DecalFrame::DEFAULT },
+            DecalFrame { pose: sized(1e14, 1e14, 1e14), ..DecalFrame::DEFAULT },
+            DecalFrame { pose: sized(1e30, 1e-10, 1e-10), ..DecalFrame::DEFAULT },
+            DecalFrame { pose: sized(1e-10, f32::INFINITY, 1.0), ..DecalFrame::DEFAULT },
             DecalFrame { opacity: 0.0, ..decal(near, 0) },
             DecalFrame { emissive: f32::INFINITY, ..decal(near, 0) },
             DecalFrame { color: [f32::NAN; 3], ..decal(near, 0) },
