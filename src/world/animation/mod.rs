@@ -245,7 +245,7 @@ impl Animations {
         }
         self.index_of[row] = self.characters.len() as u32;
         self.characters.push(character);
-        self.order.mark_outdated();
+        self.order.note_change();
     }
 
     fn remove(&mut self, row: u32) {
@@ -259,7 +259,7 @@ impl Animations {
             return;
         }
         self.characters.swap_remove(index);
-        self.order.mark_outdated();
+        self.order.note_change();
         if let Some(moved) = self.characters.get(index) {
             self.index_of[moved.unit.row() as usize] = index as u32;
         }
