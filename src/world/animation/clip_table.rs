@@ -211,6 +211,7 @@ impl Animations {
         units: &Units,
         files: &mut dyn ClipFiles,
     ) -> BTreeSet<String> {
+        self.order.note_reload();
         let mut before: HashMap<String, Arc<AnimatedModel>> = HashMap::new();
         for model in &changed.models {
             match AnimatedModel::read(model) {

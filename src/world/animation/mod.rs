@@ -238,6 +238,12 @@ impl Animations {
         self.changed = changed;
     }
 
+    /// Notes that a character has another state machine, by which characters are sorted before
+    /// they are evaluated.
+    pub fn note_machine_change(&mut self) {
+        self.order.note_change();
+    }
+
     fn add(&mut self, character: Character) {
         let row = character.unit.row() as usize;
         if self.index_of.len() <= row {
@@ -386,6 +392,7 @@ impl Animations {
         files: &mut dyn ClipFiles,
     ) -> Result<(), Error> {
         let mut outcome = Ok(());
+        self.order.note_reload();
         // The pools of replaced machines are not used any more.
         self.scratches.lock().unwrap_or_else(PoisonError::into_inner).clear();
         let keys = self.machines.keys().filter(|(machine, model)| is_changed(machine, model));
