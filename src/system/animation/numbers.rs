@@ -86,8 +86,8 @@ pub mod wide {
     };
     use std::ops::{Add, Div, Mul, Sub};
 
-    /// Eight numbers. Without AVX2, their use is undefined behavior. [`Numbers::splat`] of this type
-    /// is a safe function only because it is one for all vectors: its callers have checked the
+    /// Eight numbers. Without AVX2, their use is undefined behavior. [`Numbers::splat`] of this
+    /// type is a safe function only because it is one for all vectors: its callers have checked the
     /// processor, as those of [`Wide::join`] have.
     #[derive(Clone, Copy)]
     pub struct Wide(__m256);
