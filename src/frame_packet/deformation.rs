@@ -156,7 +156,7 @@ impl MeshSkin {
             min = min.min(sphere.center - sphere.radius);
             max = max.max(sphere.center + sphere.radius);
         }
-        if min.x > max.x {
+        if !min.cmple(max).all() {
             return (Vec3::ZERO, 0.0);
         }
         ((min + max) * 0.5, (max - min).length() * 0.5)

@@ -5,7 +5,7 @@ use super::scene::DrawTransform;
 use engine_foundation::{Mat4, Vec3, Vec4};
 
 /// Returns the box around the spheres of joints that are moved by their matrices. The box of no
-/// spheres is inside out.
+/// spheres is inside out. Coordinates that are not numbers do not change it.
 pub(super) fn posed_box(spheres: &[JointSphere], matrices: &[DrawTransform]) -> (Vec3, Vec3) {
     #[cfg(target_arch = "x86_64")]
     if std::arch::is_x86_feature_detected!("avx2") {
@@ -70,8 +70,11 @@ impl LaneBounds {
     /// Adds four spheres on one axis.
     #[inline(always)]
     fn widen(&mut self, axis: usize, center: Vec4, radius: Vec4) {
-        self.min[axis] = self.min[axis].min(center - radius);
-        self.max[axis] = self.max[axis].max(center + radius);
+        let (min, max) = (&mut self.min[axis], &mut self.max[axis]);
+        // Comparisons with NaN are false, so that the spheres before it stay.
+        let (low, high) = (center - radius, center + radius);
+        *min = Vec4::select(low.cmplt(*min), low, *min);
+        *max = Vec4::select(high.cmpgt(*max), high, *max);
     }
 
     fn to_box(&self) -> (Vec3, Vec3) {
@@ -155,8 +158,9 @@ mod wide {
             let radius = _mm256_blendv_ps(scaled, _mm256_set1_ps(f32::MIN), is_nothing);
             for (axis, [a, b, c, translation]) in rows.into_iter().enumerate() {
                 let center = add(add(add(mul(a, x), mul(b, y)), mul(c, z)), translation);
-                min[axis] = _mm256_min_ps(min[axis], _mm256_sub_ps(center, radius));
-                max[axis] = _mm256_max_ps(max[axis], add(center, radius));
+                // With NaN, the result is the second number: the spheres before it stay.
+                min[axis] = _mm256_min_ps(_mm256_sub_ps(center, radius), min[axis]);
+                max[axis] = _mm256_max_ps(add(center, radius), max[axis]);
             }
         }
         let numbers = |vector: __m256| {
@@ -197,5 +201,27 @@ mod tests {
             }
         }
         assert_eq!(posed_box(&[], &[]).0, Vec3::INFINITY);
+    }
+
+    #[test]
+    fn matrices_that_are_not_numbers_keep_the_box_of_others() {
+        const COUNT: usize = 20;
+        let spheres = [JointSphere { center: Vec3::ZERO, radius: 0.5 }; COUNT];
+        let mut matrices = [DrawTransform::IDENTITY; COUNT];
+        for (matrix, x) in matrices.iter_mut().zip([-7.0, 3.0].into_iter().cycle()) {
+            matrix.0[0][3] = x;
+        }
+        let (min, max) = (Vec3::new(-7.5, -0.5, -0.5), Vec3::new(3.5, 0.5, 0.5));
+        for damaged in [0..1, 9..10, 16..17, 19..20, 2..COUNT] {
+            for (row, column) in [(0, 3), (1, 1), (2, 0)] {
+                for number in [f32::NAN, -f32::NAN] {
+                    let mut matrices = matrices;
+                    matrices[damaged.clone()].iter_mut().for_each(|it| it.0[row][column] = number);
+                    let found = posed_box(&spheres, &matrices);
+                    assert_eq!(found, box_of_fours(&spheres, &matrices), "{damaged:?} {row}");
+                    assert_eq!(found, (min, max), "{damaged:?} {row}");
+                }
+            }
+        }
     }
 }

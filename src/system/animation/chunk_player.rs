@@ -33,12 +33,11 @@ impl ChunkPlayer {
         self.player.seek(&self.chunk, time - chunks.start(wanted));
     }
 
-    /// Returns to the first chunk.
+    /// Returns to the start of the clip: the pose is that of a new player, also if the chunk of
+    /// the next time cannot be read.
     pub fn restart(&mut self, chunks: &ClipChunks) {
-        if self.index != 0 {
-            self.chunk.clone_from(chunks.first());
-            self.player.restart(&self.chunk);
-            self.index = 0;
-        }
+        self.chunk.clone_from(chunks.first());
+        self.player.restart(&self.chunk);
+        self.index = 0;
     }
 }

@@ -109,6 +109,20 @@ fn a_pose_holds_until_its_chunk_is_there() {
 }
 
 #[test]
+fn a_released_player_has_the_pose_of_a_new_one() {
+    let [streamed, _] = animations();
+    let (clip, skeleton) = (&streamed.clip, &streamed.skeleton);
+    clip.chunks().unwrap().set(3, ChunkState::Failed);
+    for time in [0.3, 1.9, 2.5, 9.9] {
+        let mut player = ClipPlayer::new(clip, skeleton);
+        player.seek(clip, time);
+        player.release_chunk(clip);
+        player.seek(clip, 6.5);
+        assert_eq!(pose_of(&player, skeleton), pose_at(clip, skeleton, 6.5), "{time}");
+    }
+}
+
+#[test]
 fn a_bone_that_rests_in_a_chunk_has_its_rest_transform() {
     let skeleton = skeleton(2);
     let turn = |angle: f32| engine_foundation::Quat::from_rotation_y(angle).to_array();

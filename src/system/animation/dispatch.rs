@@ -4,6 +4,8 @@
 
 /// Defines a function that calls another one with its arguments: `f::<true>` where the processor
 /// has AVX2 and BMI2, compiled with these instructions, and `f::<false>` elsewhere. It is inlined.
+/// Other code calls `f::<true>` only after [`has_wide_vectors`] has returned true: `f` uses vectors
+/// that other processors do not have.
 macro_rules! dispatched_to {
     ($with:ident: fn $name:ident($($argument:ident: $kind:ty),* $(,)?)) => {
         fn $name($($argument: $kind),*) {

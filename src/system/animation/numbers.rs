@@ -86,7 +86,9 @@ pub mod wide {
     };
     use std::ops::{Add, Div, Mul, Sub};
 
-    /// Eight numbers. Only code for processors with AVX2 uses them.
+    /// Eight numbers. Without AVX2, their use is undefined behavior. [`Numbers::splat`] of this
+    /// type is a safe function only because it is one for all vectors: its callers have checked the
+    /// processor, as those of [`Wide::join`] have.
     #[derive(Clone, Copy)]
     pub struct Wide(__m256);
 

@@ -79,8 +79,8 @@ impl ClipPlayer {
         }
     }
 
-    /// Lets a player that nobody uses keep no chunk of a streamed clip but the first one, which is
-    /// always in memory.
+    /// Returns a player of a streamed clip that nobody uses to the start. It keeps no chunk but the
+    /// first one, which is always in memory.
     pub(crate) fn release_chunk(&mut self, clip: &Clip) {
         if let (Some(chunk), Some(chunks)) = (&mut self.chunk, clip.chunks()) {
             chunk.restart(chunks);

@@ -134,6 +134,17 @@ mod tests {
     use crate::dispatch::has_wide_vectors;
     use engine_foundation::random::Random;
 
+    /// Returns the bits of all numbers. All NaN have the same ones, as their signs and the rest of
+    /// their bits are not defined.
+    fn bits(groups: &[PoseGroup]) -> Vec<u32> {
+        let of = |number: f32| if number.is_nan() { f32::NAN.to_bits() } else { number.to_bits() };
+        let numbers = |it: &PoseGroup| {
+            let lanes = it.rotation.into_iter().chain(it.position).chain(it.scale);
+            lanes.flat_map(|lanes| lanes.0).map(of).collect::<Vec<u32>>()
+        };
+        groups.iter().flat_map(numbers).collect()
+    }
+
     #[test]
     fn wide_vectors_blend_poses_with_the_bits_of_others() {
         if !has_wide_vectors() {
@@ -147,18 +158,27 @@ mod tests {
             position: [(); 3].map(|()| lanes()),
             scale: [(); 3].map(|()| lanes()),
         };
-        let groups: Vec<PoseGroup> = (0..21).map(|_| group()).collect();
-        let others: Vec<PoseGroup> = (0..21).map(|_| group()).collect();
+        let mut groups: Vec<PoseGroup> = (0..21).map(|_| group()).collect();
+        let mut others: Vec<PoseGroup> = (0..21).map(|_| group()).collect();
+        // Rotations without a length, opposite ones, negative zeros and infinite numbers.
+        groups[1].rotation = [Lanes::ZERO; 4];
+        others[2].rotation = groups[2].rotation.map(|lanes| Lanes(lanes.0.map(|it| -it)));
+        groups[6].rotation = [Lanes::splat(-0.0); 4];
+        (groups[6].position, others[6].position) = ([Lanes::splat(-0.0); 3], [Lanes::ZERO; 3]);
+        others[8].position[1] = Lanes::splat(f32::INFINITY);
+        groups[11].rotation[2] = Lanes::splat(f32::NEG_INFINITY);
+        groups[13].scale[0] = Lanes::splat(f32::NAN);
         let mut mask: Vec<Lanes> =
             (0..19).map(|index| Lanes([0.0, 0.3, 1.0, index as f32 / 20.0])).collect();
         for index in [0, 3, 4, 9] {
             mask[index] = Lanes::ZERO;
         }
+        mask[15].0[1] = f32::NAN;
         for mask in [None, Some(&mask[..])] {
             let (mut wide, mut plain) = (groups.clone(), groups.clone());
             blend_with::<true>(&mut wide, &others, 0.7, mask);
             blend_with::<false>(&mut plain, &others, 0.7, mask);
-            assert!(wide == plain && wide != groups);
+            assert!(bits(&wide) == bits(&plain) && bits(&wide) != bits(&groups));
         }
     }
 }

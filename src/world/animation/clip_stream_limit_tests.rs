@@ -6,7 +6,7 @@ use super::clip_stream_tests::{
     WHOLE, assert_x, data, files_in, model, stage, step, stream_of, streamed,
 };
 use super::clip_streams::STREAMS_MAX;
-use super::tests::{Stage, node};
+use super::tests::{Stage, TestFiles, node};
 use super::{
     AnimatedModel, AnimationStep, Animations, ChangedClips, Character, PlayOptions, bone_nodes,
 };
@@ -209,5 +209,9 @@ fn models_with_the_same_bones_share_a_stream() {
     let [new_rig, new_twin, new_larger] = read(animations);
     assert!(Arc::ptr_eq(&new_rig, &new_twin) && !Arc::ptr_eq(&new_rig, &rig));
     assert!(!Arc::ptr_eq(&new_larger, &larger) && new_larger.stream.is_some());
+    let late = AnimatedModel::read(&Model { name: "late".to_string(), ..model() }).unwrap();
+    animations.models.insert("late".to_string(), Arc::new(late));
+    let mut without = TestFiles::new(Vec::new());
+    assert!(animations.clip("late", "dance", &mut without).is_err(), "the file is missing");
     std::fs::remove_dir_all(&folder).unwrap();
 }

@@ -108,7 +108,7 @@ impl Animations {
         if let Some(index) = known.position(name) {
             return Ok(index);
         }
-        let clip = match self.shared_clip(&known, name, |_| true) {
+        let clip = match self.shared_clip(&known, name, |_| true, files) {
             Some(shared) => shared,
             None => Arc::new(self.foreign_clip(&known, name, files)?),
         };
@@ -135,13 +135,19 @@ impl Animations {
 
     /// Returns the clip of an animation that another model with the same skeleton has, so that both
     /// have its data, and its stream, once. `is_current` returns false for models whose clips are
-    /// outdated.
+    /// outdated. Returns `None` if the file is missing or was not compiled: the other model can
+    /// have kept a previous version, and every model gets the error.
     fn shared_clip(
         &self,
         model: &AnimatedModel,
         name: &str,
         is_current: impl Fn(&AnimatedModel) -> bool,
+        files: &mut dyn ClipFiles,
     ) -> Option<Arc<NamedClip>> {
+        let (resource, store) = (ResourceName::new(kind_names::ANIMATION, name), files.store());
+        if !store.has(&resource) || store.failure(&resource).is_some() {
+            return None;
+        }
         let has_name = |it: &&Arc<NamedClip>| it.origin == ClipOrigin::Animation && it.name == name;
         let others = self.models.values().filter(|other| is_current(other));
         let mut found = others.filter_map(|other| {
@@ -205,6 +211,7 @@ impl Animations {
         units: &Units,
         files: &mut dyn ClipFiles,
     ) -> BTreeSet<String> {
+        self.order.note_reload();
         let mut before: HashMap<String, Arc<AnimatedModel>> = HashMap::new();
         for model in &changed.models {
             match AnimatedModel::read(model) {
@@ -264,7 +271,7 @@ impl Animations {
                 continue;
             }
             let is_current = |other: &AnimatedModel| !changed.contain(clip) || is_done(other);
-            if let Some(shared) = self.shared_clip(&new, &clip.name, is_current) {
+            if let Some(shared) = self.shared_clip(&new, &clip.name, is_current, files) {
                 new.clips.push(shared);
                 continue;
             }

@@ -240,6 +240,33 @@ fn characters_are_equal_on_any_number_of_threads() {
     }
 }
 
+#[test]
+fn each_character_that_is_due_is_evaluated_once() {
+    let mut crowd = Crowd::new(64, 1, &MACHINE.replace("FEET", "[\"feet\"]"));
+    let first = crowd.animations.of(crowd.crowd[0].row()).unwrap();
+    let (shared, bound) = (first.model.clone(), first.machine.as_ref().unwrap().bound.clone());
+    for round in 0..40 {
+        let row = crowd.crowd[round].row();
+        crowd.animations.remove(row);
+        if round % 2 == 0 {
+            crowd.add(&shared, &bound, 64 + round);
+        }
+        let Animations { characters, order, .. } = &mut crowd.animations;
+        for (index, character) in characters.iter_mut().enumerate() {
+            character.is_due = (index + round) % 3 != 0;
+        }
+        let rows = |due: &mut [&mut Character]| {
+            due.iter().map(|character| character.unit.row()).collect::<Vec<u32>>()
+        };
+        let mut found = order.with_due(characters, rows);
+        found.sort_unstable();
+        let due = characters.iter().filter(|character| character.is_due);
+        let mut wanted: Vec<u32> = due.map(|character| character.unit.row()).collect();
+        wanted.sort_unstable();
+        assert!(found == wanted && found.len() > 20, "round {round}");
+    }
+}
+
 /// Largest acceleration of a joint in metres per second squared. Undisturbed, the clips of this
 /// test reach 40; a joint that jumps by 4 cm in a frame has 144.
 const ACCELERATION_MAX: f32 = 100.0;

@@ -1,16 +1,23 @@
 //! The order in which characters are evaluated: those with the same state machine and model one
-//! after another, so that their shared data stays in the cache. Results do not depend on it.
+//! after another, but for a few that have changed, so that their shared data stays in the cache.
+//! Results do not depend on it.
 
 use super::Character;
 use std::sync::Arc;
+
+/// The characters are sorted again if more than one of this many was changed. Until then, new ones
+/// are the last, so that the cost of a change does not grow with the number of characters.
+const UNCHANGED_PER_CHANGE: usize = 8;
 
 /// The order of the characters of a table, and memory for lists of them.
 #[derive(Default)]
 pub(super) struct EvaluationOrder {
     /// Indices of the characters.
     order: Vec<u32>,
-    /// True if characters were added, removed or given other data since `order` was sorted.
-    is_outdated: bool,
+    /// Number of changes since `order` was sorted.
+    changes: usize,
+    /// Memory of the keys of a sort: number of the machine, address of the model, and index.
+    keys: Vec<(Option<usize>, usize, u32)>,
     /// Memory of the lists; empty.
     all: Vec<Option<&'static mut Character>>,
     due: Vec<&'static mut Character>,
@@ -24,22 +31,38 @@ fn recycled<T, U>(mut list: Vec<T>) -> Vec<U> {
 }
 
 impl EvaluationOrder {
-    /// Lets the next list be sorted again.
-    pub fn mark_outdated(&mut self) {
-        self.is_outdated = true;
+    /// Notes that a character was added, removed or given other data.
+    pub fn note_change(&mut self) {
+        self.changes = self.changes.saturating_add(1);
+    }
+
+    /// Notes that any of the characters can have other data.
+    pub fn note_reload(&mut self) {
+        self.changes = usize::MAX;
+    }
+
+    /// Lets the order have each index of a table once.
+    fn update(&mut self, characters: &[Character]) {
+        let (known, count) = (self.order.len(), characters.len());
+        if self.changes > count / UNCHANGED_PER_CHANGE {
+            self.sort(characters);
+        } else if count < known {
+            self.order.retain(|index| (*index as usize) < count);
+        } else {
+            self.order.extend(known as u32..count as u32);
+        }
     }
 
     fn sort(&mut self, characters: &[Character]) {
-        if !std::mem::take(&mut self.is_outdated) && self.order.len() == characters.len() {
-            return;
-        }
+        self.changes = 0;
+        self.keys.clear();
+        self.keys.extend(characters.iter().zip(0..).map(|(character, index)| {
+            let machine = character.machine.as_ref().map(|machine| machine.bound.number);
+            (machine, Arc::as_ptr(&character.model).addr(), index)
+        }));
+        self.keys.sort_unstable();
         self.order.clear();
-        self.order.extend(0..characters.len() as u32);
-        self.order.sort_by_key(|index| {
-            let Character { machine, model, .. } = &characters[*index as usize];
-            let machine = machine.as_ref().map(|machine| machine.bound.number);
-            (machine, Arc::as_ptr(model).addr())
-        });
+        self.order.extend(self.keys.iter().map(|(_, _, index)| *index));
     }
 
     /// Calls `work` with the characters that are due, in their order.
@@ -48,15 +71,27 @@ impl EvaluationOrder {
         characters: &mut [Character],
         work: impl FnOnce(&mut [&mut Character]) -> R,
     ) -> R {
-        self.sort(characters);
-        let mut all = recycled(std::mem::take(&mut self.all));
-        all.extend(characters.iter_mut().map(Some));
+        self.update(characters);
+        let mut all: Vec<Option<&mut Character>> = recycled(std::mem::take(&mut self.all));
+        all.extend(characters.iter_mut().map(|it| it.is_due.then_some(it)));
         let mut due: Vec<&mut Character> = recycled(std::mem::take(&mut self.due));
-        for index in &self.order {
-            due.extend(all[*index as usize].take().filter(|it: &&mut Character| it.is_due));
-        }
+        due.extend(self.order.iter().filter_map(|index| all[*index as usize].take()));
         let result = work(&mut due);
         (self.all, self.due) = (recycled(all), recycled(due));
         result
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::recycled;
+
+    #[test]
+    fn recycled_lists_keep_their_memory() {
+        let list: Vec<&u64> = Vec::with_capacity(100);
+        let list: Vec<Option<&i8>> = recycled(list);
+        assert!(list.is_empty() && list.capacity() >= 100);
+        let list: Vec<&u64> = recycled(list);
+        assert!(list.capacity() >= 100);
     }
 }

@@ -330,7 +330,10 @@ impl Comparison {
             let morphs = model.morphs.iter().find(|it| usize::from(it.bone) == *bone).unwrap();
             assert_eq!(wanted.len(), morphs.rest.len());
             for (wanted, found) in wanted.iter().zip(&found[usize::from(morphs.first)..]) {
-                self.worst_weight = self.worst_weight.max((wanted - f64::from(*found)).abs());
+                let difference = (wanted - f64::from(*found)).abs();
+                // The greater of a number and NaN is the number.
+                assert!(difference.is_finite(), "weight {found}");
+                self.worst_weight = self.worst_weight.max(difference);
                 self.weights += 1;
             }
         }
@@ -367,7 +370,9 @@ fn compare(path: &Path) -> Comparison {
                     let expected = converted(moved(&wanted[*node], point));
                     let local = converted(point).map(|part| part as f32);
                     let found = matrices[*bone].transform_point(local).map(f64::from);
-                    compared.worst = compared.worst.max(distance(expected, found) / size);
+                    let difference = distance(expected, found) / size;
+                    assert!(difference.is_finite(), "point {found:?} of bone {bone}");
+                    compared.worst = compared.worst.max(difference);
                     compared.points += 1;
                 }
             }

@@ -238,6 +238,12 @@ impl Animations {
         self.changed = changed;
     }
 
+    /// Notes that a character has another state machine, by which characters are sorted before
+    /// they are evaluated.
+    pub fn note_machine_change(&mut self) {
+        self.order.note_change();
+    }
+
     fn add(&mut self, character: Character) {
         let row = character.unit.row() as usize;
         if self.index_of.len() <= row {
@@ -245,7 +251,7 @@ impl Animations {
         }
         self.index_of[row] = self.characters.len() as u32;
         self.characters.push(character);
-        self.order.mark_outdated();
+        self.order.note_change();
     }
 
     fn remove(&mut self, row: u32) {
@@ -259,7 +265,7 @@ impl Animations {
             return;
         }
         self.characters.swap_remove(index);
-        self.order.mark_outdated();
+        self.order.note_change();
         if let Some(moved) = self.characters.get(index) {
             self.index_of[moved.unit.row() as usize] = index as u32;
         }
@@ -386,6 +392,7 @@ impl Animations {
         files: &mut dyn ClipFiles,
     ) -> Result<(), Error> {
         let mut outcome = Ok(());
+        self.order.note_reload();
         // The pools of replaced machines are not used any more.
         self.scratches.lock().unwrap_or_else(PoisonError::into_inner).clear();
         let keys = self.machines.keys().filter(|(machine, model)| is_changed(machine, model));

@@ -58,7 +58,7 @@ pub(super) struct TestFiles {
 }
 
 impl TestFiles {
-    fn new(models: Vec<Model>) -> TestFiles {
+    pub(super) fn new(models: Vec<Model>) -> TestFiles {
         let models = models.into_iter().map(Arc::new).collect();
         TestFiles { store: ResourceStore::empty(ResourceKinds(&[])), models }
     }

@@ -220,6 +220,7 @@ fn set_animation_state_machine(
         }
     };
     character(engine, unit)?.set_machine(machine);
+    engine.worlds.animations.note_machine_change();
     Ok(())
 }
 
