@@ -83,7 +83,7 @@ function preview(value, is_inner)
       return table_text(real, is_inner)
     end
   end
-  -- The types of the engine's own values have functions of the engine.
+  -- `tostring` of vectors and the engine's other values calls functions of the engine.
   if is_raw and kind == "userdata" then return kind end
   local ok, text = pcall(tostring, value)
   return ok and type(text) == "string" and text or kind
