@@ -163,6 +163,12 @@ fn breakpoints_move_with_their_lines() {
     editor.folder.write("game/main.lua", &swapped);
     continue_to(&mut editor, "main.lua:11");
     moved_to(&mut editor, 11.0);
+    // Two edits in one save, with an equal line between them that is nearer.
+    let other = "local function other(before)\n  return before\nend\n\nlocal function add";
+    let twice = swapped.replace("local function add", other).replace("player.hp =", "player.mp =");
+    editor.folder.write("game/main.lua", &twice);
+    continue_to(&mut editor, "main.lua:15");
+    moved_to(&mut editor, 15.0);
     // Shorter by the function's end: the breakpoint stays in the file.
     let short = "frames = 0\nfunction update()\n  frames = frames + 1\nend\n";
     editor.folder.write("game/main.lua", short);
