@@ -8,6 +8,7 @@ local type, rawget, tonumber, pcall = type, rawget, tonumber, pcall
 local match, sub = string.match, string.sub
 local getmetatable = core.debug.getmetatable
 
+local NAME_BYTES_MAX = 4096 -- bytes of a name with its fields
 local LEVELS_MAX = 100 -- tables that are searched for a field, each the `__index` of the one before
 
 -- Returns a field of a vector or another value of the engine; nil if it has none of this name.
@@ -53,6 +54,7 @@ end
 -- Returns the value that a text names. `variable(name)` returns that of a variable. Returns nil and
 -- a message for any other text.
 function core.raw_lookup(text, variable)
+  if #text > NAME_BYTES_MAX then return nil, "the name is too long (NAME_BYTES_MAX)" end
   local name, rest = match(text, "^([%a_][%w_]*)(.*)$")
   if not name then return nil, "only names and fields are shown here" end
   local value = variable(name)

@@ -173,6 +173,8 @@ fn the_mouse_calls_no_function_of_the_game() {
         let message = editor.refused("evaluate", &hover(refused));
         assert!(message.contains(wanted), "{refused}: {message}");
     }
+    let long = format!("orc{}", ".pet".repeat(2000));
+    assert!(editor.refused("evaluate", &hover(&long)).contains("NAME_BYTES_MAX"));
     assert_eq!(editor.evaluate("calls"), "0");
     let running = "{\"expression\": \"frames\", \"context\": \"hover\"}";
     assert!(editor.refused("evaluate", running).contains("while a script is stopped"));
