@@ -7,6 +7,7 @@ core.jit.off(true, true)
 local min, gmatch, match = math.min, string.gmatch, string.match
 
 local SEARCHED_MAX = 1000 -- lines before and after a changed one that are compared with it
+local NEIGHBOURS_MAX = 10 -- lines before and after two equal lines that are compared
 
 -- Returns the lines of a text.
 local function lines_of(text)
@@ -24,15 +25,37 @@ local function common(old, new)
   return head, tail
 end
 
--- Returns the line from `first` to `last` that has this text, the nearest of several; nil if there
--- is none near, or if the text has no words.
-local function same_line(text, new, first, last, near)
-  if not match(text, "%w") then return nil end
-  for by = 0, SEARCHED_MAX do
-    local above, below = near - by, near + by
-    if above >= first and above <= last and new[above] == text then return above end
-    if below >= first and below <= last and new[below] == text then return below end
+-- Returns how many lines before and after one of the old text and one of the new text are the same.
+local function agreement(old, line, new, at)
+  local before, after = 0, 0
+  while before < NEIGHBOURS_MAX and line - before > 1
+    and old[line - before - 1] == new[at - before - 1] do
+    before = before + 1
   end
+  while after < NEIGHBOURS_MAX and line + after < #old
+    and old[line + after + 1] == new[at + after + 1] do
+    after = after + 1
+  end
+  return before + after
+end
+
+-- Returns the line from `first` to `last` of the new text that has the text of an old line: of
+-- several, the one with the most neighbours of the old one, then the nearest. Returns nil if there
+-- is none near, or if the text has no words.
+local function same_line(old, line, new, first, last)
+  local text = old[line]
+  if not match(text, "%w") then return nil end
+  local best, most = nil, -1
+  for by = 0, SEARCHED_MAX do
+    for at = line - by, line + by, by > 0 and 2 * by or 1 do
+      if at >= first and at <= last and new[at] == text then
+        local same = agreement(old, line, new, at)
+        if same > most then best, most = at, same end
+      end
+    end
+    if most == 2 * NEIGHBOURS_MAX then break end
+  end
+  return best
 end
 
 -- Returns a function that returns the line of a new text for one of an old text.
@@ -46,7 +69,7 @@ function core.moved_lines(old_text, new_text)
     if not moved[line] then
       local last = #new - tail
       local inside = min(line, last)
-      moved[line] = same_line(old[line], new, head + 1, last, line) or inside > head and inside
+      moved[line] = same_line(old, line, new, head + 1, last) or inside > head and inside
         or head + 1
     end
     return moved[line]

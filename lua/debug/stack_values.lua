@@ -16,7 +16,8 @@ local running, status = coroutine.running, coroutine.status
 local globals, load_chunk = core.globals, core.load_chunk
 local clean, preview, key_text = core.value_text.clean, core.value_text.preview,
   core.value_text.key_text
-local raw_preview, pages = core.value_text.raw_preview, core.table_pages
+local call_raw, is_raw = core.value_text.call_raw, core.value_text.is_raw
+local pages = core.table_pages
 
 local VARIABLES_MAX = 255 -- variables of one function, Lua's own limit
 local NO_REFERENCE = "there is no such reference: it is valid while the script is stopped"
@@ -244,12 +245,12 @@ end
 
 local function add_reference(kind, value)
   if #references >= REFERENCES_MAX then return 0 end
-  references[#references + 1] = { kind = kind, value = value }
+  references[#references + 1] = { kind = kind, value = value, is_raw = is_raw() }
   return #references
 end
 
--- Returns a value as a tool shows it. `show` returns its text.
-local function entry(name, value, show)
+-- Returns a value as a tool shows it.
+local function entry(name, value)
   local reference, indexed, named = 0, nil, nil
   if type(value) == "table" then
     reference = add_reference("table", value)
@@ -258,7 +259,7 @@ local function entry(name, value, show)
     reference = add_reference("handle", value)
   end
   return {
-    name = clean(name), value = clean((show or preview)(value)), kind = type(value),
+    name = clean(name), value = clean(preview(value)), kind = type(value),
     reference = reference, indexed = indexed, named = named,
   }
 end
@@ -316,6 +317,7 @@ function values.variables(reference, page)
   if not at then return nil, NO_REFERENCE end
   local shown, problem = shown_table(at)
   if problem then return nil, problem end
+  if shown and at.is_raw then return call_raw(pages.entries, shown, page, entry) end
   if shown then
     local list, follow = pages.entries(shown, page, entry)
     return list, follow
@@ -461,11 +463,10 @@ function values.look_up(index, text)
   local result, problem = core.raw_lookup(text, function(name)
     local kind, _, value = find(index, name)
     if kind then return value end
-    local env = getfenv(info_at(index, "f").func)
-    return rawget(env, name)
+    return core.raw_field(getfenv(info_at(index, "f").func), name)
   end)
   if problem then return nil, problem end
-  return entry("", result, raw_preview)
+  return call_raw(entry, "", result)
 end
 
 -- Gives what an expression names the value of another one: a variable, a field.

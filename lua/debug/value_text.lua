@@ -4,7 +4,8 @@ local core = ...
 
 core.jit.off(true, true)
 
-local type, tostring, pcall, next, rawget = type, tostring, pcall, next, rawget
+local type, tostring, next, rawget = type, tostring, next, rawget
+local pcall, error = pcall, error
 local format, sub, match, gsub = string.format, string.sub, string.match, string.gsub
 local concat, sort = table.concat, table.sort
 local getinfo, getmetatable = core.debug.getinfo, core.debug.getmetatable
@@ -82,17 +83,20 @@ function preview(value, is_inner)
       return table_text(real, is_inner)
     end
   end
-  if is_raw and (kind == "userdata" or kind == "cdata") then return kind end
+  -- `tostring` of vectors and the engine's other values calls functions of the engine.
+  if is_raw and kind == "userdata" then return kind end
   local ok, text = pcall(tostring, value)
   return ok and type(text) == "string" and text or kind
 end
 
--- Returns a value in one line, without calling functions of the game.
-local function raw_preview(value)
+-- Calls a function that shows values, without calling functions of the game. Returns its results.
+local function call_raw(show, ...)
+  local before = is_raw
   is_raw = true
-  local text = preview(value)
-  is_raw = false
-  return text
+  local ok, result, more = pcall(show, ...)
+  is_raw = before
+  if not ok then error(result, 0) end
+  return result, more
 end
 
 -- Appends sorted keys to a list. Without a comparison in Lua, thousands take a millisecond.
@@ -151,6 +155,6 @@ local function named_keys(value, count)
 end
 
 core.value_text = {
-  clean = clean, preview = preview, raw_preview = raw_preview, key_text = key_text,
-  named_keys = named_keys,
+  clean = clean, preview = preview, key_text = key_text, named_keys = named_keys,
+  call_raw = call_raw, is_raw = function() return is_raw end,
 }

@@ -378,11 +378,23 @@ fn a_request_that_waits_can_be_cancelled() {
     editor.launch("{\"line\": 16}");
     editor.stopped();
     let endless = "{\"expression\": \"(function() while true do end end)()\", \"frameId\": 1}";
-    let waiting = editor.send("evaluate", endless);
-    // It is not the request that is cancelled, or not one that can be.
-    editor.ask("cancel", "{\"requestId\": 100000}");
-    editor.ask("cancel", "{}");
-    editor.ask("cancel", &format!("{{\"requestId\": {waiting}}}"));
+    let waiting = editor.last + 1;
+    // All arrive together, before the request is answered. The first ones cancel nothing.
+    let none = "{\"requestId\": 100000}".to_string();
+    let cancels = [none, "{}".to_string(), format!("{{\"requestId\": {waiting}}}")];
+    let cancels = cancels.iter().map(|arguments| ("cancel", arguments.as_str()));
+    let mut bytes = Vec::new();
+    for (command, arguments) in std::iter::once(("evaluate", endless)).chain(cancels) {
+        editor.last += 1;
+        let message = format!(
+            "{{\"seq\": {}, \"type\": \"request\", \"command\": \"{command}\", \
+             \"arguments\": {arguments}}}",
+            editor.last
+        );
+        bytes.extend(format!("Content-Length: {}\r\n\r\n{message}", message.len()).bytes());
+    }
+    editor.write(&bytes);
+    editor.ask("threads", "{}");
     let answers = |editor: &Editor| {
         let answers = editor.events.iter().filter(|it| text(it, "type") == "response");
         let answers = answers.filter(|it| number(it, "request_seq") == waiting as f64);

@@ -15,6 +15,7 @@ local strange = setmetatable({ hp = 1 }, {
 local box
 function init()
   box = World.spawn_unit(Application.main_world(), "units/lamp")
+  orc.pet = strange
 end
 local function play(...)
   local first, at = ..., Vector3(1, 2, 3)
@@ -144,6 +145,10 @@ fn the_mouse_calls_no_function_of_the_game() {
         ("strange.missing", "nil"),
         ("nothing", "nil"),
         ("Unit.alive", "engine function"),
+        ("at", "Vector3(1, 2, 3)"),
+        ("at.y", "2"),
+        ("at.missing", "nil"),
+        ("list[first]", "50"),
     ];
     for (expression, wanted) in rows {
         let shown = editor.ask("evaluate", &hover(expression));
@@ -151,10 +156,15 @@ fn the_mouse_calls_no_function_of_the_game() {
     }
     let shown = editor.ask("evaluate", &hover("strange"));
     assert!(text(&shown, "result").contains("hp = 1"), "{shown:?}");
+    // The editor opens the table at which the mouse points.
+    let shown = editor.ask("evaluate", &hover("orc"));
+    let fields = editor.fields(number(&shown, "variablesReference"));
+    assert!(fields.contains(&"pet = { hp = 1 }".to_string()), "{fields:?}");
     for (refused, wanted) in [
         ("init()", "only names"),
         ("orc.hp + 1", "only names"),
-        ("orc.items[first]", "only names"),
+        ("orc.items[first + 1]", "only names"),
+        ("orc.items[missing]", "only names"),
         ("", "only names"),
         ("nothing.x", "'nothing.x' is not there"),
         ("orc.hp.x", "'orc.hp.x' is not there"),
@@ -163,6 +173,8 @@ fn the_mouse_calls_no_function_of_the_game() {
         let message = editor.refused("evaluate", &hover(refused));
         assert!(message.contains(wanted), "{refused}: {message}");
     }
+    let long = format!("orc{}", ".pet".repeat(2000));
+    assert!(editor.refused("evaluate", &hover(&long)).contains("NAME_BYTES_MAX"));
     assert_eq!(editor.evaluate("calls"), "0");
     let running = "{\"expression\": \"frames\", \"context\": \"hover\"}";
     assert!(editor.refused("evaluate", running).contains("while a script is stopped"));

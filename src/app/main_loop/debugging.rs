@@ -15,7 +15,7 @@ use std::time::{Duration, Instant};
 /// Time that a run waits for the debugger before it starts without one.
 const DEBUGGER_WAIT: Duration = Duration::from_secs(60);
 /// Time that a restarted game waits for the debugger, which has to set its breakpoints again.
-pub(super) const RESTART_WAIT: Duration = Duration::from_secs(2);
+pub(super) const RESTART_WAIT: Duration = Duration::from_secs(10);
 /// Time in which a file must arrive that was saved while an error had stopped the frame: it is
 /// compiled meanwhile.
 const FIX_WAIT: Duration = Duration::from_millis(500);

@@ -64,6 +64,10 @@ impl GameRun {
             && platform::end_requested().is_none();
         match self.launch.build {
             BuildMode::Development if is_watched && self.options.watch => {
+                if let Some(link) = self.app.pause_link() {
+                    // The game plays on without the restart: later scripts can stop.
+                    link.leaves.set(false);
+                }
                 self.stop_in_development(report, started);
                 Ok(())
             }

@@ -52,6 +52,8 @@ pub struct PauseLink {
     pub clients: Cell<usize>,
     /// Set by a stop, for the time after the callback has ended.
     replay: Cell<FrameReplay>,
+    /// True after the tool has asked for the end of its session, or a restart, until that comes.
+    pub leaves: Cell<bool>,
     /// True while the main loop plays a frame, which can be played again.
     plays_frame: Cell<bool>,
     /// The workers, while a tool debugs the game.
@@ -83,6 +85,7 @@ impl PauseLink {
             was_stopped: Cell::new(false),
             clients: Cell::new(0),
             replay: Cell::default(),
+            leaves: Cell::new(false),
             plays_frame: Cell::new(false),
             workers,
         })
@@ -192,7 +195,8 @@ impl StoppedScript {
         };
         let row = message.as_ref().ok().and_then(|tree| find(tree).ok());
         let (Some(row), Ok(fields)) = (row, &message) else {
-            return self.defer(peer, message, bytes);
+            self.defer(peer, message, bytes);
+            return None;
         };
         let id = fields.get("id").cloned().unwrap_or(SjsonTree::Null);
         let reply = PendingReply { peer: peer.clone(), kind: row.name, id };
@@ -214,8 +218,13 @@ impl StoppedScript {
         let waits = row.name == "debug_detach" || row.name.starts_with("debug_flow_");
         if row.name != "eval" && (!is_request || waits) {
             // The frame ends without another stop before the game restarts.
-            self.ends |= is_own && ["debug_detach", "restart"].contains(&row.name);
-            return self.defer(peer, message, bytes);
+            let ends = is_own
+                && ["debug_detach", "restart"].contains(&row.name)
+                && check(row, fields).is_ok();
+            if self.defer(peer, message, bytes) && ends {
+                self.link.leaves.set(true);
+            }
+            return None;
         }
         let problem = match check(row, fields) {
             Err(message) => Some(message),
@@ -258,20 +267,22 @@ impl StoppedScript {
         status_of(engine, &facts)
     }
 
+    /// Keeps a message until the script continues. Returns false if it was refused.
     fn defer(
         &self,
         peer: Arc<RemoteConnection>,
         message: Result<SjsonTree, String>,
         bytes: usize,
-    ) -> Option<DebugRequest> {
+    ) -> bool {
         let kind = ClientEventKind::Message(message, bytes);
-        if let Some(ClientEvent { peer, .. }) = self.link.defer(ClientEvent { peer, kind }) {
-            let reply = PendingReply { peer, kind: "", id: SjsonTree::Null };
-            reply.refuse(Refusal::of(
-                "the debugger has stopped the game, and too many messages wait (DEFERRED_MAX)",
-            ));
-        }
-        None
+        let Some(ClientEvent { peer, .. }) = self.link.defer(ClientEvent { peer, kind }) else {
+            return true;
+        };
+        let reply = PendingReply { peer, kind: "", id: SjsonTree::Null };
+        reply.refuse(Refusal::of(
+            "the debugger has stopped the game, and too many messages wait (DEFERRED_MAX)",
+        ));
+        false
     }
 }
 
@@ -319,23 +330,17 @@ impl DebuggerHost for StoppedScript {
 
     fn send(&mut self, name: &str, fields: ScriptValue) {
         let fields = to_tree(&fields);
-        let is = |key: &str, text: &str| match fields.get(key) {
-            Some(SjsonTree::String(value)) => value == text,
-            _ => false,
-        };
+        let is = |key: &str, text: &str| fields.get(key) == Some(&json::text(text));
         if name == "debug_stopped" {
             self.stopped.note(&fields);
             let is_error = is("reason", "error") && is("kind", "uncaught");
-            self.link.replay.set(match is_error {
-                true => FrameReplay::AfterFix,
-                false => FrameReplay::Never,
-            });
-        } else if fields.get("restarts").is_some() {
-            self.link.replay.set(FrameReplay::Asked);
-        }
-        if name == "debug_stopped" {
+            let replay = if is_error { FrameReplay::AfterFix } else { FrameReplay::Never };
+            self.link.replay.set(replay);
             self.unsent_stop = Some(fields);
             return;
+        }
+        if fields.get("restarts").is_some() {
+            self.link.replay.set(FrameReplay::Asked);
         }
         if name == "debug_breakpoints_listed" {
             self.link.workers.set_listed(&fields);
@@ -355,6 +360,7 @@ impl StoppedScript {
         loop {
             let link = self.link.clone();
             if self.ends
+                || link.leaves.get()
                 || platform::end_requested().is_some()
                 || link.poll_window(engine, &mut self.stopped)
             {
@@ -431,6 +437,7 @@ pub fn attach(call: &mut IncomingCall) -> Result<Option<SjsonTree>, Refusal> {
         ends: false,
         stopped,
     };
+    link.leaves.set(false);
     let vm = &mut call.app.vm;
     vm.set_debugger(Some(Box::new(host)));
     let begun = vm.call_core("debugger_begin", &[], eval::INSPECT_SECONDS);

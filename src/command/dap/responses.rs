@@ -259,8 +259,15 @@ impl Adapter {
     /// removed: a restarted game gets them as they are now.
     fn breakpoints_listed(&mut self, tree: &SjsonTree) {
         let file = text(tree, "file");
+        let list = PointList::File(file.to_string());
+        // A list that the editor has sent meanwhile takes the place of this one.
+        let is_later =
+            |it: &Pending| matches!(&it.context, Context::Breakpoints(later) if *later == list);
+        if self.pending.values().any(is_later) {
+            return;
+        }
         self.breakpoints_event(text(tree, "reason"), file, items(tree, "changed"));
-        self.points.keep(PointList::File(file.to_string()), tree);
+        self.points.keep(list, tree);
         let keys = ["lines", "conditions", "hits", "logs"];
         let lists = keys.map(|key| (key, SjsonTree::Array(items(tree, key).to_vec())));
         let fields = std::iter::once(("file", json::text(file))).chain(lists).collect();
