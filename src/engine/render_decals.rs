@@ -83,7 +83,6 @@ impl Assets {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
     use engine_foundation::Vec3;
     use engine_frame_packet::FramePacket;
     use engine_frame_packet::scene::SceneFrame;

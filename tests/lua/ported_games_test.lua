@@ -9,8 +9,9 @@ end
 
 describe("alive", function()
   it("is false for nil, false and numbers that are no handle", function()
-    for _, name in ipairs({ "Unit", "Actor", "World", "Mover", "Camera", "Light", "Mesh", "Level",
-      "Gui", "GuiObject", "Joint", "Material", "Sprite", "Tilemap", "Viewport", "Voice", "Window" })
+    for _, name in ipairs({ "Unit", "Actor", "World", "Mover", "Camera", "Decal", "Light", "Mesh",
+      "Level", "Gui", "GuiObject", "Joint", "Material", "Sprite", "Tilemap", "Viewport", "Voice",
+      "Window" })
     do
       local alive = _G[name].alive
       assert.is_false(alive(nil), name)
