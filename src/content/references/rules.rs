@@ -57,9 +57,12 @@ const NOTHING: &[&str] = &["nothing"];
 const PLAIN: SourceFormat = SourceFormat::Sjson { has_data: false };
 const DATA: SourceFormat = SourceFormat::Sjson { has_data: true };
 
+/// Rules of the blocks of meshes.
+pub const MESH: &[ReferenceRule] = &[name(&["model"], &[MODEL]), name(&["material"], &[MATERIAL])];
+
 /// Rules of the blocks of a built-in component.
 pub const COMPONENTS: &[(&str, &[ReferenceRule])] = &[
-    ("mesh", &[name(&["model"], &[MODEL]), name(&["material"], &[MATERIAL])]),
+    ("mesh", MESH),
     (
         "sprite",
         &[
@@ -82,6 +85,15 @@ pub const COMPONENTS: &[(&str, &[ReferenceRule])] = &[
     ),
     ("agent", &[]),
     ("camera", &[]),
+    (
+        "decal",
+        &[
+            name(&["texture"], &[TEXTURE]),
+            name(&["normal_texture"], &[TEXTURE]),
+            name(&["roughness_texture"], &[TEXTURE]),
+            name(&["emissive_texture"], &[TEXTURE]),
+        ],
+    ),
     ("light", &[name(&["texture"], &[TEXTURE])]),
     ("physics", &[name(&["**", "model"], &[MODEL])]),
 ];

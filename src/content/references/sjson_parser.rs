@@ -181,8 +181,10 @@ impl<'a> SjsonReferences<'a> {
     }
 
     /// Adds the blocks of a unit's components. A key, or the value of `component`, is the name of
-    /// the component.
+    /// the component. In a unit with a model, another key is the name of one of its meshes, or a
+    /// component.
     fn add_components(&mut self, root: SjsonValue<'a>) {
+        let has_model = root.get("model").is_some();
         let components = root.get("components").and_then(|blocks| blocks.entries());
         for entry in components.into_iter().flatten() {
             let named = entry.value.get("component");
@@ -190,18 +192,28 @@ impl<'a> SjsonReferences<'a> {
             let built_in = COMPONENTS.iter().find(|(name, _)| *name == component);
             match built_in {
                 Some((_, rules)) => self.walk(entry.value, &mut Vec::new(), rules, false),
+                None if has_model && named.is_none() => {
+                    self.add_component(&entry, named, component, Certainty::Likely);
+                    self.walk(entry.value, &mut Vec::new(), rules::MESH, true);
+                }
                 None => {
-                    self.add_component(&entry, named, component);
+                    self.add_component(&entry, named, component, Certainty::Certain);
                     self.walk(entry.value, &mut Vec::new(), &[], true);
                 }
             }
         }
     }
 
-    fn add_component(&mut self, entry: &ObjectEntry, named: Option<SjsonValue>, component: &str) {
+    fn add_component(
+        &mut self,
+        entry: &ObjectEntry,
+        named: Option<SjsonValue>,
+        component: &str,
+        certainty: Certainty,
+    ) {
         let span = named.map_or(entry.key_span, SjsonValue::span);
         let kinds = kind_set(self.kinds, &[kind_names::LUA]);
-        self.push(span, component, kinds, NameForm::Component, Certainty::Certain);
+        self.push(span, component, kinds, NameForm::Component, certainty);
     }
 }
 
