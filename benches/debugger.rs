@@ -84,7 +84,7 @@ impl DebuggedGame {
 
     /// Selects the workload of the frames.
     fn set_mode(&mut self, mode: &str) {
-        self.ask("eval", vec![("text", json::text(&format!("mode = '{mode}'")))]);
+        self.ask("eval", vec![("text", json::text(format!("mode = '{mode}'")))]);
     }
 
     /// Sets the breakpoint of a line, with a condition, or removes it if there is no line.

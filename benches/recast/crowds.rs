@@ -329,13 +329,16 @@ pub fn rows(peer: &Option<Peer>) -> Vec<Row> {
     scenes.iter().flat_map(|scene| scene_rows(scene, peer)).collect()
 }
 
+/// A figure of a scene: its name, its unit, and its value.
+type Column = (&'static str, &'static str, fn(&Measures) -> f64);
+
 fn scene_rows(scene: &Scene, peer: &Option<Peer>) -> Vec<Row> {
     let runs = |play: &dyn Fn(u64) -> Measures| {
         Measures::mean(&(0..RUNS).map(play).collect::<Vec<Measures>>())
     };
     let own = runs(&|run| play(scene, run));
     let other = peer.as_ref().map(|peer| runs(&|run| play_peer(scene, run, peer)));
-    let columns: [(&str, &'static str, fn(&Measures) -> f64); 6] = [
+    let columns: [Column; 6] = [
         ("all have arrived", "s", |it| it.all_arrived),
         ("half have arrived", "s", |it| it.half_arrived),
         ("overlap", "s", |it| it.overlap),
@@ -345,7 +348,7 @@ fn scene_rows(scene: &Scene, peer: &Option<Peer>) -> Vec<Row> {
     ];
     let has_ends = !scene.ends().is_empty();
     let shown = columns.into_iter().filter(|(name, ..)| has_ends || !name.ends_with("arrived"));
-    let row = |(name, unit, of): (&str, &'static str, fn(&Measures) -> f64)| {
+    let row = |(name, unit, of): Column| {
         let mut row = named(format!("{}: {name}", scene.name), of(&own), unit, None);
         row.note = match &other {
             Some(other) => format!("DetourCrowd {:.2}", of(other)),

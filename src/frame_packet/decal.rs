@@ -67,7 +67,7 @@ impl DecalFrame {
         normal_strength: 1.0,
         roughness: None,
         emissive: 0.0,
-        angle_fade: [1.047_197_6, 1.396_263_4],
+        angle_fade: [std::f32::consts::FRAC_PI_3, 1.396_263_4],
         distance_fade: [0.0; 2],
         life: None,
         order: 0,

@@ -29,7 +29,7 @@ pub const ORDER_MAX: i32 = 1_000_000;
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct DecalId(pub Handle);
 
-/// What a texture of a decal describes.
+/// A property of a surface that a texture of a decal describes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum DecalChannel {
     Color,

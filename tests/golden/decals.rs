@@ -13,7 +13,7 @@ use engine::frame_packet::texture::{
 };
 use engine::frame_packet::{FramePacket, ViewTarget};
 use engine::system::render::{RenderQuality, RenderedImage};
-use std::f32::consts::{FRAC_PI_2, TAU};
+use std::f32::consts::{FRAC_1_SQRT_2, FRAC_PI_2, FRAC_PI_3, FRAC_PI_4, TAU};
 
 const RING: TextureSlot = TextureSlot(20);
 const RIPPLES: TextureSlot = TextureSlot(21);
@@ -219,10 +219,10 @@ fn opacity_order_and_fades_blend_linear_light() {
     let turned = Mat4::from_quat(Quat::from_rotation_x(FRAC_PI_2));
     assert_middle(vec![DecalFrame { pose: DrawTransform::of(&turned), ..gray(0.6) }], 0.2);
     // At an angle of 60 degrees to the projection: half between 45 and 75 degrees, by cosines.
-    let slanted = Mat4::from_quat(Quat::from_rotation_x(-FRAC_PI_2 + 1.047_197_6));
-    let angle_fade = [0.785_398_2, 1.308_997];
+    let slanted = Mat4::from_quat(Quat::from_rotation_x(-FRAC_PI_2 + FRAC_PI_3));
+    let angle_fade = [FRAC_PI_4, 1.308_997];
     let pose = DrawTransform::of(&(slanted * Mat4::from_scale(Vec3::splat(2.0))));
-    let part = (0.5 - 0.258_819) / (0.707_107 - 0.258_819);
+    let part = (0.5 - 0.258_819) / (f64::from(FRAC_1_SQRT_2) - 0.258_819);
     assert_middle(vec![DecalFrame { pose, angle_fade, ..gray(0.6) }], 0.2 + 0.4 * part);
 }
 

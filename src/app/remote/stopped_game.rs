@@ -90,7 +90,7 @@ impl StoppedGame {
 
     /// Shows the last frame with the banner. `changes` are those of the window since the last call.
     pub fn show(&mut self, display: &mut Display, engine: &mut Engine, changes: &[WindowChange]) {
-        let banner = self.display.is_none().then(|| self.banner()).unwrap_or_default();
+        let banner = if self.display.is_none() { self.banner() } else { String::new() };
         let paused = self.display.get_or_insert_with(|| display.begin_pause(engine, banner));
         display.show_paused(engine, paused, changes);
     }

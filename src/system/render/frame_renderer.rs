@@ -16,7 +16,8 @@ use super::latency_meter::LatencyMeter;
 use super::mask_images::MaskImages;
 use super::materials::MaterialTable;
 use super::numeric_map::NumberMap;
-use super::render_passes::{self, RENDER_PASSES};
+use super::render_pass_check;
+use super::render_passes::RENDER_PASSES;
 use super::scene::RetainedScenes;
 use super::secondary_surfaces::{NewWindow, SecondarySurfaces};
 use super::surface::PresentTarget;
@@ -102,7 +103,7 @@ const PANICS_MAX: u32 = 3;
 
 impl FrameRenderer {
     pub fn start(options: &RendererOptions) -> Result<FrameRenderer, Error> {
-        render_passes::check(RENDER_PASSES, &shader_sources::names())
+        render_pass_check::check(RENDER_PASSES, &shader_sources::names())
             .map_err(|message| error!("{message}"))?;
         let opened = device::open(options.choice, &options.output)?;
         let device = opened.device;

@@ -29,6 +29,7 @@ mod range_allocator;
 mod readback;
 mod recorder;
 pub mod render_config;
+mod render_pass_check;
 mod render_passes;
 mod scene;
 mod screen_space;

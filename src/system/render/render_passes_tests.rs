@@ -3,7 +3,9 @@
 use super::PassResource::*;
 use super::PassWrite::*;
 use super::*;
+use crate::render_pass_check::check;
 use crate::shader_sources;
+use engine_resource::settings::SETTINGS;
 
 const SHADERS: &[&str] = &["paint"];
 

@@ -47,7 +47,7 @@ const MODEL_ENDINGS: [&str; 4] = ["model", "glb", "gltf", SKELETON_ENDING];
 pub fn split_model_clip(name: &str) -> Option<(&str, &str)> {
     let (model, clip) = split_clip(name)?;
     let stem = |ending: &&str| model.strip_suffix(*ending)?.strip_suffix('.');
-    let stem = MODEL_ENDINGS.iter().find_map(|ending| stem(&ending));
+    let stem = MODEL_ENDINGS.iter().find_map(stem);
     Some((stem.filter(|stem| !stem.is_empty()).unwrap_or(model), clip))
 }
 
@@ -59,11 +59,11 @@ pub fn refer_clip(compiling: &mut CompileContext, name: &str) {
     if !is_inside(name) || name.contains('\0') {
         return;
     }
-    if let Some((model, _)) = split_model_clip(name) {
-        if MODEL_ENDINGS.iter().any(|ending| compiling.exists(&format!("{model}.{ending}"))) {
-            compiling.refer(kind_names::MODEL, model);
-            return;
-        }
+    if let Some((model, _)) = split_model_clip(name)
+        && MODEL_ENDINGS.iter().any(|ending| compiling.exists(&format!("{model}.{ending}")))
+    {
+        compiling.refer(kind_names::MODEL, model);
+        return;
     }
     if compiling.read(&format!("{name}.{}", kind_names::ANIMATION)).is_ok() {
         compiling.refer(kind_names::ANIMATION, name);

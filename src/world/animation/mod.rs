@@ -318,6 +318,7 @@ impl Animations {
         work: impl Fn(&mut Character, &mut PoseScratch) + Sync,
     ) -> Result<(), Error> {
         let Animations { characters, order, scratches, .. } = self;
+        let scratches = &*scratches;
         let run = |characters: &mut [&mut Character]| {
             let take = || scratches.lock().unwrap_or_else(PoisonError::into_inner);
             let mut scratch = take().pop().unwrap_or_default();

@@ -57,8 +57,8 @@ mod tests {
             ),
             (
                 "volumes = { b = {\nvolume = \"pnd\" } }",
-                "'volume' of 'b' names 'pnd', which is not in 'volumes' of this level, did you mean \
-                 'pond'?",
+                "'volume' of 'b' names 'pnd', which is not in 'volumes' of this level, did you \
+                 mean 'pond'?",
             ),
             (
                 "blockers = { c = {\nvolume = \"x\" } }",

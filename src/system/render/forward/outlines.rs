@@ -47,7 +47,7 @@ enum OutlineKey {
     Show { format: wgpu::TextureFormat, has_depth: bool },
 }
 
-/// What exists while a view has outlines.
+/// GPU objects that exist while a view has outlines.
 struct OutlineResources {
     shapes: wgpu::ShaderModule,
     outlines: wgpu::ShaderModule,

@@ -575,8 +575,7 @@ fn group(
 }
 
 /// Returns the maximum anisotropy of a sampler. Software adapters do without: llvmpipe visits every
-/// texel under a pixel's footprint, and the footprint of stretched coordinates has billions of
-/// texels, so that a frame never ends.
+/// texel under a pixel's footprint, so that with stretched coordinates a frame never ends.
 fn anisotropy(is_software: bool, is_nearest: bool) -> u16 {
     if is_software || is_nearest { 1 } else { ANISOTROPY }
 }

@@ -1,8 +1,9 @@
 //! The check of the graph that a config's viewports form: every image is drawn before it is read,
 //! and read after it is drawn, and the engine's passes have what they need. Knows no files.
 
+use super::super::render_pass_check::{check_reads, check_writes};
 use super::super::render_passes::{
-    OPTIONAL_PASSES, PassResource, PassRow, RENDER_PASSES, check_reads, check_writes, pass_name,
+    OPTIONAL_PASSES, PassResource, PassRow, RENDER_PASSES, pass_name,
 };
 use engine_foundation::suggest::hint;
 use engine_resource::render_config_data::{FrameImage, FrameStep, RenderConfigData};

@@ -1,7 +1,7 @@
 //! The decals of a scene, the choice of those that a view shows, and their part of the grid of
 //! clusters. Draws nothing.
 //!
-//! A view's decals are a block of words in [`super::FrameLights::grid`]: a header, a word for each
+//! A view's decals are a block of numbers in [`super::FrameLights::grid`]: a header, a number for each
 //! cluster, the entries of the clusters, and a record for each decal. So the shaders of meshes need
 //! no further buffer, and the decals are clustered as lights are.
 
@@ -16,11 +16,11 @@ use engine_frame_packet::decal::{
 };
 use engine_frame_packet::scene::DrawTransform;
 
-/// Words of the header: factor and offset from the depth to the slice, as bits of an f32; where the
+/// Numbers of the header: factor and offset from the depth to the slice, as bits of an f32; where the
 /// records begin. The same as in forward/decals.wgsl.
-const HEADER_WORDS: usize = 4;
-/// Words of a record.
-const RECORD_WORDS: usize = 28;
+const HEADER_NUMBERS: usize = 4;
+/// Numbers of a record.
+const RECORD_NUMBERS: usize = 28;
 /// Smallest difference of the cosines of the angles between which a decal fades.
 const FADE_MIN: f32 = 1e-3;
 /// Greatest light that a decal emits, which half floats can store.
@@ -130,12 +130,12 @@ pub struct ViewDecals {
     ranked: Vec<(f32, u32)>,
     reaching: Vec<u32>,
     spheres: Vec<LightSphere>,
-    /// What the block was made for: the scene, the versions of its decals and of their textures,
+    /// Inputs of the block: the scene, the versions of its decals and of their textures,
     /// the camera, the room for entries, and if decals end, the time.
-    made_for: Option<(u64, [u64; 2], CameraFrame, usize, u64)>,
+    block_inputs: Option<(u64, [u64; 2], CameraFrame, usize, u64)>,
 }
 
-/// What a view's choice depends on.
+/// Inputs of a view's choice.
 pub struct DecalInputs<'a> {
     /// Number of the scene.
     pub scene: u64,
@@ -198,10 +198,10 @@ impl ViewDecals {
         let DecalInputs { scene, decals, layers, camera, .. } = *inputs;
         let time = if decals.has_life { inputs.seconds.to_bits() } else { 0 };
         let wanted = Some((scene, [decals.version, layers.version()], *camera, room, time));
-        if self.made_for == wanted {
+        if self.block_inputs == wanted {
             return;
         }
-        self.made_for = wanted;
+        self.block_inputs = wanted;
         self.block.clear();
         self.spheres.clear();
         self.reaching.clear();
@@ -231,10 +231,10 @@ impl ViewDecals {
             self.dropped = 0;
             return;
         }
-        self.block.resize(HEADER_WORDS, 0);
+        self.block.resize(HEADER_NUMBERS, 0);
         let done = builder.build(camera, &self.spheres, room, &mut self.block);
         (self.entries, self.dropped) = (done.entries, done.dropped);
-        let records = HEADER_WORDS + CLUSTERS + done.entries;
+        let records = HEADER_NUMBERS + CLUSTERS + done.entries;
         debug_assert_eq!(self.block.len(), records);
         let [factor, offset] = done.slices.map(f32::to_bits);
         self.block[..3].copy_from_slice(&[factor, offset, records as u32]);
@@ -278,11 +278,11 @@ fn remaining(inputs: &DecalInputs, index: u32) -> f32 {
 }
 
 /// Returns the record of a decal, as forward/decals.wgsl reads it.
-fn record(decal: &DecalFrame, remaining: f32, layers: DecalLayers) -> [u32; RECORD_WORDS] {
+fn record(decal: &DecalFrame, remaining: f32, layers: DecalLayers) -> [u32; RECORD_NUMBERS] {
     let to_cube = to_cube(&decal.pose);
-    let mut words = [0u32; RECORD_WORDS];
+    let mut values = [0u32; RECORD_NUMBERS];
     for (number, row) in [0, 1, 2].map(|row| to_cube.row(row)).into_iter().enumerate() {
-        words[number * 4..][..4].copy_from_slice(&row.to_array().map(f32::to_bits));
+        values[number * 4..][..4].copy_from_slice(&row.to_array().map(f32::to_bits));
     }
     let [begin, end] = decal.angle_fade.map(f32::cos);
     let scale = 1.0 / (begin - end).max(FADE_MIN);
@@ -299,10 +299,10 @@ fn record(decal: &DecalFrame, remaining: f32, layers: DecalLayers) -> [u32; RECO
         decal.color_strength.clamp(0.0, 1.0),
         decal.normal_strength.clamp(0.0, SLOPE_MAX),
     ];
-    words[12..22].copy_from_slice(&numbers.map(f32::to_bits));
-    words[22] = u32::from_le_bytes(layers);
-    words[23] = decal.layers.into();
-    words
+    values[12..22].copy_from_slice(&numbers.map(f32::to_bits));
+    values[22] = u32::from_le_bytes(layers);
+    values[23] = decal.layers.into();
+    values
 }
 
 #[cfg(test)]
@@ -346,7 +346,7 @@ mod tests {
     /// Returns the opacities of the records of a block.
     fn opacities(block: &[u32]) -> Vec<f32> {
         let Some(records) = block.get(2) else { return Vec::new() };
-        let records = block[*records as usize..].chunks(RECORD_WORDS);
+        let records = block[*records as usize..].chunks(RECORD_NUMBERS);
         records.map(|record| f32::from_bits(record[15])).collect()
     }
 
@@ -359,9 +359,10 @@ mod tests {
         assert_eq!(message, None);
         let expected: Vec<f32> = [-1, 2, 5].map(|order| 0.1 * (order + 2) as f32).to_vec();
         assert_eq!(opacities(&block), expected);
-        let words = &block[HEADER_WORDS..HEADER_WORDS + CLUSTERS];
-        let full = words.iter().find(|word| *word & 0x1fff == 3).expect("all are in one cluster");
-        let first = HEADER_WORDS + CLUSTERS + (full >> 13) as usize;
+        let values = &block[HEADER_NUMBERS..HEADER_NUMBERS + CLUSTERS];
+        let full =
+            values.iter().find(|value| *value & 0x1fff == 3).expect("all are in one cluster");
+        let first = HEADER_NUMBERS + CLUSTERS + (full >> 13) as usize;
         assert_eq!(block[first..first + 3], [0, 1, 2]);
     }
 
@@ -425,7 +426,9 @@ mod tests {
         let pose = DrawTransform::of(&Mat4::from_scale(Vec3::splat(200.0)));
         let all = vec![DecalFrame { pose, ..DecalFrame::DEFAULT }; 100];
         let (block, message) = block(&all, 0.0);
-        assert!(block.len() <= HEADER_WORDS + CLUSTERS + DECAL_ENTRIES_MAX + 100 * RECORD_WORDS);
+        assert!(
+            block.len() <= HEADER_NUMBERS + CLUSTERS + DECAL_ENTRIES_MAX + 100 * RECORD_NUMBERS
+        );
         assert!(message.unwrap().contains("DECAL_ENTRIES_MAX"));
     }
 
@@ -436,13 +439,13 @@ mod tests {
             Vec3::new(3.0, 4.0, 5.0),
         ) * Mat4::from_scale(Vec3::new(0.5, 2.0, 3.0));
         let decal = DecalFrame { pose: DrawTransform::of(&pose), ..DecalFrame::DEFAULT };
-        let words = record(&decal, 1.0, [1, 2, 3, 4]);
+        let values = record(&decal, 1.0, [1, 2, 3, 4]);
         let corner = pose.transform_point3(Vec3::new(1.0, -1.0, 1.0)).extend(1.0);
         for (row, expected) in [1.0, -1.0, 1.0].into_iter().enumerate() {
             let numbers: [f32; 4] =
-                std::array::from_fn(|column| f32::from_bits(words[row * 4 + column]));
+                std::array::from_fn(|column| f32::from_bits(values[row * 4 + column]));
             assert!((Vec4::from_array(numbers).dot(corner) - expected).abs() < 1e-4);
         }
-        assert_eq!(words[22], 0x0403_0201);
+        assert_eq!(values[22], 0x0403_0201);
     }
 }
