@@ -38,7 +38,7 @@ mod tests {
     use engine_foundation::sjson;
 
     #[test]
-    fn a_block_names_what_its_level_has() {
+    fn a_block_names_objects_of_its_level() {
         let level = "units = { lift = {} }\nvolumes = { pond = {} }\nsplines = { way = {} }\n";
         let check_with = |navigation: &str| {
             let document = sjson::parse(&format!("{level}navigation = {{\n{navigation} }}"));

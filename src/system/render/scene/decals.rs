@@ -1,9 +1,9 @@
 //! The decals of a scene, the choice of those that a view shows, and their part of the grid of
 //! clusters. Draws nothing.
 //!
-//! A view's decals are a block of numbers in [`super::FrameLights::grid`]: a header, a number for each
-//! cluster, the entries of the clusters, and a record for each decal. So the shaders of meshes need
-//! no further buffer, and the decals are clustered as lights are.
+//! A view's decals are a block of numbers in [`super::FrameLights::grid`]: a header, a number for
+//! each cluster, the entries of the clusters, and a record for each decal. So the shaders of meshes
+//! need no further buffer, and the decals are clustered as lights are.
 
 use super::clusters::{CLUSTERS, ClusterBuilder, LightSphere};
 use super::culling::{Spheres, cull};
@@ -16,8 +16,8 @@ use engine_frame_packet::decal::{
 };
 use engine_frame_packet::scene::DrawTransform;
 
-/// Numbers of the header: factor and offset from the depth to the slice, as bits of an f32; where the
-/// records begin. The same as in forward/decals.wgsl.
+/// Numbers of the header: factor and offset from the depth to the slice, as bits of an f32; where
+/// the records begin. The same as in forward/decals.wgsl.
 const HEADER_NUMBERS: usize = 4;
 /// Numbers of a record.
 const RECORD_NUMBERS: usize = 28;
@@ -413,7 +413,7 @@ mod tests {
     }
 
     #[test]
-    fn a_view_shows_the_nearest_decals_and_says_so() {
+    fn a_view_shows_and_reports_the_nearest_decals() {
         let all: Vec<DecalFrame> =
             (0..2000).map(|at| decal(Vec3::new(0.0, 200.0 - at as f32 * 0.09, 0.0), 0)).collect();
         let (block, message) = block(&all, 0.0);
