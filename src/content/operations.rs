@@ -258,7 +258,10 @@ fn check_components(graph: &ContentGraph, renames: &Renames) -> Result<(), Error
             continue;
         }
         let uses = graph.used_by(&Target::Resource(old.clone()));
-        let is_component = |at: &ReferenceUse| graph.reference(*at).form == NameForm::Component;
+        let is_component = |at: &ReferenceUse| {
+            let form = graph.reference(*at).form;
+            matches!(form, NameForm::Component | NameForm::ComponentOrMesh)
+        };
         if let Some(at) = uses.iter().map(|(_, at)| *at).find(is_component) {
             return Err(error!(
                 "{}: '{old}' is used as a component, and components are in {COMPONENTS_FOLDER}: \

@@ -87,7 +87,10 @@ mod tests {
     fn the_engines_own_frame_is_described() {
         let text = describe("core", &built_in("core").expect("it is embedded"));
         assert!(text.contains("Viewport 'default':"), "{text}");
-        assert!(text.contains("  sky                      reads sky_maps -> light\n"), "{text}");
+        assert!(
+            text.contains("  sky                      reads sky_maps, fog -> light\n"),
+            "{text}"
+        );
         let light = "light                  1920 x 1080  rgba16f, 4 per pixel  63.28 MiB";
         assert!(text.contains(light), "{text}");
         assert!(text.contains("together: 94.92 MiB"), "{text}");

@@ -224,7 +224,8 @@ impl ContentGraph {
                         redirected.extend(targets.iter().map(|entry| (at, *entry as usize)));
                         targets.iter_mut().for_each(|entry| *entry = nodes[entry]);
                     }
-                    let is_certain = named.certainty == Certainty::Certain;
+                    let is_certain = named.certainty == Certainty::Certain
+                        && named.form != NameForm::ComponentOrMesh;
                     if targets.is_empty() && is_certain && !resolver.is_external(named, is_external)
                     {
                         missing.push(at);

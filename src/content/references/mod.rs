@@ -70,13 +70,15 @@ pub enum NameForm {
     Pattern,
     /// The name of a component, `components/NAME.lua`.
     Component,
+    /// The name of a component, or of a mesh of the unit's model, whose file is not read here.
+    ComponentOrMesh,
     /// A text that may be a name, with or without a type, or a module.
     Text,
     /// The beginning of a computed name.
     Prefix,
 }
 
-const FORMS: [NameForm; 12] = [
+const FORMS: [NameForm; 13] = [
     NameForm::Name,
     NameForm::Module,
     NameForm::Path,
@@ -87,6 +89,7 @@ const FORMS: [NameForm; 12] = [
     NameForm::WithEnding,
     NameForm::Pattern,
     NameForm::Component,
+    NameForm::ComponentOrMesh,
     NameForm::Text,
     NameForm::Prefix,
 ];

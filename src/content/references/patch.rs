@@ -92,7 +92,9 @@ fn renamed(reference: &Reference, old: &ResourceName, new: &ResourceName) -> Opt
     // A part, a clip or an ending follows the name.
     let rest = name.strip_prefix(&old.name[..]);
     match reference.form {
-        NameForm::Module | NameForm::Component => Some(module(name, old, new)),
+        NameForm::Module | NameForm::Component | NameForm::ComponentOrMesh => {
+            Some(module(name, old, new))
+        }
         NameForm::Text if rest.is_none() => Some(module(name, old, new)),
         NameForm::Pattern => match name.contains('*') {
             true => None,

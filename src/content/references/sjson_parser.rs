@@ -193,11 +193,11 @@ impl<'a> SjsonReferences<'a> {
             match built_in {
                 Some((_, rules)) => self.walk(entry.value, &mut Vec::new(), rules, false),
                 None if has_model && named.is_none() => {
-                    self.add_component(&entry, named, component, Certainty::Likely);
+                    self.add_component(&entry, named, component, NameForm::ComponentOrMesh);
                     self.walk(entry.value, &mut Vec::new(), rules::MESH, true);
                 }
                 None => {
-                    self.add_component(&entry, named, component, Certainty::Certain);
+                    self.add_component(&entry, named, component, NameForm::Component);
                     self.walk(entry.value, &mut Vec::new(), &[], true);
                 }
             }
@@ -209,11 +209,11 @@ impl<'a> SjsonReferences<'a> {
         entry: &ObjectEntry,
         named: Option<SjsonValue>,
         component: &str,
-        certainty: Certainty,
+        form: NameForm,
     ) {
         let span = named.map_or(entry.key_span, SjsonValue::span);
         let kinds = kind_set(self.kinds, &[kind_names::LUA]);
-        self.push(span, component, kinds, NameForm::Component, certainty);
+        self.push(span, component, kinds, form, Certainty::Certain);
     }
 }
 

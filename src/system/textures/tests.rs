@@ -243,8 +243,8 @@ fn a_missing_texture_is_reported_with_existing_names() {
     assert_eq!(
         game.refused("x/run/1"),
         "there is no texture 'x/run/1' (its file would end in .texture, .png, .jpg, .jpeg, .tga, \
-         .bmp, .qoi, .webp, .hdr, .ktx2 or .dds, and its name has no ending); if 'x/run' is a \
-         sheet, its file must end in .sheet: rename it"
+         .bmp, .qoi, .webp, .hdr, .ktx2, .dds, .cube or .ies, and its name has no ending); if \
+         'x/run' is a sheet, its file must end in .sheet: rename it"
     );
     assert!(!game.textures.entry(TextureNumber::MISSING).loaded);
 }

@@ -100,7 +100,7 @@ impl ContentGraph {
             let names = kinds.iter().flat_map(|kind| by_kind.get(kind).into_iter().flatten());
             let near = match reference.form {
                 NameForm::Path => suggest::nearest(&reference.name, self.paths()),
-                NameForm::Component => {
+                NameForm::Component | NameForm::ComponentOrMesh => {
                     let names = names.filter_map(|name| name.strip_prefix("components/"));
                     suggest::nearest(&reference.name, names)
                 }
@@ -119,7 +119,7 @@ impl ContentGraph {
         match reference.form {
             NameForm::Path | NameForm::Relative | NameForm::Uri => "file".to_string(),
             NameForm::Module => "script".to_string(),
-            NameForm::Component => "component".to_string(),
+            NameForm::Component | NameForm::ComponentOrMesh => "component".to_string(),
             _ => self.kinds_of(reference).join(" or "),
         }
     }

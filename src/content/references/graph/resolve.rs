@@ -93,7 +93,7 @@ impl<'g> Resolver<'g> {
         match reference.form {
             NameForm::Name => targets.extend(self.find_of_kinds(reference, name)),
             NameForm::Module => targets.extend(self.module(name)),
-            NameForm::Component => {
+            NameForm::Component | NameForm::ComponentOrMesh => {
                 targets.extend(self.find(kind_names::LUA, &format!("components/{name}")))
             }
             NameForm::Path => targets.extend(self.by_path.get(name)),
@@ -190,7 +190,7 @@ impl<'g> Resolver<'g> {
             NameForm::Module => {
                 is_external(&ResourceName::new(kind_names::LUA, &name.replace('.', "/")))
             }
-            NameForm::Component => {
+            NameForm::Component | NameForm::ComponentOrMesh => {
                 is_external(&ResourceName::new(kind_names::LUA, &format!("components/{name}")))
             }
             NameForm::Name | NameForm::WithEnding => {
