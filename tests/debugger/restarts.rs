@@ -45,7 +45,7 @@ fn a_restart_keeps_the_numbers_of_breakpoints() {
         editor.ask("continue", THREAD);
         assert_eq!(stop(&mut editor), (wanted.to_string(), vec![id]));
     }
-    // The game has told the editor of the breakpoints of both files, by their old numbers.
+    // The editor knows the breakpoints of both files by the numbers of the first game.
     let mut known = Vec::new();
     for event in editor.events.iter().filter(|event| text(event, "event") == "breakpoint") {
         let point = event.get("body").and_then(|body| body.get("breakpoint")).expect("it has one");
