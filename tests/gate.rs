@@ -23,6 +23,8 @@ mod lua_names;
 mod sinks;
 #[path = "gate/source.rs"]
 mod source;
+#[path = "gate/untracked.rs"]
+mod untracked;
 
 use source::{File, code, files, is_build_script, is_word, root, without_tests};
 use std::io::Write;
