@@ -37,9 +37,24 @@ fn request(client: &mut RemoteClient, kind: &str, fields: Vec<(&str, SjsonTree)>
     answer.unwrap_or_else(|error| panic!("{kind}: {}", json::write(&error)))
 }
 
+/// Waits until the game has drawn frames: one that stops in its first shows none.
+fn wait_for_frames(client: &mut RemoteClient) {
+    let began = Instant::now();
+    loop {
+        let line = vec![("text", json::text("return (steps or 0) >= 3 and 'drawn'"))];
+        let answer = request(client, "eval", line);
+        if json::write(&answer).contains("drawn") {
+            return;
+        }
+        assert!(began.elapsed() < WAIT_MAX, "{answer:?}");
+        std::thread::sleep(Duration::from_millis(20));
+    }
+}
+
 /// Lets the tool stop the game at line 10. Returns the connection.
 fn stop(game: &Path) -> RemoteClient {
     let mut client = connect(game);
+    wait_for_frames(&mut client);
     request(&mut client, "debug_attach", vec![]);
     let lines = json::numbers([10.0]);
     let fields = vec![("file", json::text("main.lua")), ("lines", lines)];
