@@ -239,11 +239,6 @@ impl Decals {
         true
     }
 
-    /// Returns true if there are no decals, and none were changed.
-    pub fn is_idle(&self) -> bool {
-        self.of.is_empty() && self.changed.is_empty()
-    }
-
     /// Marks the decals with textures as changed if textures have moved since the last call.
     pub fn follow_textures(&mut self, version: u64) {
         if std::mem::replace(&mut self.texture_version, version) == version {

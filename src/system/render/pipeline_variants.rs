@@ -64,6 +64,11 @@ pub fn pipeline_variants(
         let mut of_decals = PipelineVariant::new("light", class);
         of_decals.features.push("in views with decals");
         all.push(of_decals);
+        if functions.is_none() {
+            let mut of_both = PipelineVariant::new("light", class);
+            of_both.features.push("in views with decals and sky maps or probes");
+            all.push(of_both);
+        }
     }
     let functions = functions.unwrap_or_default();
     let shadows = class.in_shadow_maps(functions);

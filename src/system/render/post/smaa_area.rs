@@ -104,6 +104,11 @@ mod tests {
     }
 
     #[test]
+    fn the_shader_searches_as_far_as_the_areas_reach() {
+        assert!(include_str!("smaa.wgsl").contains(&format!("const REACH: i32 = {REACH};")));
+    }
+
+    #[test]
     fn the_areas_of_an_edge_are_those_of_triangles() {
         for length in 1..40 {
             let triangle = length as f64 / 8.0;

@@ -24,7 +24,7 @@ const CONVERTED_MAX: usize = 2;
 pub type DecalLayers = [u8; 4];
 
 /// A texture, with a flag: its texels are colors.
-type TextureKey = (u32, bool);
+pub type TextureKey = (u32, bool);
 
 /// A layer of the array.
 struct DecalLayer {
@@ -55,6 +55,15 @@ pub struct DecalLayerTable {
     version: u64,
 }
 
+/// Returns the different textures of decals, in ascending order.
+pub fn keys_of_all<'a>(decals: impl Iterator<Item = &'a DecalFrame>) -> Vec<TextureKey> {
+    let mut found: Vec<TextureKey> =
+        decals.flat_map(|decal| keys(&decal.textures)).flatten().collect();
+    found.sort_unstable();
+    found.dedup();
+    found
+}
+
 /// Returns the textures of a decal, with a flag: the texels are colors.
 fn keys(textures: &DecalTextures) -> [Option<TextureKey>; 4] {
     let DecalTextures { color, normal, roughness, emissive } = *textures;
@@ -63,25 +72,20 @@ fn keys(textures: &DecalTextures) -> [Option<TextureKey>; 4] {
 }
 
 impl DecalLayerTable {
-    /// Prepares the layers of the textures of some decals, and frees all others.
-    pub fn prepare<'a>(
-        &mut self,
-        textures: &TextureTable,
-        decals: impl Iterator<Item = &'a DecalFrame>,
-    ) {
+    /// Prepares the layers of some textures, and frees all others.
+    pub fn prepare(&mut self, textures: &TextureTable, used: impl Iterator<Item = TextureKey>) {
         let texels_of = |slot| textures.texels_of(TextureSlot(slot));
         let is_target = |slot| textures.target_of(TextureSlot(slot)).is_some();
-        self.update(textures.generation, (texels_of, is_target), decals);
+        self.update(textures.generation, (texels_of, is_target), used);
     }
 
-    fn update<'a, 'b>(
+    fn update<'a>(
         &mut self,
         generation: u64,
         (texels_of, is_target): (impl Fn(u32) -> Option<&'a TextureTexels>, impl Fn(u32) -> bool),
-        decals: impl Iterator<Item = &'b DecalFrame>,
+        used: impl Iterator<Item = TextureKey>,
     ) {
-        let mut used: Vec<TextureKey> =
-            decals.flat_map(|decal| keys(&decal.textures)).flatten().collect();
+        let mut used: Vec<TextureKey> = used.collect();
         if used.is_empty() && self.layers.is_empty() {
             return;
         }
@@ -284,6 +288,12 @@ mod tests {
     }
 
     #[test]
+    fn the_shader_knows_the_size_of_a_layer() {
+        let shader = include_str!("../forward/decals.wgsl");
+        assert!(shader.contains(&format!("const DECAL_SIDE: f32 = {SIDE}.0;")));
+    }
+
+    #[test]
     fn a_layer_has_all_levels_of_a_texture_of_any_size() {
         let size = (0..LEVELS).map(|level| (SIDE >> level).pow(2) * 4).sum::<usize>();
         for side in [1, 3, 256, 300] {
@@ -312,11 +322,11 @@ mod tests {
         assert_eq!(table.of(&decal(2).textures), [2, 0, 0, 0]);
         assert_eq!(table.of(&decal(3).textures), [0; 4]);
         let all = |_: u32| Some(&picture);
-        table.update(0, (all, |_| false), [decal(2)].iter());
+        table.update(0, (all, |_| false), [(2, true)].into_iter());
         assert!(table.images[0].bytes.is_empty(), "its texture is not used any more");
         table.convert(0, (7, true), Some(&picture));
         assert_eq!(table.of(&decal(7).textures), [1, 0, 0, 0]);
-        table.update(0, (all, |_| false), [].iter());
+        table.update(0, (all, |_| false), [].into_iter());
         assert!(table.images.is_empty());
     }
 
@@ -326,7 +336,7 @@ mod tests {
         let picture = texels(1, TexelFormat::Rgba8, vec![255; 4]);
         let update = |table: &mut DecalLayerTable, there: bool, is_target: bool| {
             let texels_of = |_: u32| Some(&picture).filter(|_| there);
-            table.update(0, (texels_of, |_| is_target), [decal(3)].iter());
+            table.update(0, (texels_of, |_| is_target), [(3, true)].into_iter());
             (table.of(&decal(3).textures)[0], table.messages.len())
         };
         assert_eq!(update(&mut table, false, false), (0, 0));
@@ -345,7 +355,7 @@ mod tests {
         assert_eq!(ready(&table), [false; 3]);
         let update = |table: &mut DecalLayerTable| {
             let texels_of = |_: u32| Some(&picture);
-            table.update(0, (texels_of, |_| false), all.iter());
+            table.update(0, (texels_of, |_| false), keys_of_all(all.iter()).into_iter());
             (ready(table), table.version())
         };
         assert_eq!(update(&mut table), ([true, true, false], 2), "two in each frame");

@@ -7,7 +7,7 @@
 
 use super::clusters::{CLUSTERS, ClusterBuilder, LightSphere};
 use super::culling::{Spheres, cull};
-use super::decal_textures::{DecalLayerTable, DecalLayers};
+use super::decal_textures::{DecalLayerTable, DecalLayers, TextureKey, keys_of_all};
 use super::lights::{SceneUniform, is_perspective};
 use engine_foundation::{Mat4, Vec3, Vec4};
 use engine_frame_packet::CameraFrame;
@@ -35,8 +35,10 @@ const DETERMINANT_MIN: f32 = 1e-12;
 pub struct SceneDecals {
     pub all: Vec<DecalFrame>,
     spheres: Spheres,
-    /// True if a decal has an end.
-    has_life: bool,
+    /// The different textures of all decals, in ascending order.
+    pub textures: Vec<TextureKey>,
+    /// The begin and the end of each fade by time, in seconds.
+    fades: Vec<[f64; 2]>,
     /// Number of the newest change.
     version: u64,
 }
@@ -47,7 +49,9 @@ impl SceneDecals {
         self.version += 1;
         self.all.clear();
         self.all.extend_from_slice(decals);
-        self.has_life = decals.iter().any(|decal| decal.life.is_some());
+        self.textures = keys_of_all(decals.iter());
+        self.fades.clear();
+        self.fades.extend(decals.iter().filter_map(|decal| decal.life));
         self.spheres = Spheres::default();
         self.spheres.resize(decals.len());
         for (index, decal) in decals.iter().enumerate() {
@@ -60,6 +64,24 @@ impl SceneDecals {
             self.spheres.set(index, center, radius);
         }
     }
+
+    /// Returns a state of the fades by time that differs between two times at which the decals look
+    /// different.
+    fn fade_state(&self, seconds: f64) -> FadeState {
+        if self.fades.iter().any(|[begin, end]| *begin < seconds && seconds < *end) {
+            return FadeState::Changing(seconds.to_bits());
+        }
+        FadeState::Constant { ended: self.fades.iter().filter(|[_, end]| *end <= seconds).count() }
+    }
+}
+
+/// A state of the fades by time of a scene's decals.
+#[derive(Clone, Copy, PartialEq, Debug)]
+enum FadeState {
+    /// A decal fades, at a time.
+    Changing(u64),
+    /// No decal fades, and a number of them have ended.
+    Constant { ended: usize },
 }
 
 /// The centre of a box, and its half axes.
@@ -131,8 +153,8 @@ pub struct ViewDecals {
     reaching: Vec<u32>,
     spheres: Vec<LightSphere>,
     /// Inputs of the block: the scene, the versions of its decals and of their textures,
-    /// the camera, the room for entries, and if decals end, the time.
-    block_inputs: Option<(u64, [u64; 2], CameraFrame, usize, u64)>,
+    /// the camera, the room for entries, and the fades by time.
+    block_inputs: Option<(u64, [u64; 2], CameraFrame, usize, FadeState)>,
 }
 
 /// Inputs of a view's choice.
@@ -196,8 +218,8 @@ impl FrameDecals {
 impl ViewDecals {
     fn choose(&mut self, inputs: &DecalInputs, builder: &mut ClusterBuilder, room: usize) {
         let DecalInputs { scene, decals, layers, camera, .. } = *inputs;
-        let time = if decals.has_life { inputs.seconds.to_bits() } else { 0 };
-        let wanted = Some((scene, [decals.version, layers.version()], *camera, room, time));
+        let fades = decals.fade_state(inputs.seconds);
+        let wanted = Some((scene, [decals.version, layers.version()], *camera, room, fades));
         if self.block_inputs == wanted {
             return;
         }
@@ -413,6 +435,16 @@ mod tests {
     }
 
     #[test]
+    fn decals_are_chosen_again_only_while_one_fades_or_ends() {
+        let mut scene = SceneDecals::default();
+        let life = |life| DecalFrame { life, ..decal(Vec3::Y, 0) };
+        scene.set(&[life(None), life(Some([1.0, 2.0])), life(Some([4.0, 4.0]))]);
+        let same = |a: f64, b: f64| scene.fade_state(a) == scene.fade_state(b);
+        assert!(same(0.0, 1.0) && same(2.0, 3.9) && same(4.0, 9.0), "nothing changes");
+        assert!(!same(1.2, 1.3) && !same(1.0, 2.0) && !same(3.0, 4.0), "one fades, or ends");
+    }
+
+    #[test]
     fn a_view_shows_and_reports_the_nearest_decals() {
         let all: Vec<DecalFrame> =
             (0..2000).map(|at| decal(Vec3::new(0.0, 200.0 - at as f32 * 0.09, 0.0), 0)).collect();
@@ -430,6 +462,15 @@ mod tests {
             block.len() <= HEADER_NUMBERS + CLUSTERS + DECAL_ENTRIES_MAX + 100 * RECORD_NUMBERS
         );
         assert!(message.unwrap().contains("DECAL_ENTRIES_MAX"));
+    }
+
+    #[test]
+    fn the_shader_knows_the_sizes_of_a_block() {
+        let shader = include_str!("../forward/decals.wgsl");
+        let has =
+            |name: &str, value: usize| shader.contains(&format!("const {name}: u32 = {value}u;"));
+        assert!(has("DECAL_HEADER_WORDS", HEADER_NUMBERS));
+        assert!(has("DECAL_RECORD_WORDS", RECORD_NUMBERS));
     }
 
     #[test]

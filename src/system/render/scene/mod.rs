@@ -255,8 +255,8 @@ impl RetainedScenes {
 
     /// Prepares the textures of decals for the next plan.
     pub fn prepare_decal_textures(&mut self, textures: &TextureTable) {
-        let decals = self.scenes.values().flat_map(|scene| &scene.decals.all);
-        self.plans.decals.layers.prepare(textures, decals);
+        let used = self.scenes.values().flat_map(|scene| &scene.decals.textures);
+        self.plans.decals.layers.prepare(textures, used.copied());
     }
 
     /// Prepares the textures of lights for the next plan.

@@ -42,25 +42,24 @@ pub fn plan(
     let mut styles: Vec<OutlineStyle> = Vec::new();
     let mut found: Vec<(u32, [u32; 2])> = Vec::new();
     let (mut rectangle, mut dropped) = ([1.0f32, 1.0, 0.0, 0.0], 0);
-    for slot in visible {
-        let Some(style) = scene.outlines.get(slot).filter(|it| it.width > 0.0) else { continue };
-        let known = styles.iter().position(|other| other == style);
+    for (slot, style) in visible_outlines(scene, visible) {
+        let known = styles.iter().position(|other| *other == style);
         let number = known.unwrap_or(styles.len());
         if number >= OUTLINE_STYLES_MAX {
             dropped += 1;
             continue;
         }
         if known.is_none() {
-            styles.push(*style);
+            styles.push(style);
         }
         let through = if style.through { THROUGH_BIT } else { 0 };
         let word = (number as u32 + 1) << SURFACE_INDEX_BITS | through;
         let index_bits = (1 << SURFACE_INDEX_BITS) - 1;
         // A mesh without triangles has a part without a batch.
-        for item in items(scene, *slot).filter(|item| item.batch != NONE) {
-            found.push((item.batch, [*slot, item.surface & index_bits | word]));
+        for item in items(scene, slot).filter(|item| item.batch != NONE) {
+            found.push((item.batch, [slot, item.surface & index_bits | word]));
         }
-        let (center, radius) = scene.spheres.get(*slot as usize);
+        let (center, radius) = scene.spheres.get(slot as usize);
         rectangle = united(rectangle, covered(to_clip, center, radius));
     }
     if found.is_empty() {
@@ -74,6 +73,18 @@ pub fn plan(
         groups.push(InstancedDraw { batch, first, count });
     }
     Some(OutlinePlan { groups: begin..groups.len(), styles, rectangle, dropped })
+}
+
+/// Returns the outlines of visible draws, in ascending order of the draws, as `visible` is. Few
+/// draws have an outline, so each of them is looked for among the visible ones.
+fn visible_outlines(scene: &RetainedScene, visible: &[u32]) -> Vec<(u32, OutlineStyle)> {
+    let shown = scene.outlines.iter().filter(|(_, style)| style.width > 0.0);
+    let mut found: Vec<(u32, OutlineStyle)> = shown
+        .filter(|(slot, _)| visible.binary_search(slot).is_ok())
+        .map(|(slot, style)| (*slot, *style))
+        .collect();
+    found.sort_unstable_by_key(|(slot, _)| *slot);
+    found
 }
 
 /// Returns the smallest rectangle around two others.
@@ -121,6 +132,14 @@ mod tests {
         let whole = [0.0, 0.0, 1.0, 1.0];
         assert_eq!(covered(&to_clip(), Vec3::ZERO, 1.0), whole);
         assert_eq!(covered(&to_clip(), Vec3::splat(f32::MAX), f32::MAX), whole);
+    }
+
+    #[test]
+    fn the_shaders_know_the_bits_and_the_number_of_styles() {
+        let shapes = include_str!("../forward/outline_shapes.wgsl");
+        assert!(shapes.contains(&format!("const THROUGH_BIT: u32 = {THROUGH_BIT:#x}u;")));
+        let rings = include_str!("../forward/outlines.wgsl");
+        assert!(rings.contains(&format!("const STYLES_MAX: u32 = {OUTLINE_STYLES_MAX}u;")));
     }
 
     #[test]
