@@ -80,10 +80,9 @@ pub fn graph(folder: &Path) -> Result<ContentGraph, Error> {
 
 /// Returns an error if a text on a command line means a resource that belongs to the engine.
 pub fn check_own(graph: &ContentGraph, text: &str) -> Result<(), Error> {
-    let is_engines = |name: &ResourceName| is_built_in(name);
     let is_named = match ResourceName::parse(text) {
-        Some(name) => is_engines(&name),
-        None => KINDS.0.iter().any(|kind| is_engines(&ResourceName::new(kind.name, text))),
+        Some(name) => is_built_in(&name),
+        None => KINDS.0.iter().any(|kind| is_built_in(&ResourceName::new(kind.name, text))),
     };
     match is_named && graph.find_all(text).is_err() {
         true => Err(error!(
