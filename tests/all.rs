@@ -17,6 +17,7 @@ mod explain;
 mod flow;
 mod flow_loops;
 mod flow_merge;
+mod flow_nodes;
 mod flow_problems;
 mod game_folder;
 mod golden;

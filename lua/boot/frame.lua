@@ -176,7 +176,7 @@ function core.swap(files, names, deleted, respawned, levels)
     end
     names = immediate
   end
-  if retries then scripts_reloaded() end
+  if retries or core.has_nodes_among(deleted) then scripts_reloaded() end
   if #respawned > 0 then core.respawn_units(respawned) end
   if #levels > 0 then core.update_levels(levels) end
   if #names > 0 and has_callback("on_reload") then

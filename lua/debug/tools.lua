@@ -134,9 +134,34 @@ function core.load_content_script(text, name)
   return {}
 end
 
--- Calls the script for a resource, and returns the data that the resource has afterwards.
+local PLAIN = { ["nil"] = true, boolean = true, number = true, string = true }
+
+-- Returns the path and the description of a value that data cannot have, or nil.
+local function wrong_value(value, visited, depth)
+  local kind = type(value)
+  if PLAIN[kind] then return end
+  if kind ~= "table" then return "", core.describe(value) end
+  -- The conversion reports tables in a circle.
+  if visited[value] or depth == 0 then return end
+  visited[value] = true
+  for key, item in next, value do
+    local path, found = wrong_value(item, visited, depth - 1)
+    if path then
+      local step = type(key) == "string" and "." .. key or "[" .. tostring(key) .. "]"
+      return step .. path, found
+    end
+  end
+end
+
+-- Calls the script for a resource, and returns the data that the resource has afterwards, or a
+-- table with `problem`.
 function core.visit_content(resource)
   visit_content(resource)
+  local path, found = wrong_value(resource.data, {}, 100)
+  if path then
+    return { problem = format("data%s must be plain data (booleans, numbers, strings, tables), "
+      .. "got %s", path, found) }
+  end
   return { data = resource.data }
 end
 

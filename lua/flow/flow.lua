@@ -6,7 +6,8 @@ local core = ...
 local type, ipairs, error, tostring = type, ipairs, error, tostring
 local xpcall, unpack, select = xpcall, unpack, select
 local cast = core.ffi.cast
-local format, find, match, gmatch = string.format, string.find, string.match, string.gmatch
+local format, find, match = string.format, string.find, string.match
+local gmatch, gsub = string.gmatch, string.gsub
 local concat = table.concat
 local running, create, resume, status =
   coroutine.running, coroutine.create, coroutine.resume, coroutine.status
@@ -37,11 +38,13 @@ local functions = core.flow_functions
 -- Event outputs of the node that runs: its chosen bits, and its names.
 local chosen, choices
 
+local WAITS = "the function waits (coroutine.yield), and a graph needs its results at once"
+
 -- Returns the results of a function in a coroutine.
 local function results_of(thread, ok, ...)
   if not ok then error(core.debug.traceback(thread, tostring((...))), 0) end
   if status(thread) == "suspended" then
-    error("the function waits (coroutine.yield), and a graph needs its results at once", 0)
+    error(WAITS, 0)
   end
   return ...
 end
@@ -64,20 +67,33 @@ local function arguments(n)
   return n, unpack(values, 1, n)
 end
 
+local OWN_LINES_MAX = 3 -- lines of a stack, from its start, in which this file can be called
+
 -- Returns the message of an error with the stack of the game: without the functions of this file,
 -- which call the game's, and without those that raise errors.
 local function handler(problem)
   local text = tostring(problem)
+  -- The message of LuaJIT names its own stack.
+  local before = match(text, "^(.-)attempt to yield across C%-call boundary$")
+  if before then text = before .. WAITS end
   if not find(text, "\nstack traceback:", 1, true) then
     text = core.debug.traceback(text, 2)
   end
   local message, stack = match(text, "^(.-)\nstack traceback:(.*)$")
-  local lines = {}
+  local lines, number = {}, 0
   for line in gmatch(stack or "", "\n([^\n]*)") do
-    if find(line, "[engine] flow/flow", 1, true) then break end
-    if not find(line, "^%s*%[C%]: in function 'error'") then lines[#lines + 1] = line end
+    number = number + 1
+    local is_own = find(line, "[engine] flow/flow", 1, true)
+    -- The first lines can be functions of this file that the game has called.
+    if is_own and (#lines > 0 or number > OWN_LINES_MAX) then break end
+    local raises = find(line, "^%s*%[C%]: in function 'error'")
+      or find(line, "^%s*%[C%]: in function 'yield'")
+      or find(line, "[engine] boot/core:", 1, true) and find(line, "in function 'raise'$")
+    if not raises and not is_own then lines[#lines + 1] = line end
   end
   if #lines == 0 then return message or text end
+  -- The name by which this file calls it says nothing to the game.
+  lines[#lines] = gsub(lines[#lines], "in function 'fn'$", "in function 'run'")
   return message .. "\nstack traceback:\n" .. concat(lines, "\n")
 end
 
@@ -91,7 +107,10 @@ local function store_all(known, ...)
   core.flow_clear_results()
   for i = 1, known.count do
     local message = add_result((select(i, ...)), known.outputs[i])
-    if message then return format("result %d %s", i, message) end
+    if message then
+      local colon = find(message, "^item ") and ":" or ""
+      return format("the output '%s'%s %s", known.names[i], colon, message)
+    end
   end
 end
 
@@ -362,7 +381,8 @@ function core.choose_flow_output(where, name)
     end
   end
   local near = type(name) == "string" and core.suggest(name, choices)
-  raise(format("%s: the node has no event output %s%s", where, core.describe(name),
+  raise(format("%s: the node has no event output %s%s", where,
+    type(name) == "string" and "'" .. name .. "'" or core.describe(name),
     near and ", did you mean '" .. near .. "'?" or ""))
 end
 

@@ -5,16 +5,12 @@ local core = ...
 local type, ipairs, next, tostring = type, ipairs, next, tostring
 local format, match, find, gmatch = string.format, string.match, string.find, string.gmatch
 local gsub, sub = string.gsub, string.sub
-local pcall, sort, error = core.pcall, table.sort, error
-
-local Application = core.module("Application")
+local pcall, error = core.pcall, error
 
 -- Nodes of the game, by name: their tables.
 local nodes = {}
--- True if the game has modules with nodes.
-local game_nodes = false
 -- Functions of node types by the number that `flow_step` returns: { fn =, inputs =, outputs =,
--- count =, events =, name = }.
+-- count =, events =, names =, name = }.
 local functions = {}
 core.flow_functions = functions
 
@@ -84,16 +80,6 @@ local engine_functions = {}
 -- Sets the functions of the engine's nodes that are written in Lua.
 function core.set_flow_functions(list) engine_functions = list end
 
--- Returns the names of the game's modules with nodes, sorted.
-local function node_modules()
-  local found = {}
-  for _, name in ipairs(Application.resource_names("lua") or {}) do
-    if find(name, "^nodes/") then found[#found + 1] = name end
-  end
-  sort(found)
-  return found
-end
-
 local function add_module(name)
   local list = core.require((gsub(name, "/", ".")))
   local file = name .. ".lua"
@@ -106,37 +92,52 @@ local function add_module(name)
   add_nodes(gsub(match(name, "^nodes/(.+)$"), "/", ".") .. ".", file, list)
 end
 
+-- Adds the node types of a module. An error in it is reported.
+function core.add_node_module(name)
+  local ok, problem = pcall(add_module, name)
+  if ok then return end
+  local text = tostring(problem)
+  local has_location = find(text, name .. ".lua:", 1, true) == 1
+  core.log("error", has_location and text or name .. ".lua: " .. text)
+end
+
 -- Adds the node types of the game. A file with an error is reported, and the others are added.
 local function add_game_nodes()
   for number in next, functions do functions[number] = nil end
-  local modules = node_modules()
-  for _, name in ipairs(modules) do
-    local ok, problem = pcall(add_module, name)
-    if not ok then
-      local text = tostring(problem)
-      local has_location = find(text, name .. ".lua:", 1, true) == 1
-      core.log("error", has_location and text or name .. ".lua: " .. text)
-    end
-  end
-  game_nodes = #modules > 0
+  for _, name in ipairs(core.scripts_in("nodes")) do core.add_node_module(name) end
+end
+
+-- Adds the node types of the engine. Returns the names of the game's modules, which the caller adds
+-- one by one, each in its own time; none if all were added before.
+function core.begin_node_types()
+  if core.flow_is_ready() then return {} end
+  core.flow_add_functions()
+  return core.scripts_in("nodes")
 end
 
 -- Adds all node types, when the first graph needs them.
-local function get_ready()
+function core.get_flow_ready()
   if core.flow_is_ready() then return end
   core.flow_add_functions()
   add_game_nodes()
 end
 
-core.get_flow_ready = get_ready
+-- Returns true if a deleted script defined node types: graphs that use them are compiled again, and
+-- report it.
+function core.has_nodes_among(chunks)
+  if not core.flow_is_ready() then return false end
+  for _, chunk in ipairs(chunks) do
+    if find(chunk, "^nodes/") then return true end
+  end
+  return false
+end
 
 core.on("scripts_reloaded", "flow", function()
   if not core.flow_is_ready() then return end
-  local had_nodes = game_nodes
   for name in next, nodes do nodes[name] = nil end
   core.flow_remove_nodes()
   add_game_nodes()
-  if had_nodes or game_nodes then core.flow_recompile() end
+  core.flow_recompile()
 end)
 
 -- Returns the function of a node type; nil if the type does not exist any more.
@@ -152,7 +153,7 @@ function core.flow_function_of(number)
     fn = core.module(module)[key]
   end
   local known = { name = name, fn = fn, inputs = found[2], outputs = found[3], count = #found[3],
-    events = found[4] }
+    events = found[4], names = found[5] }
   functions[number] = known
   return known
 end

@@ -4,12 +4,13 @@
 use crate::resource_kinds::KINDS;
 use engine_content::merge::lists_without_ids as lists_of;
 use engine_content::references::{
-    ContentGraph, FileNode, GraphOptions, Problem, ReferenceUse, ScriptArguments, Target,
+    ContentGraph, FileNode, GraphOptions, NODE_TYPE, NameForm, Problem, ReferenceUse,
+    ScriptArguments, Target,
 };
-use engine_foundation::Error;
 use engine_foundation::file_access::{self, readers};
 use engine_foundation::own_folder;
 use engine_foundation::sjson;
+use engine_foundation::{Error, error};
 use engine_platform as platform;
 use engine_resource::glob::Glob;
 use engine_resource::project::Project;
@@ -17,9 +18,12 @@ use engine_resource::resource_kind::kind_names;
 use engine_resource::resource_name::{ResourceName, SourceName, is_script};
 use engine_resource::settings::Settings;
 use engine_runtime::built_in_resources::is_built_in;
+use engine_script::api::flow;
 use engine_script::lint::ResourceCreators;
 use engine_script::resource_arguments;
+use std::collections::HashSet;
 use std::path::Path;
+use std::sync::OnceLock;
 
 /// Functions whose first argument is the kind of the resource that the second names.
 const BY_KIND: [&str; 2] = ["Application.data", "Application.can_get"];
@@ -29,6 +33,18 @@ const TEST_MODULES: [&str; 3] = ["busted", "luassert", "say"];
 
 /// File in the engine's own folder with the references of the last time.
 const CACHE: &str = "references";
+
+/// Checks that a folder has a game: its settings, or the script that starts it.
+///
+/// # Errors
+/// Returns an error that says what is missing, and where a game is, if one is near.
+pub fn check_game(folder: &Path) -> Result<(), Error> {
+    let project = Project::open(folder)?;
+    // Settings with an error are those of a game.
+    let Ok(settings) = Settings::read(folder, platform::NAME) else { return Ok(()) };
+    let message = project.missing_boot_message(settings.text("boot_script"));
+    message.map_or(Ok(()), |message| Err(Error::new(message)))
+}
 
 /// Reads the graph of a game's folder.
 pub fn graph(folder: &Path) -> Result<ContentGraph, Error> {
@@ -44,9 +60,15 @@ pub fn graph(folder: &Path) -> Result<ContentGraph, Error> {
         resource.kind == kind_names::LUA
             && (project.script(&resource.name).is_ok() || TEST_MODULES.contains(&first))
     };
-    let is_external = |resource: &ResourceName| is_built_in(resource) || is_module(resource);
-    // A folder that cannot be written is read again each time.
-    let cache = own_folder::create(folder).ok().map(|own| own.join(CACHE));
+    // Only games with graphs need the names.
+    let engine_nodes: OnceLock<HashSet<String>> = OnceLock::new();
+    let is_external = |resource: &ResourceName| match resource.kind == NODE_TYPE {
+        true => engine_nodes.get_or_init(flow::engine_names).contains(&resource.name),
+        false => is_built_in(resource) || is_module(resource),
+    };
+    // A folder that cannot be written is read again each time. One without a game stays as it is.
+    let own = check_game(folder).is_ok().then(|| own_folder::create(folder).ok()).flatten();
+    let cache = own.map(|own| own.join(CACHE));
     let options = GraphOptions {
         kinds: KINDS,
         arguments: &arguments,
@@ -54,6 +76,20 @@ pub fn graph(folder: &Path) -> Result<ContentGraph, Error> {
         cache: cache.as_deref(),
     };
     ContentGraph::read(folder, options)
+}
+
+/// Returns an error if a text on a command line means a resource that belongs to the engine.
+pub fn check_own(graph: &ContentGraph, text: &str) -> Result<(), Error> {
+    let is_named = match ResourceName::parse(text) {
+        Some(name) => is_built_in(&name),
+        None => KINDS.0.iter().any(|kind| is_built_in(&ResourceName::new(kind.name, text))),
+    };
+    match is_named && graph.find_all(text).is_err() {
+        true => Err(error!(
+            "'{text}' belongs to the engine, and is no file of the game: commands cannot change it"
+        )),
+        false => Ok(()),
+    }
 }
 
 /// Returns the names that no resource has, without those that scripts create.
@@ -82,6 +118,46 @@ pub fn missing_uses(graph: &ContentGraph) -> Vec<ReferenceUse> {
         !kinds.any(|(_, kind)| created.contains(&ResourceName::new(kind.name, &reference.name)))
     });
     missing
+}
+
+/// Returns an error for each type of nodes whose script is not in a bundle: `is_left_out` returns
+/// true for the paths of such files. With `with_missing`, also for types that no script has.
+pub fn nodes_left_out(
+    graph: &ContentGraph,
+    is_left_out: &dyn Fn(&str) -> bool,
+    with_missing: bool,
+) -> Vec<String> {
+    let mut errors = Vec::new();
+    let scripts = graph
+        .targets()
+        .filter(|target| matches!(target, Target::Resource(it) if it.kind == kind_names::LUA));
+    for script in scripts {
+        let files = graph.files_of(script);
+        if !files.iter().all(|file| is_left_out(&graph.files[*file].path)) {
+            continue;
+        }
+        for (_, at) in graph.used_by(script) {
+            let reference = graph.reference(at);
+            let is_node = reference.form == NameForm::NodeType;
+            if is_node && !is_left_out(&graph.files[at.file].path) {
+                errors.push(format!(
+                    "{}: the node type '{}' is in {script}, which is not in the bundle",
+                    graph.location(at),
+                    reference.name
+                ));
+            }
+        }
+    }
+    if with_missing {
+        let missing = graph.missing_uses().iter().copied();
+        let of_nodes = missing.filter(|at| {
+            let is_node = graph.reference(*at).form == NameForm::NodeType;
+            is_node && !is_left_out(&graph.files[at.file].path)
+        });
+        let problems = graph.problems_of(&of_nodes.collect::<Vec<_>>());
+        errors.extend(problems.iter().map(|it| format!("{}: {}", it.location, it.message())));
+    }
+    errors
 }
 
 /// Returns a warning for each file of data whose lists have objects without ids, which a merge

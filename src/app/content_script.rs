@@ -164,7 +164,11 @@ fn visit(
         .vm
         .call_core("visit_content", &[file.table(&before)], script.seconds)
         .map_err(|report| error!("{path}: {report}"))?;
-    let after = match result.to_tree() {
+    let result = result.to_tree();
+    if let Some(SjsonTree::String(problem)) = result.get("problem") {
+        return Err(error!("{path}: {problem}"));
+    }
+    let after = match result {
         SjsonTree::Object(entries) => entries.into_iter().find(|(key, _)| key == "data"),
         _ => None,
     };

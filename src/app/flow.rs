@@ -5,6 +5,7 @@ mod event_sources;
 mod renames;
 
 use super::App;
+use crate::check::describe;
 use crate::{Game, GameLaunch};
 use engine_flow::{
     GraphOwner, GraphSource, InputSource, NodePins, OldNames, Problem, ProgramSize, check, compile,
@@ -18,6 +19,7 @@ use engine_resource::resource_kind::kind_names;
 use engine_resource::resource_name::ResourceName;
 use engine_resource::store::ResourceStore;
 use engine_runtime::built_in_resources::is_built_in;
+use engine_script::ScriptValue;
 use engine_world::unit_resource::changed_graph;
 use std::collections::HashMap;
 use std::fs;
@@ -29,7 +31,7 @@ pub use engine_flow::difference_svg;
 
 /// Kinds of resources that can have a graph.
 pub const GRAPH_KINDS: [&str; 3] = [kind_names::FLOW, kind_names::UNIT, kind_names::LEVEL];
-/// CPU time in which node types are added, in seconds.
+/// CPU time in which the node types of the engine, or of one file, are added, in seconds.
 const READY_SECONDS: f64 = 10.0;
 
 /// The source of a graph in a file.
@@ -97,10 +99,18 @@ impl App {
         self.vm.engine().game.project.folder().map(Path::to_path_buf)
     }
 
-    /// Adds the node types of functions and of the game, if no graph has needed them yet.
+    /// Adds the node types of functions and of the game, if no graph has needed them yet. Each file
+    /// of the game has its own time, so that one that never returns does not affect the others.
     pub fn ready_flow(&mut self) {
-        if let Err(report) = self.vm.call_core("get_flow_ready", &[], READY_SECONDS) {
-            log::error(&report.message);
+        let modules = match self.vm.call_core("begin_node_types", &[], READY_SECONDS) {
+            Ok(ScriptValue::List(modules)) => modules,
+            Ok(_) => return,
+            Err(report) => return log::error(&describe(&report)),
+        };
+        for module in modules {
+            if let Err(report) = self.vm.call_core("add_node_module", &[module], READY_SECONDS) {
+                log::error(&describe(&report));
+            }
         }
     }
 
@@ -278,6 +288,11 @@ fn missing_resources(
 }
 
 impl App {
+    /// Returns true if there are graphs, or units or levels, which can have them.
+    pub(crate) fn has_graphs(&mut self) -> bool {
+        !self.graph_names().is_empty()
+    }
+
     /// Returns the names of all resources that can have a graph, sorted.
     pub(crate) fn graph_names(&mut self) -> Vec<String> {
         let index = self.vm.engine().assets.store.index();

@@ -168,6 +168,9 @@ fn run(args: &Args) -> Result<i32, Error> {
     }
     if args.bundle {
         warn_of_excluded(&args.folder, &exclude, &compiled.index)?;
+        if !check_nodes(args, &exclude)? {
+            return Ok(exit::FAILED);
+        }
         if !args.skip_check && !check(&args.folder, &exclude) {
             return Ok(exit::FAILED);
         }
@@ -232,6 +235,26 @@ fn check(folder: &Path, exclude: &[Glob]) -> bool {
         );
     }
     errors == 0
+}
+
+/// Prints an error for each type of nodes in a graph of the bundle whose script is not in it. The
+/// check finds types that do not exist at all. Returns true if there are no errors.
+fn check_nodes(args: &Args, exclude: &[Glob]) -> Result<bool, Error> {
+    let graph = content::graph(&args.folder)?;
+    let is_left_out = |path: &str| exclude.iter().any(|glob| glob.matches(path));
+    let errors = content::nodes_left_out(&graph, &is_left_out, args.skip_check);
+    for error in &errors {
+        engine_foundation::error_line!("error: {error}");
+    }
+    if !errors.is_empty() {
+        let errors = errors.len();
+        let nouns = if errors == 1 { "1 error".to_string() } else { format!("{errors} errors") };
+        engine_foundation::error_line!(
+            "{nouns}: graphs need nodes that bundle.exclude in settings.sjson leaves out, or that \
+             do not exist; no bundle was made"
+        );
+    }
+    Ok(errors.is_empty())
 }
 
 /// Confines the process to the game's folder and the output.

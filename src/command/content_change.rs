@@ -143,6 +143,7 @@ fn users_of(users: &[String]) -> Users<'_> {
 pub fn main_move(args: MoveArgs) -> i32 {
     let MoveArgs { folder, from, to, no_redirect, force, flags } = args;
     let plan = |graph: &ContentGraph| {
+        content::check_own(graph, &from)?;
         let mut plan = plan_move(graph, &from, &to)?;
         if no_redirect {
             plan.redirects.clear();
@@ -158,12 +159,16 @@ pub fn main_move(args: MoveArgs) -> i32 {
 
 pub fn main_copy(args: CopyArgs) -> i32 {
     let CopyArgs { folder, from, to, users, flags } = args;
-    operate(&folder, &flags, |graph| plan_copy(graph, &from, &to, users_of(&users)))
+    operate(&folder, &flags, |graph| {
+        content::check_own(graph, &from)?;
+        plan_copy(graph, &from, &to, users_of(&users))
+    })
 }
 
 pub fn main_replace(args: ReplaceArgs) -> i32 {
     let ReplaceArgs { folder, old, new, users, force, flags } = args;
     operate(&folder, &flags, |graph| {
+        content::check_own(graph, &new)?;
         let plan = plan_replace(graph, &old, &new, users_of(&users))?;
         if !force {
             check_known(graph, &plan)?;
@@ -175,6 +180,7 @@ pub fn main_replace(args: ReplaceArgs) -> i32 {
 pub fn main_remove(args: RemoveArgs) -> i32 {
     let RemoveArgs { folder, name, force, flags } = args;
     let plan = |graph: &ContentGraph| {
+        content::check_own(graph, &name)?;
         let mut plan = plan_remove(graph, &name)?;
         let is_refused = !force && (!plan.references.is_empty() || !plan.likely.is_empty());
         if is_refused && flags.preview {
@@ -207,7 +213,9 @@ pub fn main_fixup(folder: &Path, flags: &ChangeFlags) -> i32 {
 }
 
 pub fn main_undo(args: UndoArgs) -> i32 {
+    let checked = check_changed(&args.folder);
     let done = match args.forget {
+        _ if checked.is_err() => checked,
         true => forget(&args.folder, args.preview),
         false => undo(&args.folder, args.preview),
     };
@@ -218,6 +226,13 @@ pub fn main_undo(args: UndoArgs) -> i32 {
             exit::FAILED
         }
     }
+}
+
+/// Checks that a folder has a game, or changes of one, whose script may have been removed by them.
+fn check_changed(folder: &Path) -> Result<(), Error> {
+    let has_changes = changes::undoable(folder).is_ok_and(|title| title.is_some())
+        || changes::forgettable(folder).is_ok_and(|title| title.is_some());
+    if has_changes { Ok(()) } else { content::check_game(folder) }
 }
 
 /// Forgets the last change without taking it back.
@@ -304,6 +319,7 @@ fn run(
     plan: impl FnOnce(&ContentGraph) -> Result<OperationPlan, Error>,
 ) -> Result<i32, Error> {
     complete_interrupted(folder, flags.preview)?;
+    content::check_game(folder)?;
     let graph = content::graph(folder)?;
     let planned = plan(&graph);
     // The error of the plan can be such a problem.

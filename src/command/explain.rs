@@ -19,7 +19,7 @@ use engine_app::navigation;
 use engine_app::resource_kinds::KINDS;
 use engine_app::resource_reload::data_of;
 use engine_app::{Game, VariantChoice, exit};
-use engine_content::references::Target;
+use engine_content::references::{NameForm, Target};
 use engine_foundation::hash::{IdString32, IdString64};
 use engine_foundation::{Error, suggest, terminal};
 use engine_platform as platform;
@@ -27,7 +27,6 @@ use engine_render::render_config::built_in;
 use engine_resource::compile::{self, CompileResult, CompileTarget};
 use engine_resource::folder_scan;
 use engine_resource::index::{IndexEntry, ResourceIndex};
-use engine_resource::project::Project;
 use engine_resource::resource_kind::kind_names;
 use engine_resource::resource_name::{ResourceName, SourceName};
 use engine_resource::settings::Settings;
@@ -75,7 +74,7 @@ pub fn main(args: Args) -> i32 {
 }
 
 fn explain(args: &Args) -> Result<String, Error> {
-    Project::open(&args.folder)?;
+    content::check_game(&args.folder)?;
     editor_definitions::refresh(&args.folder);
     if args.confine.is_enabled() {
         ConfinementPlan::of_game(&Game::Folder(args.folder.clone()), platform::NAME).begin();
@@ -272,13 +271,14 @@ fn resolve(index: &ResourceIndex, text: &str) -> Result<ResourceName, Error> {
         return Ok(source.resource);
     }
     let Some(resource) = parsed else {
-        let near = suggest::nearest(text, all.iter().map(|known| known.name.as_str()));
+        let names = all.iter().map(|known| known.name.as_str());
+        let near = suggest::nearest_in_folders(text, names);
         let near: Vec<&&ResourceName> =
             all.iter().filter(|known| Some(known.name.as_str()) == near).collect();
         return Err(match near[..] {
             [] => engine_foundation::error!(
-                "no resource of this game is called '{text}': give it with its type, as \
-                 textures/wall.texture"
+                "no resource of this game is called '{text}'{}",
+                same_folder_hint(text, &all)
             ),
             [one] => {
                 engine_foundation::error!(
@@ -298,6 +298,25 @@ fn resolve(index: &ResourceIndex, text: &str) -> Result<ResourceName, Error> {
     let hint = suggest::hint(&resource.kind, kinds.clone());
     let known = kinds.collect::<Vec<_>>().join(", ");
     Err(engine_foundation::error!("there is no type '{}'{hint} (known: {known})", resource.kind))
+}
+
+/// Maximum number of names of a folder that a message lists.
+const NAMES_OF_FOLDER_MAX: usize = 8;
+
+/// Returns the names in the folder of a name that does not exist, or a remedy without any.
+fn same_folder_hint(text: &str, all: &[&ResourceName]) -> String {
+    let folder = text.rfind('/').map(|at| &text[..=at]);
+    let inside = all.iter().filter(|known| {
+        let rest = folder.and_then(|folder| known.name.strip_prefix(folder));
+        rest.is_some_and(|rest| !rest.contains('/'))
+    });
+    let names: Vec<String> =
+        inside.take(NAMES_OF_FOLDER_MAX + 1).map(|it| it.to_string()).collect();
+    let more = if names.len() > NAMES_OF_FOLDER_MAX { " …" } else { "" };
+    match &names[..names.len().min(NAMES_OF_FOLDER_MAX)] {
+        [] => ": give it with its type, as textures/wall.texture".to_string(),
+        shown => format!(": its folder has {}{more}", shown.join(", ")),
+    }
 }
 
 /// Explains which sources a sound plays, and why.
@@ -445,13 +464,20 @@ fn absent_names(
     Ok(absent.iter().map(|name| finder.absent_name(name)).collect())
 }
 
-/// Returns the files that use a resource, as `engine deps` lists them: also settings, suites, files
-/// of other formats, and scripts that join the name. They need not be resources of this platform.
-fn users(folder: &Path, resource: &ResourceName) -> Vec<String> {
-    // Without the graph, the index of compiled data has most of them.
-    let Ok(graph) = content::graph(folder) else { return Vec::new() };
-    let uses = graph.used_by(&Target::Resource(resource.clone()));
-    uses.iter().map(|(_, at)| graph.files[at.file].path.clone()).collect()
+/// Returns what `engine deps` knows besides the index of compiled data, which does without it: the
+/// scripts of a graph's types of nodes, and the files that use a resource, also settings, suites,
+/// files of other formats, and scripts that join the name. They need not be resources of this
+/// platform.
+fn neighbours(folder: &Path, resource: &ResourceName) -> [Vec<String>; 2] {
+    let Ok(graph) = content::graph(folder) else { return Default::default() };
+    let target = Target::Resource(resource.clone());
+    let uses = graph.uses(&target).into_iter();
+    let nodes = uses.filter(|(_, at)| graph.reference(*at).form == NameForm::NodeType);
+    let users = graph.used_by(&target);
+    [
+        nodes.map(|(script, _)| script.to_string()).collect(),
+        users.iter().map(|(_, at)| graph.files[at.file].path.clone()).collect(),
+    ]
 }
 
 /// Lists the references from a resource and to it.
@@ -477,7 +503,9 @@ fn graph(
         .iter()
         .filter(|entry| entry.references.iter().any(|reference| reference.matches(resource)));
     let mut named_by: Vec<String> = referrers.map(|entry| entry.files[0].path.clone()).collect();
-    named_by.extend(users(folder, resource));
+    let [nodes, users] = neighbours(folder, resource);
+    names.extend(nodes);
+    named_by.extend(users);
     let mut text = String::new();
     for (title, list) in [("Names", &mut names), ("Named by", &mut named_by)] {
         list.sort();

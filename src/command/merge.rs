@@ -5,7 +5,7 @@ use super::{git, merge_page};
 use engine_app::exit;
 use engine_content::merge::{MergeOptions, MergeSide, Merged, Override, OverrideKind, SIDE_LABELS};
 use engine_content::paths::left_out_message;
-use engine_foundation::file_access::{self, readers};
+use engine_foundation::file_access::{self, AccessError, readers};
 use engine_foundation::json;
 use engine_foundation::output_file;
 use engine_foundation::sjson::SjsonTree;
@@ -126,8 +126,12 @@ fn merge_files(args: &Args, files: [&PathBuf; 3]) -> Result<i32, String> {
 }
 
 fn read(path: &Path) -> Result<String, String> {
-    let bytes = file_access::read_named(path, &readers::SOURCE_TEXT)
-        .map_err(|refusal| format!("'{}' cannot be read: {refusal}", path.display()))?;
+    let shown = path.display();
+    let bytes =
+        file_access::read_named(path, &readers::SOURCE_TEXT).map_err(|refusal| match refusal {
+            AccessError::Folder => format!("'{shown}' is a folder: give three versions of a file"),
+            refusal => format!("'{shown}' cannot be read: {refusal}"),
+        })?;
     String::from_utf8(bytes).map_err(|_| {
         format!("'{}' is not UTF-8: it is no text, and cannot be merged", path.display())
     })

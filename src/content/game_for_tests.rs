@@ -47,6 +47,7 @@ static KINDS: &[&ResourceKind] = &[
     kind!(k::STATE_MACHINE, &[("state_machine", SourceForm::Own)]),
     kind!(k::UNIT, &[("unit", SourceForm::Own)]),
     kind!(k::LEVEL, &[("level", SourceForm::Own)]),
+    kind!(k::FLOW, &[("flow", SourceForm::Own)]),
     kind!(
         k::TILEMAP,
         &[("tilemap", SourceForm::Own), ("tmx", SourceForm::Raw), ("tmj", SourceForm::Raw)]

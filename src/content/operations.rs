@@ -4,8 +4,8 @@
 
 use crate::changes::{ChangeSet, FileChange, content_hash};
 use crate::references::{
-    Certainty, ContentGraph, NameForm, Reference, ReferenceUse, Renames, Target, is_found_by_name,
-    patched,
+    Certainty, ContentGraph, NODES_FOLDER, NameForm, Reference, ReferenceUse, Renames, Target,
+    is_found_by_name, patched,
 };
 use engine_foundation::Error;
 use engine_foundation::error;
@@ -25,7 +25,7 @@ mod fixup;
 #[cfg(test)]
 mod tests;
 
-use destinations::{check_destinations, renames, sidecars};
+use destinations::{check_destinations, device_notes, renames, sidecars};
 pub use fixup::plan_fixup;
 
 /// A reference in a plan.
@@ -206,7 +206,8 @@ pub fn plan_move(graph: &ContentGraph, from: &str, to: &str) -> Result<Operation
     plan.renames = renames(graph, from, to, "moved")?;
     plan.moves = plan.renames.files.clone().into_iter().collect();
     check_destinations(graph, &plan.moves, true)?;
-    check_components(graph, &plan.renames)?;
+    plan.notes = device_notes(&plan.moves);
+    check_folders(graph, &plan.renames)?;
     add_namesakes(graph, &mut plan);
     add_references(graph, &mut plan, |_| true);
     let renamed = plan.renames.resources.iter();
@@ -250,24 +251,28 @@ fn add_namesakes(graph: &ContentGraph, plan: &mut OperationPlan) {
     }
 }
 
-/// Refuses to move a component that units use out of the folder of components: their name has no
-/// other folder.
-fn check_components(graph: &ContentGraph, renames: &Renames) -> Result<(), Error> {
+/// Refuses to move a script out of the folder by which it is found: components that units use, and
+/// types of nodes that graphs use. Their names have no other folder.
+fn check_folders(graph: &ContentGraph, renames: &Renames) -> Result<(), Error> {
     for (old, new) in &renames.resources {
-        if old.kind != kind_names::LUA || new.name.starts_with(COMPONENTS_FOLDER) {
+        if old.kind != kind_names::LUA {
             continue;
         }
-        let uses = graph.used_by(&Target::Resource(old.clone()));
-        let is_component = |at: &ReferenceUse| {
-            let form = graph.reference(*at).form;
-            matches!(form, NameForm::Component | NameForm::ComponentOrMesh)
-        };
-        if let Some(at) = uses.iter().map(|(_, at)| *at).find(is_component) {
-            return Err(error!(
-                "{}: '{old}' is used as a component, and components are in {COMPONENTS_FOLDER}: \
-                 give it a name in that folder",
-                graph.location(at)
-            ));
+        for (_, at) in graph.used_by(&Target::Resource(old.clone())) {
+            let (noun, nouns, folder) = match graph.reference(at).form {
+                NameForm::Component | NameForm::ComponentOrMesh => {
+                    ("a component", "components", COMPONENTS_FOLDER)
+                }
+                NameForm::NodeType => ("a type of nodes", "types of nodes", NODES_FOLDER),
+                _ => continue,
+            };
+            if !new.name.starts_with(folder) {
+                return Err(error!(
+                    "{}: '{old}' is used as {noun}, and {nouns} are in {folder}: give it a name \
+                     in that folder",
+                    graph.location(at)
+                ));
+            }
         }
     }
     Ok(())
@@ -284,6 +289,7 @@ pub fn plan_copy(
     let renames = renames(graph, from, to, "copied")?;
     plan.copies = renames.files.clone().into_iter().collect();
     check_destinations(graph, &plan.copies, false)?;
+    plan.notes = device_notes(&plan.copies);
     plan.renames = renames;
     add_namesakes(graph, &mut plan);
     check_listed(graph, users)?;
@@ -527,7 +533,9 @@ fn add_missing(
             continue;
         }
         let is_named = reference.name == old.name
-            || (new.kind == "lua" && reference.name.replace('.', "/") == old.name);
+            || (new.kind == "lua" && reference.name.replace('.', "/") == old.name)
+            // Its text has the name of the script then.
+            || reference.form == NameForm::NodeType;
         let file = &graph.files[at.file];
         let text = plan.renames.text(graph, file, reference, &target);
         if let (true, Some(new)) = (is_named, text) {

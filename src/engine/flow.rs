@@ -66,6 +66,10 @@ pub struct FlowGraphs {
     pub ready: bool,
     /// The node types of the game before its scripts were reloaded.
     pub scripted: Vec<NodeType>,
+    /// Graphs that the last reload could not compile, so that their previous programs run.
+    pub(super) kept: HashSet<String>,
+    /// Changed files of graphs that wait until scripts of nodes are reloaded.
+    waiting: HashSet<String>,
     /// True if files of units or levels have changed, which may have their first graph now.
     reloaded: bool,
     /// True if somebody else reports the problems of graphs, with their files and lines.
@@ -87,6 +91,8 @@ impl Default for FlowGraphs {
             callback: None,
             ready: false,
             scripted: Vec::new(),
+            kept: HashSet::new(),
+            waiting: HashSet::new(),
             reloaded: false,
             is_checked: false,
         }
@@ -442,18 +448,29 @@ impl Engine {
         }
         self.worlds.flow.sources.clear();
         self.worlds.flow.failed.clear();
+        self.worlds.flow.kept.clear();
         self.worlds.flow.reloaded = true;
         let names: HashSet<String> = steps
             .iter()
             .flat_map(|step| changed.of(*step))
             .map(|resource| resource.to_string())
             .collect();
+        // Their new types of nodes are known only when the scripts are reloaded, after this.
+        if changed.of(ReloadStep::Scripts).any(|script| script.name.starts_with("nodes/")) {
+            self.worlds.flow.waiting.extend(names);
+            return;
+        }
+        self.reload_programs(&names);
+    }
+
+    /// Replaces the programs of the graphs that use changed files.
+    fn reload_programs(&mut self, names: &HashSet<String>) {
         let programs = self.worlds.flow.get().program_names();
         for (name, index) in programs {
             let uses = |graph: &String| names.contains(&format!("{graph}.{}", kind_names::FLOW));
             let is_changed = names.contains(&name)
                 || self.worlds.flow.get().program(index).graphs.iter().any(uses)
-                || self.inherits_from(&name, &names);
+                || self.inherits_from(&name, names);
             if is_changed {
                 self.reload_program(&name, index);
             }
@@ -504,12 +521,14 @@ impl Engine {
         }
     }
 
-    /// Compiles all loaded graphs again, if node types of the game have changed.
+    /// Compiles all loaded graphs again, if node types of the game have changed; otherwise those
+    /// whose files were saved together with scripts of nodes.
     pub fn recompile_flow(&mut self) {
         self.worlds.flow.get_mut().relink_functions();
         let before = std::mem::take(&mut self.worlds.flow.scripted);
+        let waiting = std::mem::take(&mut self.worlds.flow.waiting);
         if before == self.worlds.flow.get().catalogue.scripted() {
-            return;
+            return self.reload_programs(&waiting);
         }
         self.worlds.flow.failed.clear();
         for (name, index) in self.worlds.flow.get().program_names() {
@@ -517,6 +536,7 @@ impl Engine {
         }
     }
 
+    /// Replaces a program by that of the changed graph. Without a new one, the reason is logged.
     fn reload_program(&mut self, name: &str, index: u32) {
         let Some((resource, kind)) = name.rsplit_once('.') else { return };
         let graph = match self.flow_graph(kind, resource) {
@@ -539,6 +559,7 @@ impl Engine {
             }
             Err(problems) => {
                 self.log_graph_problems(name, problems.iter());
+                self.worlds.flow.kept.insert(name.to_string());
                 log::info(&format!("{name}: the graphs that run keep the previous version"));
             }
         }

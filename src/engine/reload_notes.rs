@@ -112,6 +112,20 @@ impl ReloadNote<'_> {
         }
     }
 
+    /// `count` graphs that run use the file.
+    fn graphs(&self, count: usize) -> String {
+        let ReloadNote { file, is_deleted } = self;
+        let graphs = counted(count, "graph");
+        match (is_deleted, count) {
+            (true, 0) => format!("{file} was deleted: no graph that runs uses it"),
+            (true, 1) => format!("{file} was deleted: 1 graph that runs keeps it"),
+            (true, _) => format!("{file} was deleted: {graphs} that run keep it"),
+            (false, 0) => format!("reloaded {file}: graphs that start from now on use it"),
+            (false, 1) => format!("reloaded {file}: 1 graph that runs uses it"),
+            (false, _) => format!("reloaded {file}: {graphs} that run use it"),
+        }
+    }
+
     fn materials(&self) -> String {
         let ReloadNote { file, is_deleted } = self;
         match is_deleted {
@@ -184,11 +198,33 @@ impl Engine {
             let actors = actors.filter(|(_, actor)| actor.has_shape_of(&name.name)).count();
             notes.push(self.note(name, |note| note.models(meshes, actors)));
         }
+        for name in changed.of(ReloadStep::Flow) {
+            if let Some(count) = self.reloaded_graphs(name) {
+                notes.push(self.note(name, |note| note.graphs(count)));
+            }
+        }
         let is_material = |name: &&ResourceName| name.kind == kind_names::MATERIAL;
         for name in changed.of(ReloadStep::Materials).filter(is_material) {
             notes.push(self.note(name, |note| note.materials()));
         }
         notes
+    }
+
+    /// Returns the number of running graphs that use a `.flow` file, themselves or as a subgraph;
+    /// `None` if one of them could not be compiled again, which was logged.
+    fn reloaded_graphs(&self, resource: &ResourceName) -> Option<usize> {
+        let graphs = &self.worlds.flow;
+        let mut count = 0;
+        for (name, index) in graphs.get().program_names() {
+            let program = graphs.get().program(index);
+            if name == resource.to_string() || program.graphs.contains(&resource.name) {
+                if graphs.kept.contains(&name) {
+                    return None;
+                }
+                count += graphs.get().instances_of(index).len();
+            }
+        }
+        Some(count)
     }
 
     /// Returns true if the file of a unit now has the components that the unit was spawned with.
@@ -232,6 +268,14 @@ mod tests {
                 ),
                 "reloaded a.x: its components have not changed".to_string(),
                 "a.x was deleted: 2 units that are spawned stay".to_string(),
+            ]
+        );
+        assert_eq!(
+            [saved.graphs(0), saved.graphs(2), deleted.graphs(1)],
+            [
+                "reloaded a.x: graphs that start from now on use it",
+                "reloaded a.x: 2 graphs that run use it",
+                "a.x was deleted: 1 graph that runs keeps it",
             ]
         );
         assert_eq!(

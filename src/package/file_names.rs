@@ -1,13 +1,9 @@
 //! Names of files in packages, which must be valid on all platforms.
 
+use engine_resource::resource_name::is_device_name;
+
 /// Maximum length of a game's file name in bytes.
 pub const FILE_NAME_BYTES_MAX: usize = 60;
-
-/// Names that Windows reserves for devices, with any ending.
-const RESERVED: &[&str] = &[
-    "aux", "com0", "com1", "com2", "com3", "com4", "com5", "com6", "com7", "com8", "com9", "con",
-    "lpt0", "lpt1", "lpt2", "lpt3", "lpt4", "lpt5", "lpt6", "lpt7", "lpt8", "lpt9", "nul", "prn",
-];
 
 /// Returns the name of files for a title: small letters and digits, with `-` between the words.
 /// Returns an empty text if the title has none.
@@ -39,16 +35,10 @@ pub fn check(name: &str) -> Result<(), String> {
                 .to_string(),
         );
     }
-    if is_reserved(name) {
+    if is_device_name(name) {
         return Err("is the name of a device on Windows: set another package.file_name".to_string());
     }
     Ok(())
-}
-
-/// Returns true if Windows reserves a name, with or without an ending.
-pub fn is_reserved(name: &str) -> bool {
-    let base = name.split('.').next().unwrap_or_default().trim_end().to_ascii_lowercase();
-    RESERVED.contains(&base.as_str())
 }
 
 /// Returns the name of the folder of an application on macOS, without its ending: the title if it
@@ -59,7 +49,7 @@ pub fn application_name<'a>(title: &'a str, file_name: &'a str) -> &'a str {
         && title.starts_with(char::is_alphanumeric)
         && !title.ends_with(' ')
         && title.len() <= FILE_NAME_BYTES_MAX
-        && !is_reserved(title);
+        && !is_device_name(title);
     if is_valid { title } else { file_name }
 }
 
@@ -93,7 +83,9 @@ mod tests {
             let wanted = "is the name of a device on Windows: set another package.file_name";
             assert_eq!(check(name).unwrap_err(), wanted, "{name}");
         }
-        assert!(is_reserved("con.exe") && is_reserved("NUL .txt") && !is_reserved("console"));
+        assert!(
+            is_device_name("con.exe") && is_device_name("NUL .txt") && !is_device_name("console")
+        );
         for name in ["", "-x", "a b", "a/b", "a.b", "é", "..", "a\n"] {
             assert!(check(name).unwrap_err().starts_with("can have only letters"), "{name}");
         }

@@ -129,6 +129,18 @@ impl SourceName {
     }
 }
 
+/// Names that Windows reserves for devices, with any ending.
+const DEVICE_NAMES: &[&str] = &[
+    "aux", "com0", "com1", "com2", "com3", "com4", "com5", "com6", "com7", "com8", "com9", "con",
+    "lpt0", "lpt1", "lpt2", "lpt3", "lpt4", "lpt5", "lpt6", "lpt7", "lpt8", "lpt9", "nul", "prn",
+];
+
+/// Returns true if Windows reserves a name, with or without an ending.
+pub fn is_device_name(name: &str) -> bool {
+    let base = name.split('.').next().unwrap_or_default().trim_end().to_ascii_lowercase();
+    DEVICE_NAMES.contains(&base.as_str())
+}
+
 #[cfg(test)]
 mod tests {
     use super::super::resource_kind::ResourceKind;

@@ -5,7 +5,7 @@
 use engine_resource::bundle::SharedBytes;
 use engine_resource::project::{ScriptError, ScriptSource, check_name};
 use engine_resource::resource_kind::kind_names;
-use engine_resource::resource_name::ResourceName;
+use engine_resource::resource_name::{ResourceName, SourceName};
 use engine_resource::store::DataSource;
 use engine_runtime::{BuildMode, Engine};
 
@@ -30,6 +30,28 @@ pub fn find_in_bundle(engine: &mut Engine, module: &str) -> Option<(String, Shar
     std::str::from_utf8(&text).ok()?;
     engine.assets.store.record_script_path(&name, &path);
     Some((path, text))
+}
+
+/// Returns the names of the scripts below a folder that have an active variant, in order. A bundle
+/// has no names of resources, but the paths of its scripts.
+pub fn scripts_in(engine: &Engine, folder: &str) -> Vec<String> {
+    let (store, start) = (&engine.assets.store, format!("{folder}/"));
+    let mut names: Vec<String> = match store.data() {
+        DataSource::Bundle(bundle) => {
+            let kinds = bundle.kinds();
+            let paths = bundle.parts().iter().map(|part| &part.path);
+            let inside = paths.filter(|path| path.starts_with(&start));
+            let of = |path: &String| SourceName::of(path, &kinds).and_then(Result::ok);
+            inside.filter_map(of).map(|found| found.resource.name).collect()
+        }
+        _ => store.names(kind_names::LUA).unwrap_or_default(),
+    };
+    names.retain(|name| {
+        name.starts_with(&start) && store.has(&ResourceName::new(kind_names::LUA, name))
+    });
+    names.sort();
+    names.dedup();
+    names
 }
 
 /// Returns the resource name of a module's script, and its path.

@@ -309,3 +309,63 @@ fn folders_do_not_move_into_themselves() {
     let errors = errors(&["mv", ".", "textures/wood", "textures/oak"]);
     assert_eq!(errors.matches("redirects.sjson").count(), 1, "{errors}");
 }
+
+#[test]
+fn a_folder_without_a_game_is_refused_and_stays_as_it_is() {
+    let game = GameFolder::new("content", "no_game");
+    game.write("other/notes.txt", "x");
+    game.write("s.lua", "return function() end\n");
+    let commands: [&[&str]; 10] = [
+        &["deps", "FOLDER"],
+        &["deps", "FOLDER", "--fixup"],
+        &["mv", "FOLDER", "a", "b"],
+        &["cp", "FOLDER", "a", "b"],
+        &["replace", "FOLDER", "a", "b"],
+        &["rm", "FOLDER", "a"],
+        &["undo", "FOLDER"],
+        &["undo", "FOLDER", "--forget"],
+        &["script", "s.lua", "FOLDER"],
+        &["explain", "FOLDER", "a"],
+    ];
+    for command in commands {
+        for (folder, wanted) in [
+            ("none", "there is no folder 'none'"),
+            ("other", "'other' has no main.lua"),
+            ("s.lua", "'s.lua' is a file"),
+        ] {
+            let arguments: Vec<&str> =
+                command.iter().map(|it| if *it == "FOLDER" { folder } else { it }).collect();
+            let (code, out, errors) = game.engine(&arguments);
+            assert_eq!(code, 1, "{arguments:?}: {out}{errors}");
+            assert!(errors.contains(wanted), "{arguments:?}: {errors}");
+            assert!(!game.join("none").exists() && !game.join("other/.engine").exists());
+        }
+    }
+    // The change that removed the script which starts the game can be undone.
+    let game = super::game("removed_main");
+    assert_eq!(game.engine(&["rm", ".", "main.lua", "--force"]).0, 0);
+    assert!(game.engine(&["deps"]).2.contains("has no main.lua"));
+    assert_eq!(game.engine(&["undo"]).1, "undone: rm main.lua\n");
+    assert!(game.join("main.lua").exists());
+}
+
+#[test]
+fn wrong_names_are_explained() {
+    let game = super::game("wrong_names");
+    let check = |arguments: &[&str], code: i32, wanted: &str| {
+        let (found, out, errors) = game.engine(arguments);
+        let output = out + &errors;
+        assert!(found == code && output.contains(wanted), "{arguments:?} {found}: {output}");
+    };
+    let long = "n".repeat(300);
+    let wanted = format!("units/{long}.unit: '{long}.unit' is longer than the 255 bytes");
+    check(&["mv", ".", "units/box", &format!("units/{long}"), "--preview"], 1, &wanted);
+    check(&["cp", ".", "units/box", &format!("units/{long}")], 1, &wanted);
+    let device = "note: 'con.unit' is the name of a device on Windows, where no file can have it";
+    check(&["mv", ".", "units/box", "con", "--preview"], 0, device);
+    check(&["mv", ".", "core/units/cube", "x"], 1, "'core/units/cube' belongs to the engine");
+    check(&["rm", ".", "core/models/cube.model"], 1, "belongs to the engine");
+    check(&["merge", ".", "main.lua", "main.lua"], 1, "'.' is a folder: give three versions");
+    check(&["explain", ".", "units/something"], 1, ": its folder has units/box.unit");
+    check(&["explain", ".", "levels/box"], 1, "did you mean 'units/box'?");
+}

@@ -77,6 +77,11 @@ fn a_script_with_an_error_changes_nothing() {
     fails("return function(r) r.data.components.x.y = 1 end", "s.lua:1");
     fails("return function(r) r.data = nil end", "the script removed the data: use `engine rm`");
     fails("return function(r) r.data = { 1, a = 2 } end", "a list or have names as keys");
+    fails(
+        "return function(r) if r.kind == 'unit' then r.data.components.x = { 1, print } end end",
+        "units/box.unit: data.components.x[2] must be plain data (booleans, numbers, strings, \
+         tables), got function",
+    );
     fails("return function(r) r.data = { r.name } end", "must stay a list or an object");
     fails("return function(r) io.open('/etc/passwd') end", "io");
     fails("return function(r) while true do end end", "seconds of CPU time");

@@ -16,6 +16,7 @@ mod variants;
 pub use finding::{CheckFinding, CheckRule, unique};
 pub use platforms::{CheckedPlatform, compile_all, names as platform_names, static_name};
 pub use spawn::SpawnCounts;
+pub(crate) use spawn::describe;
 
 use engine_platform as platform;
 use engine_resource::variant::VariantProperties;

@@ -104,6 +104,9 @@ fn play(launch: GameLaunch) -> (Option<ScriptValue>, Option<String>) {
         Err(error) => return (None, Some(error.to_string())),
     };
     app.vm().engine().worlds.flow.is_checked = true;
+    if app.has_graphs() {
+        app.ready_flow();
+    }
     app.begin(FrameInput::default());
     let mut played = app.start();
     while played.is_ok() && app.quit().is_none() && platform::end_requested().is_none() {
@@ -118,7 +121,7 @@ fn play(launch: GameLaunch) -> (Option<ScriptValue>, Option<String>) {
 }
 
 /// Returns the first line of a report, with its location.
-fn describe(report: &ErrorReport) -> String {
+pub fn describe(report: &ErrorReport) -> String {
     match &report.location {
         Some(at) if !report.message.starts_with(&at.file) => {
             format!("{}:{}: {}", at.file, at.line, report.message)

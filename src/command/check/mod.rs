@@ -14,9 +14,8 @@ use engine_app::confinement::{self, ConfinementPlan};
 use engine_app::{Game, content, exit};
 use engine_content::references::{Certainty, ContentGraph, neighbours_text};
 use engine_foundation::file_access;
-use engine_foundation::{Error, log};
+use engine_foundation::log;
 use engine_platform as platform;
-use engine_resource::project::Project;
 use engine_resource::redirects;
 use engine_resource::settings::Settings;
 use engine_resource::variant::VariantProperties;
@@ -47,8 +46,8 @@ pub struct Args {
 }
 
 pub fn main(args: Args) -> i32 {
-    if let Err(message) = check_boot_script(&args.folder) {
-        log::error(&message);
+    if let Err(error) = content::check_game(&args.folder) {
+        log::error(&error.to_string());
         return exit::FAILED;
     }
     editor_definitions::refresh(&args.folder);
@@ -95,13 +94,8 @@ pub fn main(args: Args) -> i32 {
     }
 }
 
-/// Returns an error message if the folder has no game.
-fn check_boot_script(folder: &Path) -> Result<(), String> {
-    // Invalid settings are reported when resources are spawned.
-    let settings = Settings::read(folder, platform::NAME).unwrap_or_else(|_| Settings::defaults());
-    let project = Project::open(folder).map_err(|error: Error| error.to_string())?;
-    project.missing_boot_message(settings.text("boot_script")).map_or(Ok(()), Err)
-}
+/// Maximum number of ends of a message that are compared with those of others.
+const ENDS_MAX: usize = 8;
 
 /// The findings in a game, and the numbers for the summary.
 #[derive(Default)]
@@ -151,8 +145,19 @@ pub fn check_game(
     findings.extend(redirect_findings(references));
     let (spawned, counts) = check::spawn_all(folder, &platforms, preferred);
     let known: HashSet<String> = findings.iter().map(|finding| finding.text.clone()).collect();
-    findings.extend(spawned.into_iter().filter(|finding| !known.contains(&finding.text)));
+    findings.extend(spawned.into_iter().filter(|finding| !is_known(&finding.text, &known)));
     CheckReport { scripts: scripts.count, findings, spawned: counts }
+}
+
+/// Returns true if a message is among others, or ends with one of them for the same line: a graph
+/// with a missing subgraph names the node, too.
+fn is_known(text: &str, known: &HashSet<String>) -> bool {
+    if known.contains(text) {
+        return true;
+    }
+    let Some((location, message)) = text.split_once(": ") else { return false };
+    let ends = message.match_indices(": ").map(|(at, colon)| &message[at + colon.len()..]);
+    ends.take(ENDS_MAX).any(|end| known.contains(&format!("{location}: {end}")))
 }
 
 /// Returns a warning about the resources that nothing uses, if the settings show that the game

@@ -4,7 +4,7 @@
 use super::manual::DOCUMENTS;
 use super::search::IndexEntry;
 use super::site::Site;
-use engine_foundation::Error;
+use engine_foundation::{Error, error};
 use engine_resource::project::CORE_SCRIPTS;
 use engine_script::docgen::ApiModel;
 use engine_script::docgen::model::first_sentence;
@@ -40,6 +40,11 @@ pub fn answer(api: &ApiModel, query: &str) -> Result<String, Error> {
     // part of a name says nothing about the rest.
     let is_name = !query.contains(char::is_whitespace);
     let is_part = is_name && !found.first().is_some_and(|entry| index.has_all_terms(entry, query));
+    let is_literal =
+        |entry: &&IndexEntry| [&entry.title, &entry.text].iter().any(|it| it.contains(query));
+    if !unknown.has_suggestion && is_node_name(query) && !found.iter().any(is_literal) {
+        return Err(error!("{}; {NODES_OF_GAMES}", unknown.error));
+    }
     if is_part || found.is_empty() || (unknown.has_suggestion && !index.has_alias(query)) {
         return Err(unknown.error);
     }
@@ -48,6 +53,18 @@ pub fn answer(api: &ApiModel, query: &str) -> Result<String, Error> {
     Ok(format!(
         "Found for '{query}':\n{results}\nengine docs NAME shows more; with --open, in a browser\n"
     ))
+}
+
+/// Where a name can be that looks like the type of a node.
+const NODES_OF_GAMES: &str = "types of nodes of a game are in its files nodes/*.lua";
+
+/// Returns true if a name has the form of a type of nodes that a script defines: `doors.open`.
+fn is_node_name(name: &str) -> bool {
+    let is_part = |part: &str| {
+        part.starts_with(|c: char| c.is_ascii_lowercase())
+            && part.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
+    };
+    name.contains('.') && name.split('.').all(is_part)
 }
 
 /// Returns a reference to the page of the manual that a name means as an everyday word.
@@ -158,5 +175,8 @@ mod tests {
         check("Vector3.lenght", "did you mean 'Vector3.length'?");
         check("xyzzy", "there is no 'xyzzy' in the API: engine docs lists the modules");
         check("nosuchthing_xyz", "there is no 'nosuchthing_xyz' in the API");
+        check("unit.psh", "did you mean 'unit.push'?");
+        check("my.hi", "there is no 'my.hi' in the API");
+        check("my.hi", "types of nodes of a game are in its files nodes/*.lua");
     }
 }

@@ -5,8 +5,15 @@ use crate::references::{ContentGraph, Renames, Target};
 use engine_foundation::Error;
 use engine_foundation::error;
 use engine_resource::folder_scan::is_reference_picture;
-use engine_resource::resource_name::{PATH_BYTES_MAX, ResourceName, SourceName, is_inside};
+use engine_resource::resource_name::{
+    PATH_BYTES_MAX, ResourceName, SourceName, is_device_name, is_inside,
+};
 use std::collections::{BTreeMap, BTreeSet};
+
+/// Maximum length in bytes of the name of a file or a folder, which file systems set.
+const FILE_NAME_BYTES_MAX: usize = 255;
+/// Maximum number of names of devices that notes list.
+const DEVICE_NOTES_MAX: usize = 5;
 
 /// Returns the new names and paths of a move or a copy.
 /// `done` says in messages that it is moved or copied.
@@ -159,6 +166,12 @@ pub fn check_destinations(
         if to.len() > PATH_BYTES_MAX {
             return Err(error!("{to}: the path is longer than {PATH_BYTES_MAX} bytes"));
         }
+        if let Some(part) = to.split('/').find(|part| part.len() > FILE_NAME_BYTES_MAX) {
+            return Err(error!(
+                "{to}: '{part}' is longer than the {FILE_NAME_BYTES_MAX} bytes that the name of a \
+                 file can have: choose a shorter name"
+            ));
+        }
         if to.contains(|c: char| c.is_control() || "\\\"'".contains(c)) {
             return Err(error!(
                 "'{to}' has a quotation mark, a '\\' or a control character, which would end or \
@@ -192,6 +205,16 @@ pub fn check_destinations(
         }
     }
     Ok(())
+}
+
+/// Returns notes about new names of files and folders that Windows reserves for devices.
+pub fn device_notes(files: &[(String, String)]) -> Vec<String> {
+    let parts = files.iter().flat_map(|(_, to)| to.split('/'));
+    let names: BTreeSet<&str> = parts.filter(|part| is_device_name(part)).collect();
+    let note = |name: &&str| {
+        format!("'{name}' is the name of a device on Windows, where no file can have it")
+    };
+    names.iter().take(DEVICE_NOTES_MAX).map(note).collect()
 }
 
 /// Returns true for a character that a text in a script which is likely a name never has.

@@ -14,7 +14,7 @@ use std::path::Path;
 
 const MAGIC: [u8; 4] = *b"EREF";
 /// Version of the format, and of what the parsers find.
-const VERSION: u32 = 5;
+const VERSION: u32 = 6;
 const CERTAINTIES: [Certainty; 3] = [Certainty::Certain, Certainty::Likely, Certainty::Computed];
 
 /// References of files, sorted by path.

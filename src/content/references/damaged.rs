@@ -35,7 +35,8 @@ pub fn references(
     let forms: &[NameForm] = match &ending[..] {
         "gltf" | "glb" => &[NameForm::Uri],
         "tmj" | "tsj" | "ldtk" => &[NameForm::Relative],
-        "unit" => &[NameForm::Text, NameForm::Component],
+        "unit" => &[NameForm::Text, NameForm::Component, NameForm::NodeType],
+        "level" | "flow" => &[NameForm::Text, NameForm::NodeType],
         _ => &[NameForm::Text],
     };
     let mut found = Vec::new();
@@ -50,8 +51,12 @@ pub fn references(
                 if found.len() == TEXTS_MAX {
                     return None;
                 }
+                let is_script = matches!(form, NameForm::Component | NameForm::NodeType);
+                if *form == NameForm::NodeType && !name.contains('.') {
+                    continue;
+                }
                 found.push(Reference {
-                    kinds: if *form == NameForm::Component { lua } else { 0 },
+                    kinds: if is_script { lua } else { 0 },
                     name: name.to_string(),
                     span,
                     line: index as u32 + 1,

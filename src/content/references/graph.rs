@@ -7,7 +7,7 @@ use super::lua_parser::{self, ScriptArguments};
 use super::other_parsers;
 use super::rules::{self, SourceFormat};
 use super::sjson_parser::SjsonReferences;
-use super::{Certainty, NameForm, Reference};
+use super::{Certainty, NODE_TYPE, NODES_FOLDER, NameForm, Reference};
 use engine_foundation::Error;
 use engine_foundation::file_access::{self, FileState, readers};
 use engine_foundation::sjson;
@@ -35,7 +35,7 @@ const PARTS: [(&str, &str); 2] =
     [(kind_names::TEXTURE, kind_names::SHEET), (kind_names::MATERIAL, kind_names::MODEL)];
 
 /// Function that tests for a resource that no file has: built-in ones, and those that scripts
-/// create.
+/// create; of the kind [`NODE_TYPE`], for a type of nodes of the engine.
 pub type IsExternal<'a> = dyn Fn(&ResourceName) -> bool + Sync + 'a;
 
 /// Inputs of a graph besides the files.

@@ -25,6 +25,11 @@ pub(crate) use sjson_parser::NAME_BYTES_MAX;
 
 use engine_foundation::sjson::TextSpan;
 
+/// Folder of the scripts that define types of nodes.
+pub const NODES_FOLDER: &str = "nodes/";
+/// Stands for a kind in the names of types of nodes, which are no resources.
+pub const NODE_TYPE: &str = "node type";
+
 /// How certain it is that a text names a resource.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Certainty {
@@ -72,13 +77,15 @@ pub enum NameForm {
     Component,
     /// The name of a component, or of a mesh of the unit's model, whose file is not read here.
     ComponentOrMesh,
+    /// The type of a node of a graph: the name of a file in `nodes/`, with dots, and a name in it.
+    NodeType,
     /// A text that may be a name, with or without a type, or a module.
     Text,
     /// The beginning of a computed name.
     Prefix,
 }
 
-const FORMS: [NameForm; 13] = [
+const FORMS: [NameForm; 14] = [
     NameForm::Name,
     NameForm::Module,
     NameForm::Path,
@@ -90,6 +97,7 @@ const FORMS: [NameForm; 13] = [
     NameForm::Pattern,
     NameForm::Component,
     NameForm::ComponentOrMesh,
+    NameForm::NodeType,
     NameForm::Text,
     NameForm::Prefix,
 ];

@@ -3,7 +3,7 @@
 
 use super::graph::{ContentGraph, FileNode, Target};
 use super::other_parsers::{GLB_HEADER_BYTES, glb_json};
-use super::{NameForm, Reference};
+use super::{NODES_FOLDER, NameForm, Reference};
 use engine_foundation::sjson::TextSpan;
 use engine_resource::resource_name::ResourceName;
 use std::collections::BTreeMap;
@@ -95,6 +95,7 @@ fn renamed(reference: &Reference, old: &ResourceName, new: &ResourceName) -> Opt
         NameForm::Module | NameForm::Component | NameForm::ComponentOrMesh => {
             Some(module(name, old, new))
         }
+        NameForm::NodeType => node_type(name, old, new),
         NameForm::Text if rest.is_none() => Some(module(name, old, new)),
         NameForm::Pattern => match name.contains('*') {
             true => None,
@@ -122,6 +123,16 @@ fn module(name: &str, old: &ResourceName, new: &ResourceName) -> String {
         false if name.contains('.') || old.name == name => new.replace('/', "."),
         false => new.to_string(),
     }
+}
+
+/// Returns the name of a type of nodes after a rename of its script, which stays in the folder of
+/// such scripts.
+fn node_type(name: &str, old: &ResourceName, new: &ResourceName) -> Option<String> {
+    let prefix = |script: &ResourceName| {
+        script.name.strip_prefix(NODES_FOLDER).map(|name| name.replace('/', "."))
+    };
+    let node = name.strip_prefix(&prefix(old)?).filter(|rest| rest.starts_with('.'))?;
+    Some(format!("{}{node}", prefix(new)?))
 }
 
 /// Returns the path from the folder of one file to another file.

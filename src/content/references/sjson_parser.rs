@@ -14,8 +14,8 @@ pub struct SjsonReferences<'a> {
     document: &'a Document,
     kinds: ResourceKinds,
     pub found: Vec<Reference>,
-    /// Where the inputs of nodes are that name resources.
-    graph_inputs: HashSet<usize>,
+    /// Where the types of nodes are, and their inputs that name resources.
+    graph_values: HashSet<usize>,
 }
 
 /// Returns the set with these kinds.
@@ -25,7 +25,7 @@ pub fn kind_set(kinds: ResourceKinds, names: &[&str]) -> KindSet {
 
 impl<'a> SjsonReferences<'a> {
     pub fn new(document: &'a Document, kinds: ResourceKinds) -> SjsonReferences<'a> {
-        SjsonReferences { document, kinds, found: Vec::new(), graph_inputs: HashSet::new() }
+        SjsonReferences { document, kinds, found: Vec::new(), graph_values: HashSet::new() }
     }
 
     /// Adds the references of a resource's own file.
@@ -65,7 +65,7 @@ impl<'a> SjsonReferences<'a> {
             let rule = rules.iter().find(|rule| rules::matches(rule.path, path));
             match rule {
                 Some(rule) => self.add(value, text, rule.kinds, rule.form),
-                None if self.graph_inputs.contains(&value.span().start) => {}
+                None if self.graph_values.contains(&value.span().start) => {}
                 None if has_data && is_name(text) => {
                     self.push(value.span(), text, 0, NameForm::Text, Certainty::Likely);
                 }
@@ -121,18 +121,23 @@ impl<'a> SjsonReferences<'a> {
         });
     }
 
-    /// Adds the inputs of the nodes of a graph that name resources.
+    /// Adds the types of the nodes of a graph, and their inputs that name resources. A type without
+    /// a dot is one of the engine.
     fn add_graph(&mut self, graph: SjsonValue) {
+        let lua = kind_set(self.kinds, &[kind_names::LUA]);
         let nodes = graph.get("nodes").and_then(|nodes| nodes.entries());
         for node in nodes.into_iter().flatten() {
-            let Some(kind) = node.value.get("type").and_then(|kind| kind.as_str()) else {
-                continue;
-            };
+            let Some(value) = node.value.get("type") else { continue };
+            let Some(kind) = value.as_str() else { continue };
+            self.graph_values.insert(value.span().start);
+            if kind.contains('.') {
+                self.push(value.span(), kind, lua, NameForm::NodeType, Certainty::Certain);
+            }
             let inputs = node.value.get("inputs").and_then(|inputs| inputs.entries());
             for input in inputs.into_iter().flatten() {
                 let Some(kinds) = rules::of_graph_input(kind, input.key) else { continue };
                 let Some(text) = input.value.as_str() else { continue };
-                self.graph_inputs.insert(input.value.span().start);
+                self.graph_values.insert(input.value.span().start);
                 self.add(input.value, text, kinds, NameForm::Name);
             }
         }

@@ -326,3 +326,42 @@ fn inputs_of_graphs_name_resources() {
         );
     }
 }
+
+#[test]
+fn types_of_nodes_name_the_scripts_that_define_them() {
+    let (_game, graph) = graph(&[
+        (
+            "g.flow",
+            "nodes = {\n a = { type = \"doors.open\" }\n b = { type = \"a.b.c\" }\n \
+             c = { type = \"a.x\" }\n d = { type = \"graph\" graph = \"h\" }\n \
+             e = { type = \"door.open\" }\n}\n",
+        ),
+        ("h.flow", "nodes = {}"),
+        ("u.unit", "flow = { nodes = { a = { type = \"doors.shut\" } } }"),
+        ("broken.level", "flow = { nodes = { a = { type = \"doors.open\" } ="),
+        ("nodes/doors.lua", ""),
+        ("nodes/a.lua", ""),
+        ("nodes/a/b.lua", ""),
+        ("doors/open.lua", ""),
+    ]);
+    assert_eq!(
+        references(&graph, "g.flow"),
+        [
+            "doors.open@2 certain -> nodes/doors.lua",
+            "a.b.c@3 certain -> nodes/a/b.lua",
+            "a.x@4 certain -> nodes/a.lua",
+            "h@5 certain -> h.flow",
+        ]
+    );
+    assert_eq!(references(&graph, "u.unit"), ["doors.shut@1 certain -> nodes/doors.lua"]);
+    assert!(
+        references(&graph, "broken.level")
+            .contains(&"doors.open@1 likely -> nodes/doors.lua".to_string())
+    );
+    let missing = graph.missing();
+    assert_eq!(missing.len(), 1);
+    assert_eq!(
+        missing[0].message(),
+        "there is no node type 'door.open', did you mean 'doors.open'?"
+    );
+}

@@ -71,6 +71,13 @@ pub static CORE: ModuleRows = module(
         )
         .pure(),
         func(
+            "scripts_in",
+            scripts_in,
+            &[("folder", "")],
+            "Returns the names of the scripts below a folder, sorted; in a bundle, too.",
+        )
+        .pure(),
+        func(
             "load_script",
             load_script,
             &[("module", "")],
@@ -242,6 +249,10 @@ fn read_script(engine: &mut Engine, module: TextArgument) -> ScriptValue {
             table(vec![("missing", text(message))])
         }
     }
+}
+
+fn scripts_in(engine: &mut Engine, folder: TextArgument) -> Vec<String> {
+    modules::scripts_in(engine, folder.as_str())
 }
 
 fn load_script(engine: &mut Engine, module: TextArgument) -> BundleChunk {

@@ -86,6 +86,7 @@ fn unknown(api: &ApiModel, name: &str) -> UnknownName {
     let others = api.callbacks.iter().chain(&api.testing);
     names.extend(api.functions().chain(others).map(FunctionDoc::path));
     names.extend(standard_library::names());
+    names.extend(manual_types().into_iter().map(|node| node.name));
     names.extend(SETTINGS.iter().map(|setting| setting.key.to_string()));
     let hint = suggest::hint(name, names.iter().map(String::as_str));
     let library = name.split('.').next().unwrap_or_default();

@@ -2,7 +2,7 @@
 //! and pin. Cycles are found by the compiler, because they can lead through subgraphs.
 
 use super::literal::{UnitNames, literal, pin_literal};
-use super::node_type::{Catalogue, NodeKind, NodeType, Pin, PinDefault};
+use super::node_type::{Catalogue, NodeKind, NodeOrigin, NodeType, Pin, PinDefault};
 use super::pins::{GraphLoader, NodePins, pins_of};
 use super::source::{GraphSource, InputSource, NodeSource, PROBLEMS_MAX, Problem, WireSource};
 use super::value::{Conversion, FlowType, conversion};
@@ -79,6 +79,25 @@ fn renamed_hint(node: &NodeSource, old: &str, pins: &[Pin]) -> Option<String> {
     let is_only = renamed.next().is_none();
     let is_used = is_only && node.input(now).is_some();
     is_used.then(|| format!(": '{old}' is '{now}' now, which has a value, too: remove one"))
+}
+
+/// Returns a warning about a literal number with which a timer or a loop never ends.
+fn endless_value(node: &NodeSource, input: &str, source: &InputSource) -> Option<&'static str> {
+    let InputSource::Literal(SjsonTree::Number(number)) = source else { return None };
+    let is_once = match node.input("loop") {
+        Some(InputSource::Literal(value)) => *value == SjsonTree::Bool(false),
+        Some(InputSource::Wire(..)) => true,
+        None => false,
+    };
+    match (&node.kind[..], input) {
+        ("event.timer", "seconds") if *number <= 0.0 && !is_once => {
+            Some("is not more than 0, so that the timer runs in each update: use event.update")
+        }
+        ("flow.for", "step") if *number == 0.0 => {
+            Some("is 0, so that the loop never ends: write 1, or -1 to count down")
+        }
+        _ => None,
+    }
 }
 
 /// Types of nodes that end the unit of their input `unit`, which is the graph's own by default.
@@ -199,12 +218,13 @@ impl GraphChecker<'_> {
         })
     }
 
-    /// Returns a suggestion for a missing pin. A pin of another graph was probably renamed: to one
-    /// without a wire.
+    /// Returns a suggestion for a missing pin. A pin of another graph, or of a node in Lua, was
+    /// probably renamed: to one without a wire.
     fn pin_hint(&self, at: usize, missing: &str, pins: &[Pin]) -> String {
         let names = || pins.iter().map(|pin| pin.name.as_str());
         let node = &self.graph.nodes[at];
-        if node.kind != "graph" {
+        let is_of_game = |kind: &NodeType| matches!(kind.origin, NodeOrigin::Script(_));
+        if node.kind != "graph" && !self.types[at].is_some_and(is_of_game) {
             return suggest::hint(missing, names());
         }
         let near = suggest::hint(missing, names());
@@ -254,7 +274,11 @@ impl GraphChecker<'_> {
                     let message = format!("is a text{hint}");
                     self.checked.problems.push(Problem::warning(&node.id, name, message));
                 }
-                (Ok(()), None) => {}
+                (Ok(()), None) => {
+                    if let Some(message) = endless_value(node, name, source) {
+                        self.checked.problems.push(Problem::warning(&node.id, name, message));
+                    }
+                }
             }
         }
         for pin in pins.iter().filter(|pin| pin.kind != FlowType::Event) {
@@ -280,8 +304,11 @@ impl GraphChecker<'_> {
         let (node, pin) = text.rsplit_once('.')?;
         let at = self.graph.find(node)?;
         let mut outputs = self.checked.pins[at].outputs.iter();
-        let is_value = outputs.any(|output| output.name == pin && output.kind != FlowType::Event);
-        is_value.then(|| format!("; for the value of this output, write {{ wire = \"{text}\" }}"))
+        let output = outputs.find(|output| output.name == pin)?;
+        Some(match output.kind {
+            FlowType::Event => format!("; '{text}' is an event: connect it in 'events'"),
+            _ => format!("; for the value of this output, write {{ wire = \"{text}\" }}"),
+        })
     }
 
     fn check_input(&self, pin: &Pin, source: &InputSource) -> Result<(), String> {

@@ -5,12 +5,13 @@ use super::literal::Literal;
 use super::node_type::{
     Catalogue, NodeOrigin, NodeSetting, NodeType, Pin, PinDefault, SettingKind,
 };
-use super::pins::{added_inputs, added_outputs};
+use super::pins::{added_inputs, added_outputs, cases_example};
 use super::program::{CONSTANT, LEVEL_SLOT, Program, UNIT_SLOT, WORLD_SLOT};
 use super::source::{Problem, Severity};
 use super::value::{Conversion, FlowHeap, FlowType, conversion};
 use engine_foundation::json::{self, object};
 use engine_foundation::sjson::{SjsonTree, line};
+use engine_resource::resource_kind::kind_names;
 use std::fmt::Write;
 
 /// Returns a program as readable text: sizes, variables, and each node with its settings, its
@@ -26,7 +27,8 @@ pub fn explain(program: &Program) -> String {
         "{}: {count} nodes{of_subgraphs}, {} bytes shared, {} bytes for each instance\n",
         program.name, size.program, size.instance
     );
-    for graph in &program.graphs {
+    let is_other = |graph: &&String| program.name != format!("{graph}.{}", kind_names::FLOW);
+    for graph in program.graphs.iter().filter(is_other) {
         let _ = writeln!(text, "contains the graph {graph}");
     }
     for variable in &program.variables {
@@ -181,7 +183,7 @@ pub fn node_markdown(types: &[NodeType]) -> String {
         for node in types.iter().filter(|node| node.category == category) {
             let row = [
                 format!("`{}`", node.name),
-                settings_text(node),
+                settings_texts(node).join(", "),
                 joined(&pins_text(&node.inputs), added_inputs(&node.name)),
                 joined(&pins_text(&node.outputs), added_outputs(&node.name)),
                 node.doc.clone(),
@@ -204,7 +206,7 @@ pub fn node_text(node: &NodeType) -> String {
         }
     };
     let pins = |pins: &[Pin]| pins.iter().map(|pin| pin_text(pin).replace('*', "")).collect();
-    list("Settings", node.settings.iter().map(setting_text).collect(), "");
+    list("Settings", settings_texts(node), "");
     list("Inputs", pins(&node.inputs), added_inputs(&node.name));
     list("Outputs", pins(&node.outputs), added_outputs(&node.name));
     text
@@ -217,9 +219,9 @@ fn joined(fixed: &str, added: &str) -> String {
     }
 }
 
-fn setting_text(setting: &NodeSetting) -> String {
+fn setting_text(node: &NodeType, setting: &NodeSetting) -> String {
     let default = match (setting.kind, &setting.default) {
-        (SettingKind::Cases, _) => " (`cases = { red = true blue = true }`)".to_string(),
+        (SettingKind::Cases, _) => format!(" (`{}`)", cases_example(&node.name)),
         (SettingKind::Curves, _) => " (`curves = { angle = [[0, 0], [1, 90]] }`)".to_string(),
         (_, Some(value)) => format!(" ({})", json::write(value)),
         (_, None) => String::new(),
@@ -227,8 +229,8 @@ fn setting_text(setting: &NodeSetting) -> String {
     format!("`{}`: {}{default}", setting.name, setting.doc)
 }
 
-fn settings_text(node: &NodeType) -> String {
-    node.settings.iter().map(setting_text).collect::<Vec<_>>().join(", ")
+fn settings_texts(node: &NodeType) -> Vec<String> {
+    node.settings.iter().map(|setting| setting_text(node, setting)).collect()
 }
 
 /// Returns a pin with its type, its default and its description; events in italics.

@@ -127,13 +127,19 @@ pub fn added_outputs(name: &str) -> &'static str {
     }
 }
 
+/// Returns an example of the cases of a type of switches.
+pub fn cases_example(kind: &str) -> &'static str {
+    match kind {
+        "flow.switch_number" => "cases = { 1 = true 2 = true }",
+        _ => "cases = { red = true blue = true }",
+    }
+}
+
 /// Returns the cases of a switch, sorted.
 pub fn cases(node: &NodeSource) -> Result<Vec<String>, String> {
+    let example = cases_example(&node.kind);
     let must = || {
-        format!(
-            "'cases' must be a block of at most {OUTPUTS_MAX} cases (OUTPUTS_MAX): cases = {{ \
-             red = true blue = true }}"
-        )
+        format!("'cases' must be a block of at most {OUTPUTS_MAX} cases (OUTPUTS_MAX): {example}")
     };
     let mut names: Vec<String> = match node.setting("cases") {
         None => Vec::new(),
@@ -148,7 +154,7 @@ pub fn cases(node: &NodeSource) -> Result<Vec<String>, String> {
     if node.kind == "flow.switch_number"
         && let Some(name) = names.iter().find(|name| name.parse::<f64>().is_err())
     {
-        return Err(format!("the case '{name}' must be a number"));
+        return Err(format!("the case '{name}' must be a number: {example}"));
     }
     names.sort();
     Ok(names)

@@ -55,6 +55,15 @@ fn wrong_graphs_are_refused_with_node_pin_and_hint() {
     );
 }
 
+/// Returns the warnings of the check of a graph without errors.
+fn warnings_of(text: &str) -> Vec<String> {
+    let graph = GraphSource::read(&tree(text)).0;
+    let checked =
+        check(&graph, &Catalogue::built_in(), GraphOwner::Unit, &mut |_| Err(String::new()));
+    assert!(checked.problems.iter().all(|one| one.severity == Severity::Warning));
+    checked.problems.iter().map(Problem::text).collect()
+}
+
 #[test]
 fn a_text_that_names_an_output_gets_a_hint() {
     let count = "count = { type = \"flow.counter\" }";
@@ -73,19 +82,19 @@ fn a_text_that_names_an_output_gets_a_hint() {
              \"debug.print\" inputs = {{ value = \"{value}\" }} }} }} events = {{ \
              \"go.out > count.in\" = true \"go.out > a.in\" = true }}"
         );
-        let graph = GraphSource::read(&tree(&text)).0;
-        let checked =
-            check(&graph, &Catalogue::built_in(), GraphOwner::Unit, &mut |_| Err(String::new()));
-        assert!(checked.problems.iter().all(|one| one.severity == Severity::Warning));
-        checked.problems.iter().map(Problem::text).collect::<Vec<_>>().join("\n")
+        warnings_of(&text).join("\n")
     };
     assert_eq!(
         warnings("count.number"),
         "node a, pin 'value': is a text; for the value of this output, write { wire = \
          \"count.number\" }"
     );
-    // Texts that are no outputs of values, and events, are only texts.
-    for text in ["count.reached", "count.x", "other.number", "count", "3.5", "count."] {
+    assert_eq!(
+        warnings("count.reached"),
+        "node a, pin 'value': is a text; 'count.reached' is an event: connect it in 'events'"
+    );
+    // Texts that are no outputs are only texts.
+    for text in ["count.x", "other.number", "count", "3.5", "count."] {
         assert_eq!(warnings(text), "", "{text}");
     }
 }
@@ -351,4 +360,41 @@ fn wires_after_the_end_of_the_own_unit_are_warned_of() {
     assert_eq!(warnings(other, GraphOwner::Unit), "");
     let units = ["gate".to_string()];
     assert_eq!(warnings("inputs = { unit = \"gate\" }", GraphOwner::Level(&units)), "");
+}
+
+#[test]
+fn values_with_which_loops_never_end_get_a_warning() {
+    let warnings = |text: &str| {
+        let all = warnings_of(text).into_iter();
+        all.filter(|text| !text.contains("no event reaches")).collect::<Vec<_>>()
+    };
+    let timer = |inputs: &str| {
+        warnings(&format!("nodes = {{ t = {{ type = \"event.timer\" inputs = {{ {inputs} }} }} }}"))
+    };
+    let wanted = "node t, pin 'seconds': is not more than 0, so that the timer runs in each \
+                  update: use event.update";
+    assert_eq!(timer("seconds = -1"), [wanted]);
+    assert_eq!(timer("seconds = 0"), [wanted]);
+    assert!(timer("seconds = 0 loop = false").is_empty() && timer("seconds = 0.1").is_empty());
+    let count = |step: &str| {
+        warnings(&format!(
+            "nodes = {{ f = {{ type = \"flow.for\" inputs = {{ last = 3 step = {step} }} }} }}"
+        ))
+    };
+    let wanted = "node f, pin 'step': is 0, so that the loop never ends: write 1, or -1 to count \
+                  down";
+    assert_eq!(count("0"), [wanted]);
+    assert!(count("-1").is_empty());
+}
+
+#[test]
+fn a_switch_on_numbers_has_an_example_with_numbers() {
+    refused(
+        "nodes = { a = { type = \"flow.switch_number\" cases = { red = true } } }",
+        "node a: the case 'red' must be a number: cases = { 1 = true 2 = true }",
+    );
+    let catalogue = Catalogue::built_in();
+    let text = |name: &str| node_text(catalogue.find(name).unwrap());
+    assert!(text("flow.switch_number").contains("`cases = { 1 = true 2 = true }`"));
+    assert!(text("flow.switch_text").contains("`cases = { red = true blue = true }`"));
 }

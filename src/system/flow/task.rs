@@ -323,7 +323,12 @@ fn endless(task: &Task, program: &Program, nodes_max: u32) -> String {
             u64::from(nodes_max) * QUERIES_PER_NODE
         ),
     };
-    format!("{ran}: is this loop endless? {}", task.wire_names(program))
+    let wires = match &task.wire_names(program)[..] {
+        // The body of the loop is empty.
+        "" => String::new(),
+        wires => format!(" The last wires: {wires}"),
+    };
+    format!("{ran}: is this loop endless?{wires}")
 }
 
 /// Maximum number of inputs and outputs of a function.

@@ -302,7 +302,8 @@ fn an_endless_loop_ends_with_an_error_that_names_its_wires() {
     assert_eq!(
         game.flow.last_error(),
         "graph test.flow, node b (variable.add): 10000 nodes ran for one event, which is the \
-         limit (limits.flow_nodes in settings.sjson): is this loop endless? w.body > b.in"
+         limit (limits.flow_nodes in settings.sjson): is this loop endless? The last \
+         wires: w.body > b.in"
     );
     assert!(game.flow.is_idle());
 }

@@ -1,6 +1,9 @@
 //! Questions to the graph: what is missing, what is unused, who uses whom, cycles.
 
-use super::{ContentGraph, Edge, Glob, NameForm, Reference, ReferenceUse, Target, kind_names};
+use super::{
+    ContentGraph, Edge, Glob, NODE_TYPE, NODES_FOLDER, NameForm, Reference, ReferenceUse, Target,
+    kind_names,
+};
 use engine_foundation::json;
 use engine_foundation::sjson::SjsonTree;
 use engine_foundation::suggest;
@@ -31,6 +34,16 @@ impl Problem {
         let near = self.near.as_ref().map(|near| format!(", did you mean '{near}'?"));
         format!("there is no {} '{}'{}", self.kind, self.name, near.unwrap_or_default())
     }
+}
+
+/// Returns a type of nodes with the name of a script that exists, if it is near.
+fn near_node_type(name: &str, scripts: Option<&Vec<&str>>) -> Option<String> {
+    let (prefix, node) = name.rsplit_once('.')?;
+    let scripts = scripts.into_iter().flatten();
+    let names = scripts.filter_map(|name| name.strip_prefix(NODES_FOLDER));
+    let names: Vec<String> = names.map(|name| name.replace('/', ".")).collect();
+    let near = suggest::nearest(prefix, names.iter().map(String::as_str))?;
+    Some(format!("{near}.{node}"))
 }
 
 impl ContentGraph {
@@ -104,9 +117,13 @@ impl ContentGraph {
                     let names = names.filter_map(|name| name.strip_prefix("components/"));
                     suggest::nearest(&reference.name, names)
                 }
+                NameForm::NodeType => None,
                 _ => suggest::nearest(&reference.name, names.copied()),
             };
-            let near = near.map(str::to_string);
+            let near = match reference.form {
+                NameForm::NodeType => near_node_type(&reference.name, by_kind.get(kind_names::LUA)),
+                _ => near.map(str::to_string),
+            };
             let (location, name) = (self.location(*at), reference.name.clone());
             Problem { at: *at, location, kind, name, near }
         };
@@ -120,6 +137,7 @@ impl ContentGraph {
             NameForm::Path | NameForm::Relative | NameForm::Uri => "file".to_string(),
             NameForm::Module => "script".to_string(),
             NameForm::Component | NameForm::ComponentOrMesh => "component".to_string(),
+            NameForm::NodeType => NODE_TYPE.to_string(),
             _ => self.kinds_of(reference).join(" or "),
         }
     }

@@ -1,6 +1,9 @@
 //! Resolution of names: from a reference to the resources or files that it can mean.
 
-use super::{ContentGraph, IsExternal, NameForm, PARTS, Reference, Target, is_inside};
+use super::{
+    ContentGraph, IsExternal, NODE_TYPE, NODES_FOLDER, NameForm, PARTS, Reference, Target,
+    is_inside,
+};
 use engine_resource::resource_kind::kind_names;
 use engine_resource::resource_name::ResourceName;
 use std::borrow::Cow;
@@ -96,6 +99,7 @@ impl<'g> Resolver<'g> {
             NameForm::Component | NameForm::ComponentOrMesh => {
                 targets.extend(self.find(kind_names::LUA, &format!("components/{name}")))
             }
+            NameForm::NodeType => targets.extend(self.node_type(name)),
             NameForm::Path => targets.extend(self.by_path.get(name)),
             NameForm::Relative | NameForm::Uri => {
                 let path = relative_path(&self.graph.files[file].path, reference);
@@ -132,6 +136,15 @@ impl<'g> Resolver<'g> {
         };
         let found = self.find(kind_names::LUA, &path);
         found.or_else(|| self.find(kind_names::LUA, &format!("{path}/init")))
+    }
+
+    /// Returns the script of a type of nodes. The name of the node in it can have dots itself.
+    fn node_type(&self, name: &str) -> Option<u32> {
+        let mut dots = name.match_indices('.').map(|(at, _)| at).rev();
+        dots.find_map(|at| {
+            let script = format!("{NODES_FOLDER}{}", name[..at].replace('.', "/"));
+            self.find(kind_names::LUA, &script)
+        })
     }
 
     /// Returns the name without the ending of a file, if it has one.
@@ -193,6 +206,7 @@ impl<'g> Resolver<'g> {
             NameForm::Component | NameForm::ComponentOrMesh => {
                 is_external(&ResourceName::new(kind_names::LUA, &format!("components/{name}")))
             }
+            NameForm::NodeType => is_external(&ResourceName::new(NODE_TYPE, name)),
             NameForm::Name | NameForm::WithEnding => {
                 let kinds = self.graph.kinds.0.iter().enumerate();
                 let mut kinds = kinds.filter(|(at, _)| reference.kinds & (1 << at) != 0);

@@ -19,7 +19,7 @@ use engine_world::WorldId;
 use engine_world::level::LevelId;
 use engine_world::unit::UnitId;
 
-pub use nodes::{function_type, function_types, manual_types};
+pub use nodes::{engine_names, function_type, function_types, manual_types};
 
 const OWNER: (&str, &str) = ("owner", "a unit or a level");
 const AT: (&str, &str) = ("at", "index from 1");

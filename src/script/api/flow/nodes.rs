@@ -16,6 +16,7 @@ use engine_flow::{
 use engine_foundation::sjson::SjsonTree;
 use engine_foundation::{Error, HandleKind, error, suggest};
 use engine_runtime::Engine;
+use std::collections::HashSet;
 
 /// Returns the type of a pin for a type in the documentation; `None` if graphs have no such type.
 fn pin_type(kind: &str) -> Option<FlowType> {
@@ -163,6 +164,11 @@ pub fn object_types() -> Vec<NodeType> {
 pub fn manual_types() -> Vec<NodeType> {
     let built_in = Catalogue::built_in();
     built_in.types().iter().cloned().chain(object_types()).collect()
+}
+
+/// Returns the names of all node types of the engine.
+pub fn engine_names() -> HashSet<String> {
+    manual_types().into_iter().chain(function_types()).map(|node| node.name).collect()
 }
 
 pub(super) fn add_functions(engine: &mut Engine) {
@@ -409,20 +415,21 @@ fn add_type(
     Ok(())
 }
 
-/// Returns the name of a function, the types of its outputs, and the names of its event outputs.
+/// Returns the name of a function, the number of its inputs, the types of its outputs, the names of
+/// its event outputs, and the names of the outputs.
 pub(super) fn function(engine: &mut Engine, at: Integer) -> ScriptValue {
     let types = engine.worlds.flow.get().catalogue.types();
     let Some(node) = types.get((at.0 - 1).max(0) as usize) else { return ScriptValue::Nil };
-    let names = |events: bool| {
+    let outputs = |events: bool, text: fn(&Pin) -> &str| {
         let pins = node.outputs.iter().filter(|pin| (pin.kind == FlowType::Event) == events);
-        let name = |pin: &Pin| if events { pin.name.clone() } else { pin.kind.name().to_string() };
-        ScriptValue::List(pins.map(|pin| ScriptValue::Text(name(pin))).collect())
+        ScriptValue::List(pins.map(|pin| ScriptValue::Text(text(pin).to_string())).collect())
     };
     let inputs = node.inputs.iter().filter(|pin| pin.kind != FlowType::Event).count();
     ScriptValue::List(vec![
         ScriptValue::Text(node.name.clone()),
         ScriptValue::Number(inputs as f64),
-        names(false),
-        names(true),
+        outputs(false, |pin| pin.kind.name()),
+        outputs(true, |pin| &pin.name),
+        outputs(false, |pin| &pin.name),
     ])
 }
