@@ -170,7 +170,7 @@ fn a_bake_that_fails_leaves_the_old_mesh() {
 }
 
 #[test]
-fn a_bake_that_fails_says_where_and_for_whom() {
+fn a_bake_that_fails_names_class_and_tile() {
     let mut game = Game::start("located");
     let fine = NAVIGATION.replace(
         "walker = { radius = 0.4 }",

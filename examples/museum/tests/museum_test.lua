@@ -3,7 +3,7 @@ local Doors = require "doors"
 local Lift = require "lift"
 local Visitors = require "visitors"
 
--- Seconds without progress. In five minutes, two of 300 stand before each other for a moment longer.
+-- Seconds without progress. In five minutes, two visitors stand before each other a moment longer.
 local STUCK_MAX, ROUND_STUCK_MAX = 1, 1.25
 local FIRST_PARTS = 5 -- of the visit, in which everybody comes to a first exhibit
 -- Visitors who may be on their last errand after five minutes: on the crowded stairs, others push

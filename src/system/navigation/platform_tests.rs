@@ -374,9 +374,9 @@ fn ferry(speed: f32, measures: &mut Measures) -> Vec<u64> {
     let all: Vec<Handle> = (0..40)
         .map(|at| {
             let (sin, cos) = sin_cos(at as f32 / 40.0 * std::f32::consts::TAU);
-            let place = Vec3::new(cos, sin, 0.0) * 10.0;
-            let agent = of.add(pose.to_world(place));
-            of.send(agent, pose.to_world(-place));
+            let start = Vec3::new(cos, sin, 0.0) * 10.0;
+            let agent = of.add(pose.to_world(start));
+            of.send(agent, pose.to_world(-start));
             agent
         })
         .collect();

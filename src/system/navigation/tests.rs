@@ -198,7 +198,7 @@ fn meshes_are_equal_on_any_number_of_threads() {
 }
 
 #[test]
-fn a_bake_that_fails_says_in_which_tile() {
+fn a_bake_that_fails_names_its_tile() {
     // 40 by 40 pillars, to the right of an empty tile.
     let mut boxes = vec![(Vec3::new(0.05, 0.05, -1.0), Vec3::new(100.0, 50.0, 0.0))];
     for at in 0..1600 {
