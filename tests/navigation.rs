@@ -1,7 +1,7 @@
 //! Tests of the navigation of levels in running games: files that are saved while the game runs,
 //! bakes that fail, and `engine explain`.
 
-use super::game_folder::GameFolder;
+use super::game_folder::{GameFolder, combined_output};
 use super::start::start;
 use engine::app::{self, App, GameLaunch};
 use engine::foundation::{Vec3, log};
@@ -167,6 +167,98 @@ fn a_bake_that_fails_leaves_the_old_mesh() {
         })
     });
     assert_eq!(game.ground(0.0, 0.0), Some((2, 4.0)));
+}
+
+#[test]
+fn a_bake_that_fails_names_class_and_tile() {
+    let mut game = Game::start("located");
+    let fine = NAVIGATION.replace(
+        "walker = { radius = 0.4 }",
+        "giant = { radius = 3 } walker = { radius = 0 cell_size = 0.05 tile_cells = 1000 }",
+    );
+    game.folder.write("yard.navigation", &fine);
+    game.wait_until("both classes", |game| {
+        game.app.vm().engine().worlds.navigation.levels[0].meshes.len() == 2
+    });
+    // Posts whose outlines have too many corners for a tile. For the giant, they leave no ground.
+    let mut posts = String::new();
+    for at in 0..900 {
+        let (x, y) = (f64::from(at % 30) * 0.64 - 9.3, f64::from(at / 30) * 0.64 - 9.3);
+        posts += &format!(
+            "post_{at} = {{ type = \"static\" shape = \"box\" size = [0.3, 0.3, 3] \
+             position = [{x}, {y}, 1.5] rotation = [0, 0, 30] }} ",
+        );
+    }
+    let errors = log::error_count();
+    game.folder.write("ground.unit", GROUND.replace("ground = {", &format!("{posts} ground = {{")));
+    game.wait_until("a failed bake", |_| {
+        log::errors_since(errors).iter().any(|error| {
+            error.contains("agents 'walker': baking failed in the tile from (-10.0, -10.0) on: ")
+                && error.contains("CORNERS_MAX")
+        })
+    });
+    assert_eq!(game.ground(0.0, 0.0), Some((2, 4.0)));
+}
+
+/// A crowd with costs of its own, doors, obstacles and requests for paths.
+const CROWD: &str = r#"
+local world, level, mesh
+local agents, frame, obstacle, answers = {}, 0, nil, 0
+function init()
+  world = Application.new_world()
+  level = World.spawn_level(world, "yard")
+  mesh = Level.navigation_mesh(level)
+  for i = 1, 30 do
+    agents[i] = Agent.create(mesh, NavigationMesh.random_point(mesh), { radius = 0.3 })
+    if i % 3 == 0 then Agent.set_area_cost(agents[i], 2, i % 2 == 0 and 0 or 9) end
+  end
+end
+function update(dt)
+  frame = frame + 1
+  if frame % 25 == 1 then
+    for _, agent in ipairs(agents) do
+      Agent.set_destination(agent, NavigationMesh.random_point(mesh))
+    end
+    local door = NavigationMesh.find_nearest_polygon(mesh, Vector3(6, -6, 0), 5)
+    NavigationMesh.set_obstructed(mesh, door, not NavigationMesh.is_obstructed(mesh, door))
+  end
+  if frame % 40 == 10 then
+    if obstacle then NavigationMesh.remove_volume(mesh, obstacle) end
+    local position = Vector3(Math.random() * 16 - 8, Math.random() * 16 - 8, 0)
+    obstacle = NavigationMesh.add_cylinder(mesh, 0, position, 1.5, 2)
+  end
+  for _ = 1, 40 do
+    local from, to = NavigationMesh.random_point(mesh), NavigationMesh.random_point(mesh)
+    NavigationMesh.find_path_async(mesh, from, to, function(points)
+      answers = answers + 1
+      Application.hash(#points, points[#points].x)
+    end)
+  end
+  World.update(world, dt)
+  if frame == 200 then assert(answers > 5000, answers) end
+end
+"#;
+
+#[test]
+fn a_recorded_crowd_replays_on_any_number_of_threads() {
+    let folder = folder("replay");
+    folder.write("main.lua", CROWD);
+    let play = |arguments: &[&str]| {
+        let run = ["run", ".", "--headless"];
+        combined_output(&mut folder.command(&[&run[..], arguments].concat()))
+    };
+    let record = ["--single-threaded", "--frames", "200", "--record", "a.recording"];
+    let (code, text) = play(&record);
+    assert_eq!(code, Some(0), "{text}");
+    for threads in ["1", "2", "4", "8"] {
+        let (code, text) = play(&["--replay", "a.recording", "--threads", threads]);
+        assert_eq!(code, Some(0), "{threads} threads: {text}");
+    }
+    // A door that does not close is found.
+    folder
+        .write("main.lua", CROWD.replace("not NavigationMesh.is_obstructed(mesh, door)", "false"));
+    let (code, text) = play(&["--replay", "a.recording"]);
+    assert!(code != Some(0) && text.contains("differs"), "{text}");
 }
 
 #[test]

@@ -3,18 +3,18 @@
 -- again when a tower is built, and a few times a second, because crowded cells cost more: this
 -- spreads the crowd over all ways of similar length.
 --
--- The distances solve the eikonal equation by fast sweeping: H. Zhao, "A fast sweeping method for
--- Eikonal equations", Mathematics of Computation 74, 2005. Distances are circles, where a search
--- along the grid would give octagons. So beetles walk straight in any direction.
+-- A navigation grid computes the distances. Directions follow from how they fall, and are
+-- interpolated between cells, so that beetles walk in any direction and not only along the grid.
 local Map = require "map"
 
 local Flow = {}
 
-local abs, min, sqrt = math.abs, math.min, math.sqrt
+local min, sqrt = math.min, math.sqrt
 local WIDE, TALL = Map.WIDE, Map.TALL
 local FAR = 1e9
 local CROWDING = 0.12 -- the cost that each beetle adds to its cell; an empty cell costs 1
 local solved = Stats.counter("crowd/fields")
+local grid = NavigationGrid.create(WIDE, TALL)
 
 ---@class Flow
 ---@field distance number[] of each cell: cells to walk to the lamp, FAR if there is no way
@@ -29,32 +29,6 @@ function Flow.new()
     flow.distance[cell], flow.x[cell], flow.y[cell], flow.cost[cell] = FAR, 0, 0, 1
   end
   return flow
-end
-
--- Sets a cell's distance to the one that follows from its neighbours, if that is less.
-local function relax(distance, closed, cost, cell)
-  if closed[cell] then return false end
-  local across = min(distance[cell - 1], distance[cell + 1])
-  local along = min(distance[cell - WIDE], distance[cell + WIDE])
-  local slow, apart = cost[cell], across - along
-  local found = min(across, along) + slow
-  if abs(apart) < slow then found = (across + along + sqrt(2 * slow * slow - apart * apart)) / 2 end
-  if found >= distance[cell] - 1e-6 then return false end
-  distance[cell] = found
-  return true
-end
-
--- Sweeps over the garden once, in one of four orders. Each finds all ways of one quadrant.
-local function sweep(flow, closed, rows, columns)
-  local distance, cost, changed = flow.distance, flow.cost, false
-  local bottom, top = rows > 0 and 1 or TALL - 2, rows > 0 and TALL - 2 or 1
-  local left, right = columns > 0 and 2 or WIDE - 1, columns > 0 and WIDE - 1 or 2
-  for row = bottom, top, rows do
-    for cell = row * WIDE + left, row * WIDE + right, columns do
-      changed = relax(distance, closed, cost, cell) or changed
-    end
-  end
-  return changed
 end
 
 -- The direction towards the neighbours that are nearer to the lamp. Closed cells have one too, so
@@ -81,7 +55,7 @@ end
 function Flow.solve(flow, map, crowd)
   local distance, cost = flow.distance, flow.cost
   for cell = 1, WIDE * TALL do
-    distance[cell], cost[cell] = FAR, 1
+    cost[cell] = 1
   end
   if crowd then
     for i = 1, crowd.count do
@@ -89,13 +63,14 @@ function Flow.solve(flow, map, crowd)
       cost[cell] = cost[cell] + CROWDING
     end
   end
-  distance[map.lamp] = 0
-  repeat
-    local changed = sweep(flow, map.closed, 1, 1)
-    changed = sweep(flow, map.closed, 1, -1) or changed
-    changed = sweep(flow, map.closed, -1, 1) or changed
-    changed = sweep(flow, map.closed, -1, -1) or changed
-  until not changed
+  NavigationGrid.set_targets(grid, "lamp", { Map.column_and_row(map.lamp) })
+  for cell = 1, WIDE * TALL do
+    local column, row = Map.column_and_row(cell)
+    NavigationGrid.set_cost(grid, column, row, map.closed[cell] and 0 or cost[cell])
+  end
+  for cell = 1, WIDE * TALL do
+    distance[cell] = NavigationGrid.distance(grid, "lamp", Map.column_and_row(cell)) or FAR
+  end
   point(flow)
   solved.value = solved.value + 1
 end

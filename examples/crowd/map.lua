@@ -64,10 +64,15 @@ function Map.has(x, y)
   return x >= 0 and y >= 0 and x < Map.WIDTH and y < Map.HEIGHT
 end
 
+---Returns the column and the row of a cell, which count from 1.
+function Map.column_and_row(cell)
+  return (cell - 1) % Map.WIDE + 1, math.floor((cell - 1) / Map.WIDE) + 1
+end
+
 ---Returns the middle of a cell.
 function Map.center(cell)
-  local column, row = (cell - 1) % Map.WIDE, math.floor((cell - 1) / Map.WIDE)
-  return (column + 0.5) * Map.CELL, (row + 0.5) * Map.CELL
+  local column, row = Map.column_and_row(cell)
+  return (column - 0.5) * Map.CELL, (row - 0.5) * Map.CELL
 end
 
 return Map

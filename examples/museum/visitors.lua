@@ -6,12 +6,13 @@
 ---@field seen integer exhibits that were looked at
 ---@field inside integer visitors who are in the museum
 ---@field stuck number the longest time that somebody had no progress, in seconds
-local Visitors = { all = {}, seen = 0, inside = 0, stuck = 0 }
+---@field ROUND integer errands of a round
+local Visitors = { all = {}, seen = 0, inside = 0, stuck = 0, ROUND = 7 }
 
 local COUNT = 300
 local COATS = { "rust", "teal", "plum", "sand", "navy", "moss", "rose", "slate" }
 local HAIR = { "brown", "black", "fair", "grey" }
-local ERRANDS = 6 -- exhibits in a round
+local ERRANDS = Visitors.ROUND - 1 -- exhibits in a round: the last errand is in the yard
 local STAY = 0.7 -- how often the next exhibit is on the same floor
 local LOOK = { 2, 6 } -- seconds at an exhibit
 local ASK = 0.5 -- seconds until somebody before a closed door looks for a way again
@@ -27,6 +28,7 @@ local OUTSIDE = -14.2 -- y: the yard is south of it
 ---@field goal Vector3
 ---@field looks_at Vector3?
 ---@field visits integer exhibits that it has looked at
+---@field done integer errands that it has done
 
 -- The exhibits: on the ground, in the rooms behind the hall, and on the gallery, as in
 -- make_assets.py.
@@ -98,7 +100,7 @@ function Visitors.begin(world, mesh)
     Unit.set_material(unit, "Hair", "materials/hair_" .. HAIR[i % #HAIR + 1])
     local agent = Agent.create(mesh, at, { speed = 1.3 + 0.6 * Math.random(), acceleration = 8 })
     local visitor = { agent = agent, unit = unit, heading = Quaternion.identity(), errand = 0,
-      goal = at, visits = 0 }
+      goal = at, visits = 0, done = 0 }
     Visitors.all[i] = visitor
     visitor.errand, visitor.pause = Math.random(0, ERRANDS), Math.random() * 10
   end
@@ -110,6 +112,7 @@ local function stands(visitor, dt)
 end
 
 local function arrives(visitor)
+  visitor.done = visitor.done + 1
   if visitor.looks_at then
     visitor.visits = visitor.visits + 1
     Visitors.seen = Visitors.seen + 1

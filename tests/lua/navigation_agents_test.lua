@@ -222,6 +222,88 @@ describe("agents", function()
     Application.release_world(world)
   end)
 
+  it("walk as fast as the root motion of their character", function()
+    local world = Application.new_world()
+    -- The clip rises by a metre in a second: lying down, the character goes along x.
+    local lies = Quaternion(Vector3.up(), -math.pi / 2) * Quaternion(Vector3.right(), -math.pi / 2)
+    local unit = World.spawn_unit(world, "models/column", Vector3(5, 10, 0), lies)
+    Unit.set_animation_root_mode(unit, "ignore")
+    local animation = Unit.crossfade_animation(unit, "animations/climb", 1, 0, true)
+    local agent = add(5, 10, { speed = 9, acceleration = 50 })
+    Agent.set_destination(agent, Vector3(35, 10, 0))
+    local seconds, speed = 0, nil
+    local function walk(time)
+      run(time, function()
+        World.update(world, STEP)
+        speed = Agent.use_root_motion(agent, unit, STEP)
+        Unit.set_local_position(unit, 1, Agent.position(agent))
+        seconds = seconds + STEP
+      end)
+    end
+    walk(1)
+    assert.near(1, speed, 0.01)
+    local from = Agent.position(agent).x
+    walk(3)
+    assert.near(3, Agent.position(agent).x - from, 0.1)
+    assert.near(1, Vector3.length(Agent.velocity(agent)), 0.02)
+    -- Twice as fast, and not at all.
+    Unit.crossfade_animation_set_speed(unit, animation, 2)
+    walk(0.5)
+    from = Agent.position(agent).x
+    walk(2)
+    assert.near(2, speed, 0.01)
+    assert.near(4, Agent.position(agent).x - from, 0.1)
+    Unit.stop_animation(unit)
+    walk(0.5)
+    from = Agent.position(agent).x
+    walk(1)
+    assert.equals(0, speed)
+    assert.near(0, Agent.position(agent).x - from, 0.01)
+    assert.equals("moving", Agent.state(agent))
+    Application.release_world(world)
+  end)
+
+  it("finish a link when the event of an animation comes", function()
+    NavigationMesh.add_link(mesh, Vector3(10, 10, 0), Vector3(30, 10, 0),
+      { name = "ladder", cost = 1, manual = true })
+    NavigationMesh.update(mesh, 0)
+    local world = Application.new_world()
+    local agent = add(8, 10)
+    local unit = World.spawn_unit(world, "units/stepper", Agent.position(agent))
+    local order, climber = {}, nil
+    function _G.on_animation_event(from, event)
+      if event == "step" and from == unit and climber then
+        order[#order + 1] = "step"
+        if #order == 3 then
+          Agent.finish_link(climber)
+          climber = nil
+        end
+      end
+    end
+    Agent.set_destination(agent, Vector3(32, 10, 0))
+    local start
+    for _ = 1, 600 do
+      NavigationMesh.update(mesh, STEP)
+      NavigationMesh.handle_links(mesh, {
+        ladder = function(entering)
+          climber, start = entering, Agent.position(entering)
+          order[#order + 1] = "climb"
+        end,
+      })
+      Agent.move_unit(agent, unit)
+      World.update(world, STEP)
+      if climber then
+        assert.equals("linking", Agent.state(agent))
+        assert.equals(start, Agent.position(agent))
+      end
+    end
+    _G.on_animation_event = nil
+    assert.same({ "climb", "step", "step" }, order)
+    assert.equals("arrived", Agent.state(agent))
+    assert.is_true(Agent.position(agent).x > 31)
+    Application.release_world(world)
+  end)
+
   it("can be destroyed by the function that handles their link", function()
     NavigationMesh.add_link(mesh, Vector3(10, 10, 0), Vector3(30, 10, 0),
       { name = "portal", cost = 1, manual = true })

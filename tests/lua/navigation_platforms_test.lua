@@ -144,6 +144,24 @@ describe("a platform of a level", function()
     Agent.destroy(rider)
   end)
 
+  it("answers requests for paths when it ends", function()
+    local answers = {}
+    local function ask(from, to)
+      NavigationMesh.find_path_async(lift, from, to, function(points, reason)
+        answers[#answers + 1] = { #points, reason or "found" }
+      end)
+    end
+    ask(Vector3(-1, -1, 0), Vector3(1, 1, 0))
+    play(0.1)
+    assert.same({ { 2, "found" } }, answers)
+    ask(Vector3(1, 1, 0), Vector3(-1, -1, 0))
+    ask(Vector3(1, 1, 0), Vector3(-1, 1, 0))
+    World.destroy_unit(world, unit)
+    play(0.1)
+    assert.is_false(NavigationMesh.alive(lift))
+    assert.same({ { 2, "found" }, { 0, "unreachable" }, { 0, "unreachable" } }, answers)
+  end)
+
   it("says what it did, or why it does nothing", function()
     local edits = {}
     for _, edit in ipairs(Level.navigation_edits(level)) do edits[edit.name] = edit end

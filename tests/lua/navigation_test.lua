@@ -34,6 +34,28 @@ end
 
 local LEFT, RIGHT = Vector3(5, 5, 0), Vector3(25, 5, 0)
 
+-- Returns the number of lines that a function shows in a frame, to a camera that sees all of them.
+local function lines_of(show)
+  local world, camera = Application.new_world(), Application.main_camera()
+  Camera.set_local_position(camera, Vector3(15, -60, 60))
+  Camera.set_local_rotation(camera, Quaternion(Vector3.right(), -math.pi / 4))
+  show()
+  Application.render_world(world, camera)
+  test.frames(1)
+  local count = 0
+  for _, draw in ipairs(test.draws()) do count = count + draw.count end
+  Application.release_world(world)
+  return count
+end
+
+local function num_edges(mesh, polygons)
+  local count = 0
+  for _, polygon in ipairs(polygons) do
+    count = count + #NavigationMesh.polygon_vertices(mesh, polygon)
+  end
+  return count
+end
+
 describe("a navigation mesh", function()
   local mesh
 
@@ -77,7 +99,6 @@ describe("a navigation mesh", function()
     local polygons, reason = NavigationMesh.partial_search(mesh, from, to)
     assert.same(NavigationMesh.search(mesh, from, to), polygons)
     assert.is_nil(reason)
-    assert.is_true(NavigationMesh.visualize_last_search(mesh) >= 0)
     local points = NavigationMesh.funnel(mesh, polygons, LEFT, RIGHT)
     assert.is_true(Vector3.distance(points[1], LEFT) < 0.5 and #points >= 4)
     assert.is_true(Vector3.distance(points[#points], RIGHT) < 0.5)
@@ -93,6 +114,95 @@ describe("a navigation mesh", function()
       RIGHT))
     assert.matches("the mesh has no polygon 9999", error_of(NavigationMesh.funnel, mesh, { 9999 },
       LEFT, RIGHT))
+  end)
+
+  it("shows the polygons that its last search has visited", function()
+    local from = NavigationMesh.find_polygon(mesh, LEFT)
+    local near = NavigationMesh.polygon_neighbors(mesh, from)[1]
+    local to = NavigationMesh.find_polygon(mesh, RIGHT)
+    local function shown()
+      return lines_of(function()
+        assert.equals(0, NavigationMesh.visualize_last_search(mesh))
+      end)
+    end
+    NavigationMesh.search(mesh, from, near)
+    assert.equals(num_edges(mesh, { from }), shown())
+    -- The end is found from the polygon before it, and not visited.
+    local path = NavigationMesh.search(mesh, from, to)
+    path[#path] = nil
+    local lines = shown()
+    assert.is_true(#path > 2 and lines >= num_edges(mesh, path), lines .. " lines")
+    -- What is shown lasts for a frame.
+    assert.equals(0, lines_of(function() end))
+  end)
+
+  it("is drawn as the edges of its polygons, with its links and agents", function()
+    local function shown() return lines_of(function() NavigationMesh.draw(mesh) end) end
+    local all = {}
+    for polygon = 1, NavigationMesh.num_polygons(mesh) do all[polygon] = polygon end
+    local edges = num_edges(mesh, all)
+    assert.is_true(edges > 8)
+    assert.equals(edges, shown())
+    NavigationMesh.add_link(mesh, LEFT, RIGHT)
+    NavigationMesh.update(mesh, 0)
+    local linked = shown()
+    assert.is_true(linked > edges, linked .. " lines")
+    local agent = Agent.create(mesh, LEFT)
+    local standing = shown()
+    assert.is_true(standing >= linked + 12, standing .. " lines")
+    Agent.set_destination(agent, Vector3(5, 28, 0))
+    for _ = 1, 20 do NavigationMesh.update(mesh, 1 / 60) end
+    local walking = shown()
+    assert.equals(standing + #Agent.path(agent), walking)
+    Agent.destroy(agent)
+    assert.equals(linked, shown())
+  end)
+
+  it("puts ends of paths in a wall on the nearest ground, if it is near", function()
+    -- The wall is a metre thick: its middle is nearer to ground than 2 metres, on both sides.
+    local inside = Vector3(15.2, 5, 0)
+    local path, reason = NavigationMesh.find_path(mesh, LEFT, inside)
+    assert.is_nil(reason)
+    local last = path[#path]
+    assert.is_true(Vector3.distance(last, inside) < 2 and last.x > 15.5, tostring(last))
+    path = NavigationMesh.find_path(mesh, Vector3(14.8, 5, 0), LEFT)
+    assert.is_true(path[1].x < 14.5, tostring(path[1]))
+    -- The middle of a thick one is not.
+    local points, triangles = {}, {}
+    push_box(points, triangles, { 0, 0, -1 }, { 30, 30, 0 })
+    for x = 12, 17 do push_box(points, triangles, { x, 0, 0 }, { x + 1, 24, 9 }) end
+    local thick = NavigationMesh.create_from_triangles(points, triangles, { region_min = 1 })
+    local middle = Vector3(15, 5, 0)
+    assert.matches("'to': no ground", error_of(NavigationMesh.find_path, thick, LEFT, middle))
+    assert.matches("'from': no ground", error_of(NavigationMesh.find_path, thick, middle, LEFT))
+    local agent = Agent.create(thick, LEFT)
+    assert.is_false(Agent.set_destination(agent, middle))
+    assert.equals("idle", Agent.state(agent))
+    Agent.destroy(agent)
+    NavigationMesh.destroy(thick)
+  end)
+
+  it("can be ten kilometres long, with larger cells or as a narrow strip", function()
+    local function strip(wide, options)
+      local points, triangles = {}, {}
+      push_box(points, triangles, { 0, 0, -1 }, { 10000, wide, 0 })
+      return NavigationMesh.create_from_triangles(points, triangles, options)
+    end
+    assert.matches("CELLS_MAX", error_of(strip, 10000))
+    local road = strip(12)
+    local from, to = Vector3(5, 6, 0), Vector3(9990, 6, 0)
+    local path, reason = NavigationMesh.find_path(road, from, to)
+    assert.is_nil(reason)
+    assert.is_true(Vector3.distance(path[#path], to) < 1)
+    local length = 0
+    for i = 2, #path do length = length + Vector3.distance(path[i - 1], path[i]) end
+    assert.is_true(length > 9984 and length < 9990, "length " .. length)
+    NavigationMesh.destroy(road)
+    local plain = strip(10000, { cell_size = 10, radius = 10 })
+    path, reason = NavigationMesh.find_path(plain, Vector3(50, 50, 0), Vector3(9900, 9900, 0))
+    assert.is_nil(reason)
+    assert.equals(2, #path)
+    NavigationMesh.destroy(plain)
   end)
 
   it("projects points to polygons", function()

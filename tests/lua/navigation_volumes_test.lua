@@ -120,6 +120,46 @@ describe("a volume of a navigation mesh", function()
     Agent.destroy(agent)
   end)
 
+  it("is no ground for paths where it closes all of it", function()
+    local count = NavigationMesh.num_polygons(mesh)
+    local volume = NavigationMesh.add_box(mesh, 0, Vector3(15, 15, 0), Vector3(900, 900, 9))
+    rebuild()
+    assert.equals(0, NavigationMesh.num_polygons(mesh))
+    assert.is_nil(NavigationMesh.random_point(mesh))
+    assert.is_nil(NavigationMesh.find_polygon(mesh, LEFT))
+    assert.matches("no ground", error_of(NavigationMesh.find_path, mesh, LEFT, RIGHT))
+    assert.matches("no ground", error_of(NavigationMesh.raycast, mesh, LEFT, RIGHT))
+    assert.matches("no ground", error_of(Agent.create, mesh, LEFT))
+    assert.equals(0, NavigationMesh.draw(mesh))
+    NavigationMesh.remove_volume(mesh, volume)
+    rebuild()
+    assert.equals(count, NavigationMesh.num_polygons(mesh))
+    assert.is_true(length() < 20.1)
+  end)
+
+  it("leaves a tile as it was if it makes it too complex", function()
+    local points = { 0, 0, 0, 100, 0, 0, 100, 100, 0, 0, 100, 0 }
+    local wide = NavigationMesh.create_from_triangles(points, { 1, 2, 3, 1, 3, 4 },
+      { cell_size = 0.1, tile_cells = 1000, radius = 0 })
+    local count, volumes = NavigationMesh.num_polygons(wide), {}
+    for i = 0, 1599 do
+      local position = Vector3(2 + i % 40 * 2.4, 2 + math.floor(i / 40) * 2.4, 0)
+      volumes[#volumes + 1] = NavigationMesh.add_cylinder(wide, 0, position, 0.8, 2)
+    end
+    local message
+    repeat
+      local ok, raised = pcall(NavigationMesh.update, wide, 0)
+      if not ok then message = raised end
+    until NavigationMesh.num_waiting_tiles(wide) == 0
+    assert.matches("baking failed in the tile from %(0%.0, 0%.0%) on: .*CORNERS_MAX", message)
+    assert.equals(count, NavigationMesh.num_polygons(wide))
+    assert.is_nil(NavigationMesh.raycast(wide, Vector3(1, 1, 0), Vector3(99, 99, 0)))
+    for i = 3, #volumes do NavigationMesh.remove_volume(wide, volumes[i]) end
+    repeat NavigationMesh.update(wide, 0) until NavigationMesh.num_waiting_tiles(wide) == 0
+    assert.is_not_nil(NavigationMesh.raycast(wide, Vector3(1, 1, 0), Vector3(99, 99, 0)))
+    NavigationMesh.destroy(wide)
+  end)
+
   it("is drawn with its mesh and agents", function()
     NavigationMesh.add_box(mesh, 7, Vector3(15, 15, 0), Vector3(6, 16, 2))
     rebuild()
@@ -128,6 +168,13 @@ describe("a volume of a navigation mesh", function()
     NavigationMesh.update(mesh, 1 / 60)
     assert.equals(1, NavigationMesh.num_agents(mesh))
     assert.equals(0, NavigationMesh.draw(mesh))
+    -- Lines that do not fit in are counted: a frame has room for 100,000.
+    local left_out, draws = 0, 0
+    while left_out == 0 and draws < 10000 do
+      left_out, draws = NavigationMesh.draw(mesh), draws + 1
+    end
+    assert.is_true(left_out > 0 and draws > 100, draws .. " draws, " .. left_out .. " left out")
+    Debug.clear()
     Agent.destroy(agent)
     assert.equals(0, NavigationMesh.num_agents(mesh))
     assert.matches("must be", error_of(NavigationMesh.draw, 1))

@@ -84,6 +84,8 @@ pub const PICTURES: &[(&str, &[u8])] = files![
     "docs/pictures/flow_difference.svg",
     "docs/pictures/flow_stop.png",
     "docs/pictures/flow_wire.png",
+    "docs/pictures/navigation.png",
+    "docs/pictures/navigation_doors.png",
     "docs/pictures/night_town.png",
     "docs/pictures/particles.png",
     "docs/pictures/platformer.png",

@@ -2,7 +2,7 @@
 //! progress, the changes of direction, and the arrivals.
 
 use super::agent_tests::Crowd;
-use super::agents::{AgentSettings, AgentState};
+use super::agents::{Agent, AgentSettings, AgentState};
 use super::bake::{BakeSettings, BakeSource};
 use super::mesh::NavigationMesh;
 use super::passages::Turn;
@@ -40,6 +40,36 @@ pub struct Measures {
     pub jitter: f32,
     turned: f32,
     walked_seconds: f32,
+}
+
+impl Measures {
+    /// Adds an update of some seconds: the agents with their positions in the world. `before` has
+    /// the velocities of the update before.
+    pub fn add(&mut self, agents: &[(&Agent, Vec3)], before: &mut [Vec2], step: f32) {
+        for (a, (agent, position)) in agents.iter().enumerate() {
+            self.longest_stuck = self.longest_stuck.max(agent.stuck_seconds);
+            self.longest_still = self.longest_still.max(agent.still_seconds);
+            let velocity = agent.velocity;
+            if agent.state == AgentState::Moving && velocity.length().min(before[a].length()) > SLOW
+            {
+                let (sin, cos) = (before[a].perp_dot(velocity), before[a].dot(velocity));
+                self.turned += atan2(sin, cos).abs();
+                self.walked_seconds += step;
+            }
+            before[a] = velocity;
+            for (other, at_other) in &agents[..a] {
+                let smaller = agent.settings.radius.min(other.settings.radius);
+                let apart = position.distance(*at_other);
+                let part = (agent.settings.radius + other.settings.radius - apart) / smaller;
+                self.deepest = self.deepest.max(part);
+                if part > OVERLAP_PART {
+                    self.overlap_seconds += step;
+                }
+            }
+        }
+        self.seconds += step;
+        self.jitter = self.turned / self.walked_seconds.max(step);
+    }
 }
 
 pub fn bake(boxes: &[([f32; 3], [f32; 3])], settings: BakeSettings) -> NavigationMesh {
@@ -106,40 +136,21 @@ impl Crowd {
             self.update();
             self.add_to(&mut measures, &mut before);
             self.add_free(&mut measures, &mut free);
-            measures.seconds += STEP;
             measures.arrived = self.arrived();
             if measures.arrived == self.handles.len() {
                 break;
             }
         }
-        measures.jitter = measures.turned / measures.walked_seconds.max(STEP);
         measures
     }
 
     fn add_to(&self, measures: &mut Measures, before: &mut [Vec2]) {
-        let agents: Vec<_> =
-            self.handles.iter().map(|agent| self.agents.slots.get(*agent).unwrap()).collect();
-        for (a, agent) in agents.iter().enumerate() {
-            measures.longest_stuck = measures.longest_stuck.max(agent.stuck_seconds);
-            measures.longest_still = measures.longest_still.max(agent.still_seconds);
-            let velocity = agent.velocity;
-            if agent.state == AgentState::Moving && velocity.length().min(before[a].length()) > SLOW
-            {
-                let (sin, cos) = (before[a].perp_dot(velocity), before[a].dot(velocity));
-                measures.turned += atan2(sin, cos).abs();
-                measures.walked_seconds += STEP;
-            }
-            before[a] = velocity;
-            for other in &agents[..a] {
-                let smaller = agent.settings.radius.min(other.settings.radius);
-                let apart = agent.at.position.distance(other.at.position);
-                let part = (agent.settings.radius + other.settings.radius - apart) / smaller;
-                measures.deepest = measures.deepest.max(part);
-                if part > OVERLAP_PART {
-                    measures.overlap_seconds += STEP;
-                }
-            }
-        }
+        let all = self.handles.iter().map(|agent| self.agents.slots.get(*agent).unwrap());
+        measures.add(
+            &all.map(|agent| (agent, agent.at.position)).collect::<Vec<_>>(),
+            before,
+            STEP,
+        );
     }
 
     /// Measures the times without progress of those whose way is free. `free` has the seconds for

@@ -147,12 +147,12 @@ fn agents_meet_on_stairs() {
     }
     // Where two streams press against each other between walls, agents overlap.
     let bounds = Bounds {
-        seconds: 50.0,
+        seconds: 30.0,
         stuck: 1.0,
-        still: 20.0,
-        overlap_seconds: 400.0,
-        deepest: 2.0,
-        jitter: 2.0,
+        still: 12.0,
+        overlap_seconds: 50.0,
+        deepest: 0.5,
+        jitter: 1.6,
     };
     check("stairs", &mut crowd, &bounds);
 }

@@ -2,12 +2,14 @@
 
 use crate::agents::{Agent, AgentSettings, AgentState, Agents};
 use crate::bake::{BakeSettings, BakeSource};
+use crate::crowd_scenes::Measures;
 use crate::mesh::{NavigationMesh, NearestPolygon};
 use crate::platforms::{MeshPose, Platform, StopSettings};
 use crate::tests::push_box;
+use engine_foundation::deterministic_math::sin_cos;
 use engine_foundation::handle::{Handle, HandleKind, Slots};
 use engine_foundation::tasks::TaskPool;
-use engine_foundation::{Quat, Vec3};
+use engine_foundation::{Quat, Vec2, Vec3};
 
 const STEP: f32 = 1.0 / 30.0;
 const LOWER: Vec3 = Vec3::new(22.0, 10.0, 0.0);
@@ -91,6 +93,12 @@ impl Building {
 
     fn position(&self, agent: Handle) -> Vec3 {
         self.agents.world_position(self.of(agent))
+    }
+
+    /// Adds an update to the measures of a crowd.
+    fn measure(&self, all: &[Handle], measures: &mut Measures, before: &mut [Vec2]) {
+        let of = |agent: &Handle| (self.of(*agent), self.position(*agent));
+        measures.add(&all.iter().map(of).collect::<Vec<_>>(), before, STEP);
     }
 
     fn update(&mut self) {
@@ -321,6 +329,86 @@ fn a_platform_can_be_on_another_one() {
     assert!(of.position(agent).distance(GALLERY) < 0.5);
     assert_eq!(of.agents.root(cart), of.ground);
     assert_eq!(of.agents.end_platform(&mut of.meshes, of.lift), [of.lift, cart]);
+}
+
+/// Lets as many agents ride up as down. Returns the measures of the crowd, and the most that were
+/// on the lift at a time.
+fn change_floors(count: usize, capacity: Option<usize>) -> (Measures, usize) {
+    let mut of = Building::new(1, capacity);
+    let block = |at: usize| Vec3::new((at / 8) as f32, (at % 8) as f32 - 4.0, 0.0);
+    let up: Vec<Handle> = (0..count).map(|at| of.add(START + block(at))).collect();
+    let down: Vec<Handle> = (0..count).map(|at| of.add(GALLERY + block(at))).collect();
+    up.iter().enumerate().for_each(|(at, agent)| of.send(*agent, GALLERY + block(at)));
+    down.iter().enumerate().for_each(|(at, agent)| of.send(*agent, START + block(at)));
+    let all: Vec<Handle> = up.iter().chain(&down).copied().collect();
+    let (mut measures, mut before) = (Measures::default(), vec![Vec2::ZERO; all.len()]);
+    let mut most = 0;
+    assert!(of.run_lift(&all, |of| {
+        of.measure(&all, &mut measures, &mut before);
+        most = most.max(of.agents.num_aboard(of.lift));
+    }));
+    (measures, most)
+}
+
+#[test]
+fn two_crowds_change_floors_by_a_lift() {
+    for (count, capacity, seconds, overlap) in [(12, Some(6), 60.0, 50.0), (20, None, 65.0, 260.0)]
+    {
+        let (measures, most) = change_floors(count, capacity);
+        assert!(most >= 6 && capacity.is_none_or(|capacity| most <= capacity), "{most}");
+        assert!(measures.seconds < seconds && measures.longest_stuck < 1.0, "{measures:?}");
+        // At the stops, those who get on and off overlap others.
+        assert!(measures.longest_still < 5.0 && measures.jitter < 2.0, "{measures:?}");
+        assert!(measures.overlap_seconds < overlap, "{measures:?}");
+    }
+}
+
+/// Lets agents on a circle change sides on a platform that moves and turns, or does not. Returns
+/// the state of all of them in the end.
+fn ferry(speed: f32, measures: &mut Measures) -> Vec<u64> {
+    let mut of = Building::new(1, None);
+    let deck = of.meshes.add(bake(&[([-14.0, -14.0, -0.5], [14.0, 14.0, 0.0])])).unwrap();
+    let pose = MeshPose { position: Vec3::new(0.0, 60.0, 0.0), rotation: Quat::IDENTITY };
+    let mesh = of.meshes.get(deck).unwrap();
+    of.agents.add_platform(Platform::new((deck, mesh), of.ground, pose, (5.0, None)));
+    let all: Vec<Handle> = (0..40)
+        .map(|at| {
+            let (sin, cos) = sin_cos(at as f32 / 40.0 * std::f32::consts::TAU);
+            let start = Vec3::new(cos, sin, 0.0) * 10.0;
+            let agent = of.add(pose.to_world(start));
+            of.send(agent, pose.to_world(-start));
+            agent
+        })
+        .collect();
+    let mut before = vec![Vec2::ZERO; all.len()];
+    for update in 0..900 {
+        let seconds = update as f32 * STEP * speed;
+        let (sin, cos) = sin_cos(seconds * 0.3);
+        let position = pose.position + Vec3::new(sin * 40.0, 40.0 - cos * 40.0, seconds * 0.2);
+        let rotation = Quat::from_rotation_z(seconds * 0.3);
+        of.agents.platform_mut(deck).unwrap().pose = MeshPose { position, rotation };
+        of.update();
+        of.measure(&all, measures, &mut before);
+    }
+    let is_there = |agent: &&Handle| of.of(**agent).state == AgentState::Arrived;
+    assert_eq!(all.iter().filter(is_there).count(), all.len());
+    if speed > 0.0 {
+        assert!(all.iter().all(|agent| of.position(*agent).z > 5.0));
+    }
+    let mut numbers = Vec::new();
+    all.iter().for_each(|agent| of.of(*agent).write_state(|number| numbers.push(number)));
+    numbers
+}
+
+#[test]
+fn a_crowd_on_a_moving_platform_walks_as_on_still_ground() {
+    let (mut still, mut moving) = (Measures::default(), Measures::default());
+    assert_eq!(ferry(0.0, &mut still), ferry(1.0, &mut moving));
+    for measures in [still, moving] {
+        assert!(measures.longest_stuck < 0.5 && measures.longest_still < 4.0, "{measures:?}");
+        assert!(measures.overlap_seconds < 4.0 && measures.deepest < 0.3, "{measures:?}");
+        assert!(measures.jitter < 0.8, "{measures:?}");
+    }
 }
 
 #[test]

@@ -198,6 +198,31 @@ fn meshes_are_equal_on_any_number_of_threads() {
 }
 
 #[test]
+fn a_bake_that_fails_names_its_tile() {
+    // 40 by 40 pillars, to the right of an empty tile.
+    let mut boxes = vec![(Vec3::new(0.05, 0.05, -1.0), Vec3::new(100.0, 50.0, 0.0))];
+    for at in 0..1600 {
+        let low = Vec3::new(51.0 + (at % 40) as f32 * 1.2, 1.0 + (at / 40) as f32 * 1.2, 0.0);
+        boxes.push((low, low + Vec3::new(0.6, 0.6, 3.0)));
+    }
+    let bake = |boxes: &[(Vec3, Vec3)], tile_cells: u32| {
+        let (mut vertices, mut triangles) = (Vec::new(), Vec::new());
+        for (low, high) in boxes {
+            push_box(&mut vertices, &mut triangles, *low, *high);
+        }
+        let source = BakeSource::new(vertices, triangles).unwrap();
+        let sizes = BakeSettings { cell_size: 0.1, cell_height: 0.1, ..BakeSettings::DEFAULT };
+        let settings = BakeSettings { radius: 0.0, tile_cells, ..sizes };
+        NavigationMesh::bake(source, settings, &TaskPool::new(Some(2)))
+    };
+    let error = bake(&boxes, 500).unwrap_err().message;
+    assert!(error.starts_with("baking failed in the tile from (50.0, 0.1) on: "), "{error}");
+    assert!(error.contains("(CORNERS_MAX)"), "{error}");
+    // With smaller tiles, and without most of the pillars, the mesh is baked.
+    assert!(bake(&boxes, 100).is_ok() && bake(&boxes[..200], 500).is_ok());
+}
+
+#[test]
 fn positions_off_the_mesh_find_no_polygon() {
     let mesh = scene(48, 1);
     assert_eq!(mesh.nearest(Vec3::new(f32::NAN, 0.0, 0.0), 2.0, 2.0), None);
