@@ -10,13 +10,14 @@ use engine_foundation::{Error, Handle, HandleKind, Slots, Vec3, counter, error, 
 use engine_navigation::agents::{AgentState, Agents};
 use engine_navigation::bake::{BakeSettings, BakeSource};
 use engine_navigation::grid::NavigationGrid;
+use engine_navigation::grid_outline::GridLine;
 use engine_navigation::jump_links::JumpRules;
 use engine_navigation::jumps::JumpSettings;
 use engine_navigation::mesh::NavigationMesh;
 use engine_navigation::outline::LineKind;
 use engine_navigation::queries::Flood;
 use engine_navigation::search::{PointPath, PolygonPath, Searcher};
-use engine_navigation::{GRIDS_MAX, MESHES_MAX, NavigationMeshId};
+use engine_navigation::{AgentId, GRIDS_MAX, MESHES_MAX, NavigationGridId, NavigationMeshId};
 use engine_world::WorldId;
 use engine_world::debug_lines::{DebugLine, LINES_MAX};
 use engine_world::level::LevelId;
@@ -44,7 +45,19 @@ fn color(kind: LineKind) -> [u8; 4] {
         LineKind::Agent => [255, 255, 255, 255],
         LineKind::Path => [255, 150, 0, 255],
         LineKind::Velocity => [60, 255, 60, 255],
-        LineKind::Desired => [160, 160, 160, 255],
+        LineKind::Desired | LineKind::Speed => [160, 160, 160, 255],
+        LineKind::Avoided => [255, 90, 200, 255],
+        LineKind::AvoidedWall => [235, 60, 60, 255],
+    }
+}
+
+fn grid_color(kind: GridLine) -> [u8; 4] {
+    match kind {
+        GridLine::Blocked => [235, 60, 60, 255],
+        GridLine::Cost(cost) if cost < 1.0 => [90, 200, 120, 255],
+        GridLine::Cost(_) => [230, 130, 80, 255],
+        GridLine::Flow => [80, 160, 220, 255],
+        GridLine::Target => [255, 220, 0, 255],
     }
 }
 
@@ -103,6 +116,7 @@ impl Navigation {
             write(handle, &|hash| {
                 mesh.write_state(&mut |number| hash.write_u64(number));
                 self.agents.write_passages(handle, |number| hash.write_u64(number));
+                self.agents.write_shared(handle, |number| hash.write_u64(number));
                 if let Some(platform) = self.agents.platform(handle) {
                     platform.write_state(|number| hash.write_u64(number));
                 }
@@ -221,6 +235,7 @@ impl Engine {
         counter!("navigation/waiting") += waiting;
         counter!("navigation/agents") += agents.count(mesh.0) as u64;
         counter!("navigation/stuck") += u64::from(agents.statistics.stuck);
+        counter!("navigation/held") += u64::from(agents.statistics.held);
         self.worlds.navigation.worst_wait = self.worlds.navigation.worst_wait.max(worst_wait);
         self.worlds.navigation.count_waits(mesh);
         Ok(())
@@ -318,6 +333,60 @@ impl Engine {
             let pose = navigation.agents.pose(id);
             of.outline(&mut |from, to, kind| each(pose.to_world(from), pose.to_world(to), kind));
         }
+        lines.show(None, &shown, -1.0).map_err(Error::new)?;
+        Ok(left_out)
+    }
+
+    /// Shows the velocities that an agent may have as debug lines for a frame. Returns the number
+    /// of lines that do not fit in. Shows nothing in a release.
+    ///
+    /// # Errors
+    /// Returns an error if too many lines are shown already.
+    pub fn show_avoidance(&mut self, agent: AgentId) -> Result<usize, Error> {
+        let Worlds { navigation, lines, .. } = &mut self.worlds;
+        let (mut shown, room) = (Vec::new(), lines.remaining().min(LINES_MAX / 2));
+        let mut left_out = 0;
+        let mesh = navigation.agents.slots.get(agent.0).map(|agent| agent.mesh);
+        let of = mesh.and_then(|mesh| navigation.meshes.get(mesh));
+        if let Some(of) = of.filter(|_| self.game.build != BuildMode::Release) {
+            navigation.agents.outline_avoidance(agent.0, of, &mut |from, to, kind| {
+                if shown.len() < room {
+                    shown.push(DebugLine { from, to, color: color(kind) });
+                } else {
+                    left_out += 1;
+                }
+            });
+        }
+        lines.show(None, &shown, -1.0).map_err(Error::new)?;
+        Ok(left_out)
+    }
+
+    /// Shows the cells of a grid and a flow field as debug lines for a frame. The grid begins at a
+    /// position, and its cells have sides of `size`. Returns the number of cells whose lines do not
+    /// fit in. Shows nothing in a release.
+    ///
+    /// # Errors
+    /// Returns an error if too many lines are shown already.
+    pub fn show_grid(
+        &mut self,
+        grid: NavigationGridId,
+        field: Option<usize>,
+        (position, size): (Vec3, f32),
+    ) -> Result<usize, Error> {
+        if self.game.build == BuildMode::Release {
+            return Ok(0);
+        }
+        let Worlds { navigation, lines, .. } = &mut self.worlds;
+        let (mut shown, room) = (Vec::new(), lines.remaining().min(LINES_MAX / 2));
+        let of = navigation.grids.get_mut(grid.0).expect("the handle was checked where it came in");
+        let left_out = of.outline(field, &mut |from, to, kind| {
+            let [from, to] = [from, to].map(|point| position + (point * size).extend(0.0));
+            let fits = shown.len() < room;
+            if fits {
+                shown.push(DebugLine { from, to, color: grid_color(kind) });
+            }
+            fits
+        });
         lines.show(None, &shown, -1.0).map_err(Error::new)?;
         Ok(left_out)
     }

@@ -1,5 +1,6 @@
 //! One agent: its settings and its state, and how it moves with the velocity that steering chose.
 
+use super::detours::Held;
 use super::following::Leader;
 use super::mesh::{NavigationMesh, NearestPolygon};
 use super::own_costs::OwnCosts;
@@ -89,19 +90,23 @@ pub enum AgentState {
     Arrived,
     /// It is at the end of a path that does not reach its destination.
     Partial,
+    /// Something that the mesh does not know holds it back, and it has not got around it. It tries
+    /// again after some seconds.
+    Blocked,
     /// Its mesh was destroyed, or has no ground near it any more.
     Lost,
 }
 
 impl AgentState {
     /// All states.
-    pub const ALL: [AgentState; 7] = [
+    pub const ALL: [AgentState; 8] = [
         AgentState::Idle,
         AgentState::Waiting,
         AgentState::Moving,
         AgentState::Linking,
         AgentState::Arrived,
         AgentState::Partial,
+        AgentState::Blocked,
         AgentState::Lost,
     ];
 
@@ -114,6 +119,7 @@ impl AgentState {
             AgentState::Linking => "linking",
             AgentState::Arrived => "arrived",
             AgentState::Partial => "partial",
+            AgentState::Blocked => "blocked",
             AgentState::Lost => "lost",
         }
     }
@@ -182,6 +188,7 @@ pub struct Agent {
     /// Narrow passage that comes next on its path, and its turn there.
     pub(super) approach: Approach,
     pub(super) turn: Turn,
+    pub(super) held: Held,
 }
 
 impl Agent {
@@ -217,6 +224,7 @@ impl Agent {
             ride: None,
             approach: Approach::default(),
             turn: Turn::Free,
+            held: Held::default(),
         }
     }
 
@@ -241,6 +249,7 @@ impl Agent {
         self.swirl = 0.0;
         self.queue = (0, 0);
         self.turn = Turn::Free;
+        self.held = Held::default();
         self.restart_progress();
     }
 
@@ -263,7 +272,8 @@ impl Agent {
             return slot.position.distance(self.at.position);
         }
         if self.path.polygons.is_empty() {
-            return 0.0;
+            // On a detour, which leads off the path.
+            return self.detour_point().map_or(0.0, |_| self.end.distance(self.at.position));
         }
         let (mut sum, mut before) = (0.0, self.at.position);
         self.path.corners(mesh, self.at.position, self.end, |point, _| {
@@ -305,15 +315,25 @@ impl Agent {
             self.follow_path(mesh);
         }
         self.return_to_end();
+        if self.state == AgentState::Blocked {
+            self.wait_blocked(step);
+        }
         if self.state != AgentState::Moving {
             return;
         }
-        self.enter_link(mesh, step);
+        let detour = self.held.detour;
+        if detour.is_none() {
+            self.enter_link(mesh, step);
+        }
         if self.state != AgentState::Moving {
             return;
         }
+        self.note_held(self.desired.length() * step, step);
         let moved = (self.at.position - before).truncate();
         self.count_progress(moved.dot(self.desired.normalize_or_zero()), &result, step);
+        if let Some(detour) = detour {
+            return self.follow_detour(detour, step);
+        }
         if self.leader.is_some() {
             self.end_of_following(&result);
         } else {
@@ -329,6 +349,7 @@ impl Agent {
         let moved = (self.at.position - before).truncate();
         let toward = moved.dot(self.desired.normalize_or_zero());
         self.advance = (self.advance + toward).max(-self.settings.radius);
+        self.held.back -= toward.min(0.0);
         self.follow_path(mesh);
     }
 
@@ -428,7 +449,8 @@ impl Agent {
         // Pushed aside: go back through a neighbour, or ask for another path.
         if !self.path.rejoin(mesh, self.at.polygon, PATH_LOOKAHEAD) {
             self.path = PolygonPath::default();
-            if self.state == AgentState::Moving && self.leader.is_none() {
+            let is_on_path = self.leader.is_none() && self.held.detour.is_none();
+            if self.state == AgentState::Moving && is_on_path {
                 self.state = AgentState::Waiting;
             }
         }
@@ -464,6 +486,7 @@ impl Agent {
         self.path.polygons.iter().for_each(|polygon| write(u64::from(*polygon)));
         write(self.link().map_or(0, |link| u64::from(link) + 1));
         write(u64::from(self.queue.0) | u64::from(self.queue.1) << 32);
+        self.held.write_state(&mut write);
         if let Some(leader) = &self.leader {
             leader.write_state(&mut write);
         }

@@ -15,6 +15,7 @@ use super::platforms::Platform;
 use super::requests::SearchLane;
 use super::routes::TravelTarget;
 use super::search::{PolygonPath, Searcher};
+use super::shared_targets::SharedTarget;
 use super::steering::{self, Steering};
 use super::volumes::Renumbering;
 use engine_foundation::handle::{Handle, HandleKind};
@@ -38,6 +39,8 @@ pub struct AgentStatistics {
     pub nodes: u32,
     pub waiting: u32,
     pub stuck: u32,
+    /// Agents that physics holds back.
+    pub held: u32,
 }
 
 /// All agents.
@@ -46,6 +49,7 @@ pub struct Agents {
     pub(super) requests: u64,
     pub(super) searcher: Searcher,
     pub(super) lanes: Vec<SearchLane>,
+    pub(super) shared: Vec<SharedTarget>,
     pub statistics: AgentStatistics,
     pub(super) passages: Vec<Passages>,
     /// Meshes with the agents that have entered a link in their last update.
@@ -69,6 +73,7 @@ impl Default for Agents {
             requests: 0,
             searcher: Searcher::default(),
             lanes: Vec::new(),
+            shared: Vec::new(),
             statistics: AgentStatistics::default(),
             passages: Vec::new(),
             entered: Vec::new(),
@@ -113,6 +118,7 @@ impl Agents {
             if agent.leader.is_some() {
                 agent.end_following();
             }
+            agent.note_new_destination(destination);
             agent.destination = Some(destination);
             if agent.traversal.is_some() {
                 agent.search_after_link();
@@ -180,6 +186,7 @@ impl Agents {
             agent.lose();
         }
         self.forget_passages(mesh);
+        self.forget_shared(mesh);
     }
 
     /// Gives the agents of a mesh the numbers that polygons have after tiles were built again.
@@ -335,6 +342,7 @@ impl Agents {
             if agent.stuck_seconds >= STUCK_SECONDS {
                 self.statistics.stuck += 1;
             }
+            self.statistics.held += u32::from(agent.is_held());
             if has_entered && let Some(agent) = self.slots.handle_at(row) {
                 self.entered.push((id, agent));
             }

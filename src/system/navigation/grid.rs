@@ -1,5 +1,6 @@
 //! Navigation grids: cells with costs. Cells are squares with four or eight neighbours, or
-//! hexagons. Paths are in grid_path.rs, flow fields in grid_flow.rs.
+//! hexagons. Paths are in grid_path.rs, other queries in grid_queries.rs, flow fields in
+//! grid_flow.rs.
 //!
 //! Inside, cells are *nodes*: indices into arrays with a border of blocked cells around the grid,
 //! so that every neighbour of a cell exists.
@@ -49,6 +50,8 @@ pub struct NavigationGrid {
     pub(super) least: f32,
     pub(super) most: f32,
     pub(super) version: u32,
+    /// Nodes of the last changes, one for each version.
+    pub(super) changes: Vec<u32>,
     pub(super) marks: Vec<CellMark>,
     pub(super) stamp: u32,
     pub(super) heap: BinaryHeap<Reverse<u64>>,
@@ -70,6 +73,7 @@ impl NavigationGrid {
             least: 1.0,
             most: 1.0,
             version: 0,
+            changes: Vec::new(),
             marks: Vec::new(),
             stamp: 0,
             heap: BinaryHeap::new(),
@@ -135,6 +139,7 @@ impl NavigationGrid {
             self.most = self.most.max(cost);
         }
         self.version = self.version.wrapping_add(1);
+        self.note_change(node as u32);
     }
 
     /// Returns the steps to the neighbours of a node.
@@ -179,6 +184,10 @@ impl NavigationGrid {
             name.bytes().for_each(|byte| write(u64::from(byte)));
             write(field.targets.len() as u64);
             field.targets.iter().for_each(|target| write(u64::from(*target)));
+            if let Some((threats, factor)) = &field.threats {
+                threats.bytes().for_each(|byte| write(u64::from(byte)));
+                write(u64::from(factor.to_bits()) << 32 | threats.len() as u64);
+            }
         }
     }
 }

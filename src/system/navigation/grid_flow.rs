@@ -1,4 +1,5 @@
-//! Flow fields of navigation grids: the cost of the way from every cell to the nearest target.
+//! Flow fields of navigation grids: the cost of the way from every cell to the nearest target, or
+//! away from the targets of another field. What changed cells change is in grid_flow_change.rs.
 
 use super::grid::{DIAGONAL, GridShape, NavigationGrid, key};
 use std::cmp::Reverse;
@@ -8,17 +9,20 @@ pub const FLOW_FIELDS_MAX: usize = 64;
 /// Buckets of distances above which a heap is used instead.
 const BUCKETS_MAX: usize = 4096;
 /// Distance of blocked nodes: below that of all others, so that no way into them is shorter.
-const BLOCKED: f32 = -1.0;
+pub(super) const BLOCKED: f32 = -1.0;
 
 /// Distances of all cells to the nearest target.
 #[derive(Clone, Debug, Default)]
 pub(super) struct FlowField {
     name: String,
     pub targets: Vec<u32>,
+    /// Field from whose targets it leads away, and how much: a metre towards them costs as much as
+    /// this many metres.
+    pub threats: Option<(String, f32)>,
     /// Version of the grid for which it was computed; `None` if it was not.
     version: Option<u32>,
     /// Distances of nodes; [`BLOCKED`] if they cannot be entered.
-    distances: Vec<f32>,
+    pub distances: Vec<f32>,
 }
 
 impl FlowField {
@@ -33,24 +37,53 @@ impl NavigationGrid {
     /// Sets the targets of the flow field with a name, which is created if it does not exist.
     /// Without targets the field is removed. Returns false if there are too many fields.
     pub fn set_targets(&mut self, name: &str, targets: &[u32]) -> bool {
-        let found = self.fields.iter().position(|field| field.name == name);
-        match found {
-            Some(at) if targets.is_empty() => {
-                self.fields.remove(at);
-            }
+        if targets.is_empty() {
+            self.fields.retain(|field| field.name != name);
+            self.forget_followers(name);
+            return true;
+        }
+        self.set_field(FlowField {
+            name: name.to_string(),
+            targets: targets.to_vec(),
+            ..FlowField::default()
+        })
+    }
+
+    /// Has a flow field lead away from the targets of another one, which has targets of its own.
+    /// Returns false if there are too many fields.
+    pub fn set_flee(&mut self, name: &str, threats: &str, factor: f32) -> bool {
+        self.set_field(FlowField {
+            name: name.to_string(),
+            threats: Some((threats.to_string(), factor)),
+            ..FlowField::default()
+        })
+    }
+
+    fn set_field(&mut self, field: FlowField) -> bool {
+        self.forget_followers(&field.name);
+        match self.field(&field.name) {
             Some(at) => {
-                self.fields[at].targets = targets.to_vec();
-                self.fields[at].version = None;
+                let distances = std::mem::take(&mut self.fields[at].distances);
+                self.fields[at] = FlowField { distances, ..field };
             }
-            None if targets.is_empty() => {}
             None if self.fields.len() >= FLOW_FIELDS_MAX => return false,
-            None => self.fields.push(FlowField {
-                name: name.to_string(),
-                targets: targets.to_vec(),
-                ..FlowField::default()
-            }),
+            None => self.fields.push(field),
         }
         true
+    }
+
+    /// Has the fields that lead away from a field computed again.
+    fn forget_followers(&mut self, name: &str) {
+        for field in &mut self.fields {
+            if field.threats.as_ref().is_some_and(|(threats, _)| threats == name) {
+                field.version = None;
+            }
+        }
+    }
+
+    /// Returns the name of the field from whose targets a field leads away, if it does.
+    pub fn field_threats(&self, field: usize) -> Option<&str> {
+        self.fields[field].threats.as_ref().map(|(threats, _)| threats.as_str())
     }
 
     /// Returns the names of the flow fields.
@@ -64,11 +97,10 @@ impl NavigationGrid {
     }
 
     /// Returns the cost of the way from a cell to the nearest target of a field, and the next cell
-    /// on it: the cell itself at a target. Returns `None` if no way leads to a target.
+    /// on it: the cell itself at a target, or where a field that leads away ends. Returns `None` if
+    /// no way leads to a target.
     pub fn flow(&mut self, field: usize, cell: u32) -> Option<(f32, u32)> {
-        if self.fields[field].version != Some(self.version) {
-            self.compute(field);
-        }
+        self.update_field(field);
         let distances = &self.fields[field].distances;
         let node = self.node(cell);
         let distance = distances[node as usize];
@@ -79,15 +111,33 @@ impl NavigationGrid {
         if distance == f32::MAX || distance == BLOCKED {
             return None;
         }
-        let mut best = (f32::MAX, node);
+        let is_away = self.fields[field].threats.is_some();
+        let mut best = (if is_away { distance } else { f32::MAX }, node);
         self.each_neighbor(node, |near, length, _| {
             let left = distances[near as usize];
             let way = left + length * self.costs[near as usize];
-            if left < f32::MAX && way < best.0 {
+            let is_better = if is_away { way <= best.0 } else { way < best.0 };
+            if left < f32::MAX && is_better {
                 best = (way, near);
             }
         });
         Some((distance, self.cell_of(best.1)))
+    }
+
+    /// Brings a field up to date.
+    fn update_field(&mut self, field: usize) {
+        let known = &mut self.fields[field];
+        let before = known.version.replace(self.version);
+        if before == Some(self.version) {
+            return;
+        }
+        if let Some((threats, factor)) = known.threats.clone() {
+            let threats = self.field(&threats);
+            return self.compute_away(field, threats, factor);
+        }
+        if !before.is_some_and(|before| self.change_field(field, before)) {
+            self.compute(field);
+        }
     }
 
     /// Computes a field by Dijkstra's algorithm from all targets. Cells wait in buckets of
@@ -95,7 +145,6 @@ impl NavigationGrid {
     /// does not matter (R. Dial, "Algorithm 360", 1969; E. Denardo and B. Fox, 1979).
     fn compute(&mut self, field: usize) {
         let mut known = std::mem::take(&mut self.fields[field]);
-        known.version = Some(self.version);
         known.distances.clear();
         let free = |cost: &f32| if *cost > 0.0 { f32::MAX } else { BLOCKED };
         known.distances.extend(self.costs.iter().map(free));
@@ -112,6 +161,41 @@ impl NavigationGrid {
         } else {
             self.fill_by_heap(&mut known.distances, &targets);
         }
+        self.fields[field] = known;
+    }
+
+    /// Computes a field that leads away: each cell is a target, at which a cost is left that is
+    /// lower the farther away the threats are. Cells from which no threat is reached are as good
+    /// as the best of the others.
+    fn compute_away(&mut self, field: usize, threats: Option<usize>, factor: f32) {
+        // A field that leads away from one that does so, too, does not count it.
+        let threats = threats.filter(|at| self.fields[*at].threats.is_none());
+        if let Some(threats) = threats {
+            self.update_field(threats);
+        }
+        let mut known = std::mem::take(&mut self.fields[field]);
+        let away = threats.map(|at| &self.fields[at].distances[..]).unwrap_or_default();
+        let is_known = |away: &f32| *away != BLOCKED && *away < f32::MAX;
+        let most = away.iter().copied().filter(is_known).fold(0.0, f32::max);
+        known.distances.clear();
+        known.distances.extend(self.costs.iter().enumerate().map(|(node, cost)| {
+            let away = away.get(node).copied().filter(is_known).unwrap_or(most);
+            if *cost > 0.0 { (most - away) * factor } else { BLOCKED }
+        }));
+        // The others are reached from those that are better than the ways over their neighbours.
+        let distances = &known.distances;
+        let is_first = |node: &u32| {
+            let mut is_best = distances[*node as usize] != BLOCKED;
+            self.each_neighbor(*node, |near, length, _| {
+                let way = distances[near as usize] + length * self.costs[near as usize];
+                is_best &= way >= distances[*node as usize];
+            });
+            is_best
+        };
+        let stride = self.stride() as u32;
+        let inner = stride + 1..self.costs.len() as u32 - stride - 1;
+        let first: Vec<u32> = inner.filter(is_first).collect();
+        self.fill_by_heap(&mut known.distances, &first);
         self.fields[field] = known;
     }
 
@@ -142,10 +226,12 @@ impl NavigationGrid {
         }
     }
 
-    fn fill_by_heap(&mut self, distances: &mut [f32], targets: &[u32]) {
+    /// Finds the ways over some nodes, whose distances are known.
+    pub(super) fn fill_by_heap(&mut self, distances: &mut [f32], nodes: &[u32]) {
         let mut heap = std::mem::take(&mut self.heap);
         heap.clear();
-        heap.extend(targets.iter().map(|node| Reverse(key(0.0, *node))));
+        let entry = |node: &u32| Reverse(key(distances[*node as usize], *node));
+        heap.extend(nodes.iter().map(entry));
         while let Some(Reverse(top)) = heap.pop() {
             let node = top as u32;
             if key(distances[node as usize], node) == top {

@@ -5,6 +5,7 @@ use super::bake::{
     AREAS_MAX, BakeSettings, BakeSource, HeightGrid, TILE_SIDE, TileLayout, TileMesh, bake_tile,
     fan_height,
 };
+use super::fields::Field;
 use super::hierarchy::Hierarchy;
 use super::jumps::{Jumps, NO_JUMP};
 use super::own_costs::View;
@@ -94,6 +95,7 @@ pub struct NavigationMesh {
     /// Areas of all polygons, one bit each; 0 until they are counted.
     pub(super) used_areas: u64,
     pub(super) requests: PathRequests,
+    pub(super) fields: Vec<Field>,
 }
 
 /// Returns the tiles of triangles, which are sorted by them.
@@ -177,6 +179,7 @@ impl NavigationMesh {
             views: Vec::new(),
             used_areas: 0,
             requests: PathRequests::default(),
+            fields: Vec::new(),
         };
         mesh.costs[0] = 0.0;
         mesh.assemble()?;
@@ -530,6 +533,7 @@ impl NavigationMesh {
         self.volumes.write_state(write);
         self.jumps.write_state(write);
         self.requests.write_state(write);
+        self.fields.iter().for_each(|field| field.write_state(write));
     }
 }
 

@@ -9,11 +9,17 @@ mod cluster_table;
 mod clusters;
 mod cone;
 pub mod cover;
+mod detours;
+mod dijkstra_map;
 mod far_search;
+pub mod fields;
 mod following;
 pub mod grid;
 mod grid_flow;
+mod grid_flow_change;
+pub mod grid_outline;
 mod grid_path;
+mod grid_queries;
 mod hierarchy;
 pub mod islands;
 pub mod jump_links;
@@ -38,6 +44,7 @@ mod requests;
 mod rides;
 pub mod routes;
 pub mod search;
+mod shared_targets;
 mod sight;
 mod steering;
 mod straighten;
@@ -55,7 +62,11 @@ mod crowd_scenes;
 #[cfg(test)]
 mod crowd_tests;
 #[cfg(test)]
+mod detour_tests;
+#[cfg(test)]
 mod edit_tests;
+#[cfg(test)]
+mod field_tests;
 #[cfg(test)]
 mod following_tests;
 #[cfg(test)]

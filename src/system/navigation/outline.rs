@@ -3,14 +3,18 @@
 use super::agents::{Agent, AgentState, Agents};
 use super::jumps::NO_JUMP;
 use super::mesh::NavigationMesh;
+use super::neighbors::Snapshot;
+use super::steering;
 use engine_foundation::deterministic_math::sin_cos;
-use engine_foundation::{Handle, Vec3};
+use engine_foundation::{Handle, Vec2, Vec3};
 
 /// Height of lines above the ground, in metres.
 const LIFT: f32 = 0.05;
 /// Parts of the arc of a link, and of the circle of an agent.
 const ARC_PARTS: u16 = 8;
 const CIRCLE_PARTS: u16 = 12;
+/// Length of ticks, as a part of the highest speed of an agent.
+const TICK: f32 = 0.15;
 
 /// Meaning of a line.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -31,6 +35,11 @@ pub enum LineKind {
     /// Velocity of an agent, and the velocity that it would have without others.
     Velocity,
     Desired,
+    /// Border of the velocities that an agent may have, because of another one or of a wall, and
+    /// its highest speed.
+    Avoided,
+    AvoidedWall,
+    Speed,
 }
 
 impl NavigationMesh {
@@ -85,6 +94,48 @@ impl Agents {
             let ashore = pose.to_local(ground.to_world(stop.settings.ashore));
             let lift = Vec3::Z * LIFT;
             each(stop.settings.aboard + lift, ashore + lift, kind);
+        }
+    }
+
+    /// Calls `each` with the borders of the velocities that an agent may have, as others and walls
+    /// leave them: a metre is a metre a second. Ticks point to the velocities that it may not have.
+    pub fn outline_avoidance(
+        &self,
+        handle: Handle,
+        mesh: &NavigationMesh,
+        each: &mut dyn FnMut(Vec3, Vec3, LineKind),
+    ) {
+        let Some(agent) = self.slots.get(handle) else { return };
+        let of_mesh = || self.slots.iter().filter(|(_, other)| other.mesh == agent.mesh);
+        let on_ground = || of_mesh().filter(|(_, other)| other.state != AgentState::Lost);
+        let Some(at) = on_ground().position(|(other, _)| other == handle) else { return };
+        let mut snapshot = Snapshot::default();
+        snapshot.take(on_ground().map(|(_, other)| other));
+        let pose = self.pose(agent.mesh);
+        let middle = agent.at.position + Vec3::Z * LIFT;
+        let mut each = |from: Vec2, to: Vec2, kind| {
+            let point = |by: Vec2| pose.to_world(middle + by.extend(0.0));
+            each(point(from), point(to), kind);
+        };
+        let speed = agent.settings.speed;
+        let rim = |at: u16| {
+            let angle = f32::from(at) / f32::from(CIRCLE_PARTS) * std::f32::consts::TAU;
+            let (sin, cos) = sin_cos(angle);
+            Vec2::new(cos, sin) * speed
+        };
+        (0..CIRCLE_PARTS).for_each(|at| each(rim(at), rim(at + 1), LineKind::Speed));
+        let (planes, walls) = steering::half_planes(mesh, agent, &snapshot, at);
+        for (number, plane) in planes.iter().enumerate() {
+            let kind = if number < walls { LineKind::AvoidedWall } else { LineKind::Avoided };
+            // The part of the line within the highest speed.
+            let nearest = plane.point - plane.direction * plane.point.dot(plane.direction);
+            let half = (speed * speed - nearest.length_squared()).max(0.0).sqrt();
+            if half > 0.0 {
+                let along = plane.direction * half;
+                each(nearest - along, nearest + along, kind);
+                let right = Vec2::new(plane.direction.y, -plane.direction.x);
+                each(nearest, nearest + right * (speed * TICK), kind);
+            }
         }
     }
 

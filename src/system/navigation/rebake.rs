@@ -2,6 +2,7 @@
 //! goes over to the new one. The volumes and links of files have low numbers, those of the game
 //! higher ones.
 
+use super::fields::Field;
 use super::jumps::LINKS_MAX;
 use super::mesh::NavigationMesh;
 use super::volumes::{Renumbering, VOLUMES_MAX};
@@ -40,7 +41,8 @@ impl NavigationMesh {
     }
 
     /// Takes over what the game has changed in an old mesh of the same level: its volumes and
-    /// links, which keep their numbers, and closed polygons, whose ground is closed again.
+    /// links, which keep their numbers, flow fields, and closed polygons, whose ground is closed
+    /// again.
     pub fn adopt(&mut self, old: &NavigationMesh) {
         let of_game = FILE_NUMBERS + 1..;
         for (number, volume) in old.volumes.volumes.range(of_game.clone()) {
@@ -55,6 +57,8 @@ impl NavigationMesh {
         self.jumps.last = self.jumps.last.max(old.jumps.last);
         // Paths of the old mesh are outdated.
         self.version = old.version.wrapping_add(1).max(self.version);
+        self.fields.clone_from(&old.fields);
+        self.fields.iter_mut().for_each(Field::forget);
         self.close_ground_of(old);
     }
 

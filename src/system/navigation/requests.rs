@@ -1,12 +1,14 @@
 //! Searches of agents: who asks for a path, and the answers within a budget of polygons. Agents
 //! that have a path follow it until theirs is answered. Those without one come first. Searches are
 //! dealt to a fixed number of lanes, which search at the same time, with the same results on any
-//! number of threads.
+//! number of threads. Agents with the same destination share a map of the ways to it, see
+//! shared_targets.rs.
 
 use super::agent::{Agent, AgentState, Request, STUCK_SECONDS};
 use super::agents::Agents;
 use super::mesh::{NavigationMesh, NearestPolygon};
 use super::search::{PolygonPath, SEARCH_NODES_DEFAULT, Searcher};
+use super::shared_targets::{Answer, SharedTarget};
 use engine_foundation::Error;
 use engine_foundation::tasks::TaskPool;
 
@@ -14,6 +16,8 @@ use engine_foundation::tasks::TaskPool;
 pub const UPDATE_NODES: usize = 4096;
 /// Lanes that search at the same time.
 const LANES: usize = 4;
+/// Polygons of a way of a shared destination that count as a node.
+const POLYGONS_OF_NODE: usize = 16;
 /// Distance between the ends of two paths that lead equally far, in radii.
 const SAME_END_RADII: f32 = 1.0;
 
@@ -33,6 +37,8 @@ pub(super) struct SearchLane {
 struct AgentSearch {
     row: u32,
     ends: Option<(NearestPolygon, NearestPolygon)>,
+    /// Shared destination that knows the way.
+    shared: Option<usize>,
     path: PolygonPath,
 }
 
@@ -41,26 +47,38 @@ impl SearchLane {
         (self.count, self.answered, self.nodes) = (0, 0, 0);
     }
 
-    fn add(&mut self, row: u32, ends: (NearestPolygon, NearestPolygon)) {
+    fn add(&mut self, row: u32, ends: (NearestPolygon, NearestPolygon), shared: Option<usize>) {
         if self.count == self.searches.len() {
             self.searches.push(AgentSearch::default());
         }
         let search = &mut self.searches[self.count];
-        (search.row, search.ends) = (row, Some(ends));
+        (search.row, search.ends, search.shared) = (row, Some(ends), shared);
         self.count += 1;
     }
 
     /// Searches until the nodes are used up.
-    fn advance(&mut self, mesh: &NavigationMesh, nodes_max: usize) {
+    fn advance(
+        &mut self,
+        mesh: &NavigationMesh,
+        shared_targets: &[SharedTarget],
+        nodes_max: usize,
+    ) {
         for search in &mut self.searches[..self.count] {
             if self.nodes >= nodes_max {
                 break;
             }
-            if let Some((start, target)) = search.ends {
-                let path = &mut search.path;
-                self.searcher.search(mesh, start, target, SEARCH_NODES_DEFAULT, path);
-            }
-            self.nodes += self.searcher.visited().len();
+            let Some(ends) = search.ends else { continue };
+            let path = &mut search.path;
+            self.nodes += match search.shared {
+                Some(at) => {
+                    self.searcher.follow(mesh, &shared_targets[at].map, ends, path);
+                    path.polygons.len().div_ceil(POLYGONS_OF_NODE)
+                }
+                None => {
+                    self.searcher.search(mesh, ends.0, ends.1, SEARCH_NODES_DEFAULT, path);
+                    self.searcher.visited().len()
+                }
+            };
             self.answered += 1;
         }
     }
@@ -74,6 +92,7 @@ impl Agents {
             let row = self.rows[at] as usize;
             let agent = self.slots.at_mut(row).expect("it was listed");
             if agent.destination.is_none() {
+                agent.request = None;
                 continue;
             }
             let is_outdated = agent.is_outdated(mesh);
@@ -85,6 +104,9 @@ impl Agents {
             let is_stuck = is_moving && agent.stuck_seconds > agent.repair_seconds;
             if is_stuck {
                 agent.repair_seconds += STUCK_SECONDS;
+                if agent.begin_detour(mesh) {
+                    continue;
+                }
             }
             let is_waiting = agent.state == AgentState::Waiting;
             let is_asking = match agent.request {
@@ -105,6 +127,7 @@ impl Agents {
             let agent = self.slots.at(*row as usize).expect("it was listed");
             if let Some(request) = agent.request
                 && agent.traversal.is_none()
+                && agent.destination.is_some()
             {
                 self.queue.push((request, *row));
             }
@@ -123,18 +146,22 @@ impl Agents {
         nodes_max: usize,
         pool: &TaskPool,
     ) -> Result<usize, Error> {
-        let waiting = self.deal_requests();
+        let waiting = self.count_requests();
         if waiting == 0 {
             return Ok(0);
         }
-        let nodes = nodes_max.div_ceil(LANES);
+        self.queue.sort_unstable();
+        let of_shared = self.advance_shared(mesh, nodes_max, pool)?;
+        let dealt = self.deal_requests(mesh);
+        let nodes = nodes_max.saturating_sub(of_shared).max(1).div_ceil(LANES);
         // A search costs as much as hundreds of items of other systems.
-        let tasks = pool.tasks(waiting * 250)?;
+        let tasks = pool.tasks(dealt * 250)?;
+        let shared_targets = &self.shared;
         tasks.each_slice(pool.task("navigation"), &mut self.lanes, |_, piece| {
-            piece.iter_mut().for_each(|lane| lane.advance(mesh, nodes));
+            piece.iter_mut().for_each(|lane| lane.advance(mesh, shared_targets, nodes));
             Ok(())
         })?;
-        let (mut nodes, mut searches) = (0, 0);
+        let (mut nodes, mut searches) = (of_shared, 0);
         let mut lanes = std::mem::take(&mut self.lanes);
         for lane in &mut lanes {
             for search in &mut lane.searches[..lane.answered] {
@@ -153,31 +180,34 @@ impl Agents {
         Ok(nodes)
     }
 
-    /// Deals the searches that wait to the lanes, the oldest ones first. Returns their number.
-    fn deal_requests(&mut self) -> usize {
-        self.count_requests();
-        self.queue.sort_unstable();
+    /// Deals the searches that wait to the lanes, the oldest ones first, without those whose shared
+    /// destination does not know their way yet. Returns their number.
+    fn deal_requests(&mut self, mesh: &NavigationMesh) -> usize {
         self.lanes.resize_with(LANES, SearchLane::default);
         self.lanes.iter_mut().for_each(SearchLane::begin);
-        let mut waiting = 0;
-        for (_, row) in &self.queue {
-            let agent = self.slots.at_mut(*row as usize).expect("it was listed");
-            match agent.destination {
-                Some(target) => {
-                    self.lanes[waiting % LANES].add(*row, (agent.at, target));
-                    waiting += 1;
-                }
-                None => agent.request = None,
-            }
+        let mut dealt = 0;
+        for at in 0..self.queue.len() {
+            let row = self.queue[at].1;
+            let agent = self.slots.at(row as usize).expect("it was listed");
+            let Some(target) = agent.destination else { continue };
+            let ends = (agent.at, target);
+            let shared = match self.shared_answer(mesh, agent) {
+                Answer::Unfinished => continue,
+                Answer::Known(at) => Some(at),
+                Answer::Alone => None,
+            };
+            self.lanes[dealt % LANES].add(row, ends, shared);
+            dealt += 1;
         }
-        waiting
+        dealt
     }
 }
 
 impl Agent {
     /// Returns true if the mesh has changed since the path was searched.
     fn is_outdated(&self, mesh: &NavigationMesh) -> bool {
-        let is_under_way = matches!(self.state, AgentState::Moving | AgentState::Partial);
+        let is_under_way =
+            matches!(self.state, AgentState::Moving | AgentState::Partial | AgentState::Blocked);
         is_under_way && self.version != mesh.version && self.visible_slot().is_none()
     }
 

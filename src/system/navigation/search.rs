@@ -7,6 +7,7 @@
 //! on anything else.
 
 use super::cone::Cone;
+use super::dijkstra_map::DijkstraMap;
 use super::far_search::{FarProgress, FarSearch, key};
 use super::leave_closed::WayOut;
 use super::mesh::{NavigationMesh, NearestPolygon};
@@ -397,6 +398,18 @@ impl Searcher {
         };
         self.straightener.straighten(mesh, path, from, to);
         self.ends = (from, to);
+    }
+
+    /// Writes the way of a Dijkstra map from a polygon that it knows to the destination.
+    pub(super) fn follow(
+        &mut self,
+        mesh: &NavigationMesh,
+        map: &DijkstraMap,
+        (start, destination): (NearestPolygon, NearestPolygon),
+        path: &mut PolygonPath,
+    ) {
+        map.trace(mesh, start.polygon, path);
+        self.straightener.straighten(mesh, path, start.position, destination.position);
     }
 
     /// Writes the corners of the path that was finished last, at most `corners_max` points after

@@ -215,7 +215,8 @@ pub(super) fn steer(
         return Steering { is_last_corner, ..Steering::default() };
     }
     let around = Surroundings::new(agent, at, desired, near, &snapshot.others);
-    let (wanted, line_seconds) = match agent.turn {
+    let turn = if agent.held.detour.is_some() { Turn::Free } else { agent.turn };
+    let (wanted, line_seconds) = match turn {
         Turn::Free => (adapted(mesh, agent, &around, desired), around.line_seconds),
         Turn::Hold(seconds) => (held(agent, desired), around.line_seconds.min(seconds)),
         Turn::Line(rank, seconds) => (
@@ -227,8 +228,49 @@ pub(super) fn steer(
         }
     };
     let walls = push_walls(mesh, agent, wanted, &mut planes);
-    let mut count = walls;
-    let mut push = Vec2::ZERO;
+    let (count, push) = push_others(agent, (snapshot, at), near, step, (&mut planes, walls));
+    let velocity = solve(&planes[..count], walls, agent.settings.speed, wanted);
+    let (touches_arrived, swirl) = (around.touches_arrived, around.angle(agent));
+    Steering {
+        desired,
+        wanted,
+        velocity,
+        push,
+        is_last_corner,
+        touches_arrived,
+        line_seconds,
+        swirl,
+    }
+}
+
+/// Returns the half-planes of velocities that an agent may have, with those of walls first, and the
+/// number of these. The agent is number `at` of the snapshot.
+pub(super) fn half_planes(
+    mesh: &NavigationMesh,
+    agent: &Agent,
+    snapshot: &Snapshot,
+    at: usize,
+) -> (Vec<HalfPlane>, usize) {
+    let mut planes = [HalfPlane { point: Vec2::ZERO, direction: Vec2::X }; HALF_PLANES_MAX];
+    let mut found = [(0.0, 0); NEIGHBORS_MAX];
+    let near = snapshot.nearest(at, &mut found);
+    let walls = push_walls(mesh, agent, agent.wanted, &mut planes);
+    let others = (&mut planes, walls);
+    let (count, _) = push_others(agent, (snapshot, at), &found[..near], OVERLAP_SECONDS, others);
+    (planes[..count].to_vec(), walls)
+}
+
+/// Adds the half-planes of others after the first ones. Returns the number of all, and the
+/// displacement that ends overlaps.
+fn push_others(
+    agent: &Agent,
+    (snapshot, at): (&Snapshot, usize),
+    near: &[(f32, u32)],
+    step: f32,
+    (planes, first): (&mut [HalfPlane; HALF_PLANES_MAX], usize),
+) -> (usize, Vec2) {
+    let own = &snapshot.others[at];
+    let (mut count, mut push) = (first, Vec2::ZERO);
     for (distance, number) in near {
         let other = &snapshot.others[*number as usize];
         let (share, velocity) = own.share(other, at < *number as usize);
@@ -249,18 +291,7 @@ pub(super) fn steer(
         planes[count] = avoid(own.body, body, horizon, share, OVERLAP_SECONDS.max(step));
         count += 1;
     }
-    let velocity = solve(&planes[..count], walls, agent.settings.speed, wanted);
-    let (touches_arrived, swirl) = (around.touches_arrived, around.angle(agent));
-    Steering {
-        desired,
-        wanted,
-        velocity,
-        push,
-        is_last_corner,
-        touches_arrived,
-        line_seconds,
-        swirl,
-    }
+    (count, push)
 }
 
 /// Returns true if another agent is under way, and not in the same group.
@@ -341,6 +372,10 @@ fn direction(
     }
     if let Some(slot) = agent.visible_slot() {
         return (agent.slot_velocity(slot), true);
+    }
+    if let Some(point) = agent.detour_point() {
+        let way = (point - agent.at.position).truncate();
+        return (way.normalize_or_zero() * agent.settings.speed, false);
     }
     if agent.path.polygons.is_empty() {
         return (Vec2::ZERO, false);

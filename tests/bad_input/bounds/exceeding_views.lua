@@ -1,5 +1,5 @@
 -- Calls that exceed the limits of functions that draw views: render targets, environments; and of
--- platforms of navigation.
+-- platforms and flow fields of navigation.
 local fixtures = require("fixtures")
 
 local M = {}
@@ -56,6 +56,35 @@ end
 
 M["NavigationMesh.create_platform"] = function()
   fill(fixtures.new_platform, NavigationMesh.destroy)
+end
+
+M["NavigationMesh.set_targets"] = function()
+  local mesh, many = fixtures.get("NavigationMesh"), {}
+  for i = 1, 1025 * 3 do many[i] = 0 end
+  local _, targets = pcall(NavigationMesh.set_targets, mesh, "many", many)
+  local _, fields = pcall(function()
+    for i = 1, 65 do NavigationMesh.set_targets(mesh, "walk" .. i, { 10, 10, 0 }) end
+  end)
+  for i = 1, 65 do NavigationMesh.set_targets(mesh, "walk" .. i, {}) end
+  error(tostring(targets) .. "; " .. tostring(fields), 0)
+end
+
+-- Creates 65 fields that lead away.
+local function flee(of, kind, targets)
+  of.set_targets(kind, "threats", targets)
+  local passed, message = pcall(function()
+    for i = 1, 65 do of.set_flee(kind, "walk" .. i, "threats") end
+  end)
+  for i = 1, 65 do of.set_targets(kind, "walk" .. i, {}) end
+  if not passed then error(message, 0) end
+end
+
+M["NavigationMesh.set_flee"] = function()
+  flee(NavigationMesh, fixtures.get("NavigationMesh"), { 10, 10, 0 })
+end
+
+M["NavigationGrid.set_flee"] = function()
+  flee(NavigationGrid, fixtures.get("NavigationGrid"), { 1, 1 })
 end
 
 return M

@@ -159,6 +159,11 @@ local function flow_field()
   return "exit"
 end
 
+local function mesh_field()
+  NavigationMesh.set_targets(fixtures.get("NavigationMesh"), "exit", { 10, 10, 0 })
+  return "exit"
+end
+
 local function map_of_unit() return Unit.tilemap(fixtures.get("Unit"), 1) end
 
 local function package()
@@ -242,7 +247,9 @@ M.arguments = {
   ["Agent.form"] = { followers = {}, formation = "wedge", spacing = 2 },
   ["NavigationGrid.create"] = { options = { neighbors = 4 } },
   ["NavigationGrid.distance"] = { name = flow_field },
+  ["NavigationGrid.draw"] = { size = 1, name = flow_field },
   ["NavigationGrid.flow"] = { name = flow_field },
+  ["NavigationGrid.set_flee"] = { name = "away", threats = flow_field },
   ["NavigationGrid.set_targets"] = { targets = { 1, 1 } },
   ["NavigationMesh.add_jump_links"] = { options = { distance = 2 } },
   ["NavigationMesh.cover_points"] = {
@@ -254,6 +261,10 @@ M.arguments = {
   },
   ["NavigationMesh.disc_cast"] = { from = Vector3(10, 10, 0), radius = 0.5 },
   ["NavigationMesh.distance_to_edge"] = { position = Vector3(10, 10, 0) },
+  ["NavigationMesh.distance"] = { name = mesh_field, position = Vector3(10, 10, 0) },
+  ["NavigationMesh.flow"] = { name = mesh_field, position = Vector3(10, 10, 0) },
+  ["NavigationMesh.set_flee"] = { name = "away", threats = mesh_field },
+  ["NavigationMesh.set_targets"] = { targets = { 10, 10, 0 } },
   ["NavigationMesh.find_path"] = { from = Vector3(10, 10, 0), to = Vector3(12, 10, 0) },
   ["NavigationMesh.find_path_async"] = { from = Vector3(10, 10, 0), to = Vector3(12, 10, 0) },
   ["NavigationMesh.flood_fill"] = { position = Vector3(10, 10, 0) },

@@ -131,9 +131,10 @@ Agent.destroy(agent)"#,
             &[AGENT_ARG],
             "Returns \"idle\", \"waiting\" (for its path), \"moving\", \"linking\" (on a \
              link), \"arrived\", \"partial\" (at the end of a path that does not reach the \
-             destination), \"boarding\" (it goes to a stop, waits for a platform, or gets on), \
-             \"riding\" (on a platform), \"leaving\" (it gets off) or \"lost\" (its mesh was \
-             destroyed, or has no ground near it any more).",
+             destination), \"blocked\" (something that the mesh does not know holds it back; it \
+             tries again after some seconds), \"boarding\" (it goes to a stop, waits for a \
+             platform, or gets on), \"riding\" (on a platform), \"leaving\" (it gets off) or \
+             \"lost\" (its mesh was destroyed, or has no ground near it any more).",
         )
         .pure(),
         func(
@@ -250,6 +251,16 @@ Agent.destroy(agent)"#,
              front of a door.",
         )
         .pure(),
+        func(
+            "draw_avoidance",
+            draw_avoidance,
+            &[AGENT_ARG],
+            "Shows the velocities that an agent may have as lines for one frame: within the grey \
+             circle of its highest speed, those on the side of each line to which no tick points. \
+             A metre is a metre a second. Lines of walls are red, those of others pink. Returns \
+             the number of lines that do not fit in. Shows nothing in a release.",
+        )
+        .node(NodeFlag::Hidden),
     ],
 );
 
@@ -450,6 +461,10 @@ fn set_area_cost(
 fn area_cost(engine: &mut Engine, agent: AgentId, number: Integer) -> Result<f64, Error> {
     let area = volumes::area(number, NULL_AREA + 1)?;
     Ok(of(engine, agent).area_cost(mesh(engine, agent)?, area).into())
+}
+
+fn draw_avoidance(engine: &mut Engine, agent: AgentId) -> Result<u64, Error> {
+    Ok(engine.show_avoidance(agent)? as u64)
 }
 
 fn stuck_seconds(engine: &mut Engine, agent: AgentId) -> f64 {

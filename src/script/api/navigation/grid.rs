@@ -1,13 +1,14 @@
 //! The Lua module `NavigationGrid`: paths and flow fields on a grid of cells.
 
 use super::creation::numbers;
-use super::read_numbers;
+use super::fields::{self, FACTOR_ARG, THREATS_ARG, check_distance, check_threats};
+use super::{read_numbers, volumes};
 use crate::api_row::{ModuleRows, NodeFlag, func, hot, module};
 use crate::argument::{Integer, MaybeHandle, TextArgument};
 use crate::context;
 use crate::return_value::{ManyResults, WholeNumber};
 use crate::value::ScriptValue;
-use engine_foundation::{Error, error, suggest};
+use engine_foundation::{Error, Vec3, error, suggest};
 use engine_navigation::grid::{
     CELL_COST_MAX, CELL_COST_MIN, FLOW_FIELDS_MAX, GRID_SIZE_MAX, GridShape, NavigationGrid,
 };
@@ -19,6 +20,11 @@ const COLUMN_ARG: (&str, &str) = ("column", "from 1 at the left");
 const ROW_ARG: (&str, &str) = ("row", "from 1 at the bottom");
 const FIELD_ARG: (&str, &str) = ("name", "the name of a flow field");
 
+/// Default distance within which a free cell is searched, in cells.
+const NEAREST_DISTANCE: i64 = 64;
+/// Smallest and largest side of a cell that is drawn.
+const CELL_SIZE_MIN: f64 = 0.001;
+const CELL_SIZE_MAX: f64 = 10_000.0;
 /// Maximum number of cells of a path.
 const PATH_CELLS_MAX: usize = 1 << 18;
 
@@ -92,11 +98,44 @@ NavigationGrid.destroy(grid)"#,
             "Creates a flow field, or gives it other targets.",
         ),
         func(
+            "find_nearest_cell",
+            find_nearest_cell,
+            &[GRID_ARG, COLUMN_ARG, ROW_ARG, ("distance", "columns and rows, 0 to 2048 (64)")],
+            "Returns the cell that is nearest to a cell, of those that are not blocked; nil if \
+             none is within the distance. The cell can be outside of the grid.",
+        )
+        .returns(&["column from 1", "row from 1"])
+        .node(NodeFlag::Query),
+        func(
+            "raycast",
+            raycast,
+            &[
+                GRID_ARG,
+                ("from_column", "column of the start, from 1"),
+                ("from_row", "row of the start, from 1"),
+                ("to_column", "column of the end"),
+                ("to_row", "row of the end"),
+            ],
+            "Returns the first blocked cell on the straight line between the middles of two \
+             cells; nil if there is none. A line through the corner of a blocked cell is blocked.",
+        )
+        .returns(&["column from 1", "row from 1"])
+        .node(NodeFlag::Query),
+        func(
+            "set_flee",
+            set_flee,
+            &[GRID_ARG, FIELD_ARG, THREATS_ARG, FACTOR_ARG],
+            "Creates a flow field that leads away from the targets of another one, around corners \
+             and past the threats if that is worth it, or changes it. It follows the targets of \
+             the other field. `set_targets` with { } removes it.",
+        ),
+        func(
             "flow",
             flow,
             &[GRID_ARG, FIELD_ARG, COLUMN_ARG, ROW_ARG],
             "Returns the next cell on the cheapest way to the nearest target of a flow field: the \
-             cell itself at a target, nil if no way leads to one.",
+             cell itself at a target, or where a field that leads away ends; nil if no way leads \
+             to one.",
         )
         .returns(&["column from 1", "row from 1"])
         .node(NodeFlag::Query),
@@ -105,9 +144,23 @@ NavigationGrid.destroy(grid)"#,
             distance,
             &[GRID_ARG, FIELD_ARG, COLUMN_ARG, ROW_ARG],
             "Returns the cost of the cheapest way to the nearest target of a flow field; nil if \
-             there is none.",
+             there is none. Raises an error for a field that leads away.",
         )
         .node(NodeFlag::Query),
+        func(
+            "draw",
+            draw,
+            &[
+                GRID_ARG,
+                ("position", "the lower left corner of the grid: it lies on the x and y axes"),
+                ("size", "side of a cell, 0.001 to 10000"),
+                ("name", "the name of a flow field to show; none if it is left out"),
+            ],
+            "Shows a grid as lines for one frame: blocked cells are red, those with higher costs \
+             than 1 orange, with lower ones green, the arrows of the flow field blue and its ends \
+             yellow. Returns the number of cells that do not fit in. Shows nothing in a release.",
+        )
+        .node(NodeFlag::Hidden),
     ],
 );
 
@@ -267,31 +320,117 @@ fn set_targets(
     for pair in targets.chunks_exact(2) {
         cells.push(cell(grid, whole(pair[0])?, whole(pair[1])?)?);
     }
-    if !grid.set_targets(name.as_str(), &cells) {
+    match grid.set_targets(name.as_str(), &cells) {
+        true => Ok(()),
+        false => Err(too_many_fields()),
+    }
+}
+
+fn too_many_fields() -> Error {
+    error!(
+        "the grid has {FLOW_FIELDS_MAX} flow fields (FLOW_FIELDS_MAX): remove one first, with \
+         NavigationGrid.set_targets(grid, name, {{}})"
+    )
+}
+
+fn set_flee(
+    engine: &mut Engine,
+    grid: NavigationGridId,
+    name: TextArgument,
+    threats: TextArgument,
+    factor: Option<f64>,
+) -> Result<(), Error> {
+    let factor = fields::factor(factor)?;
+    let grid = of(engine, grid);
+    let field = find_field(grid, &threats, "#3 'threats'")?;
+    check_threats(name.as_str(), threats.as_str(), grid.field_threats(field))?;
+    match grid.set_flee(name.as_str(), threats.as_str(), factor) {
+        true => Ok(()),
+        false => Err(too_many_fields()),
+    }
+}
+
+fn find_field(grid: &NavigationGrid, name: &TextArgument, argument: &str) -> Result<usize, Error> {
+    let name = name.as_str();
+    grid.field(name).ok_or_else(|| {
+        let hint = suggest::hint(name, grid.field_names());
+        error!(
+            "argument {argument}: the grid has no flow field '{name}'{hint}: create it with \
+             NavigationGrid.set_targets"
+        )
+    })
+}
+
+/// Returns the column and row of a cell.
+fn position(
+    grid: &NavigationGrid,
+    cell: Option<u32>,
+) -> (Option<WholeNumber>, Option<WholeNumber>) {
+    let position = cell.map(|cell| {
+        let (column, row) = grid.column_and_row(cell);
+        (WholeNumber(column as f64 + 1.0), WholeNumber(row as f64 + 1.0))
+    });
+    position.unzip()
+}
+
+fn find_nearest_cell(
+    engine: &mut Engine,
+    grid: NavigationGridId,
+    column: Integer,
+    row: Integer,
+    distance: Option<Integer>,
+) -> Result<(Option<WholeNumber>, Option<WholeNumber>), Error> {
+    let distance = distance.map_or(NEAREST_DISTANCE, |distance| distance.0);
+    if !(0..=GRID_SIZE_MAX as i64).contains(&distance) {
         return Err(error!(
-            "the grid has {FLOW_FIELDS_MAX} flow fields (FLOW_FIELDS_MAX): remove one first, with \
-             NavigationGrid.set_targets(grid, name, {{}})"
+            "argument #4 'distance' must be 0 to {GRID_SIZE_MAX} (GRID_SIZE_MAX), got {distance}"
         ));
     }
-    Ok(())
+    let grid = of(engine, grid);
+    let (column, row) = (column.0.saturating_sub(1), row.0.saturating_sub(1));
+    Ok(position(grid, grid.nearest_free(column, row, distance)))
+}
+
+fn draw(
+    engine: &mut Engine,
+    grid: NavigationGridId,
+    position: Vec3,
+    size: f64,
+    name: Option<TextArgument>,
+) -> Result<u64, Error> {
+    let position = volumes::position(position, "#2 'position'")?;
+    if !(CELL_SIZE_MIN..=CELL_SIZE_MAX).contains(&size) {
+        return Err(error!(
+            "argument #3 'size' must be {CELL_SIZE_MIN} to {CELL_SIZE_MAX}, got {size}"
+        ));
+    }
+    let of = of(engine, grid);
+    let field = name.map(|name| find_field(of, &name, "#4 'name'")).transpose()?;
+    Ok(engine.show_grid(grid, field, (position, size as f32))? as u64)
+}
+
+fn raycast(
+    engine: &mut Engine,
+    grid: NavigationGridId,
+    from_column: Integer,
+    from_row: Integer,
+    to_column: Integer,
+    to_row: Integer,
+) -> Result<(Option<WholeNumber>, Option<WholeNumber>), Error> {
+    let grid = of(engine, grid);
+    let (from, to) = (cell(grid, from_column, from_row)?, cell(grid, to_column, to_row)?);
+    Ok(position(grid, grid.raycast(from, to)))
 }
 
 /// Returns the way from a cell to the nearest target of a field.
 fn way(
     grid: &mut NavigationGrid,
-    name: TextArgument,
+    name: &TextArgument,
     column: Integer,
     row: Integer,
 ) -> Result<Option<(f32, u32)>, Error> {
     let cell = cell(grid, column, row)?;
-    let Some(field) = grid.field(name.as_str()) else {
-        let hint = suggest::hint(name.as_str(), grid.field_names());
-        let name = name.as_str();
-        return Err(error!(
-            "argument #2 'name': the grid has no flow field '{name}'{hint}: create it with \
-             NavigationGrid.set_targets"
-        ));
-    };
+    let field = find_field(grid, name, "#2 'name'")?;
     Ok(grid.flow(field, cell))
 }
 
@@ -303,12 +442,8 @@ fn flow(
     row: Integer,
 ) -> Result<(Option<WholeNumber>, Option<WholeNumber>), Error> {
     let grid = of(engine, grid);
-    let next = way(grid, name, column, row)?;
-    let position = next.map(|(_, cell)| {
-        let (column, row) = grid.column_and_row(cell);
-        (WholeNumber(column as f64 + 1.0), WholeNumber(row as f64 + 1.0))
-    });
-    Ok(position.unzip())
+    let next = way(grid, &name, column, row)?;
+    Ok(position(grid, next.map(|(_, cell)| cell)))
 }
 
 fn distance(
@@ -319,5 +454,8 @@ fn distance(
     row: Integer,
 ) -> Result<Option<f64>, Error> {
     let grid = of(engine, grid);
-    Ok(way(grid, name, column, row)?.map(|(distance, _)| distance.into()))
+    let way = way(grid, &name, column, row)?;
+    let threats = grid.field(name.as_str()).and_then(|field| grid.field_threats(field));
+    check_distance(name.as_str(), threats)?;
+    Ok(way.map(|(distance, _)| distance.into()))
 }

@@ -3,6 +3,7 @@
 
 pub mod agent;
 mod creation;
+pub mod fields;
 mod following;
 pub mod grid;
 pub mod levels;

@@ -1,0 +1,203 @@
+//! Functions of `NavigationMesh` about flow fields: ways that many share.
+
+use super::creation::numbers;
+use super::mesh::{MESH_ARG, ground};
+use super::volumes::{of_mut, position};
+use crate::api_row::{ModuleRows, NodeFlag, func, more};
+use crate::argument::TextArgument;
+use crate::value::ScriptValue;
+use engine_foundation::{Error, Vec3, error, suggest};
+use engine_navigation::NavigationMeshId;
+use engine_navigation::fields::FIELD_TARGETS_MAX;
+use engine_navigation::grid::FLOW_FIELDS_MAX;
+use engine_navigation::mesh::{NavigationMesh, NearestPolygon};
+use engine_runtime::Engine;
+
+/// Default and highest factor of fields that lead away.
+const FLEE_FACTOR: f64 = 1.2;
+const FLEE_FACTOR_MAX: f64 = 10.0;
+
+const NAME_ARG: (&str, &str) = ("name", "the name of a flow field");
+const POSITION_ARG: (&str, &str) = ("position", "a point on the ground, or at most 2 metres away");
+
+pub(super) const THREATS_ARG: (&str, &str) =
+    ("threats", "the name of a flow field with targets: those from which one flees");
+pub(super) const FACTOR_ARG: (&str, &str) = (
+    "factor",
+    "1 to 10, by default 1.2: a metre towards the threats is worth so many metres away from them; \
+     with larger ones, those who flee pass the threats more often to get farther away",
+);
+
+pub static NAVIGATION_MESH: ModuleRows = more(
+    "NavigationMesh",
+    &[
+        func(
+            "set_targets",
+            set_targets,
+            &[
+                MESH_ARG,
+                NAME_ARG,
+                (
+                    "targets",
+                    "coordinates of points on the ground: { x1, y1, z1, … }; { } removes the field",
+                ),
+            ],
+            "Creates a flow field, or gives it other targets: the ways from all of the ground to \
+             the nearest target, which are computed once for all who ask, and again when the mesh \
+             has changed. Targets without ground do not count.",
+        ),
+        func(
+            "set_flee",
+            set_flee,
+            &[MESH_ARG, NAME_ARG, THREATS_ARG, FACTOR_ARG],
+            "Creates a flow field that leads away from the targets of another one, around corners \
+             and past the threats if that is worth it, or changes it. It follows the targets of \
+             the other field. `set_targets` with { } removes it.",
+        ),
+        func(
+            "flow",
+            flow,
+            &[MESH_ARG, NAME_ARG, POSITION_ARG],
+            "Returns the point to which one walks straight on the cheapest way to the nearest \
+             target of a flow field: a corner, the end of a link at its start, or the target. \
+             Returns nil if no way leads to one. A field that leads away ends at a position that \
+             it returns itself.",
+        )
+        .returns(&["point the next corner, or nil"])
+        .node(NodeFlag::Query),
+        func(
+            "distance",
+            distance,
+            &[MESH_ARG, NAME_ARG, POSITION_ARG],
+            "Returns the cost of the cheapest way to the nearest target of a flow field, to a few \
+             percent; nil if there is none. Raises an error for a field that leads away.",
+        )
+        .node(NodeFlag::Query),
+    ],
+);
+
+fn set_targets(
+    engine: &mut Engine,
+    mesh: NavigationMeshId,
+    name: TextArgument,
+    targets: ScriptValue,
+) -> Result<(), Error> {
+    let numbers = numbers(targets, "#3 'targets'")?;
+    if !numbers.len().is_multiple_of(3) || numbers.len() / 3 > FIELD_TARGETS_MAX {
+        return Err(error!(
+            "argument #3 'targets' must have three numbers for each of at most \
+             {FIELD_TARGETS_MAX} points (FIELD_TARGETS_MAX), got {} numbers",
+            numbers.len()
+        ));
+    }
+    let point =
+        |at: &[f64]| position(Vec3::new(at[0] as f32, at[1] as f32, at[2] as f32), "#3 'targets'");
+    let targets = numbers.chunks_exact(3).map(point).collect::<Result<Vec<Vec3>, Error>>()?;
+    match of_mut(engine, mesh).set_targets(name.as_str(), targets) {
+        true => Ok(()),
+        false => Err(too_many_fields()),
+    }
+}
+
+fn too_many_fields() -> Error {
+    error!(
+        "the mesh has {FLOW_FIELDS_MAX} flow fields (FLOW_FIELDS_MAX): remove one first, with \
+         NavigationMesh.set_targets(mesh, name, {{}})"
+    )
+}
+
+/// Returns how much a field leads away.
+pub(super) fn factor(factor: Option<f64>) -> Result<f32, Error> {
+    let factor = factor.unwrap_or(FLEE_FACTOR);
+    if !(1.0..=FLEE_FACTOR_MAX).contains(&factor) {
+        return Err(error!("argument #4 'factor' must be 1 to {FLEE_FACTOR_MAX}, got {factor}"));
+    }
+    Ok(factor as f32)
+}
+
+/// Checks that a field can be fled from. `threats_of` is the field that it leads away from.
+pub(super) fn check_threats(
+    name: &str,
+    threats: &str,
+    threats_of: Option<&str>,
+) -> Result<(), Error> {
+    if name == threats || threats_of.is_some() {
+        return Err(error!(
+            "argument #3 'threats': '{threats}' is no field with targets of its own"
+        ));
+    }
+    Ok(())
+}
+
+fn set_flee(
+    engine: &mut Engine,
+    mesh: NavigationMeshId,
+    name: TextArgument,
+    threats: TextArgument,
+    rate: Option<f64>,
+) -> Result<(), Error> {
+    let rate = factor(rate)?;
+    let mesh = of_mut(engine, mesh);
+    let field = find_field(mesh, &threats, "#3 'threats'")?;
+    check_threats(name.as_str(), threats.as_str(), mesh.field_threats(field))?;
+    match mesh.set_flee(name.as_str(), threats.as_str(), rate) {
+        true => Ok(()),
+        false => Err(too_many_fields()),
+    }
+}
+
+fn find_field(mesh: &NavigationMesh, name: &TextArgument, argument: &str) -> Result<usize, Error> {
+    let name = name.as_str();
+    mesh.field(name).ok_or_else(|| {
+        let hint = suggest::hint(name, mesh.field_names());
+        error!(
+            "argument {argument}: the mesh has no flow field '{name}'{hint}: create it with \
+             NavigationMesh.set_targets"
+        )
+    })
+}
+
+/// Refuses the distance on a field that leads away.
+pub(super) fn check_distance(name: &str, threats: Option<&str>) -> Result<(), Error> {
+    match threats {
+        Some(threats) => Err(error!(
+            "argument #2 'name': the field '{name}' leads away: read the distance on '{threats}'"
+        )),
+        None => Ok(()),
+    }
+}
+
+/// Returns the mesh with a field that is up to date, and the ground at a position.
+fn field<'a>(
+    engine: &'a mut Engine,
+    mesh: NavigationMeshId,
+    name: &TextArgument,
+    position: Vec3,
+) -> Result<(&'a NavigationMesh, usize, NearestPolygon), Error> {
+    let mesh = of_mut(engine, mesh);
+    let field = find_field(mesh, name, "#2 'name'")?;
+    let at = ground(mesh, position, "#3 'position'")?;
+    mesh.update_field(field);
+    Ok((mesh, field, at))
+}
+
+fn flow(
+    engine: &mut Engine,
+    mesh: NavigationMeshId,
+    name: TextArgument,
+    position: Vec3,
+) -> Result<Option<Vec3>, Error> {
+    let (mesh, field, at) = field(engine, mesh, &name, position)?;
+    Ok(mesh.field_corner(field, at))
+}
+
+fn distance(
+    engine: &mut Engine,
+    mesh: NavigationMeshId,
+    name: TextArgument,
+    position: Vec3,
+) -> Result<Option<f64>, Error> {
+    let (mesh, field, at) = field(engine, mesh, &name, position)?;
+    check_distance(name.as_str(), mesh.field_threats(field))?;
+    Ok(mesh.field_distance(field, at).map(f64::from))
+}

@@ -1,0 +1,194 @@
+//! Ways around what the mesh does not know: physics holds a character back, and so its agent makes
+//! no progress. It steps aside and walks on, farther each time and on the other side, before it
+//! searches its way again. If that does not help either, it is blocked for some seconds.
+
+use super::agent::{Agent, AgentState, STUCK_SECONDS};
+use super::mesh::{NavigationMesh, NearestPolygon};
+use super::path::PolygonPath;
+use engine_foundation::{Vec2, Vec3};
+
+/// Part of its way that physics takes from an agent which counts as held back, and the seconds of
+/// that after which it may go around.
+const HELD_PART: f32 = 0.5;
+pub(super) const HELD_SECONDS: f32 = 0.5;
+/// Searches without success, before an agent goes around for the first time.
+const REPAIRS: f32 = 3.0;
+/// Number of times that an agent tries to get around something, before it is blocked.
+const DETOURS_MAX: u8 = 6;
+/// Way to the side of the first two times, in radii; twice as far in each two that follow. The way
+/// on is twice that.
+const DETOUR_RADII: f32 = 3.0;
+/// Seconds without being held back after which an agent has got around.
+const FREE_SECONDS: f32 = 3.0;
+/// Seconds for which an agent is blocked before it tries again.
+const BLOCKED_SECONDS: f32 = 4.0;
+/// Distance between destinations that are the same for an agent on a detour, in radii: it can
+/// follow something that moves.
+const SAME_RADII: f32 = 2.0;
+/// Seconds without progress after which a part of a detour is given up.
+const LEG_SECONDS: f32 = 0.4;
+
+/// Way around something.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub(super) struct Detour {
+    /// Points to the side, and past it.
+    legs: [Vec3; 2],
+    /// Leg on which the agent is, and the seconds that are left for it.
+    at: usize,
+    seconds: f32,
+}
+
+/// What an agent knows about what holds it back.
+#[derive(Clone, Copy, PartialEq, Debug, Default)]
+pub(super) struct Held {
+    /// Way against its direction that physics has moved it since its last step, in metres.
+    pub back: f32,
+    /// Seconds for which it is held back, and those since it was last.
+    pub seconds: f32,
+    free: f32,
+    pub detour: Option<Detour>,
+    /// Number of detours, and the side of the last one.
+    count: u8,
+    side: f32,
+    /// Seconds until a blocked agent tries again.
+    wait: f32,
+}
+
+impl Held {
+    /// Calls `write` with the numbers that make up the state; with none if nothing holds it back.
+    pub fn write_state(&self, write: &mut dyn FnMut(u64)) {
+        if *self == Held::default() {
+            return;
+        }
+        let numbers = [self.back, self.seconds, self.free, self.side, self.wait];
+        numbers.into_iter().for_each(|number| write(u64::from(number.to_bits())));
+        write(u64::from(self.count));
+        if let Some(Detour { legs, at, seconds }) = self.detour {
+            let numbers = legs.map(|leg| leg.to_array());
+            let numbers = numbers.as_flattened().iter();
+            numbers.for_each(|number| write(u64::from(number.to_bits())));
+            write((at as u64) << 32 | u64::from(seconds.to_bits()));
+        }
+    }
+}
+
+impl Agent {
+    /// Notes for a step of `step` seconds whether physics holds the agent back. `wanted` is the way
+    /// that it wanted to go.
+    pub(super) fn note_held(&mut self, wanted: f32, step: f32) {
+        let held = &mut self.held;
+        if wanted > 0.0 && held.back > wanted * HELD_PART {
+            held.seconds += step;
+            held.free = 0.0;
+        } else {
+            held.seconds = (held.seconds - step * 2.0).max(0.0);
+            held.free += if held.count > 0 { step } else { 0.0 };
+        }
+        held.back = 0.0;
+        if held.detour.is_none() && held.free > FREE_SECONDS {
+            *held = Held { seconds: held.seconds, ..Held::default() };
+        }
+    }
+
+    /// Forgets what held the agent back, if it is sent somewhere else than before.
+    pub(super) fn note_new_destination(&mut self, destination: NearestPolygon) {
+        let away = |before: NearestPolygon| before.position.distance(destination.position);
+        let is_same =
+            self.destination.is_some_and(|at| away(at) <= self.settings.radius * SAME_RADII);
+        if !is_same || self.state == AgentState::Blocked {
+            self.held = Held::default();
+        }
+    }
+
+    /// Returns true if physics holds the agent back, or has until it gave up.
+    pub fn is_held(&self) -> bool {
+        self.state == AgentState::Blocked || self.held.seconds >= HELD_SECONDS
+    }
+
+    /// Returns the point to which a detour leads the agent.
+    pub(super) fn detour_point(&self) -> Option<Vec3> {
+        self.held.detour.map(|detour| detour.legs[detour.at])
+    }
+
+    /// Begins a detour, for an agent that has made no progress for `stuck_seconds`. Returns false
+    /// if it has no reason for one.
+    pub(super) fn begin_detour(&mut self, mesh: &NavigationMesh) -> bool {
+        let repairs = if self.held.count == 0 { REPAIRS } else { 1.0 };
+        let heading = self.desired.normalize_or_zero();
+        let is_alone = self.leader.is_none() && self.traversal.is_none() && self.ride.is_none();
+        if !is_alone
+            || self.held.seconds < HELD_SECONDS
+            || self.stuck_seconds < STUCK_SECONDS * repairs
+            || heading == Vec2::ZERO
+        {
+            return false;
+        }
+        if self.held.count >= DETOURS_MAX {
+            self.stop(AgentState::Blocked);
+            self.velocity = Vec2::ZERO;
+            self.held = Held { wait: BLOCKED_SECONDS, ..Held::default() };
+            return true;
+        }
+        let radius = self.settings.radius;
+        let width = radius * DETOUR_RADII * f32::from(1u8 << (self.held.count / 2));
+        let right = Vec2::new(heading.y, -heading.x);
+        let aside = |side: f32| mesh.slide(self.at, right * (side * width) - heading * radius);
+        let room = |side: f32| aside(side).position.distance(self.at.position);
+        let side = match self.held.count % 2 {
+            0 if room(1.0) + radius >= room(-1.0) => 1.0,
+            0 => -1.0,
+            _ => -self.held.side,
+        };
+        let first = aside(side);
+        let second = mesh.slide(first, heading * (width * 2.0 + radius));
+        self.held.count += 1;
+        self.held.side = side;
+        self.held.detour = Some(Detour {
+            legs: [first.position, second.position],
+            at: 0,
+            seconds: self.leg_seconds(first.position),
+        });
+        self.held.seconds = 0.0;
+        // Its character stands. Without this, it would walk on into what holds it back.
+        self.velocity = Vec2::ZERO;
+        self.restart_progress();
+        true
+    }
+
+    /// Returns the seconds within which an agent comes to a point, if nothing holds it back.
+    fn leg_seconds(&self, point: Vec3) -> f32 {
+        let speed = self.settings.speed.max(0.01);
+        0.5 + 2.0 * self.at.position.distance(point) / speed
+    }
+
+    /// Goes on with a detour after a step. At its end, the agent searches its way again.
+    pub(super) fn follow_detour(&mut self, mut detour: Detour, step: f32) {
+        detour.seconds -= step;
+        let left = detour.legs[detour.at].truncate().distance(self.at.position.truncate());
+        let is_over = left <= self.settings.radius * 0.5
+            || detour.seconds <= 0.0
+            || self.stuck_seconds > LEG_SECONDS;
+        if is_over && detour.at + 1 < detour.legs.len() {
+            detour.at += 1;
+            detour.seconds = self.leg_seconds(detour.legs[detour.at]);
+            self.velocity = Vec2::ZERO;
+            self.restart_progress();
+        } else if is_over {
+            self.held.detour = None;
+            self.path = PolygonPath::default();
+            self.state = AgentState::Waiting;
+            self.velocity = Vec2::ZERO;
+            self.restart_progress();
+            return;
+        }
+        self.held.detour = Some(detour);
+    }
+
+    /// Has a blocked agent try again after some seconds.
+    pub(super) fn wait_blocked(&mut self, step: f32) {
+        self.held.wait -= step;
+        if self.held.wait <= 0.0 && self.destination.is_some() {
+            self.state = AgentState::Waiting;
+        }
+    }
+}
