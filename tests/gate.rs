@@ -60,6 +60,7 @@ const HOMES: &[(&str, &[&str])] = &[
     ("pollster", &["src/system/render/"]),
     ("pulldown_cmark", &["src/command/docs/"]),
     ("rapier3d", &["src/system/physics/"]),
+    ("raw_window_handle", &["src/system/window/"]),
     ("rustix", &["src/foundation/atomic_file/disk.rs", "src/foundation/file_access/"]),
     ("ruzstd", &["src/resource/image/"]),
     ("strsim", &["src/foundation/suggest.rs"]),
