@@ -5,8 +5,9 @@
 //! `forward/`; its Guis with a depth buffer; then the Guis over it. `shader/` assembles shaders and
 //! checks them.
 //!
-//! Without the feature `gpu`, the null renderer is the only one. The graphics library then has no
-//! graphics interface, and the linker leaves the drawing code out, because nothing calls it.
+//! Without the feature `gpu`, the null renderer is the only one: no_gpu.rs replaces the others. The
+//! graphics library then has no graphics interface, and the linker leaves the drawing code out,
+//! because nothing calls it.
 
 // Only the null renderer and the checks are used then.
 #![cfg_attr(not(feature = "gpu"), allow(dead_code))]
@@ -28,6 +29,8 @@ mod gui_pipelines;
 mod latency_meter;
 mod mask_images;
 mod materials;
+#[cfg(not(feature = "gpu"))]
+mod no_gpu;
 mod numeric_map;
 mod pipeline_variants;
 mod post;
@@ -66,16 +69,13 @@ use engine_frame_packet::texture::TextureSlot;
 #[cfg(feature = "gpu")]
 use frame_renderer::FrameRenderer;
 use frame_renderer::RenderCommand;
+#[cfg(not(feature = "gpu"))]
+use no_gpu::{FrameRenderer, RenderThread};
 use secondary_surfaces::NewWindow;
 use std::sync::Arc;
 use std::sync::mpsc::channel;
 #[cfg(feature = "gpu")]
 use thread::RenderThread;
-
-/// Message of executables without graphics interfaces.
-#[cfg(not(feature = "gpu"))]
-const NO_RENDERER: &str = "this executable of the engine is for servers and has no renderer: draw \
-     with the executable for players, or use --renderer null, which draws nothing";
 
 /// The requested kind of adapter.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -384,10 +384,9 @@ pub struct Renderer {
     effects: EffectLevel,
 }
 
-#[cfg(feature = "gpu")]
 impl Drop for Renderer {
     fn drop(&mut self) {
-        if matches!(&self.backend, Backend::Inline(renderer) if renderer.device.is_hung()) {
+        if matches!(&self.backend, Backend::Inline(renderer) if renderer.is_hung()) {
             let unused = Backend::Null(Box::default());
             std::mem::forget(std::mem::replace(&mut self.backend, unused));
             thread::abandon();
@@ -397,36 +396,8 @@ impl Drop for Renderer {
 
 enum Backend {
     Null(Box<DrawRecorder>),
-    #[cfg(feature = "gpu")]
     Inline(Box<FrameRenderer>),
-    #[cfg(feature = "gpu")]
     Thread(RenderThread),
-}
-
-impl Backend {
-    #[cfg(not(feature = "gpu"))]
-    fn start(_: &RendererOptions) -> Result<(Backend, AdapterInfo), Error> {
-        Err(error!("{NO_RENDERER}"))
-    }
-
-    /// Starts to draw on an adapter, whose properties are also returned.
-    #[cfg(feature = "gpu")]
-    fn start(options: &RendererOptions) -> Result<(Backend, AdapterInfo), Error> {
-        let renderer = FrameRenderer::start(options)?;
-        let adapter = renderer.adapter();
-        if !options.threaded {
-            return Ok((Backend::Inline(Box::new(renderer)), adapter));
-        }
-        let window = matches!(options.output, SurfaceTarget::Window { .. });
-        // Graphics cards are limited by their drivers. With them, a frame of a hidden window
-        // can take any time, because some display servers delay it.
-        let is_limited = !window || adapter.software;
-        let limit = is_limited.then_some(device::ADAPTER_WAIT_MAX);
-        let thread = RenderThread::start(renderer, window, limit).map_err(|error| {
-            error!("the render thread could not be started: {error}. Run --single-threaded")
-        })?;
-        Ok((Backend::Thread(thread), adapter))
-    }
 }
 
 impl Renderer {
@@ -439,7 +410,21 @@ impl Renderer {
             let (backend, adapter) = (Backend::Null(recorder), AdapterInfo::none());
             return Ok(Renderer { backend, adapter, effects });
         }
-        let (backend, adapter) = Backend::start(&options)?;
+        let renderer = FrameRenderer::start(&options)?;
+        let adapter = renderer.adapter();
+        let backend = if options.threaded {
+            let window = matches!(options.output, SurfaceTarget::Window { .. });
+            // Graphics cards are limited by their drivers. With them, a frame of a hidden window
+            // can take any time, because some display servers delay it.
+            let is_limited = !window || adapter.software;
+            let limit = is_limited.then_some(device::ADAPTER_WAIT_MAX);
+            let thread = RenderThread::start(renderer, window, limit);
+            Backend::Thread(thread.map_err(|error| {
+                error!("the render thread could not be started: {error}. Run --single-threaded")
+            })?)
+        } else {
+            Backend::Inline(Box::new(renderer))
+        };
         Ok(Renderer { backend, adapter, effects })
     }
 
@@ -450,19 +435,13 @@ impl Renderer {
         frame_limits::limit_environments(&mut packet, self.effects);
         match &mut self.backend {
             Backend::Null(recorder) => recorder.apply(&packet),
-            #[cfg(feature = "gpu")]
             Backend::Inline(renderer) => renderer.packet(&packet),
-            #[cfg(feature = "gpu")]
             Backend::Thread(thread) => return thread.submit(packet),
         }
         packet.clear();
         packet
     }
 
-    #[cfg(not(feature = "gpu"))]
-    fn command(&mut self, _: RenderCommand) {}
-
-    #[cfg(feature = "gpu")]
     fn command(&mut self, command: RenderCommand) {
         match &mut self.backend {
             Backend::Null(_) => {}
@@ -539,7 +518,6 @@ impl Renderer {
         self.effects = quality.effects;
         match &mut self.backend {
             Backend::Null(recorder) => recorder.set_quality(quality),
-            #[cfg(feature = "gpu")]
             Backend::Inline(_) | Backend::Thread(_) => {
                 self.command(RenderCommand::Quality(quality))
             }
@@ -560,16 +538,13 @@ impl Renderer {
     pub fn events(&mut self) -> Vec<RendererEvent> {
         match &mut self.backend {
             Backend::Null(recorder) => recorder.events(),
-            #[cfg(feature = "gpu")]
             Backend::Inline(renderer) => renderer.take_events(),
-            #[cfg(feature = "gpu")]
             Backend::Thread(thread) => thread.events(),
         }
     }
 
     /// Blocks until every packet so far is drawn and its captures are among the events.
     pub fn finish(&mut self) {
-        #[cfg(feature = "gpu")]
         if let Backend::Thread(thread) = &self.backend {
             thread.finish();
         }
@@ -578,9 +553,7 @@ impl Renderer {
     pub fn statistics(&self) -> FrameStatistics {
         match &self.backend {
             Backend::Null(recorder) => recorder.statistics(),
-            #[cfg(feature = "gpu")]
             Backend::Inline(renderer) => renderer.statistics().clone(),
-            #[cfg(feature = "gpu")]
             Backend::Thread(thread) => thread.statistics(),
         }
     }
@@ -594,7 +567,6 @@ impl Renderer {
     pub fn recorder(&self) -> Option<&DrawRecorder> {
         match &self.backend {
             Backend::Null(recorder) => Some(recorder),
-            #[cfg(feature = "gpu")]
             Backend::Inline(_) | Backend::Thread(_) => None,
         }
     }
