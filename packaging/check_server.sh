@@ -6,7 +6,7 @@
 # The steps, all if none is named:
 #   start       the version, and a new game from its template
 #   template    the new game for 600 frames, with the hashes that the engine for players recorded
-#   suites      the suites of the new game
+#   suites      the engine's own Lua suites, and those of the new game
 #   recordings  the recorded sessions of all examples, with their hashes
 #   absent      what needs a renderer or a sound device is an error or a warning that says so
 #   package     a package for servers; it is played in an empty folder, and ends when it is asked to
@@ -94,11 +94,15 @@ check_template() {
 
 check_suites() {
   new_game
-  if serve 600 test "$scratch/game"; then
-    passed "$(tail -n 1 "$scratch/log")"
-  else
-    wrong "$(tail -n 12 "$scratch/log")"
-  fi
+  copy tests/lua "$scratch/suites"
+  local folder
+  for folder in game suites; do
+    if serve 1800 test "$scratch/$folder"; then
+      passed "$folder: $(tail -n 1 "$scratch/log")"
+    else
+      wrong "$folder: $(tail -n 12 "$scratch/log")"
+    fi
+  done
 }
 
 check_recordings() {
