@@ -351,7 +351,10 @@ fn the_container_runs_the_bundle_with_a_folder_for_saves() {
                \"--realtime\"]\n";
     assert!(container.ends_with(run), "{container}");
     assert!(container.contains("\nENV ENGINE_SAVE_DIR=/saves\n"), "{container}");
-    assert!(container.contains("# The engine needs glibc 2.28 or newer and libgcc.\n"), "{container}");
+    assert!(
+        container.contains("# The engine needs glibc 2.28 or newer and libgcc.\n"),
+        "{container}"
+    );
     assert!(!container.contains("Émile"), "no text of the game is in it: {container}");
     let notes = text(&windows, "SERVER.txt");
     let wanted = "Émile's Yard & more 1.2: server\n\n    engine.exe run game.bundle --headless";
