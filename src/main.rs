@@ -17,8 +17,16 @@ const FACTS: BuildFacts = BuildFacts {
     commit: env!("ENGINE_BUILD_COMMIT"),
 };
 
+/// The mark by which other engines recognize an executable for servers
+/// (src/package/engine_file.rs).
+#[cfg(not(feature = "desktop"))]
+static SERVER_MARK: [u8; 30] = *b"engine executable for servers;";
+
 fn main() {
     mark_installed();
+    // A use keeps the linker from leaving it out.
+    #[cfg(not(feature = "desktop"))]
+    std::hint::black_box(&SERVER_MARK);
     let code = engine::cli::main(&FACTS);
     end_broker();
     if has_abandoned_thread() {

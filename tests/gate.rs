@@ -19,6 +19,8 @@ mod language;
 mod licenses;
 #[path = "gate/lua_names.rs"]
 mod lua_names;
+#[path = "gate/server_build.rs"]
+mod server_build;
 #[path = "gate/sinks.rs"]
 mod sinks;
 #[path = "gate/source.rs"]
@@ -62,6 +64,7 @@ const HOMES: &[(&str, &[&str])] = &[
     ("pollster", &["src/system/render/"]),
     ("pulldown_cmark", &["src/command/docs/"]),
     ("rapier3d", &["src/system/physics/"]),
+    ("raw_window_handle", &["src/system/window/"]),
     ("rustix", &["src/foundation/atomic_file/disk.rs", "src/foundation/file_access/"]),
     ("ruzstd", &["src/resource/image/"]),
     ("strsim", &["src/foundation/suggest.rs"]),

@@ -104,3 +104,38 @@ fn a_link_in_the_game_does_not_choose_the_output_folder() {
     assert!(err.contains("packages' is a link, and nothing is written through links"), "{err}");
     assert_eq!(fs::read_dir(&home).unwrap().count(), 0);
 }
+
+/// Packs the tests' own engine, as no engine for servers is built for tests.
+#[test]
+fn package_for_servers_runs_the_game_without_a_window() {
+    if !cfg!(target_os = "linux") {
+        return;
+    }
+    let folder = folder("server", "package = { title = \"Yard\", version = \"1.2\" }");
+    let (code, out, err) = folder.engine(&["package", "game", "--server"]);
+    assert_eq!((code, &*out), (1, ""), "{err}");
+    let wanted = "error: there is no engine for servers on linux: a package needs";
+    assert!(err.starts_with(wanted), "{err}");
+    let (code, out, err) = folder.engine(&["package", "game", "--server", "--platform", "macos"]);
+    assert_eq!((code, &*out), (1, ""), "{err}");
+    assert!(err.starts_with("error: there are no packages for servers on macos: "), "{err}");
+    let both = ["package", "game", "--server", "--flatpak"];
+    assert_eq!(folder.engine(&both).0, 2, "a server is not for players");
+    let own = env!("CARGO_BIN_EXE_engine");
+    let arguments = ["package", "game", "--server", "--engine", own, "--out", "out"];
+    let (code, out, err) = folder.engine(&arguments);
+    assert_eq!(code, 0, "{out}{err}");
+    let name = format!("yard-1.2-server-linux-{}.tar.gz", std::env::consts::ARCH);
+    assert!(out.contains(&name) && out.contains("smaller engine for servers\n"), "{out}");
+    let mut tar = Command::new("tar");
+    tar.arg("-xzf").arg(folder.join("out").join(name)).arg("-C").arg(folder.join("out"));
+    assert!(tar.status().expect("tar runs").success());
+    fs::remove_dir_all(folder.join("game")).unwrap();
+    let server = folder.join("out/yard-1.2-server");
+    let arguments = ["run", "game.bundle", "--headless", "--realtime", "--quiet", "--", "first"];
+    let mut command = folder.program(&server.join("engine"), &arguments);
+    command.current_dir(&server).env_remove("DISPLAY").env_remove("WAYLAND_DISPLAY");
+    let (code, out, err) = outcome(&mut command);
+    assert_eq!((code, &*err), (7, ""), "{out}");
+    assert!(out.starts_with("release"), "{out}");
+}

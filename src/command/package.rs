@@ -6,8 +6,8 @@ use engine_app::confinement::{self, ConfinementPlan};
 use engine_app::exit;
 use engine_foundation::{Error, error, file_access, output_file};
 use engine_package::{
-    EngineFile, ItchPage, PLATFORMS, PackageJob, PackageOutput, PackageSources, SigningTool,
-    SteamApp, StoreTargets,
+    EngineFile, EngineKind, ItchPage, PLATFORMS, PackageJob, PackageOutput, PackageSources,
+    SERVER_PLATFORMS, SigningTool, SteamApp, StoreTargets,
 };
 use engine_platform as platform;
 use engine_resource::project::Project;
@@ -26,6 +26,11 @@ pub struct Args {
     /// engine-linux, engine-windows.exe and engine-macos next to it]
     #[arg(long, value_name = "FILE")]
     engine: Vec<PathBuf>,
+    /// Make packages for servers on Linux and Windows: an engine without windows, graphics and
+    /// sound, the game, and a container file. The engine is engine-server-linux or
+    /// engine-server-windows.exe next to this one, or a FILE of --engine
+    #[arg(long, conflicts_with_all = ["sign_windows", "sign_macos", "steam", "itch", "flatpak"])]
+    server: bool,
     /// Output folder, which is made if it is missing
     #[arg(long, value_name = "FOLDER", default_value = "packages")]
     out: PathBuf,
@@ -56,11 +61,20 @@ pub struct Args {
 }
 
 impl Args {
-    fn platforms(&self) -> Vec<&str> {
-        match self.platform.as_deref() {
-            Some("all") => PLATFORMS.to_vec(),
-            Some(name) => vec![name],
-            None => vec![platform::NAME],
+    fn kind(&self) -> EngineKind {
+        if self.server { EngineKind::Server } else { EngineKind::Player }
+    }
+
+    fn platforms(&self) -> Result<Vec<&str>, Error> {
+        let all = if self.server { SERVER_PLATFORMS } else { PLATFORMS };
+        let name = self.platform.as_deref().unwrap_or(platform::NAME);
+        match name {
+            "all" => Ok(all.to_vec()),
+            name if all.contains(&name) => Ok(vec![name]),
+            name => Err(error!(
+                "there are no packages for servers on {name}: give --platform {}",
+                all.join(" or --platform ")
+            )),
         }
     }
 
@@ -83,7 +97,7 @@ pub fn main(args: Args) -> i32 {
 fn run(args: &Args) -> Result<i32, Error> {
     let project = Project::open(&args.folder)?;
     let folder_name = project.folder_name();
-    let platforms = args.platforms();
+    let platforms = args.platforms()?;
     let engines = engines(args, &platforms)?;
     refuse_links(args)?;
     let scratch = ScratchFolder::new(&args.out)?;
@@ -127,6 +141,7 @@ fn run(args: &Args) -> Result<i32, Error> {
             scratch,
             signing,
             stores: &stores,
+            kind: args.kind(),
         };
         for output in engine_package::write_packages(&job, sources)? {
             report(&output);
@@ -186,13 +201,15 @@ fn engines(args: &Args, platforms: &[&str]) -> Result<Vec<EngineFile>, Error> {
             found.push(named.swap_remove(at));
             continue;
         }
-        let path = match *name == platform::NAME {
+        // The running engine is one for servers without this feature.
+        let is_own_kind = args.server != cfg!(feature = "desktop");
+        let path = match *name == platform::NAME && is_own_kind {
             true => own.clone(),
-            false => folder.join(engine_package::file_name(name)),
+            false => folder.join(engine_package::file_name(name, args.kind())),
         };
         // A link, a folder or a file without permission is reported when it is read.
         if std::fs::symlink_metadata(&path).is_err() {
-            return Err(Error::new(engine_package::missing_message(name, folder)));
+            return Err(Error::new(engine_package::missing_message(name, args.kind(), folder)));
         }
         let engine = EngineFile::read(&path)?;
         if engine.platform != *name {
@@ -200,6 +217,15 @@ fn engines(args: &Args, platforms: &[&str]) -> Result<Vec<EngineFile>, Error> {
             return Err(error!("'{path}' is an engine for {found}, not for {name}"));
         }
         found.push(engine);
+    }
+    if !args.server
+        && let Some(engine) = found.iter().find(|engine| engine.kind == EngineKind::Server)
+    {
+        return Err(error!(
+            "'{}' is an engine for servers, which shows no game: give --server, or name an engine \
+             with windows",
+            engine.path.display()
+        ));
     }
     Ok(found)
 }

@@ -43,7 +43,8 @@ pub struct Args {
           allow_negative_numbers = true)]
     seed: u64,
     /// Pace headless frames by the clock, 60 per second
-    #[arg(long, requires = "headless", conflicts_with = "fixed_step")]
+    #[arg(long, conflicts_with = "fixed_step")]
+    #[cfg_attr(feature = "desktop", arg(requires = "headless"))]
     realtime: bool,
     /// Start this module instead of the settings' boot script, such as game.start or game/start.lua
     #[arg(long, value_name = "MODULE", value_parser = module)]
@@ -198,6 +199,9 @@ enum Quality {
     Ultra,
 }
 
+/// False for executables for servers, which have no windows.
+const IS_SHOWN: bool = cfg!(feature = "desktop");
+
 /// Sound output of a run.
 #[derive(Clone, Copy, Debug, clap::ValueEnum)]
 enum Audio {
@@ -261,7 +265,7 @@ fn prepare_process(args: &Args) {
 
 pub fn main(args: Args) -> i32 {
     // A replay is compared and not shown.
-    let window = !args.headless && args.replay.is_none();
+    let window = IS_SHOWN && !args.headless && args.replay.is_none();
     let pacing = match args.fixed_step {
         Some(seconds) => FramePacing::Fixed(seconds),
         None if args.realtime || window => FramePacing::RealTime,
@@ -339,7 +343,9 @@ pub fn appended() -> Option<i32> {
         Ok(game) => game,
         Err(error) => {
             engine_foundation::error_line!("error: {error}");
-            show_to_player(&error.to_string());
+            if IS_SHOWN {
+                show_to_player(&error.to_string());
+            }
             return Some(exit::FAILED);
         }
     };
@@ -365,8 +371,11 @@ pub fn appended() -> Option<i32> {
         threads: None,
         record: None,
         replay: None,
-        sound: AudioDestination::Device(String::new()),
-        display: DisplayPolicy { window: true, ..DisplayPolicy::NONE },
+        sound: match IS_SHOWN {
+            true => AudioDestination::Device(String::new()),
+            false => AudioDestination::Null,
+        },
+        display: DisplayPolicy { window: IS_SHOWN, ..DisplayPolicy::NONE },
         tools: RemoteAccess::Never,
         waits_for_debugger: false,
         profile_outputs: ProfileOutputs::default(),
@@ -377,7 +386,8 @@ pub fn appended() -> Option<i32> {
         variants: VariantChoice::default(),
         summary: false,
     });
-    if code != exit::SUCCESS
+    if IS_SHOWN
+        && code != exit::SUCCESS
         && let Some(error) = log::errors_since(errors).first()
     {
         show_to_player(error);

@@ -22,19 +22,25 @@ const FEATURES: &[(&str, &str)] = &[
     ("macos", "windows, drawing by Metal, sound by Core Audio"),
 ];
 
+/// The text of executables for servers in place of them.
+const SERVER_FEATURES: &str = "for servers: no windows, no drawing, no sound devices";
+
 /// Returns the line with the version, and with `verbose` a line for each fact.
 pub fn text(facts: &BuildFacts, verbose: bool) -> String {
     let version = format!("engine {}\n", env!("CARGO_PKG_VERSION"));
     if !verbose {
         return version;
     }
-    let features = FEATURES.iter().find(|(name, _)| *name == platform::NAME);
+    let features = match cfg!(feature = "desktop") {
+        true => FEATURES.iter().find(|(name, _)| *name == platform::NAME).map(|(_, text)| *text),
+        false => Some(SERVER_FEATURES),
+    };
     let commit = if facts.commit.is_empty() { "unknown" } else { facts.commit };
     format!(
         "{version}target: {}\nprofile: {}\nfeatures: {}\ncommit: {commit}\n",
         facts.target,
         facts.profile,
-        features.map_or("unknown", |(_, features)| features),
+        features.unwrap_or("unknown"),
     )
 }
 

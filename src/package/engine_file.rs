@@ -11,14 +11,30 @@ use std::path::{Path, PathBuf};
 
 /// The platforms that packages are made for.
 pub const PLATFORMS: &[&str] = &["linux", "windows", "macos"];
+/// The platforms that packages for servers are made for.
+pub const SERVER_PLATFORMS: &[&str] = &["linux", "windows"];
 /// The processors that the engine supports.
 const ARCHITECTURES: &[&str] = &["x86_64", "aarch64"];
+
+/// The mark of executables for servers (src/main.rs), backwards: otherwise it would be in every
+/// executable.
+const SERVER_MARK_REVERSED: &[u8] = b";srevres rof elbatucexe enigne";
+
+/// The purpose of an executable of the engine.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum EngineKind {
+    /// With windows, graphics and sound.
+    Player,
+    /// Without them, and smaller.
+    Server,
+}
 
 /// An executable of the engine.
 pub struct EngineFile {
     pub path: PathBuf,
     pub bytes: Vec<u8>,
     pub platform: &'static str,
+    pub kind: EngineKind,
     /// Name of the processor in file names; `universal` for several.
     pub architecture: String,
 }
@@ -73,28 +89,53 @@ impl EngineFile {
             [one] => one.clone(),
             _ => "universal".to_string(),
         };
-        Ok(EngineFile { path: path.to_path_buf(), bytes, platform, architecture })
+        let kind = match is_for_servers(&bytes) {
+            true => EngineKind::Server,
+            false => EngineKind::Player,
+        };
+        Ok(EngineFile { path: path.to_path_buf(), bytes, platform, kind, architecture })
     }
 }
 
+/// Returns true if the executable file with these bytes is an engine for servers, which has no
+/// windows, graphics and sound devices. Such an executable has a mark of its own.
+fn is_for_servers(bytes: &[u8]) -> bool {
+    let mut mark = std::hint::black_box(SERVER_MARK_REVERSED).to_vec();
+    mark.reverse();
+    let mut at = 0;
+    while let Some(found) = bytes[at..].iter().position(|byte| *byte == mark[0]) {
+        at += found;
+        if bytes[at..].starts_with(&mark) {
+            return true;
+        }
+        at += 1;
+    }
+    false
+}
+
 /// Returns the name of the file of a platform's engine, next to the running engine.
-pub fn file_name(platform: &str) -> String {
+pub fn file_name(platform: &str, kind: EngineKind) -> String {
     let ending = if platform == "windows" { ".exe" } else { "" };
-    format!("engine-{platform}{ending}")
+    let kind = if kind == EngineKind::Server { "server-" } else { "" };
+    format!("engine-{kind}{platform}{ending}")
 }
 
 /// Returns the message for a platform without an engine. `folder` is the one that was searched.
-pub fn missing_message(platform: &str, folder: &Path) -> String {
-    let name = file_name(platform);
+pub fn missing_message(platform: &str, kind: EngineKind, folder: &Path) -> String {
+    let name = file_name(platform, kind);
     let target = match platform {
         "windows" => "x86_64-pc-windows-gnu",
         "macos" => "aarch64-apple-darwin",
         _ => "x86_64-unknown-linux-gnu",
     };
+    let (of_servers, build) = match kind {
+        EngineKind::Player => ("", format!("cargo build --profile dist --target {target}")),
+        EngineKind::Server => (" servers on", format!("packaging/server.sh {target}")),
+    };
     format!(
-        "there is no engine for {platform}: a package needs an executable of version {}. Build it \
-         with `cargo build --profile dist --target {target}`, and name the file with --engine, or \
-         put it as '{name}' into '{}'",
+        "there is no engine for{of_servers} {platform}: a package needs an executable of version \
+         {}. Build it with `{build}`, and name the file with --engine, or put it as '{name}' into \
+         '{}'",
         env!("CARGO_PKG_VERSION"),
         folder.display()
     )

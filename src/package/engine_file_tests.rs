@@ -44,7 +44,7 @@ fn only_engines_of_this_version_are_used() {
 
 #[test]
 fn missing_engine_message_has_two_remedies() {
-    let message = missing_message("windows", Path::new("bin"));
+    let message = missing_message("windows", EngineKind::Player, Path::new("bin"));
     let wanted = format!(
         "there is no engine for windows: a package needs an executable of version {}. Build it \
          with `cargo build --profile dist --target x86_64-pc-windows-gnu`, and name the file \
@@ -52,4 +52,20 @@ fn missing_engine_message_has_two_remedies() {
         env!("CARGO_PKG_VERSION")
     );
     assert_eq!(message, wanted);
+    let message = missing_message("linux", EngineKind::Server, Path::new("bin"));
+    assert!(message.starts_with("there is no engine for servers on linux: "), "{message}");
+    let wanted = "`packaging/server.sh x86_64-unknown-linux-gnu`, and name the file with --engine, \
+                  or put it as 'engine-server-linux' into 'bin'";
+    assert!(message.ends_with(wanted), "{message}");
+}
+
+#[test]
+fn engines_for_servers_are_known_by_their_mark() {
+    let is_marked = |reversed: &str| {
+        let mark: String = reversed.chars().rev().collect();
+        is_for_servers(format!("eng\0{mark}\0").as_bytes())
+    };
+    assert!(is_marked(";srevres rof elbatucexe enigne"));
+    assert!(!is_marked(";srevres rof elbatucexe enign"));
+    assert!(!is_for_servers(b"") && !is_for_servers(SERVER_MARK_REVERSED));
 }

@@ -13,6 +13,7 @@ mod licenses;
 mod linux;
 mod macos;
 pub mod pe_resources;
+mod server;
 mod settings;
 mod signed_files;
 mod signing;
@@ -21,7 +22,8 @@ mod unpacked;
 mod windows;
 mod writer;
 
-pub use engine_file::{EngineFile, PLATFORMS, file_name, missing_message};
+pub use engine_file::{EngineFile, EngineKind, PLATFORMS, SERVER_PLATFORMS};
+pub use engine_file::{file_name, missing_message};
 pub use signing::SigningTool;
 pub use stores::{ItchPage, SteamApp, StoreTargets};
 pub use writer::{PackageJob, PackageOutput, PackageSources, write_packages};

@@ -1,14 +1,14 @@
 //! Writes the packages of a game for one platform.
 
 use super::archive::{self, Archive, Content};
-use super::engine_file::EngineFile;
+use super::engine_file::{EngineFile, EngineKind};
 use super::game_files::GameFiles;
 use super::icon::Icon;
 use super::licenses::LicenseTexts;
 use super::settings::{self, PackageSettings};
 use super::signing::SigningTool;
 use super::stores::StoreTargets;
-use super::{linux, macos, signed_files, windows};
+use super::{linux, macos, server, signed_files, windows};
 use engine_foundation::file_access::{self, readers};
 use engine_foundation::{Error, error, output_file};
 use engine_resource::bundle_end::APPENDED_ALIGNMENT;
@@ -58,6 +58,8 @@ pub struct PackageJob<'a> {
     pub signing: Option<&'a SigningTool>,
     /// Stores whose folders get the files, too.
     pub stores: &'a StoreTargets,
+    /// The purpose of the packages. Those for servers are neither signed nor for stores.
+    pub kind: EngineKind,
 }
 
 /// A package that was written.
@@ -91,6 +93,9 @@ pub fn write_packages(
     let mut game =
         GameFiles { settings, licenses, icon_pictures: Vec::new(), program: Content::default() };
     let output = PackageOutput { path: PathBuf::new(), bytes: 0, parts, notes };
+    if job.kind == EngineKind::Server {
+        return write_server(job, &game, bundle, output);
+    }
     match job.engine.platform {
         "linux" => {
             game.icon_pictures = icon.map(|icon| icon.desktop_pictures()).unwrap_or_default();
@@ -185,6 +190,39 @@ fn write_linux(
     // The notes are those of the first package.
     outputs.push(PackageOutput { path, bytes, notes: Vec::new(), ..output });
     Ok(outputs)
+}
+
+fn write_server(
+    job: &PackageJob,
+    game: &GameFiles,
+    bundle: Content,
+    output: PackageOutput,
+) -> Result<Vec<PackageOutput>, Error> {
+    let (settings, mut output) = (&game.settings, output);
+    let EngineFile { platform, architecture, .. } = job.engine;
+    if job.engine.kind == EngineKind::Player {
+        output.notes.push(format!(
+            "'{}' has windows, graphics and sound: packaging/server.sh builds a smaller engine for \
+             servers",
+            job.engine.path.display()
+        ));
+    }
+    if let Some((major, minor)) = linux::needed_glibc(&job.engine.bytes) {
+        output.notes.push(format!("the engine needs glibc {major}.{minor} or newer"));
+    }
+    let files = server::portable(game, job.engine, bundle);
+    files.check_sizes().map_err(Error::new)?;
+    let (name, version) = (&settings.file_name, settings.version_text());
+    let name = format!("{name}-{version}-server-{platform}-{architecture}");
+    let prefix = format!("{}-{version}-server/", settings.file_name);
+    if *platform == "windows" {
+        let path = job.out.join(format!("{name}.zip"));
+        let bytes = write_file(&path, |out| archive::write_zip(&files, &prefix, out))?;
+        return Ok(vec![PackageOutput { path, bytes, ..output }]);
+    }
+    let path = job.out.join(format!("{name}.tar.gz"));
+    let bytes = write_file(&path, |out| archive::write_tar_gz(&files, &prefix, out))?;
+    Ok(vec![PackageOutput { path, bytes, ..output }])
 }
 
 fn write_windows(

@@ -12,6 +12,7 @@ use std::fs;
 /// A scratch folder with a game, engines and a bundle.
 struct Fixture {
     root: PathBuf,
+    kind: EngineKind,
 }
 
 impl Fixture {
@@ -41,7 +42,7 @@ impl Fixture {
         end.extend(sum.to_le_bytes());
         bytes.extend(end);
         fs::write(root.join("game.bundle"), bytes).unwrap();
-        Fixture { root }
+        Fixture { root, kind: EngineKind::Player }
     }
 
     fn write(
@@ -68,6 +69,7 @@ impl Fixture {
             scratch: &self.root.join("scratch"),
             signing,
             stores,
+            kind: self.kind,
         };
         let sources = PackageSources::read(&self.root.join("game"), "game", platform);
         let written = sources.and_then(|sources| write_packages(&job, sources));
@@ -287,4 +289,74 @@ fn folders_of_stores_have_the_files_of_each_platform() {
     let manifest = format!("flatpak/{}.json", sources[0].settings.app_id);
     let wanted = ["steam/app_build.vdf", "steam/notes.txt", "itch/push.sh", manifest.as_str()];
     assert_eq!(written, wanted.map(|name| out.join(name)));
+}
+
+#[test]
+fn packages_for_servers_have_the_engine_and_a_container_file() {
+    let mut fixture = Fixture::new("server", COMPLETE);
+    fixture.kind = EngineKind::Server;
+    let outputs = fixture.write("linux", None).unwrap();
+    let player_note = "' has windows, graphics and sound: packaging/server.sh builds a smaller \
+                       engine for servers";
+    let notes = &outputs[0].notes;
+    assert!(notes.iter().any(|note| note.ends_with(player_note)), "{notes:?}");
+    assert_eq!(notes.last().unwrap(), "the engine needs glibc 2.28 or newer");
+    // The mark of engines for servers is written as the executable has it.
+    let path = fixture.root.join("linux");
+    let server = [fs::read(&path).unwrap(), b"engine executable for servers;".to_vec()].concat();
+    fs::write(&path, server).unwrap();
+    let outputs = fixture.write("linux", None).unwrap();
+    assert_eq!(outputs.len(), 1, "a server has no .deb");
+    assert!(!outputs[0].notes.iter().any(|note| note.ends_with(player_note)));
+    fixture.write("windows", None).unwrap();
+    let first = fixture.outputs();
+    let names: Vec<&str> = first.iter().map(|(name, _)| name.as_str()).collect();
+    assert_eq!(
+        names,
+        ["yard-1.2-server-linux-x86_64.tar.gz", "yard-1.2-server-windows-x86_64.zip"]
+    );
+    fixture.write("linux", None).unwrap();
+    fixture.write("windows", None).unwrap();
+    assert!(fixture.outputs() == first, "the bytes differ");
+}
+
+#[test]
+fn the_container_runs_the_bundle_with_a_folder_for_saves() {
+    let fixture = Fixture::new("container", COMPLETE);
+    let folder = fixture.root.join("game");
+    let settings = PackageSettings::read(&folder, "linux", "game").unwrap();
+    let licenses = LicenseTexts::read(&folder, "linux", &settings).unwrap();
+    let game =
+        GameFiles { settings, licenses, icon_pictures: Vec::new(), program: Content::default() };
+    let files = |platform: &str| {
+        let engine = EngineFile::read(&fixture.root.join(platform)).unwrap();
+        server::portable(&game, &engine, Content::bytes("bundle"))
+    };
+    let (linux, windows) = (files("linux"), files("windows"));
+    let paths = |files: &Archive| -> Vec<String> {
+        let paths = files.files().map(|(path, _)| path.to_string());
+        paths.filter(|path| !path.starts_with("licenses/")).collect()
+    };
+    assert_eq!(paths(&linux), ["Containerfile", "SERVER.txt", "engine", "game.bundle"]);
+    assert_eq!(paths(&windows), ["SERVER.txt", "engine.exe", "game.bundle"]);
+    assert!(linux.files().all(|(path, entry)| entry.executable == (path == "engine")));
+    let text = |files: &Archive, path: &str| {
+        let entry = files.files().find(|(known, _)| *known == path).unwrap().1.clone();
+        let mut bytes = Vec::new();
+        entry.content.write_to(&mut bytes).unwrap();
+        String::from_utf8(bytes).unwrap()
+    };
+    let container = text(&linux, "Containerfile");
+    let run = "ENTRYPOINT [\"/server/engine\", \"run\", \"/server/game.bundle\", \"--headless\", \
+               \"--realtime\"]\n";
+    assert!(container.ends_with(run), "{container}");
+    assert!(container.contains("\nENV ENGINE_SAVE_DIR=/saves\n"), "{container}");
+    assert!(
+        container.contains("# The engine needs glibc 2.28 or newer and libgcc.\n"),
+        "{container}"
+    );
+    assert!(!container.contains("Émile"), "no text of the game is in it: {container}");
+    let notes = text(&windows, "SERVER.txt");
+    let wanted = "Émile's Yard & more 1.2: server\n\n    engine.exe run game.bundle --headless";
+    assert!(notes.starts_with(wanted) && !notes.contains("Containerfile"), "{notes}");
 }

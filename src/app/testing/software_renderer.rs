@@ -10,8 +10,9 @@ use engine_render::{
 };
 use engine_runtime::{Engine, FrameRetention};
 
-/// The package to install if no software adapter exists.
-const REMEDY: &str = "apt install mesa-vulkan-drivers";
+/// The package to install if no software adapter exists. None helps an executable for servers.
+const REMEDY: &str =
+    if cfg!(feature = "desktop") { " (apt install mesa-vulkan-drivers)" } else { "" };
 
 /// The reason why an image is unavailable.
 #[derive(Clone, PartialEq, Debug)]
@@ -86,7 +87,7 @@ impl SoftwareRenderer {
         match &mut self.renderer {
             Some(Ok(renderer)) => Ok(renderer),
             Some(Err(message)) => {
-                Err(ScreenshotUnavailable::NoAdapter(format!("{message} ({REMEDY})")))
+                Err(ScreenshotUnavailable::NoAdapter(format!("{message}{REMEDY}")))
             }
             None => Err(ScreenshotUnavailable::Refused("no frame was played yet".to_string())),
         }

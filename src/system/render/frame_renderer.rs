@@ -150,6 +150,11 @@ impl FrameRenderer {
         self.device.info.clone()
     }
 
+    /// Returns true if the adapter did not finish a frame, and nothing may wait for it.
+    pub fn is_hung(&self) -> bool {
+        self.device.is_hung()
+    }
+
     pub fn take_events(&mut self) -> Vec<RendererEvent> {
         std::mem::take(&mut self.events)
     }
@@ -218,7 +223,7 @@ impl FrameRenderer {
 
     /// Acquires the window's next frame, and waits for the display. This happens before a packet is
     /// taken, so that the packet is as fresh as possible.
-    pub fn acquire(&mut self) {
+    pub(super) fn acquire(&mut self) {
         if !self.failed
             && let Err(message) = self.screen.acquire(&self.device)
             && self.device.loss_reason().is_none()
@@ -246,7 +251,7 @@ impl FrameRenderer {
 
     /// Recovers from a panic in one of the other functions, at `packet` or between packets. A new
     /// device is opened, because the old one may be in an inconsistent state.
-    pub fn recover_from_panic(&mut self, packet: Option<&FramePacket>, error: &Error) {
+    pub(super) fn recover_from_panic(&mut self, packet: Option<&FramePacket>, error: &Error) {
         if let Some(packet) = packet {
             self.refuse_captures(packet);
         }

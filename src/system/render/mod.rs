@@ -4,6 +4,13 @@
 //! A packet's views are drawn by passes: the world's scene, planned in `scene/` and drawn by
 //! `forward/`; its Guis with a depth buffer; then the Guis over it. `shader/` assembles shaders and
 //! checks them.
+//!
+//! Without the feature `gpu`, the null renderer is the only one: no_gpu.rs replaces the others. The
+//! graphics library then has no graphics interface, and the linker leaves the drawing code out,
+//! because nothing calls it.
+
+// Only the null renderer and the checks are used then.
+#![cfg_attr(not(feature = "gpu"), allow(dead_code))]
 
 mod atlas_extent;
 mod device;
@@ -22,6 +29,8 @@ mod gui_pipelines;
 mod latency_meter;
 mod mask_images;
 mod materials;
+#[cfg(not(feature = "gpu"))]
+mod no_gpu;
 mod numeric_map;
 mod pipeline_variants;
 mod post;
@@ -57,10 +66,15 @@ use engine_foundation::error;
 use engine_frame_packet::FramePacket;
 use engine_frame_packet::mesh::MeshSlot;
 use engine_frame_packet::texture::TextureSlot;
-use frame_renderer::{FrameRenderer, RenderCommand};
+#[cfg(feature = "gpu")]
+use frame_renderer::FrameRenderer;
+use frame_renderer::RenderCommand;
+#[cfg(not(feature = "gpu"))]
+use no_gpu::{FrameRenderer, RenderThread};
 use secondary_surfaces::NewWindow;
 use std::sync::Arc;
 use std::sync::mpsc::channel;
+#[cfg(feature = "gpu")]
 use thread::RenderThread;
 
 /// The requested kind of adapter.
@@ -372,7 +386,7 @@ pub struct Renderer {
 
 impl Drop for Renderer {
     fn drop(&mut self) {
-        if matches!(&self.backend, Backend::Inline(renderer) if renderer.device.is_hung()) {
+        if matches!(&self.backend, Backend::Inline(renderer) if renderer.is_hung()) {
             let unused = Backend::Null(Box::default());
             std::mem::forget(std::mem::replace(&mut self.backend, unused));
             thread::abandon();

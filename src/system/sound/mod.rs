@@ -4,7 +4,7 @@
 //! mixer follows them: mixer_output.rs on the game's thread, clip_player.rs and device.rs on the
 //! audio thread. Knows no units and no scripts: those pass in plain numbers.
 
-#[cfg(target_os = "linux")]
+#[cfg(all(feature = "devices", target_os = "linux"))]
 mod alsa;
 pub mod bus;
 pub mod clip;
@@ -17,6 +17,7 @@ pub mod curve;
 pub mod data;
 pub mod decoder;
 pub mod device;
+#[cfg(any(test, feature = "devices"))]
 mod device_names;
 mod duration_limit;
 pub mod explain;
@@ -29,17 +30,19 @@ mod messages;
 pub mod mixer;
 pub mod mixer_output;
 pub mod music_clock;
+#[cfg(not(feature = "devices"))]
+mod no_output;
 pub mod parameters;
 pub mod registry;
-#[cfg(any(test, windows, target_os = "macos"))]
+#[cfg(any(test, all(feature = "devices", any(windows, target_os = "macos"))))]
 mod resampler;
 pub mod resource;
-#[cfg(any(test, windows, target_os = "macos"))]
+#[cfg(any(test, all(feature = "devices", any(windows, target_os = "macos"))))]
 mod sample_ring;
 mod seek;
 pub mod source_fields;
 pub mod spatialization;
-#[cfg(any(windows, target_os = "macos"))]
+#[cfg(all(feature = "devices", any(windows, target_os = "macos")))]
 mod system_output;
 mod true_peak;
 pub mod voice;
@@ -48,7 +51,7 @@ pub mod voice_update;
 pub mod voices;
 mod wav_writer;
 
-#[cfg(target_os = "linux")]
+#[cfg(all(feature = "devices", target_os = "linux"))]
 use alsa as output;
 use bus::BusStates;
 use device::{DeviceSetup, SAMPLE_RATE};
@@ -63,9 +66,11 @@ use engine_resource::settings::Settings;
 use engine_resource::store::ResourceStore;
 use mixer::MixerData;
 use mixer_output::MixerOutput;
+#[cfg(not(feature = "devices"))]
+use no_output as output;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
-#[cfg(any(windows, target_os = "macos"))]
+#[cfg(all(feature = "devices", any(windows, target_os = "macos")))]
 use system_output as output;
 use voices::{SoundWorld, TriggerDesc, Voices};
 use wav_writer::WavWriter;

@@ -3,7 +3,7 @@
 //! the windowing library; event.rs has their events.
 
 use super::display_loss;
-use super::event::{DisplayMode, Monitor, WindowChange, WindowEvent};
+use super::event::{DesktopError, DisplayMode, Monitor, WindowChange, WindowEvent};
 use super::native_window::{NativeWindow, first_line, video_modes};
 use super::{CursorMode, WindowCommand, WindowOptions};
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
@@ -18,10 +18,6 @@ use winit::window::{Window as DesktopWindow, WindowId};
 
 /// Maximum number of display modes that are reported for all monitors together.
 const MODES_MAX: usize = 1024;
-
-/// Desktop's reason why the window could not be opened.
-#[derive(Clone, Debug, PartialEq)]
-pub struct DesktopError(pub String);
 
 /// Connection to the desktop with its windows. The main window has no number.
 pub struct Desktop {

@@ -281,6 +281,21 @@ impl WindowChange {
     }
 }
 
+/// Desktop's reason why the window could not be opened.
+#[derive(Clone, Debug, PartialEq)]
+pub struct DesktopError(pub String);
+
+/// Status of a foreign window since the last check.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum ForeignWindowStatus {
+    /// The window is unchanged.
+    Same,
+    /// The window has a new size, in pixels.
+    Resized(u32, u32),
+    /// The window was closed, or its display is gone.
+    Closed,
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -2,20 +2,9 @@
 //! The other program owns it, sizes it, and may close it at any time. Only X11 has window numbers
 //! that are valid in every program.
 
-/// Status of a foreign window since the last check.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum ForeignWindowStatus {
-    /// The window is unchanged.
-    Same,
-    /// The window has a new size, in pixels.
-    Resized(u32, u32),
-    /// The window was closed, or its display is gone.
-    Closed,
-}
-
 #[cfg(target_os = "linux")]
 mod platform {
-    use super::ForeignWindowStatus;
+    use super::super::event::ForeignWindowStatus;
     use std::num::NonZeroU32;
     use std::ptr::NonNull;
     use std::sync::Arc;
@@ -112,7 +101,8 @@ mod platform {
 
 #[cfg(not(target_os = "linux"))]
 mod platform {
-    use super::ForeignWindowStatus;
+    use super::super::event::ForeignWindowStatus;
+    use super::super::no_window::NoWindow;
     use std::sync::Arc;
 
     /// Foreign windows are not supported on this system.
@@ -124,7 +114,7 @@ mod platform {
                 .to_string())
         }
 
-        pub fn handle(&self) -> Arc<winit::window::Window> {
+        pub fn handle(&self) -> Arc<NoWindow> {
             match *self {}
         }
 

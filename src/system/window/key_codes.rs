@@ -1,11 +1,14 @@
 //! The keys whose positions have a name in the web standard "UI Events KeyboardEvent code Values"
 //! (W3C). The super keys have winit's names, `SuperLeft` and `SuperRight`.
 
+#[cfg(feature = "desktop")]
 use winit::keyboard::KeyCode;
 
 macro_rules! key_codes {
     ($($code:ident),* $(,)?) => {
-        const KEY_CODES: &[(KeyCode, &str)] = &[$((KeyCode::$code, stringify!($code))),*];
+        const NAMES: &[&str] = &[$(stringify!($code)),*];
+        #[cfg(feature = "desktop")]
+        const KEY_CODES: &[KeyCode] = &[$(KeyCode::$code),*];
     };
 }
 
@@ -27,11 +30,12 @@ key_codes! {
 }
 
 /// Returns the name of a key's position; `None` for keys that games cannot query.
+#[cfg(feature = "desktop")]
 pub fn name_of(code: KeyCode) -> Option<&'static str> {
-    KEY_CODES.iter().find(|(known, _)| *known == code).map(|(_, name)| *name)
+    KEY_CODES.iter().position(|known| *known == code).map(|at| NAMES[at])
 }
 
 /// Returns all names, each once.
 pub fn names() -> impl Iterator<Item = &'static str> {
-    KEY_CODES.iter().map(|(_, name)| *name)
+    NAMES.iter().copied()
 }

@@ -1,18 +1,29 @@
 //! Windows as the game sees them: their state, updated from desktop events, and the queued commands
 //! to the desktop. secondary_windows.rs has the windows besides the main one. Without a display,
-//! only this state exists. desktop.rs and native_window.rs have the native windows; nothing else
-//! here uses the windowing library.
+//! only this state exists. desktop.rs and native_window.rs have the native windows. Without the
+//! feature `desktop`, no_desktop.rs replaces all files that use libraries of the desktop.
 
 mod clipboard;
+#[cfg(feature = "desktop")]
 mod desktop;
+#[cfg(feature = "desktop")]
+mod desktop_clipboard;
+#[cfg(feature = "desktop")]
 mod display_loss;
 mod dropped_files;
 mod event;
+#[cfg(feature = "desktop")]
 mod foreign_window;
 pub mod key_codes;
+#[cfg(feature = "desktop")]
 mod native_window;
+#[cfg(not(feature = "desktop"))]
+mod no_desktop;
+#[cfg(any(not(feature = "desktop"), not(target_os = "linux")))]
+mod no_window;
 mod secondary_windows;
 mod text_validation;
+mod window_options;
 
 use engine_foundation::hash::StateHash;
 use engine_foundation::{Vec2, log};
@@ -21,12 +32,16 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 pub use clipboard::{CLIPBOARD_BYTES_MAX, Clipboard};
-pub use desktop::{Desktop, DesktopError};
 pub use dropped_files::{DROPPED_BYTES_MAX, read_as_if_dropped, read_dropped};
-pub use event::{DisplayMode, Monitor, PointerPhase, WindowChange, WindowEvent};
-pub use foreign_window::{ForeignWindow, ForeignWindowStatus};
+pub use event::{DesktopError, DisplayMode, ForeignWindowStatus, Monitor};
+pub use event::{PointerPhase, WindowChange, WindowEvent};
+#[cfg(not(feature = "desktop"))]
+pub use no_desktop::{Desktop, DesktopClipboard, ForeignWindow};
 pub use secondary_windows::{SecondaryWindows, WINDOWS_MAX, WindowId};
 pub use text_validation::{TITLE_BYTES_MAX, clipboard_error, title_error, title_of};
+pub use window_options::WindowOptions;
+#[cfg(feature = "desktop")]
+pub use {desktop::Desktop, desktop_clipboard::DesktopClipboard, foreign_window::ForeignWindow};
 
 /// Minimum and maximum side of a window that can be requested, in logical pixels.
 pub const SIDE_MIN: u32 = 1;
@@ -161,45 +176,6 @@ pub enum WindowCommand {
     /// and height in logical pixels.
     ImeArea([f32; 4]),
     Icon(IconImage),
-}
-
-/// Options that a window is opened with.
-#[derive(Clone, PartialEq, Debug)]
-pub struct WindowOptions {
-    pub title: String,
-    /// Width and height in logical pixels.
-    pub width: u32,
-    pub height: u32,
-    pub fullscreen: Fullscreen,
-    pub vsync: Vsync,
-    pub resizable: bool,
-    /// Number of the monitor, from 1; 0 lets the desktop choose.
-    pub monitor: usize,
-    /// Position of the top left corner, in pixels of the desktop; `None` lets the desktop choose.
-    pub position: Option<(i32, i32)>,
-    pub visible: bool,
-    /// Resolution that the game is made for. If `None`, its units are logical pixels.
-    pub design: Option<DesignResolution>,
-    /// Color beside a picture that does not fill the window: sRGB from 0 to 1.
-    pub bar_color: [f32; 3],
-}
-
-impl Default for WindowOptions {
-    fn default() -> WindowOptions {
-        WindowOptions {
-            title: String::new(),
-            width: 1280,
-            height: 720,
-            fullscreen: Fullscreen::Off,
-            vsync: Vsync::On,
-            resizable: true,
-            monitor: 0,
-            position: None,
-            visible: true,
-            design: None,
-            bar_color: [0.0; 3],
-        }
-    }
 }
 
 /// State of one window.

@@ -1,0 +1,91 @@
+#!/usr/bin/env bash
+# Makes the engine for servers: an executable without windows, graphics and sound devices, from
+# which `engine package --server` makes packages.
+#
+#   packaging/server.sh [--glibc VERSION] [--engine FILE] [TARGET]
+#   packaging/server.sh --check [TARGET]
+#
+# TARGET is a target of rustc, this machine's if left out. The result is
+# target/distribution/engine-server-linux or engine-server-windows.exe. With --glibc, it is linked
+# for this version of the C library, such as 2.28 (packaging/old_glibc_linker.sh). With --engine,
+# nothing is built: FILE is examined and copied. All of them fail if parts are linked that servers
+# do not have.
+#
+# --check compiles the code for servers without linking it, and fails at a warning. It shares
+# nothing with other builds: the first run takes as long as a first build, later ones a minute.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+engine=
+check=false
+while [[ ${1:-} == -* ]]; do
+  case $1 in
+    --check) check=true; shift; continue ;;
+    --engine) engine=$(realpath -- "${2:?name a file after --engine}") ;;
+    --glibc) export OLD_GLIBC=${2:?name a version after --glibc} ;;
+    *)
+      echo "usage: $0 [--glibc VERSION] [--engine FILE] [TARGET]" >&2
+      echo "       $0 --check [TARGET]" >&2
+      exit 2
+      ;;
+  esac
+  shift 2
+done
+if (($# > 1)); then
+  echo "name one target" >&2
+  exit 2
+fi
+target=${1:-$(rustc -vV | sed -n 's/^host: //p')}
+# Only the executable has other features than a build for players: it gets a folder of its own, so
+# that neither replaces the other.
+build=(--no-default-features --bin engine --target "$target" --target-dir target/server)
+
+if $check; then
+  log=$(mktemp)
+  trap 'rm -f "$log"' EXIT
+  cargo check "${build[@]}" 2>&1 | tee "$log"
+  if grep -q '^warning' "$log"; then
+    echo "the code for servers has warnings" >&2
+    exit 1
+  fi
+  echo "the code for servers compiles without warnings"
+  exit 0
+fi
+
+name=engine-server-linux
+ending=
+if [[ $target == *windows* ]]; then
+  name=engine-server-windows.exe
+  ending=.exe
+fi
+if [[ -z $engine ]]; then
+  if [[ -n ${OLD_GLIBC:-} ]]; then
+    variable=CARGO_TARGET_$(tr 'a-z-' 'A-Z_' <<< "$target")_LINKER
+    export "$variable=$PWD/packaging/old_glibc_linker.sh"
+  fi
+  cargo build --profile dist "${build[@]}"
+  engine=target/server/$target/dist/engine$ending
+fi
+
+# Texts of libraries that no server has. Libraries of the system are opened by their names.
+failed=false
+for text in vkCreateInstance libwayland-client libX11-xcb libasound.so IAudioClient D3D12CreateDevice; do
+  if grep -q -a -F "$text" "$engine"; then
+    echo "$engine: '$text' is in it: a library of windows, graphics or sound is linked" >&2
+    failed=true
+  fi
+done
+if ! grep -q -a -F 'engine executable for servers;' "$engine"; then
+  echo "$engine: the mark of engines for servers is missing" >&2
+  failed=true
+fi
+if $failed; then exit 1; fi
+
+mkdir -p target/distribution
+cp "$engine" "target/distribution/$name"
+chmod 755 "target/distribution/$name"
+echo "target/distribution/$name: $(wc -c < "$engine") bytes"
+if [[ $target == *linux* ]]; then
+  glibc=$(objdump -T "$engine" | grep -o 'GLIBC_2\.[0-9]*' | sort -u -t. -k2 -n | tail -n 1)
+  echo "it needs glibc ${glibc#GLIBC_} or newer"
+fi

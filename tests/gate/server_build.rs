@@ -1,0 +1,206 @@
+//! The build for servers (`--no-default-features`), as far as it can be checked without compiling
+//! it: which libraries it links, and that code of the desktop is behind the feature that servers
+//! lack. `packaging/server.sh --check` compiles it.
+
+use crate::check_findings;
+use crate::source::{File, code, files, names, root, without_tests};
+use std::collections::BTreeSet;
+use std::process::Command;
+
+/// Libraries of windows, graphics interfaces, clipboards and sound devices.
+const DESKTOP_LIBRARIES: &[&str] = &[
+    "arboard",
+    "ash",
+    "cpal",
+    "glow",
+    "gpu-allocator",
+    "khronos-egl",
+    "metal",
+    "wayland-client",
+    "winit",
+    "x11-dl",
+    "x11rb",
+];
+
+/// Types that exist twice, each with the file for players and that for servers.
+const TWIN_TYPES: &[(&str, &str, &str)] = &[
+    ("Desktop", "src/system/window/desktop.rs", "src/system/window/no_desktop.rs"),
+    (
+        "DesktopClipboard",
+        "src/system/window/desktop_clipboard.rs",
+        "src/system/window/no_desktop.rs",
+    ),
+    ("ForeignWindow", "src/system/window/foreign_window.rs", "src/system/window/no_desktop.rs"),
+    ("FrameRenderer", "src/system/render/frame_renderer.rs", "src/system/render/no_gpu.rs"),
+    ("RenderThread", "src/system/render/thread.rs", "src/system/render/no_gpu.rs"),
+];
+
+/// Returns the names of the libraries that the executable links.
+fn linked(options: &[&str]) -> BTreeSet<String> {
+    let arguments = ["tree", "--offline", "-e", "normal", "-p", "engine", "--prefix", "none"];
+    let mut tree = Command::new(env!("CARGO"));
+    tree.args(arguments).args(["--format", "{p}"]).args(options).current_dir(root());
+    let tree = tree.output().expect("cargo runs");
+    assert!(tree.status.success(), "{}", String::from_utf8_lossy(&tree.stderr));
+    let text = String::from_utf8_lossy(&tree.stdout);
+    text.lines().filter_map(|line| Some(line.split_once(' ')?.0.to_string())).collect()
+}
+
+#[test]
+fn servers_link_no_library_of_the_desktop() {
+    let of_players = linked(&[]);
+    let of_servers = linked(&["--no-default-features"]);
+    assert!(of_servers.contains("rapier3d"), "cargo tree names the libraries: {of_servers:?}");
+    let is_linked = |all: &BTreeSet<String>| {
+        DESKTOP_LIBRARIES.iter().filter(|name| all.contains(**name)).count()
+    };
+    assert!(is_linked(&of_players) > 2, "the list has the names of today: {of_players:?}");
+    let found = DESKTOP_LIBRARIES.iter().filter(|name| of_servers.contains(**name));
+    check_findings(
+        found.map(|name| format!("{name} is in the executable for servers")).collect(),
+        "make the dependency optional, behind the crate's feature for the desktop, and name the \
+         engine's crates with default-features = false in [workspace.dependencies]",
+    );
+}
+
+/// Returns the optional libraries of a manifest, as Rust code names them.
+fn optional_libraries(manifest: &str) -> Vec<String> {
+    let lines = manifest.lines().filter(|line| line.contains("optional = true"));
+    let names = lines.filter_map(|line| line.split_once([' ', '.', '=']));
+    names.map(|(name, _)| name.replace('-', "_")).collect()
+}
+
+/// Returns true if the line after an attribute is compiled with a feature only.
+fn is_feature_gate(line: &str) -> bool {
+    let is_attribute = line.trim_start().starts_with("#[cfg(");
+    is_attribute && line.contains("feature = \"") && !line.contains("not(feature")
+}
+
+/// Returns true if a crate's root compiles the file of a module with a feature only.
+fn is_gated_module(crate_root: &str, module: &str) -> bool {
+    let declarations = [format!("mod {module};"), format!("pub mod {module};")];
+    let lines: Vec<&str> = crate_root.lines().collect();
+    lines
+        .windows(2)
+        .any(|pair| declarations.iter().any(|it| it == pair[1]) && is_feature_gate(pair[0]))
+}
+
+/// Returns the lines that name an optional library of the crate in `folder`, and are compiled
+/// without its feature.
+fn ungated_uses(folder: &str, libraries: &[String], crate_root: &str, file: &File) -> Vec<String> {
+    let Some(inside) = file.path.strip_prefix(folder).filter(|path| path.ends_with(".rs")) else {
+        return Vec::new();
+    };
+    let module = inside.split(['/', '.']).next().unwrap_or_default();
+    if is_gated_module(crate_root, module) {
+        return Vec::new();
+    }
+    let text = code(&without_tests(&file.text), true);
+    let lines: Vec<&str> = text.lines().collect();
+    let mut found = Vec::new();
+    for (i, line) in lines.iter().enumerate() {
+        let is_gated = i > 0 && is_feature_gate(lines[i - 1]);
+        for library in libraries.iter().filter(|library| !is_gated && names(line, library)) {
+            found.push(format!("{}:{}: names {library} without its feature", file.path, i + 1));
+        }
+    }
+    found
+}
+
+#[test]
+fn optional_libraries_are_used_with_their_feature_only() {
+    let files = files();
+    let text_of = |path: &str| files.iter().find(|file| file.path == path).map(|file| &*file.text);
+    let (mut found, mut count) = (Vec::new(), 0);
+    for manifest in files.iter().filter(|file| file.path.ends_with("/Cargo.toml")) {
+        let libraries = optional_libraries(&manifest.text);
+        let folder = manifest.path.trim_end_matches("Cargo.toml");
+        let Some(crate_root) = text_of(&format!("{folder}mod.rs")) else { continue };
+        count += libraries.len();
+        let uses = files.iter().map(|file| ungated_uses(folder, &libraries, crate_root, file));
+        found.extend(uses.flatten());
+    }
+    assert!(count > 3, "manifests have {count} optional libraries");
+    check_findings(
+        found,
+        "put the use into a module that mod.rs declares with the feature, or put the feature right \
+         above the line; what servers have in its stead is in a file such as no_desktop.rs",
+    );
+}
+
+/// Returns the public functions of a type, each with its parameters' types and its result. The
+/// types of windows differ between both builds, and are all called `Window`.
+fn functions(text: &str, of_type: &str) -> BTreeSet<String> {
+    let header = format!("impl {of_type} {{");
+    let (mut found, mut is_inside, mut signature) = (BTreeSet::new(), false, None);
+    for line in code(&without_tests(text), false).lines().map(str::trim) {
+        if line.starts_with("impl ") {
+            is_inside = line == header;
+        } else if let Some(rest) = line.strip_prefix("pub fn ").filter(|_| is_inside) {
+            signature = Some(rest.to_string());
+        } else if let Some(signature) = &mut signature {
+            *signature += line;
+            signature.push(' ');
+        }
+        // The body begins at the end of a line.
+        if let Some(whole) = signature.take_if(|signature| signature.trim_end().ends_with('{')) {
+            found.insert(without_names(whole.trim_end_matches([' ', '{'])));
+        }
+    }
+    found
+}
+
+/// Returns a signature without the names of parameters.
+fn without_names(signature: &str) -> String {
+    let (name, rest) = signature.split_once('(').unwrap_or((signature, ""));
+    let (parameters, result) = rest.split_once(')').unwrap_or((rest, ""));
+    let types = parameters.split([',', '\n']).map(str::trim).filter(|it| !it.is_empty());
+    let types = types.map(|it| it.split_once(": ").map_or(it, |(_, kind)| kind));
+    let windows = ["DesktopWindow", "ForeignWindowHandle", "NoWindow"];
+    let all = format!("{name}({}){result}", types.collect::<Vec<_>>().join(", "));
+    windows.iter().fold(all, |text, window| text.replace(window, "Window"))
+}
+
+#[test]
+fn types_of_servers_have_the_functions_of_the_desktop() {
+    let read = |path: &str| std::fs::read_to_string(root().join(path)).expect("the file is there");
+    let mut found = Vec::new();
+    for (name, path, server_path) in TWIN_TYPES {
+        let (own, servers) = (functions(&read(path), name), functions(&read(server_path), name));
+        assert!(own.len() > 2, "{path}: the functions of {name} were found: {own:?}");
+        found.extend(own.difference(&servers).map(|it| format!("{server_path}: no {name}::{it}")));
+        found.extend(servers.difference(&own).map(|it| format!("{path}: no {name}::{it}")));
+    }
+    check_findings(found, "give both types the same public functions");
+}
+
+#[test]
+fn planted_errors_in_the_build_for_servers_are_found() {
+    let manifest = "[dependencies]\na-b = { version = \"1\", optional = true }\nc = \"1\"\n\
+                    d.workspace = true\ne = { workspace = true, optional = true }\n";
+    let libraries = optional_libraries(manifest);
+    assert_eq!(libraries, ["a_b", "e"]);
+    let crate_root = "mod open;\n#[cfg(feature = \"x\")]\nmod gated;\n#[cfg(windows)]\nmod half;\n";
+    let check = |path: &str, text: &str, wanted: &[&str]| {
+        let file = File { path: path.to_string(), text: text.to_string() };
+        assert_eq!(ungated_uses("src/f/", &libraries, crate_root, &file), wanted, "{text}");
+    };
+    check("src/f/gated.rs", "use a_b::C;\n", &[]);
+    check("src/f/gated/deep.rs", "use a_b::C;\n", &[]);
+    check("src/f/open.rs", "#[cfg(feature = \"x\")]\nuse a_b::C;\n// e::f\n", &[]);
+    check("src/g/open.rs", "use a_b::C;\n", &[]);
+    let wanted = ["src/f/open.rs:2: names a_b without its feature"];
+    check("src/f/open.rs", "#[cfg(windows)]\nuse a_b::C;\n", &wanted);
+    check(
+        "src/f/half.rs",
+        "fn f() {}\nfn g(_: a_b::C) {}\n",
+        &["src/f/half.rs:2: names a_b without its feature"],
+    );
+    let text = "impl A {\n    pub fn f(&self, n: u64, s: &str) -> Arc<NoWindow> {\n    }\n\
+                fn g() {}\n}\nimpl B {\npub fn h() {}\n}\n";
+    assert_eq!(functions(text, "A"), BTreeSet::from(["f(&self, u64, &str) -> Arc<Window>".into()]));
+    assert_eq!(functions(text, "B"), BTreeSet::from(["h()".to_string()]));
+    let text =
+        "impl C {\n    pub fn open(\n        a: A,\n        _: u8,\n    ) -> io::Result<C> {\n";
+    assert_eq!(functions(text, "C"), BTreeSet::from(["open(A, u8) -> io::Result<C>".to_string()]));
+}
