@@ -19,8 +19,9 @@ local breakpoints = {}
 core.breakpoints = breakpoints
 
 -- The files with breakpoints, by chunk: `set` are the breakpoints as the tool set them, `points`
--- these and those of functions, `text` the text for which their lines hold, `groups` the compiled
--- versions of each text, `running` the functions without inserted calls.
+-- these and those of functions, `text` the text in use, `saved` a later text for which their lines
+-- hold, while it is not loaded, `groups` the compiled versions of each text, `running` the
+-- functions without inserted calls.
 local files = {}
 reload.debugged = files
 -- The breakpoints of functions, by name.
@@ -93,15 +94,16 @@ local function first_start(starts, line)
   return above < #starts / 2 and 2 * above + 1
 end
 
--- Returns the function that finds where a line of a file is in a text: that of a reload, or the
--- one in use, in which lines are where they are.
-local function move_to(file, text)
-  if not file or not file.text or file.text == text or file.is_newer then return nil end
-  return core.moved_lines(file.text, text)
+-- Returns a function that finds where a line of a file's breakpoints is in a text that a reload
+-- brings; nil if lines are where they are, such as in the text in use.
+local function line_mover(file, text)
+  local from = file and (file.saved or file.text)
+  if not from or from == text or file.text == text then return nil end
+  return core.moved_lines(from, text)
 end
 
 -- Returns where each breakpoint is in a text: `{ line, byte }`, or false. `move` is that of
--- `move_to`. Returns nil if the text is not understood.
+-- `line_mover`. Returns nil if the text is not understood.
 local function locations_of(points, text, move)
   local starts = core.statement_starts(text)
   if not starts then return nil end
@@ -152,7 +154,7 @@ end
 -- Returns a text with the calls of its breakpoints, and a list of these calls; nil if it has none.
 -- `is_slow` leaves all conditions to debugger.lua.
 local function with_calls(chunk, text, points, is_slow)
-  local locations = locations_of(points, text, move_to(files[chunk], text))
+  local locations = locations_of(points, text, line_mover(files[chunk], text))
   local insertions = locations and insertions_of(points, locations) or {}
   if #insertions == 0 then return nil end
   core.resolve_conditions(text, insertions)
@@ -276,9 +278,7 @@ end
 
 local function results(points)
   local list = {}
-  for i = 1, #points do
-    list[i] = result_of(points[i])
-  end
+  for i = 1, #points do list[i] = result_of(points[i]) end
   return list
 end
 
@@ -295,12 +295,20 @@ local function new_point(wanted)
   }
 end
 
--- Gives the functions of a loaded file the code of its breakpoints, which move with their lines.
-local function apply(chunk, file, text)
-  local move = move_to(file, text)
+-- Moves breakpoints to their lines in a text that is in use from now on. Returns true if they have
+-- moved.
+local function move_lines(file, text)
+  local move = line_mover(file, text)
   for i = 1, move and #file.set or 0 do file.set[i].wanted = move(file.set[i].wanted) end
-  if text ~= file.text then file.text, file.is_newer = text, nil end
+  if text ~= file.text then file.text, file.saved = text, nil end
   set_lines(file.set, text)
+  return move ~= nil and #file.set > 0
+end
+
+-- Gives the functions of a loaded file the code of its breakpoints, which move with their lines.
+-- Returns true if they have moved.
+local function apply(chunk, file, text)
+  local has_moved = move_lines(file, text)
   file.points = points_in(file, text)
   local problem = exchange(chunk, file, text)
   if problem then calls.forget(chunk) end
@@ -312,6 +320,7 @@ local function apply(chunk, file, text)
       point.message = SLOW
     end
   end
+  return has_moved
 end
 
 -- Brings the breakpoints of a file into its functions.
@@ -324,37 +333,33 @@ local function install(chunk, file)
     apply(chunk, file, text)
   else
     file.points = file.set
-    for i = 1, #file.points do
-      file.points[i].message = "the file is not loaded yet"
-    end
+    for i = 1, #file.points do file.points[i].message = "the file is not loaded yet" end
   end
   follow()
 end
 
 local TOO_MANY = format("a file can have %d breakpoints (BREAKPOINTS_MAX)", BREAKPOINTS_MAX)
 
--- Sets all breakpoints of a file, in place of those before. `saved` is the text of the file now: if
--- it is not loaded yet, the lines are lines of it, and do not move when it is. Returns a list of
--- `{ id, line, verified, message }`, or nil and a message.
+-- Sets all breakpoints of a file, in place of those before. `saved` is the text of the file now, or
+-- nil: until it is loaded, the lines are lines of it, and move only if another text is. Returns a
+-- list of `{ id, line, verified, message }`, or nil and a message.
 function breakpoints.set(chunk, list, saved)
   if #list > BREAKPOINTS_MAX then return nil, TOO_MANY end
   if #list == 0 and not files[chunk] then return {} end
   local file = file_of(chunk)
   local loaded = core.source(chunk)
-  file.is_newer = saved and loaded and saved ~= loaded
+  file.saved = saved ~= loaded and saved or nil
   file.set = {}
-  for i = 1, #list do
-    file.set[i] = new_point(list[i])
-  end
+  for i = 1, #list do file.set[i] = new_point(list[i]) end
   install(chunk, file)
   return results(file.set)
 end
 
 -- Tells the tool of all breakpoints that a file has: they have moved, or a command has set or
--- removed some. It sets these again after a restart.
+-- removed some. It sets these again after a restart. Workers also get the text with these lines.
 local function announce_list(chunk, file, reason, points)
   local event = { file = chunk, reason = reason, changed = {}, breakpoints = results(file.set),
-    lines = {}, conditions = {}, hits = {}, logs = {} }
+    lines = {}, conditions = {}, hits = {}, logs = {}, saved = file.saved or file.text }
   for i = 1, #points do event.changed[i] = result_of(points[i]) end
   for i = 1, #file.set do
     local point = file.set[i]
@@ -504,10 +509,11 @@ local function compiled(chunk, text, main)
   if #group > VERSIONS_MAX then core.table.remove(group, 2) end
   if file.text == nil then
     -- The file is loaded for the first time.
-    file.text = text
-    set_lines(file.set, text)
+    local has_moved = move_lines(file, text)
     file.points = points
     announce(chunk, file)
+    -- A worker may have loaded another text than the game, whose lines count after a restart.
+    if has_moved and not reload.is_worker then announce_list(chunk, file, "moved", {}) end
     follow()
   end
 end
@@ -519,12 +525,11 @@ core.on("scripts_reloaded", "debugger", function()
     if text and file.text and text ~= file.text then
       local has_any = #file.points > 0 or #file.running > 0
       if has_any or #points_in(file, text) > 0 then
-        local moves = move_to(file, text) ~= nil and #file.set > 0
-        apply(chunk, file, text)
+        local has_moved = apply(chunk, file, text)
         announce(chunk, file)
-        if moves then announce_list(chunk, file, "moved", {}) end
+        if has_moved then announce_list(chunk, file, "moved", {}) end
       else
-        file.text, file.is_newer = text, nil
+        file.text, file.saved = text, nil
       end
     end
   end

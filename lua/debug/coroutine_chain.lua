@@ -28,7 +28,7 @@ end
 -- Returns the coroutines in which the running coroutine runs, the innermost first, without the main
 -- one.
 function core.coroutine_chain(thread)
-  local resumer, all = {}, core.debug_coroutines()
+  local resumer, all = {}, core.debug_coroutines(true)
   for i = 1, #all do
     local inner = status(all[i]) == "normal" and resumed_by(all[i])
     if inner then resumer[inner] = all[i] end

@@ -1,8 +1,9 @@
 -- Data breakpoints: a script stops after a value was changed. The data of units is compared after
--- each `Unit.set_data`, and tables inside of it also at the end of each frame, because a script may
--- have them from `Unit.get_data`. What the engine knows of a unit is compared after each function
--- of `Unit`, counters at the end of each frame. Fields of tables, globals, upvalues and locals are
--- compared at each line, with the JIT compiler off, which makes all scripts many times as slow.
+-- each `Unit.set_data`, and tables that the engine has made inside of it also at the end of each
+-- frame, because a script may have them from `Unit.get_data`. What the engine knows of a unit is
+-- compared after each function of `Unit`, counters at the end of each frame. Fields of tables,
+-- globals, upvalues and locals are compared at each line, with the JIT compiler off, which makes
+-- all scripts many times as slow.
 local core = ...
 
 core.jit.off(true, true)
@@ -46,7 +47,7 @@ function data.info(reference, name)
   watches[#watches + 1] = { read = read, when = when, name = name, wanted = name }
   return {
     data = format("value %d:%d", worker, #watches), text = name .. ": " .. WHEN[when],
-    exact = when ~= "line",
+    exact = when ~= "line" and when ~= "nested",
   }
 end
 

@@ -112,14 +112,18 @@ end
 
 -- In a worker: a request that the tool has sent to the game, which has answered it.
 function requests.debug_setting(fields)
-  local result = requests[fields.name](fields.fields)
+  local wanted = fields.fields
+  -- A reload has moved the lines in the game, and a worker keeps the code that it has loaded. What
+  -- it loads later may have either text.
+  if wanted.reason == "moved" and core.source(wanted.file) then return {} end
+  local result = requests[fields.name](wanted)
   local set = {}
   for i = 1, result and result.breakpoints and #result.breakpoints or 0 do
     local point = result.breakpoints[i]
     if point.verified then set[#set + 1] = point end
   end
   if #set > 0 then
-    local file = fields.fields.file or ""
+    local file = wanted.file or ""
     core.debug_send("debug_breakpoints_changed", { file = file, breakpoints = set })
   end
   return {}
@@ -280,7 +284,7 @@ local function stop(event, skipped, by)
   local before = values.enter(skipped)
   if event.dead then values.show_dead(event.dead, event.message) end
   event.dead = nil
-  event.frames = values.frames(0, 1)
+  event.frames = values.first_frame()
   core.debug_send("debug_stopped", event)
   local mode = serve()
   local depth, fn, line, source = values.depth(), values.innermost()

@@ -5,13 +5,14 @@ core.jit.off(true, true)
 
 local type, next, pcall, rawget, sub = type, next, pcall, rawget, string.sub
 local setmetatable = setmetatable
+local is_stored = core.user_data.is_stored
 local Unit, Application = core.module("Unit"), core.module("Application")
 local Script, Stats = core.module("Script"), core.module("Stats")
 
 -- Tables of counters that were shown.
 local counter_tables = setmetatable({}, { __mode = "k" })
 
-local DATA_TABLES_MAX = 100000 -- tables of a unit's data that are searched for one of them
+local DATA_FIELDS_MAX = 1000000 -- fields of all units' data that are searched for a table
 
 local handles = {}
 core.handle_values = handles
@@ -39,16 +40,23 @@ function handles.fields(value)
   return fields
 end
 
--- Returns true if a table is inside of another one, which may contain itself.
-local function contains(outer, tree)
-  local open, known, count = { outer }, { [outer] = true }, 1
-  while #open > 0 and count < DATA_TABLES_MAX do
+-- Returns true if a table is inside of the data of a unit, and the engine has made it and those
+-- around it: from the unit's resource and its components, or for the keys of `Unit.set_data`. A
+-- table that a script has stored there may be anywhere else, too, such as the state of the game.
+local function is_made_for_data(tree)
+  local open, known, count = {}, {}, 0
+  for _, data in next, core.unit_data do
+    open[#open + 1], known[data] = data, true
+  end
+  while #open > 0 do
     local current = open[#open]
     open[#open] = nil
     for _, value in next, current do
-      if value == tree then return true end
-      if type(value) == "table" and not known[value] then
-        known[value], count = true, count + 1
+      count = count + 1
+      if count > DATA_FIELDS_MAX then return false end
+      if type(value) == "table" and not known[value] and not is_stored[value] then
+        if value == tree then return true end
+        known[value] = true
         open[#open + 1] = value
       end
     end
@@ -66,9 +74,7 @@ function handles.field_reader(tree, key)
   for _, data in next, core.unit_data do
     if data == tree then return read, "data" end
   end
-  for _, data in next, core.unit_data do
-    if contains(data, tree) then return read, "nested" end
-  end
+  if is_made_for_data(tree) then return read, "nested" end
 end
 
 -- Returns a function that reads what the engine knows of a unit: its position, a component.

@@ -14,9 +14,9 @@ local getupvalue, setupvalue = core.debug.getupvalue, core.debug.setupvalue
 local getfenv = core.debug.getfenv
 local running, status = coroutine.running, coroutine.status
 local globals, load_chunk = core.globals, core.load_chunk
-local clean, preview, key_text = core.value_text.clean, core.value_text.preview,
-  core.value_text.key_text
-local call_raw, is_raw = core.value_text.call_raw, core.value_text.is_raw
+local value_text = core.value_text
+local clean, preview, key_text = value_text.clean, value_text.preview, value_text.key_text
+local call_raw, is_raw = value_text.call_raw, value_text.is_raw
 local pages = core.table_pages
 
 local VARIABLES_MAX = 255 -- variables of one function, Lua's own limit
@@ -379,6 +379,12 @@ function values.frames(first, most, coroutine)
   return frames, count
 end
 
+-- Returns a list of the first function. The stacks of other coroutines need a visit of all objects.
+function values.first_frame()
+  local index = dead and dead * COROUTINE_FRAMES or base > 0 and 0
+  return index and { frame_at(index) } or (values.frames(0, 1))
+end
+
 -- Shows the stack of a coroutine that has died of the error at which the script is stopped.
 function values.show_dead(thread, message)
   coroutines[#coroutines + 1] = thread
@@ -451,9 +457,7 @@ function values.evaluate(index, text, seconds, is_whole)
   local result, problem = values.run(index, text, seconds)
   if problem then return nil, problem end
   local answer = entry("", result)
-  if is_whole then
-    answer.value = core.display_text(result)
-  end
+  if is_whole then answer.value = core.display_text(result) end
   return answer
 end
 

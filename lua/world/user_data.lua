@@ -2,13 +2,16 @@
 -- Unit data is in unit/data.lua, because it starts with the values of the unit's resource.
 local core = ...
 
-local type, select, next = type, select, next
+local type, select, next, setmetatable = type, select, next, setmetatable
 local format = string.format
 local raise, bad_argument = core.raise, core.bad_argument
 
 -- Nested tables by handle. Handles are never reused, so the data of a dead handle only takes up
 -- memory. That memory is released when other data is added.
 local data, count, room = {}, 0, 64
+
+-- Tables of scripts that were stored, which may also be elsewhere: the debugger asks for them.
+local is_stored = setmetatable({}, { __mode = "k" })
 
 local function check(name, module, handle)
   if type(handle) ~= "number" or not module.alive(handle) then
@@ -59,6 +62,7 @@ local function put(name, tree, ...)
     end
     tree = inner
   end
+  if type(value) == "table" then is_stored[value] = true end
   tree[(select(keys, ...))] = value
 end
 
@@ -113,6 +117,7 @@ end
 
 core.user_data = {
   check = check, set = set, get = get, put = put, merge = merge, remove = remove,
+  is_stored = is_stored,
 }
 
 -- Sets the initial data of an object from its resource. The table belongs to the game afterwards.

@@ -9,6 +9,7 @@ nvim-dap has its source. Exits with 1 if a session is not the one in the page.""
 
 import argparse
 import os
+import signal
 import subprocess
 import sys
 import tempfile
@@ -17,7 +18,8 @@ CLIENTS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "clients")
 PAGE = os.path.join(CLIENTS, "../../../docs/debugging.md")
 # The sessions in the page, by client.
 TITLES = {"npm": "### The test client from npm\n", "nvim-dap": "### nvim-dap\n"}
-
+# Seconds for a session, and for what it has started to end after it.
+SESSION_MAX, END_MAX = 120, 20
 
 
 def block(page, mark, after=""):
@@ -27,9 +29,23 @@ def block(page, mark, after=""):
 
 
 def run(command, variables):
-    environment = {**os.environ, **variables}
-    ran = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=120)
-    return ran.stdout.replace("\r", ""), ran.stderr
+    """What a client writes: output, and problems. A session that does not end is ended, and with it
+    the adapter and the game, which hold the same pipes."""
+    client = subprocess.Popen(
+        command, env={**os.environ, **variables}, text=True, stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True)
+    try:
+        output, problems = client.communicate(timeout=SESSION_MAX)
+    except subprocess.TimeoutExpired:
+        if os.name == "posix":
+            os.killpg(client.pid, signal.SIGKILL)
+        client.kill()
+        try:
+            output, problems = client.communicate(timeout=END_MAX)
+        except subprocess.TimeoutExpired:
+            output, problems = "", ""
+        problems += f"{command[0]}: the session does not end in {SESSION_MAX} seconds\n"
+    return output.replace("\r", ""), problems
 
 
 def main():

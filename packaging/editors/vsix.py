@@ -45,6 +45,7 @@ def manifest(package):
     <Properties>
       <Property Id="Microsoft.VisualStudio.Code.Engine" Value={engine}/>
       <Property Id="Microsoft.VisualStudio.Code.ExtensionKind" Value="workspace"/>
+      <Property Id="Microsoft.VisualStudio.Code.ExecutesCode" Value="true"/>
     </Properties>
     <License>extension/LICENSE.txt</License>
   </Metadata>

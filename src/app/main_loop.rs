@@ -484,7 +484,9 @@ impl GameRun {
         if frame_input.has_press_of(restart_key) {
             self.app.play_one_step();
         }
-        if frame_input.changes.iter().any(needs_redraw) {
+        // A frame of the game would be drawn over the banner of a stopped worker, and run scripts.
+        let may_redraw = self.worker_stop.is_none();
+        if may_redraw && frame_input.changes.iter().any(needs_redraw) {
             self.app.vm().engine().devices.begin_windows(&frame_input.changes);
             self.app.request_redraw();
         }
@@ -494,7 +496,7 @@ impl GameRun {
         if self.after_stops() && self.held_input.changes.iter().any(closes_window) {
             self.app.resume();
         }
-        if self.app.take_redraw() {
+        if may_redraw && self.app.take_redraw() {
             if let Err(report) = self.with_shared_display(App::redraw) {
                 return self.enter_error_state(report, true);
             }

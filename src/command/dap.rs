@@ -31,7 +31,7 @@ use engine_remote::client::ClientMessage;
 use framing::{InputMessage, read_messages};
 use game::DebuggedGame;
 use paths::GamePaths;
-use point_ids::PointIds;
+use point_ids::{PointIds, PointList};
 use responses::{Context, Pending};
 use std::collections::{BTreeMap, HashSet};
 use std::sync::mpsc::{Receiver, Sender, channel};
@@ -77,6 +77,8 @@ struct Adapter {
     paths: Option<GamePaths>,
     /// Requests of the editor that the game has not answered, by the id of the tool's message.
     pending: BTreeMap<u64, Pending>,
+    /// Breakpoints that a restarted game gets again, by the same. No request waits for them.
+    again: BTreeMap<u64, PointList>,
     /// The breakpoints of each script, for a game that is restarted.
     breakpoints: BTreeMap<String, Fields>,
     /// The breakpoints of each file with a graph.
@@ -124,34 +126,40 @@ pub fn main(_: Args) -> i32 {
         );
         return exit::FAILED;
     }
-    let mut adapter = Adapter {
-        arrivals,
-        sender,
-        last_number: 0,
-        game: None,
-        paths: None,
-        pending: BTreeMap::new(),
-        breakpoints: BTreeMap::new(),
-        flow_breakpoints: BTreeMap::new(),
-        flow_nodes: None,
-        points: PointIds::default(),
-        flow_frames: Vec::new(),
-        functions: Vec::new(),
-        errors: vec![("on", SjsonTree::Bool(false))],
-        is_stopped: false,
-        stopped_worker: 0.0,
-        stop_reason: "step",
-        sources: Vec::new(),
-        jump_targets: Vec::new(),
-        loaded: HashSet::new(),
-        last_frame: 0.0,
-        is_done: false,
-    };
+    let mut adapter = Adapter::new(arrivals, sender);
     adapter.run();
     exit::SUCCESS
 }
 
 impl Adapter {
+    /// Begins a session, in which no game is debugged yet.
+    fn new(arrivals: Receiver<Arrival>, sender: Sender<Arrival>) -> Adapter {
+        Adapter {
+            arrivals,
+            sender,
+            last_number: 0,
+            game: None,
+            paths: None,
+            pending: BTreeMap::new(),
+            again: BTreeMap::new(),
+            breakpoints: BTreeMap::new(),
+            flow_breakpoints: BTreeMap::new(),
+            flow_nodes: None,
+            points: PointIds::default(),
+            flow_frames: Vec::new(),
+            functions: Vec::new(),
+            errors: vec![("on", SjsonTree::Bool(false))],
+            is_stopped: false,
+            stopped_worker: 0.0,
+            stop_reason: "step",
+            sources: Vec::new(),
+            jump_targets: Vec::new(),
+            loaded: HashSet::new(),
+            last_frame: 0.0,
+            is_done: false,
+        }
+    }
+
     fn run(&mut self) {
         while !self.is_done && terminal::output_error().is_none() {
             if let Ok(arrival) = self.arrivals.recv_timeout(WAIT) {
@@ -201,6 +209,7 @@ impl Adapter {
         while let Ok(arrival) = self.arrivals.recv_timeout(WAIT) {
             self.arrived(arrival);
         }
+        self.again.clear();
         for (_, pending) in std::mem::take(&mut self.pending) {
             self.refuse(&pending, "the game has ended");
         }
@@ -247,12 +256,6 @@ impl Adapter {
     }
 
     fn refuse(&mut self, pending: &Pending, message: &str) {
-        if let Context::Again(list) = &pending.context {
-            // No request of the editor waits for it.
-            let list = format!("{list:?}");
-            let problem = format!("engine dap: breakpoints are not set again ({list}): {message}");
-            return self.output("stderr", &(problem + "\n"));
-        }
         let error = json::object([
             ("id", SjsonTree::Number(1.0)),
             // Braces would be taken for names of variables.

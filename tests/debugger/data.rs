@@ -121,6 +121,62 @@ fn a_unit_is_compared_after_functions_of_the_engine() {
     editor.end();
 }
 
+/// A game whose units share a table of its state.
+const SHARED: &str = r#"frames = 0
+local state = { score = 0, all = {} }
+for i = 1, 50000 do state.all[i] = { i } end
+local box
+function init()
+  for i = 1, 300 do
+    box = World.spawn_unit(Application.main_world(), "core/units/empty")
+    Unit.set_data(box, "game", state)
+    Unit.set_data(box, "own", "inner", "level", i)
+    Unit.get_data(box, "own").all = state.all
+  end
+end
+function update()
+  frames = frames + 1
+  local unit = box
+  state.score = 1
+  state.score = 0
+  done = frames
+end
+"#;
+
+#[test]
+fn tables_of_scripts_in_data_are_compared_at_each_line() {
+    let mut editor = Editor::start("data-shared", SHARED);
+    editor.launch("");
+    editor.stop_at("done = frames");
+    let locals = editor.scope("Locals");
+    let unit = editor.inner(locals, "unit");
+    let data = editor.inner(unit, "data");
+    let own = editor.inner(data, "own");
+    let inner = editor.inner(own, "inner");
+    let info = |editor: &mut Editor, reference: f64, name: &str| {
+        let arguments = format!("{{\"variablesReference\": {reference}, \"name\": \"{name}\"}}");
+        let data = editor.ask("dataBreakpointInfo", &arguments);
+        text(&data, "description").to_string()
+    };
+    let description = info(&mut editor, inner, "level");
+    assert!(description.contains("at the end of each frame"), "{description}");
+    // What the units have in common is searched once, and not for each of them.
+    let globals = editor.scope("Globals");
+    let description = info(&mut editor, globals, "frames");
+    assert!(description.contains("at each line"), "{description}");
+    // The table is the script's, so that a change is noticed at once, also one that is undone.
+    let state = editor.inner(data, "game");
+    let description = editor.follow(state, "score");
+    assert!(description.contains("at each line"), "{description}");
+    editor.ask("continue", THREAD);
+    assert_eq!(editor.stopped(), ("data breakpoint".to_string(), "main.lua:17".to_string()));
+    assert_eq!(editor.evaluate("Unit.get_data(unit, \"game\").score"), "1");
+    editor.ask("setDataBreakpoints", "{\"breakpoints\": []}");
+    editor.ask("continue", THREAD);
+    editor.plays_on("frames");
+    editor.end();
+}
+
 #[test]
 fn a_local_of_a_dead_coroutine_is_followed_no_longer() {
     let main = "frames = 0\nlocal function job()\n  local sum = 0\n  error(\"over \" .. sum)\n\

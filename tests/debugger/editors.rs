@@ -245,12 +245,15 @@ fn installed_clients_have_the_sessions_of_the_manual() {
         if let Some(folder) = std::env::var_os(variable) {
             check.arg(option).arg(folder);
             count += 1;
+        } else {
+            // They come from the network, so that no machine has them by itself, also one for all
+            // tests.
+            let message = format!("SKIPPED: {variable} names no client (CONTRIBUTING.md)");
+            writeln!(std::io::stderr(), "{message}").expect("stderr can be written to");
         }
     }
     if count == 0 {
-        // They come from the network, so that no machine has them by itself.
-        let message = "SKIPPED: no client of the debugger is installed (CONTRIBUTING.md)";
-        return writeln!(std::io::stderr(), "{message}").expect("stderr can be written to");
+        return;
     }
     let output = check.current_dir(env!("CARGO_MANIFEST_DIR")).output().expect("it is installed");
     let sessions = String::from_utf8_lossy(&output.stdout);

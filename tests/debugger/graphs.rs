@@ -132,6 +132,67 @@ fn breakpoints_of_graphs_are_chosen_by_lines_or_nodes() {
 }
 
 #[test]
+fn a_chosen_node_keeps_the_breakpoint_of_its_line() {
+    let mut editor = Editor::start("graph-kept", GAME);
+    editor.folder.write("game/crate.unit", CRATE);
+    editor.launch("");
+    let set = editor.set_breakpoints("crate.unit", "{\"line\": 8}");
+    let of_line = number(&items(&set, "breakpoints")[0], "id");
+    number_of(&mut editor, "started = true");
+    editor.event("breakpoint");
+    editor.events.clear();
+    let nodes =
+        ["n2", "n3"].map(|node| format!("{{\"graph\": \"crate.unit\", \"node\": \"{node}\"}}"));
+    let nodes = format!("{{\"nodes\": [{}]}}", nodes.join(", "));
+    editor.ask("engineFlowBreakpoints", &nodes);
+    number_of(&mut editor, "Unit.flow_event(crate, 'hit')");
+    let hits = |stopped: &SjsonTree| items(stopped, "hitBreakpointIds").to_vec();
+    let stopped = editor.event("stopped");
+    assert!(text(&stopped, "description").contains("node n2"), "{stopped:?}");
+    assert_eq!(hits(&stopped), [SjsonTree::Number(of_line)]);
+    let removed =
+        |editor: &Editor| editor.events.iter().any(|it| text(it, "event") == "breakpoint");
+    assert!(!removed(&editor), "{:?}", editor.events);
+    editor.ask("continue", FLOW);
+    let stopped = editor.event("stopped");
+    assert!(text(&stopped, "description").contains("node n3"), "{stopped:?}");
+    assert_ne!(hits(&stopped), [SjsonTree::Number(of_line)]);
+    editor.ask("continue", FLOW);
+    // A list that the editor sends right after the nodes is not replaced by them.
+    let lines = |line: f64| {
+        let path = json::quoted(&editor.path("crate.unit").to_string_lossy());
+        format!("{{\"source\": {{\"path\": {path}}}, \"breakpoints\": [{{\"line\": {line}}}]}}")
+    };
+    let lines = lines(8.0);
+    editor.send("engineFlowBreakpoints", &nodes);
+    let set = editor.ask("setBreakpoints", &lines);
+    let of_line = number(&items(&set, "breakpoints")[0], "id");
+    editor.events.clear();
+    editor.ask("restart", "{}");
+    loop {
+        // The new game runs no graph yet.
+        let event = editor.event("breakpoint");
+        let point = event.get("breakpoint").expect("it has one");
+        if number(point, "id") == of_line {
+            assert_eq!(text(&event, "reason"), "changed", "{event:?}");
+            break;
+        }
+    }
+    // The nodes alone take its place, and keep it until the next restart.
+    editor.ask("engineFlowBreakpoints", &nodes);
+    editor.events.clear();
+    editor.ask("restart", "{}");
+    loop {
+        let event = editor.event("breakpoint");
+        let point = event.get("breakpoint").expect("it has one");
+        if number(point, "id") == of_line && text(&event, "reason") == "removed" {
+            break;
+        }
+    }
+    editor.end();
+}
+
+#[test]
 fn scripts_are_sampled_on_request() {
     let busy = "function update()\n  local sum = 0\n  for i = 1, 300000 do sum = sum + i % 7 end\n\
                 end\n";

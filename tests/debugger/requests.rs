@@ -372,19 +372,16 @@ fn a_frame_and_the_game_start_again() {
     editor.end();
 }
 
-#[test]
-fn a_request_that_waits_can_be_cancelled() {
-    let mut editor = Editor::start("cancel", MAIN);
-    editor.launch("{\"line\": 16}");
-    editor.stopped();
-    let endless = "{\"expression\": \"(function() while true do end end)()\", \"frameId\": 1}";
+/// Sends a request, and what cancels it, together: the game cannot answer in between. Returns its
+/// number.
+fn send_and_cancel(editor: &mut Editor, command: &str, arguments: &str) -> f64 {
     let waiting = editor.last + 1;
-    // All arrive together, before the request is answered. The first ones cancel nothing.
+    // The first ones cancel nothing.
     let none = "{\"requestId\": 100000}".to_string();
     let cancels = [none, "{}".to_string(), format!("{{\"requestId\": {waiting}}}")];
     let cancels = cancels.iter().map(|arguments| ("cancel", arguments.as_str()));
     let mut bytes = Vec::new();
-    for (command, arguments) in std::iter::once(("evaluate", endless)).chain(cancels) {
+    for (command, arguments) in std::iter::once((command, arguments)).chain(cancels) {
         editor.last += 1;
         let message = format!(
             "{{\"seq\": {}, \"type\": \"request\", \"command\": \"{command}\", \
@@ -394,17 +391,41 @@ fn a_request_that_waits_can_be_cancelled() {
         bytes.extend(format!("Content-Length: {}\r\n\r\n{message}", message.len()).bytes());
     }
     editor.write(&bytes);
+    waiting as f64
+}
+
+#[test]
+fn a_request_that_waits_can_be_cancelled() {
+    let main = "frames, score = 0, 1\nlocal slow = setmetatable({}, { __tostring = function()\n  \
+        while true do end\nend })\nfunction update()\n  local shown = slow\n  \
+        frames = frames + 1\nend\n";
+    let mut editor = Editor::start("cancel", main);
+    editor.launch("{\"line\": 7}");
+    editor.stopped();
+    let locals = editor.scope("Locals");
+    let variables = format!("{{\"variablesReference\": {locals}}}");
+    let waiting = send_and_cancel(&mut editor, "variables", &variables);
     editor.ask("threads", "{}");
-    let answers = |editor: &Editor| {
+    let answers = |editor: &Editor, waiting: f64| {
         let answers = editor.events.iter().filter(|it| text(it, "type") == "response");
-        let answers = answers.filter(|it| number(it, "request_seq") == waiting as f64);
+        let answers = answers.filter(|it| number(it, "request_seq") == waiting);
         answers.map(|it| text(it, "message").to_string()).collect::<Vec<_>>()
     };
-    assert_eq!(answers(&editor), ["cancelled"]);
+    assert_eq!(answers(&editor, waiting), ["cancelled"]);
     // The game's own answer is left out.
     assert_eq!(editor.evaluate("1 + 1"), "2");
-    assert_eq!(answers(&editor), ["cancelled"]);
-    let set = "{\"breakpoints\": [{\"name\": \"add\"}]}";
+    assert_eq!(answers(&editor, waiting), ["cancelled"]);
+    // So can a look at what the mouse points at, but no line that may change something. The game is
+    // still busy with this one.
+    editor.send("variables", &variables);
+    let mouse = "{\"expression\": \"score\", \"frameId\": 1, \"context\": \"hover\"}";
+    let line = "{\"expression\": \"score = 5\", \"frameId\": 1, \"context\": \"watch\"}";
+    let mouse = send_and_cancel(&mut editor, "evaluate", mouse);
+    let line = send_and_cancel(&mut editor, "evaluate", line);
+    assert_eq!(editor.evaluate("score"), "5");
+    assert_eq!(answers(&editor, mouse), ["cancelled"]);
+    assert_eq!(answers(&editor, line), [""]);
+    let set = "{\"breakpoints\": [{\"name\": \"update\"}]}";
     let set = editor.send("setFunctionBreakpoints", set);
     editor.ask("cancel", &format!("{{\"requestId\": {set}}}"));
     let answer = editor.events.iter().find(|it| number(it, "request_seq") == set as f64).cloned();

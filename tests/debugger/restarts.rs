@@ -177,6 +177,70 @@ fn breakpoints_move_with_their_lines() {
 }
 
 #[test]
+fn breakpoints_move_after_a_list_for_the_same_text() {
+    let windows = MAIN.replace('\n', "\r\n");
+    let mut editor = Editor::start("moves-again", &windows);
+    editor.launch("");
+    editor.plays_on("frames");
+    // The editor sends its list while the file is loaded as it is.
+    editor.set_breakpoints("main.lua", "{\"line\": 8}");
+    editor.stopped();
+    let longer = windows.replace("local count = 0\r\n", "local count = 0\r\n\r\n\r\n");
+    editor.folder.write("game/main.lua", &longer);
+    editor.events.clear();
+    continue_to(&mut editor, "main.lua:10");
+    moved_to(&mut editor, 10.0);
+    editor.end();
+}
+
+#[test]
+fn lines_move_from_the_text_that_the_editor_has_saved() {
+    let mut editor = Editor::start("saved-twice", MAIN);
+    editor.launch("{\"line\": 8}");
+    editor.stopped();
+    // What the editor saves cannot be loaded, and another program saves the next text.
+    let longer = MAIN.replace("local count = 0\n", "local count = 0\n\n");
+    let broken = longer.replace("count = count + amount", "count = = count + amount");
+    editor.folder.write("game/main.lua", broken);
+    editor.set_breakpoints("main.lua", "{\"line\": 9}");
+    std::thread::sleep(Duration::from_millis(1500));
+    let fixed = longer.replace("local count = 0\n", "local count = 0\n-- One\n-- Two\n");
+    editor.folder.write("game/main.lua", &fixed);
+    editor.events.clear();
+    continue_to(&mut editor, "main.lua:11");
+    moved_to(&mut editor, 11.0);
+    editor.end();
+}
+
+#[test]
+fn lines_of_a_file_that_is_loaded_later_move_with_it() {
+    let main = "frames = 0\nfunction update()\n  frames = frames + 1\n  \
+        if loads then require(\"late\")(frames) end\nend\n";
+    let late = "return function(x)\n  local before = x\n  return before\nend\n";
+    let mut editor = Editor::start("late", main);
+    editor.folder.write("game/late.lua", late);
+    editor.launch("");
+    editor.plays_on("frames");
+    editor.set_breakpoints("late.lua", "{\"line\": 3}");
+    editor.folder.write("game/late.lua", format!("-- One\n-- Two\n{late}"));
+    editor.plays_on("frames");
+    std::thread::sleep(Duration::from_millis(1500));
+    editor.events.clear();
+    editor.ask("evaluate", "{\"expression\": \"loads = true\"}");
+    if editor.stopped().1 != "late.lua:5" {
+        // On a busy machine, it is compiled later.
+        continue_to(&mut editor, "late.lua:5");
+    }
+    moved_to(&mut editor, 5.0);
+    // A restarted game gets the lines as they are now.
+    editor.ask("restart", "{}");
+    editor.plays_on("frames");
+    editor.ask("evaluate", "{\"expression\": \"loads = true\"}");
+    assert_eq!(editor.stopped().1, "late.lua:5");
+    editor.end();
+}
+
+#[test]
 fn lines_of_a_saved_file_do_not_move() {
     let mut editor = Editor::start("saved", MAIN);
     editor.launch("{\"line\": 8}");

@@ -63,6 +63,8 @@ fn a_suite_stops_in_itself_its_scripts_and_frames() {
     assert_eq!(editor.stopped(), ("breakpoint".to_string(), "orc_test.lua:1".to_string()));
     editor.ask("continue", THREAD);
     assert_eq!(editor.stopped().1, "orc.lua:5");
+    // The file goes on, and its other breakpoints stop it.
+    assert!(editor.refused("restart", "{}").contains("tests do not restart"));
     assert_eq!(editor.locations()[1], "orc_test.lua:6");
     assert_eq!(editor.variables("Locals"), ["by = 2", "x = 2"]);
     editor.ask("next", THREAD);

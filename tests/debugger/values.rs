@@ -218,6 +218,49 @@ fn new_values_are_evaluated_in_the_function_of_a_variable() {
     editor.end();
 }
 
+const MANY: &str = r#"frames = 0
+local function inner()
+  local deep = 1
+  return deep
+end
+local function outer()
+  local held = 5
+  coroutine.wrap(inner)()
+  return held
+end
+local first = coroutine.create(function()
+  while true do
+    outer()
+    coroutine.yield()
+  end
+end)
+local others = {}
+for i = 1, 1500 do
+  others[i] = coroutine.create(function() coroutine.yield() end)
+  coroutine.resume(others[i])
+end
+function update()
+  frames = frames + 1
+  coroutine.resume(first)
+end
+"#;
+
+#[test]
+fn a_stack_is_whole_among_many_coroutines() {
+    let mut editor = Editor::start("many-coroutines", MANY);
+    editor.launch("");
+    editor.stop_at("return deep");
+    let lines: Vec<String> =
+        editor.locations().into_iter().filter(|at| at.starts_with("main.lua")).collect();
+    assert_eq!(lines, [4, 8, 13, 24].map(|line| format!("main.lua:{line}")));
+    // The list of threads has a limit.
+    let threads = editor.ask("threads", "{}");
+    assert!((900..=1001).contains(&items(&threads, "threads").len()));
+    editor.ask("continue", THREAD);
+    editor.plays_on("frames");
+    editor.end();
+}
+
 const NESTED: &str = r#"frames = 0
 local waiting = coroutine.create(function() coroutine.yield() end)
 coroutine.resume(waiting)

@@ -239,6 +239,59 @@ fn a_worker_continues_whatever_else_the_tool_has_sent() {
 }
 
 #[test]
+fn a_worker_gets_the_lines_of_the_text_that_it_loads() {
+    let main = "local helper = require(\"helper\")\nframes = 0\nfunction init()\n  \
+        early = Worker.start(\"jobs/early\", {}, { seconds = 600 })\n  \
+        late = Worker.start(\"jobs/late\", {}, { seconds = 600 })\nend\n\
+        function update()\n  frames = frames + 1\n  \
+        if asks then Worker.send(asks, 3) end\n  asks = nil\nend\n";
+    let job = "  local parent = Worker.parent()\n  while true do\n    \
+        local helper = require(\"helper\")\n    \
+        helper.clamp(Worker.wait(parent), 0, 5)\n  end\nend\n";
+    let mut editor = Editor::start("worker-moved", main);
+    // One has loaded the file before it is saved, the other one loads it afterwards.
+    editor.folder.write("game/jobs/early.lua", format!("return function()\n{job}"));
+    let late = format!("return function()\n  Worker.wait(Worker.parent())\n{job}");
+    editor.folder.write("game/jobs/late.lua", late);
+    editor.launch("");
+    editor.plays_on("frames");
+    editor.set_breakpoints("helper.lua", "{\"line\": 6}");
+    let ask = |editor: &mut Editor, worker: &str| {
+        let expression = format!("{{\"expression\": \"asks = {worker}\"}}");
+        editor.ask("evaluate", &expression);
+    };
+    let stops = |editor: &mut Editor, variables: &str| {
+        let thread = number(&editor.event("stopped"), "threadId");
+        assert!(thread > FIRST_WORKER);
+        let of_worker = format!("{{\"threadId\": {thread}}}");
+        assert_eq!(editor.variables("Locals"), ["v = 3", "low = 0", "high = 5"], "{variables}");
+        let at = editor.locations_of(&of_worker).remove(0);
+        editor.ask("continue", &of_worker);
+        at
+    };
+    ask(&mut editor, "early");
+    assert_eq!(stops(&mut editor, "before"), "helper.lua:6");
+    let longer = super::HELPER.replace("local M = {}\n", "local M = {}\n\n-- A comment.\n");
+    editor.folder.write("game/helper.lua", longer);
+    loop {
+        let event = editor.event("breakpoint");
+        let point = event.get("breakpoint").expect("it has one");
+        if number(point, "line") == 8.0 {
+            break;
+        }
+    }
+    ask(&mut editor, "early");
+    assert_eq!(stops(&mut editor, "its old code"), "helper.lua:6");
+    ask(&mut editor, "late");
+    editor.plays_on("frames");
+    ask(&mut editor, "late");
+    let at = stops(&mut editor, "loaded after the save");
+    // It may have either text, and stops at the same statement.
+    assert!(["helper.lua:6", "helper.lua:8"].contains(&at.as_str()), "{at}");
+    editor.end();
+}
+
+#[test]
 fn scripts_stop_one_after_the_other() {
     let mut editor = start("worker-both");
     editor.launch("{\"line\": 4}");

@@ -225,6 +225,16 @@ fn a_stopped_worker_shows_its_banner_and_can_be_closed() {
     };
     set(&mut client, json::numbers([4.0]));
     wait_for_colors(&display, &game.window, &points, &[true, false]);
+    // So has a window of another size, in which no frame is drawn over it.
+    display.tool(&["windowsize", "--sync", &game.window, "600", "500"]);
+    wait_for_colors(&display, &game.window, &[(595, 8), (300, 450)], &[true, false]);
+    request(&mut client, "pause", vec![]);
+    display.tool(&["windowsize", "--sync", &game.window, "500", "400"]);
+    let points = [(495, 8), (300, 350)];
+    wait_for_colors(&display, &game.window, &points, &[true, false]);
+    std::thread::sleep(Duration::from_millis(500));
+    wait_for_colors(&display, &game.window, &points, &[true, false]);
+    request(&mut client, "resume", vec![]);
     // Each stop has its banner, and a worker that plays on has none.
     set(&mut client, SjsonTree::Array(vec![]));
     request(&mut client, "debug_continue", vec![]);

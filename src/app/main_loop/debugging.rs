@@ -121,25 +121,30 @@ impl GameRun {
     }
 
     /// Shows that the script of a worker is stopped, as if it were one of the game: nothing else
-    /// draws meanwhile, because no frame is played. `changes` are those of the window.
+    /// draws meanwhile, because no frame is played. A report of an error stays in the window.
+    /// `changes` are those of the window.
     pub(super) fn show_stopped_worker(&mut self, changes: &[WindowChange]) {
-        let link = self.app.pause_link().filter(|_| self.error_state.is_none());
-        let event = link.and_then(|link| link.workers.stop());
+        let event = self.app.pause_link().and_then(|link| link.workers.stop());
         let engine = self.app.vm().engine();
         let Some(event) = event else {
             if self.worker_stop.take().is_some() {
                 StoppedGame::default().end(engine);
+                // A game that tools have paused draws its last frame without the banner.
+                self.app.request_redraw();
             }
             return;
         };
         if self.worker_stop.as_ref().is_none_or(|(known, _)| *known != event) {
             let mut stopped = StoppedGame::default();
             stopped.note(&event);
-            stopped.begin(engine);
             self.worker_stop = Some((event, stopped));
         }
         if let Some((_, stopped)) = &mut self.worker_stop {
-            stopped.show(&mut self.display, engine, changes);
+            // A stop of the game meanwhile, by a line of a tool, has ended with sound.
+            stopped.hold_sound(engine);
+            if self.error_state.is_none() {
+                stopped.show(&mut self.display, engine, changes);
+            }
         }
     }
 

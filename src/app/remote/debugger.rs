@@ -4,25 +4,20 @@
 //! answered by the prelude (lua/debug/debugger.lua).
 
 use super::debugger_flow::FlowBreakpoints;
-use super::message_table::{check, description, find};
+use super::message_table::{MessageRow, check, description, find};
+use super::pause_link::{FrameReplay, PauseLink};
 use super::saved_text::add_saved_text;
 use super::status::{StatusFacts, status_of};
 use super::stopped_game::StoppedGame;
-use super::worker_debugger::{self, DebuggedWorkers, with_workers};
+use super::worker_debugger::{self, with_workers};
 use super::{IncomingCall, PendingReply, Refusal, RemoteTools, eval};
 use crate::App;
-use crate::display::Display;
-use crate::frame_input::FrameInput;
 use engine_foundation::sjson::SjsonTree;
 use engine_foundation::{json, log, panic};
 use engine_platform as platform;
-use engine_remote::{ClientEvent, ClientEventKind, RemoteConnection, RemoteServer};
+use engine_remote::{ClientEvent, ClientEventKind, RemoteConnection};
 use engine_runtime::Engine;
 use engine_script::{DebugRequest, DebuggerHost, ScriptValue};
-use engine_window::WindowChange;
-use std::cell::{Cell, RefCell};
-use std::collections::VecDeque;
-use std::path::PathBuf;
 use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Duration;
@@ -32,116 +27,6 @@ use std::time::Duration;
 const REQUEST_SECONDS: f64 = 5.0;
 /// Wait for a message of a tool between two polls of the window.
 const WAIT: Duration = Duration::from_millis(10);
-/// Maximum number of messages that wait for the script to continue. More are refused.
-const DEFERRED_MAX: usize = 1024;
-
-/// The connection of tools and the display, as a stopped script and the main loop share them.
-pub struct PauseLink {
-    pub server: RemoteServer,
-    /// The game's folder.
-    folder: PathBuf,
-    /// Events that arrived while a script was stopped, and were not for the debugger.
-    deferred: RefCell<VecDeque<ClientEvent>>,
-    /// The display, while a callback runs that the debugger may stop.
-    display: RefCell<Option<Display>>,
-    /// Input that arrived while a script was stopped.
-    input: RefCell<FrameInput>,
-    /// True if a script was stopped since the last question.
-    was_stopped: Cell<bool>,
-    /// The number of clients.
-    pub clients: Cell<usize>,
-    /// Set by a stop, for the time after the callback has ended.
-    replay: Cell<FrameReplay>,
-    /// True after the tool has asked for the end of its session, or a restart, until that comes.
-    pub leaves: Cell<bool>,
-    /// True while the main loop plays a frame, which can be played again.
-    plays_frame: Cell<bool>,
-    /// The workers, while a tool debugs the game.
-    pub workers: Arc<DebuggedWorkers>,
-}
-
-/// If a frame is played again after the debugger has stopped it.
-#[derive(Clone, Copy, Default, PartialEq, Debug)]
-pub enum FrameReplay {
-    #[default]
-    Never,
-    /// If a file was saved, because an error has stopped the frame.
-    AfterFix,
-    /// The tool asks for it.
-    Asked,
-}
-
-impl PauseLink {
-    pub fn new(server: RemoteServer, folder: PathBuf) -> Rc<PauseLink> {
-        let workers = Arc::<DebuggedWorkers>::default();
-        let filter = workers.clone();
-        server.set_filter(Box::new(move |event| filter.filter(event)));
-        Rc::new(PauseLink {
-            server,
-            folder,
-            deferred: RefCell::default(),
-            display: RefCell::default(),
-            input: RefCell::default(),
-            was_stopped: Cell::new(false),
-            clients: Cell::new(0),
-            replay: Cell::default(),
-            leaves: Cell::new(false),
-            plays_frame: Cell::new(false),
-            workers,
-        })
-    }
-
-    /// Returns if the stops of the last frame ask for another try.
-    pub fn take_replay(&self) -> FrameReplay {
-        self.replay.take()
-    }
-
-    /// Returns the next event of a client, if there is one.
-    pub fn take(&self) -> Option<ClientEvent> {
-        self.deferred.borrow_mut().pop_front().or_else(|| self.server.take())
-    }
-
-    /// Lends the display to scripts that the debugger stops.
-    pub fn lend(&self, display: Display) {
-        *self.display.borrow_mut() = Some(display);
-    }
-
-    /// Returns the lent display.
-    pub fn take_display(&self) -> Option<Display> {
-        self.display.borrow_mut().take()
-    }
-
-    /// Returns the input that arrived while scripts were stopped since the last call, and true if
-    /// any script was.
-    pub fn take_input(&self) -> (FrameInput, bool) {
-        (std::mem::take(&mut *self.input.borrow_mut()), self.was_stopped.take())
-    }
-
-    /// Keeps an event for the time after the stop. Returns it if too many are waiting.
-    fn defer(&self, event: ClientEvent) -> Option<ClientEvent> {
-        let mut deferred = self.deferred.borrow_mut();
-        if deferred.len() >= DEFERRED_MAX && matches!(event.kind, ClientEventKind::Message(..)) {
-            return Some(event);
-        }
-        deferred.push_back(event);
-        None
-    }
-
-    /// Polls the window, so that the desktop does not take it for hung, and shows the stopped game
-    /// in it. Returns true if the player wants to close it.
-    fn poll_window(&self, engine: &mut Engine, stopped: &mut StoppedGame) -> bool {
-        let mut display = self.display.borrow_mut();
-        let Some(display) = &mut *display else { return false };
-        let arrived = display.poll(engine).during_pause(None);
-        stopped.show(display, engine, &arrived.changes);
-        display.handle_events(engine);
-        let closes =
-            |change: &WindowChange| matches!(change, WindowChange::Close | WindowChange::Removed);
-        let is_closed = arrived.changes.iter().any(closes);
-        self.input.borrow_mut().append_limited(arrived);
-        is_closed
-    }
-}
 
 /// The tool that debugs a game.
 pub struct DebuggingTool {
@@ -172,7 +57,7 @@ struct StoppedScript {
     link: Rc<PauseLink>,
     peer: Arc<RemoteConnection>,
     /// The request that is being answered, and its fields.
-    reply: Option<(PendingReply, SjsonTree)>,
+    reply: Option<(PendingReply, ScriptValue)>,
     /// The event of the stop, until no worker is stopped.
     unsent_stop: Option<SjsonTree>,
     /// The number of lines of the log before it.
@@ -200,21 +85,10 @@ impl StoppedScript {
         };
         let id = fields.get("id").cloned().unwrap_or(SjsonTree::Null);
         let reply = PendingReply { peer: peer.clone(), kind: row.name, id };
+        if self.answer_now(row, &reply, engine) {
+            return None;
+        }
         let is_request = row.name.starts_with("debug_");
-        if row.name == "quit" {
-            engine.frame.quit.get_or_insert(crate::exit::SUCCESS);
-            reply.answer(json::object([]));
-            self.ends = true;
-            return None;
-        }
-        if row.name == "help" {
-            reply.answer(description());
-            return None;
-        }
-        if row.name == "status" {
-            reply.answer(self.status(engine, reply.peer.dropped()));
-            return None;
-        }
         let waits = row.name == "debug_detach" || row.name.starts_with("debug_flow_");
         if row.name != "eval" && (!is_request || waits) {
             // The frame ends without another stop before the game restarts.
@@ -236,21 +110,38 @@ impl StoppedScript {
                 reply.answer(json::object([]));
                 return None;
             }
-            Ok(()) => self.link.workers.check_room(row.name, fields).err(),
+            Ok(()) => None,
         };
-        if let Some(message) = problem {
-            reply.refuse(Refusal::of(message));
-            return None;
-        }
         let name = if is_request { row.name } else { "debug_evaluate" }.to_string();
-        self.reply = Some((reply, fields.clone()));
         let mut fields = ScriptValue::from_tree(fields);
         if !is_request && let ScriptValue::Table(entries) = &mut fields {
             entries.push(("command".to_string(), ScriptValue::Boolean(true)));
         }
         add_saved_text(&self.link.folder, &name, &mut fields);
+        let problem = problem.or_else(|| self.link.workers.check_room(row.name, &fields).err());
+        if let Some(message) = problem {
+            reply.refuse(Refusal::of(message));
+            return None;
+        }
+        self.reply = Some((reply, fields.clone()));
         (self.logged_before, _) = log::lines_after(u64::MAX);
         Some(DebugRequest { name, fields })
+    }
+
+    /// Answers a message that needs no script, and returns true; false for any other.
+    fn answer_now(&mut self, row: &MessageRow, reply: &PendingReply, engine: &mut Engine) -> bool {
+        match (row.name, self.link.workers.check_restart(row.name)) {
+            ("quit", _) => {
+                engine.frame.quit.get_or_insert(crate::exit::SUCCESS);
+                reply.answer(json::object([]));
+                self.ends = true;
+            }
+            ("help", _) => reply.answer(description()),
+            ("status", _) => reply.answer(self.status(engine, reply.peer.dropped())),
+            (_, Err(problem)) => reply.refuse(Refusal::of(problem)),
+            _ => return false,
+        }
+        true
     }
 
     /// Returns the status of the game. `dropped` is the number of messages that the tool lost.
@@ -321,7 +212,7 @@ impl DebuggerHost for StoppedScript {
             }
             Ok(answer) => {
                 let answer = to_tree(&answer);
-                self.link.workers.set(reply.kind, &fields, &answer);
+                self.link.workers.set(reply.kind, fields, &answer);
                 reply.answer(with_workers(reply.kind, answer, &self.link.workers.hub));
             }
             Err(message) => reply.refuse(Refusal::of(message)),
@@ -329,7 +220,7 @@ impl DebuggerHost for StoppedScript {
     }
 
     fn send(&mut self, name: &str, fields: ScriptValue) {
-        let fields = to_tree(&fields);
+        let mut fields = to_tree(&fields);
         let is = |key: &str, text: &str| fields.get(key) == Some(&json::text(text));
         if name == "debug_stopped" {
             self.stopped.note(&fields);
@@ -344,6 +235,10 @@ impl DebuggerHost for StoppedScript {
         }
         if name == "debug_breakpoints_listed" {
             self.link.workers.set_listed(&fields);
+            if let SjsonTree::Object(entries) = &mut fields {
+                // The tool has the file.
+                entries.retain(|(key, _)| key != "saved");
+            }
         }
         if name == "debug_continued" && self.unsent_stop.take().is_some() {
             // The tool does not know of the stop.
@@ -509,10 +404,10 @@ pub fn request(call: &mut IncomingCall) -> Result<Option<SjsonTree>, Refusal> {
         worker_debugger::check_frame(call)?;
     }
     let workers = &call.state.link.workers;
-    workers.check_room(call.reply.kind, call.fields).map_err(Refusal::of)?;
     let mut fields = ScriptValue::from_tree(call.fields);
     add_saved_text(&call.state.link.folder, call.reply.kind, &mut fields);
-    let arguments = [ScriptValue::Text(call.reply.kind.to_string()), fields];
+    workers.check_room(call.reply.kind, &fields).map_err(Refusal::of)?;
+    let arguments = [ScriptValue::Text(call.reply.kind.to_string()), fields.clone()];
     match call.app.vm.call_core("debugger_request", &arguments, REQUEST_SECONDS) {
         Ok(ScriptValue::Table(entries)) => {
             let field = |name: &str| {
@@ -522,7 +417,7 @@ pub fn request(call: &mut IncomingCall) -> Result<Option<SjsonTree>, Refusal> {
                 (_, Some(ScriptValue::Text(problem))) => Err(Refusal::of(problem)),
                 (answer, _) => {
                     let answer = to_tree(&answer.unwrap_or(ScriptValue::Table(Vec::new())));
-                    call.state.link.workers.set(call.reply.kind, call.fields, &answer);
+                    call.state.link.workers.set(call.reply.kind, fields, &answer);
                     Ok(Some(answer))
                 }
             }
@@ -571,6 +466,13 @@ impl App {
     pub(super) fn share_workers(&mut self, tools: &RemoteTools) {
         let hub = tools.state.link.workers.hub.clone();
         self.vm.engine().devices.workers.companion = Some(hub);
+    }
+
+    /// Notes that a file of tests is run in place of the game.
+    pub(crate) fn note_tests(&self) {
+        if let Some(tools) = &self.tools {
+            tools.state.link.workers.note_tests();
+        }
     }
 
     /// Returns true if a tool debugs the game, and has set its breakpoints.

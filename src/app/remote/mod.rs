@@ -20,6 +20,7 @@ mod game_messages;
 mod inspect;
 mod log_stream;
 mod message_table;
+mod pause_link;
 mod picture_encoding;
 mod profiler;
 mod references;
@@ -38,8 +39,7 @@ mod worker_debugger;
 use super::App;
 use content_worker::ContentWorker;
 use data::OpenSources;
-pub use debugger::FrameReplay;
-use debugger::{DebuggingTool, PauseLink};
+use debugger::DebuggingTool;
 use drawings::Drawings;
 use engine_foundation::counter;
 use engine_foundation::sjson::SjsonTree;
@@ -49,6 +49,8 @@ use engine_remote::{Bytes, ClientEvent, ClientEventKind, RemoteConnection, Remot
 use engine_runtime::Engine;
 use foreign_window::ForeignWindowRequest;
 use log_stream::LogStamps;
+pub use pause_link::FrameReplay;
+use pause_link::PauseLink;
 use profiler::ProfileStream;
 use screenshots::ScreenshotQueue;
 use std::path::{Path, PathBuf};
@@ -543,6 +545,7 @@ fn quit(call: &mut IncomingCall) -> Result<Option<SjsonTree>, Refusal> {
 }
 
 fn restart(call: &mut IncomingCall) -> Result<Option<SjsonTree>, Refusal> {
+    call.state.link.workers.check_restart(call.reply.kind).map_err(Refusal::of)?;
     call.state.restart = true;
     if call.state.paused {
         // The game restarts after a frame. A paused game then waits for its next one.

@@ -77,8 +77,13 @@ impl StoppedGame {
     pub fn begin(&mut self, engine: &Engine) {
         if !self.is_stopped {
             self.is_stopped = true;
-            engine.devices.sounds.hold(engine.game.settings.boolean("debugger.pauses_sound"));
+            self.hold_sound(engine);
         }
+    }
+
+    /// Holds the sound of the game, if the settings say so.
+    pub fn hold_sound(&self, engine: &Engine) {
+        engine.devices.sounds.hold(engine.game.settings.boolean("debugger.pauses_sound"));
     }
 
     /// Ends the stop.

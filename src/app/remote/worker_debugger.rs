@@ -9,7 +9,7 @@ use engine_foundation::sjson::SjsonTree;
 use engine_foundation::{json, log, panic};
 use engine_remote::{ClientEvent, ClientEventKind, RemoteConnection};
 use engine_script::{DebugRequest, ScriptValue, WorkerDebugHub};
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 
 /// Messages of the debugger that the game answers also while a worker is stopped: they are about
@@ -29,17 +29,47 @@ const GAME_REQUESTS: [&str; 9] = [
 const ENDING_MESSAGES: [&str; 3] = ["quit", "restart", "debug_detach"];
 
 /// Returns the key of a message that sets breakpoints or errors for all scripts.
-fn setting_key(name: &str, fields: &SjsonTree) -> Option<String> {
-    match (name, fields.get("file")) {
-        ("debug_breakpoints", Some(SjsonTree::String(file))) => Some(format!("file {file}")),
+fn setting_key(name: &str, fields: &ScriptValue) -> Option<String> {
+    let ScriptValue::Table(entries) = fields else { return None };
+    let file = entries.iter().find_map(|(key, value)| match value {
+        ScriptValue::Text(file) if key == "file" => Some(file),
+        _ => None,
+    });
+    match (name, file) {
+        ("debug_breakpoints", Some(file)) => Some(format!("file {file}")),
         ("debug_functions" | "debug_errors", _) => Some(name.to_string()),
         _ => None,
     }
 }
 
+/// Returns the size of the fields of a message.
+fn size_of(fields: &ScriptValue) -> usize {
+    json::write(&fields.to_tree()).len()
+}
+
+/// The fields of a message that workers need. `saved` is the text with the lines.
+const SETTING_FIELDS: [&str; 14] = [
+    "file",
+    "lines",
+    "names",
+    "conditions",
+    "hits",
+    "logs",
+    "on",
+    "caught",
+    "warnings",
+    "text",
+    "caught_text",
+    "warning_text",
+    "reason",
+    "saved",
+];
+
 /// Returns the fields of a request for workers, with the ids of the game's answer.
-fn with_ids(fields: &SjsonTree, answer: &SjsonTree) -> ScriptValue {
-    let mut fields = ScriptValue::from_tree(fields);
+fn with_ids(mut fields: ScriptValue, answer: &SjsonTree) -> ScriptValue {
+    if let ScriptValue::Table(entries) = &mut fields {
+        entries.retain(|(key, _)| SETTING_FIELDS.contains(&key.as_str()));
+    }
     if let (Some(SjsonTree::Array(points)), ScriptValue::Table(entries)) =
         (answer.get("breakpoints"), &mut fields)
     {
@@ -58,6 +88,8 @@ pub struct DebuggedWorkers {
     tool: AtomicU64,
     /// The event of the stop of a worker.
     stop: Arc<Mutex<Option<SjsonTree>>>,
+    /// True if a file of tests is run in place of the game, which does not restart.
+    runs_tests: AtomicBool,
 }
 
 impl DebuggedWorkers {
@@ -87,9 +119,22 @@ impl DebuggedWorkers {
         self.hub.detach();
     }
 
+    /// Notes that a file of tests is run in place of the game.
+    pub fn note_tests(&self) {
+        self.runs_tests.store(true, Ordering::SeqCst);
+    }
+
+    /// Returns a message if a request is to restart tests.
+    pub fn check_restart(&self, name: &str) -> Result<(), String> {
+        match name == "restart" && self.runs_tests.load(Ordering::SeqCst) {
+            true => Err("tests do not restart: end the session, and start them again".to_string()),
+            false => Ok(()),
+        }
+    }
+
     /// Returns a message if there is no room for what a request sets.
-    pub fn check_room(&self, name: &str, fields: &SjsonTree) -> Result<(), String> {
-        let has_room = |key: String| self.hub.has_room(&key, json::write(fields).len());
+    pub fn check_room(&self, name: &str, fields: &ScriptValue) -> Result<(), String> {
+        let has_room = |key: String| self.hub.has_room(&key, size_of(fields));
         match setting_key(name, fields).is_none_or(has_room) {
             true => Ok(()),
             false => Err("there are breakpoints in too many files (SETTINGS_MAX, \
@@ -100,23 +145,20 @@ impl DebuggedWorkers {
 
     /// Passes what the tool has set in the game on to all workers. `answer` is that of the game,
     /// whose numbers of breakpoints count for workers, too.
-    pub fn set(&self, name: &str, fields: &SjsonTree, answer: &SjsonTree) {
-        let Some(key) = setting_key(name, fields) else { return };
-        self.hub.set(&key, name, with_ids(fields, answer), json::write(fields).len());
+    pub fn set(&self, name: &str, fields: ScriptValue, answer: &SjsonTree) {
+        let Some(key) = setting_key(name, &fields) else { return };
+        let fields = with_ids(fields, answer);
+        let bytes = size_of(&fields);
+        self.hub.set(&key, name, fields, bytes);
     }
 
-    /// Passes the breakpoints of a file on to workers: those that a command has changed in the game
-    /// to all, those that a reload has moved to the ones that start later, because the others keep
-    /// their code. `event` has them.
+    /// Passes the breakpoints of a file on to workers: those that a command has changed in the
+    /// game, or that a reload has moved. Workers that have loaded the file keep its code, and leave
+    /// out the latter. `event` has them.
     pub fn set_listed(&self, event: &SjsonTree) {
-        if event.get("reason") == Some(&json::text("moved")) {
-            if let Some(key) = setting_key("debug_breakpoints", event) {
-                self.hub.replace(&key, with_ids(event, event));
-            }
-            return;
-        }
-        match self.check_room("debug_breakpoints", event) {
-            Ok(()) => self.set("debug_breakpoints", event, event),
+        let fields = ScriptValue::from_tree(event);
+        match self.check_room("debug_breakpoints", &fields) {
+            Ok(()) => self.set("debug_breakpoints", fields, event),
             Err(problem) => log::warning(&format!("workers do not get a breakpoint: {problem}")),
         }
     }
@@ -131,7 +173,7 @@ impl DebuggedWorkers {
             return Some(event);
         };
         let Ok(row) = find(fields) else { return Some(event) };
-        let problem = check(row, fields).err();
+        let problem = check(row, fields).and_then(|()| self.check_restart(row.name)).err();
         let ends = row.name == "quit" || is_own && ENDING_MESSAGES.contains(&row.name);
         if ends && problem.is_none() {
             self.detach();

@@ -41,6 +41,7 @@ pub fn choose(files: &mut Vec<String>, options: &TestOptions) -> Result<(), RunA
 /// Returns an error if tools cannot connect.
 pub fn wait_for_debugger(app: &mut App, root: &Path) -> Result<(), Error> {
     let address = app.start_remote_tools(root.to_path_buf(), false)?;
+    app.note_tests();
     engine_foundation::error_line!("engine: tools: {address}");
     let end = Instant::now() + DEBUGGER_WAIT;
     while !app.is_debugger_ready() && platform::end_requested().is_none() && Instant::now() < end {

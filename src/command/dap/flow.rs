@@ -1,11 +1,12 @@
 //! Breakpoints in graphs of Flow, which editors set by the lines of the graphs' files. While one
 //! stops the events, the editor sees a thread of its own: its functions are nodes.
 
-use super::Adapter;
 use super::point_ids::PointList;
 use super::responses::{Context, Pending, items, number, text};
+use super::{Adapter, Fields};
 use engine_foundation::json;
 use engine_foundation::sjson::SjsonTree;
+use std::collections::BTreeMap;
 
 /// The number of the thread of graphs. That of the scripts is 1.
 const THREAD: f64 = 1_000_000.0;
@@ -44,6 +45,12 @@ pub fn add_refused(points: &mut Vec<SjsonTree>, refused: &[(usize, f64)]) {
         ]);
         points.insert((*at).min(points.len()), point);
     }
+}
+
+/// The breakpoints and nodes that chosen nodes replace, until the game has set these.
+pub struct ReplacedPoints {
+    files: BTreeMap<String, Fields>,
+    nodes: Option<Fields>,
 }
 
 impl Adapter {
@@ -176,21 +183,36 @@ impl Adapter {
             json::texts(items(arguments, "nodes").iter().map(|node| text(node, key).to_string()))
         };
         let fields = vec![("graphs", list("graph")), ("nodes", list("node"))];
-        self.flow_nodes = Some(fields.clone());
-        self.ask_game(pending, "debug_flow_set_nodes", fields, Context::Nodes);
+        let replaced = self.replace_nodes(fields.clone());
+        self.ask_game(pending, "debug_flow_set_nodes", fields, Context::Nodes(replaced));
     }
 
-    /// Tells the editor which of its breakpoints the nodes have replaced. `answer` has the others.
-    pub fn nodes_set(&mut self, answer: &SjsonTree) {
-        let SjsonTree::Array(kept) = self.points.of_all(items(answer, "kept")) else { return };
-        for (file, _) in std::mem::take(&mut self.flow_breakpoints) {
-            for id in self.points.forget(&PointList::File(file)) {
-                let id = SjsonTree::Number(id as f64);
-                if !kept.contains(&id) {
-                    let point = json::object([("id", id), ("verified", SjsonTree::Bool(false))]);
-                    self.breakpoint_event("removed", point);
-                }
-            }
+    /// Notes chosen nodes, and returns what they take the place of: not the lists that the editor
+    /// sends later.
+    pub fn replace_nodes(&mut self, fields: Fields) -> ReplacedPoints {
+        let files = std::mem::take(&mut self.flow_breakpoints);
+        ReplacedPoints { files, nodes: self.flow_nodes.replace(fields) }
+    }
+
+    /// Tells the editor which of its breakpoints the nodes have replaced. `answer` has the others,
+    /// which the editor goes on to show, and at which the game stops as before.
+    pub fn nodes_set(&mut self, replaced: &ReplacedPoints, answer: &SjsonTree) {
+        let kept = items(answer, "kept").iter().filter_map(|point| match point {
+            SjsonTree::Number(id) => Some(self.points.of(*id) as u64),
+            _ => None,
+        });
+        let kept = kept.collect();
+        for file in replaced.files.keys() {
+            let removed = self.points.retain(&PointList::File(file.clone()), &kept);
+            self.remove_points(&removed);
+        }
+    }
+
+    /// Notes that chosen nodes were refused: what they would have replaced is still set.
+    pub fn bring_back(&mut self, replaced: ReplacedPoints) {
+        self.flow_nodes = replaced.nodes;
+        for (file, fields) in replaced.files {
+            self.flow_breakpoints.entry(file).or_insert(fields);
         }
     }
 

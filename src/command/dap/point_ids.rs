@@ -3,7 +3,7 @@
 
 use super::responses::{items, number};
 use engine_foundation::sjson::SjsonTree;
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 /// The breakpoints that a request of the editor sets together.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
@@ -21,6 +21,15 @@ impl PointList {
         match self {
             PointList::File(file) => file,
             _ => "",
+        }
+    }
+
+    /// Returns how messages call the breakpoints.
+    pub fn name(&self) -> String {
+        match self {
+            PointList::File(file) => format!("the breakpoints of {file}"),
+            PointList::Functions => "the breakpoints of functions".to_string(),
+            PointList::Data => "the breakpoints of values".to_string(),
         }
     }
 }
@@ -61,8 +70,7 @@ impl PointIds {
 
     /// Notes the game's answer to a list of breakpoints, in place of those before.
     pub fn set(&mut self, list: PointList, answer: &SjsonTree) {
-        let before = self.lists.remove(&list).unwrap_or_default();
-        self.by_game.retain(|_, id| !before.contains(id));
+        self.forget(&list);
         self.keep(list, answer);
     }
 
@@ -71,8 +79,36 @@ impl PointIds {
     pub fn keep(&mut self, list: PointList, all: &SjsonTree) {
         let ids = items(all, "breakpoints").iter();
         let ids = ids.map(|point| game_id(point).map_or(0, |id| self.of(id as f64) as u64));
-        let ids = ids.collect();
-        self.lists.insert(list, ids);
+        let ids: Vec<u64> = ids.collect();
+        let kept: HashSet<u64> = ids.iter().copied().collect();
+        let mut removed = self.lists.insert(list, ids).unwrap_or_default();
+        removed.retain(|id| !kept.contains(id));
+        self.forget_numbers(&removed);
+    }
+
+    /// Returns the lists of files for which `is_wanted` is true.
+    pub fn files(&self, is_wanted: impl Fn(&str) -> bool) -> Vec<PointList> {
+        let is_wanted =
+            |list: &&PointList| matches!(list, PointList::File(file) if is_wanted(file));
+        self.lists.keys().filter(is_wanted).cloned().collect()
+    }
+
+    /// Removes the breakpoints of a list but those with these numbers of the editor. Returns the
+    /// numbers of the others.
+    pub fn retain(&mut self, list: &PointList, kept: &HashSet<u64>) -> Vec<u64> {
+        let all = self.lists.remove(list).unwrap_or_default();
+        let (kept, removed): (Vec<u64>, Vec<u64>) =
+            all.into_iter().partition(|id| kept.contains(id));
+        if !kept.is_empty() {
+            self.lists.insert(list.clone(), kept);
+        }
+        self.forget_numbers(&removed);
+        removed.into_iter().filter(|id| *id > 0).collect()
+    }
+
+    fn forget_numbers(&mut self, ids: &[u64]) {
+        let ids: HashSet<&u64> = ids.iter().collect();
+        self.by_game.retain(|_, id| !ids.contains(id));
     }
 
     /// Notes the answer of a restarted game to a list that it had before: the editor keeps its
@@ -97,7 +133,7 @@ impl PointIds {
     /// Forgets a list. Returns the editor's numbers of its breakpoints.
     pub fn forget(&mut self, list: &PointList) -> Vec<u64> {
         let ids = self.lists.remove(list).unwrap_or_default();
-        self.by_game.retain(|_, id| !ids.contains(id));
+        self.forget_numbers(&ids);
         ids.into_iter().filter(|id| *id > 0).collect()
     }
 }
@@ -129,5 +165,23 @@ mod tests {
         ids.restore(&list("none"), &answer(r#"{"breakpoints": [{"id": 70}]}"#));
         ids.set(PointList::Data, &answer(r#"{"breakpoints": [{"id": -1}, {"id": "x"}]}"#));
         assert_eq!(ids.forget(&PointList::Data), [0; 0]);
+    }
+
+    #[test]
+    fn removed_breakpoints_leave_no_numbers() {
+        let answer = |text: &str| json::read(text).expect("JSON");
+        let file = PointList::File("a.unit".to_string());
+        let mut ids = PointIds::default();
+        ids.set(file.clone(), &answer(r#"{"breakpoints": [{"id": 1}, {"id": 2}, {"id": 3}]}"#));
+        ids.set(PointList::Data, &answer(r#"{"breakpoints": [{"id": 9}]}"#));
+        // A command removes one, and adds another.
+        ids.keep(file.clone(), &answer(r#"{"breakpoints": [{"id": 1}, {"id": 3}, {"id": 4}]}"#));
+        assert_eq!((ids.by_game.len(), ids.of(4.0)), (4, 5.0));
+        // Chosen nodes keep two of them, which the game stops at as before.
+        assert_eq!(ids.retain(&file, &HashSet::from([1, 5])), [3]);
+        assert_eq!([1.0, 4.0].map(|id| ids.of(id)), [1.0, 5.0]);
+        assert_eq!(ids.files(|file| file.ends_with(".unit")), [file.clone()]);
+        assert_eq!((ids.retain(&file, &HashSet::new()), ids.files(|_| true)), (vec![1, 5], vec![]));
+        assert_eq!(ids.by_game.len(), 1);
     }
 }

@@ -18,11 +18,11 @@ const ITEMS_MAX: f64 = 1000.0;
 /// Maximum number of a coroutine.
 const THREADS_MAX: f64 = 1001.0;
 
-/// Requests that can be cancelled, because they set nothing.
-const READING_REQUESTS: [&str; 11] = [
+/// Requests that can be cancelled, because they change nothing. `evaluate` runs a line, unless the
+/// mouse points at a name.
+const READING_REQUESTS: [&str; 10] = [
     "breakpointLocations",
     "completions",
-    "evaluate",
     "exceptionInfo",
     "gotoTargets",
     "loadedSources",
@@ -88,6 +88,11 @@ fn texts(tree: &SjsonTree, key: &str) -> Vec<String> {
     items(tree, key).iter().filter_map(text).collect()
 }
 
+/// Returns true if an `evaluate` request looks up what the mouse points at.
+pub fn is_of_mouse(arguments: &SjsonTree) -> bool {
+    text(arguments, "context") == "hover"
+}
+
 /// Returns a number of a request, limited to what the game accepts.
 pub fn limited(number: f64, most: f64) -> SjsonTree {
     SjsonTree::Number(number.clamp(0.0, most).floor())
@@ -98,13 +103,16 @@ impl Adapter {
         if text(tree, "type") != "request" {
             return;
         }
-        let pending = Pending {
-            number: SjsonTree::Number(number(tree, "seq")),
-            command: text(tree, "command").to_string(),
-            context: Context::Nothing,
-        };
         let nothing = SjsonTree::Object(Vec::new());
         let arguments = tree.get("arguments").unwrap_or(&nothing);
+        let command = text(tree, "command").to_string();
+        let pending = Pending {
+            number: SjsonTree::Number(number(tree, "seq")),
+            is_reading: READING_REQUESTS.contains(&command.as_str())
+                || command == "evaluate" && is_of_mouse(arguments),
+            command,
+            context: Context::Nothing,
+        };
         match pending.command.as_str() {
             "initialize" => self.initialize(&pending),
             "launch" | "attach" => self.begin(&pending, arguments),
@@ -127,10 +135,8 @@ impl Adapter {
             }
             "threads" => self.ask_game(pending, "debug_workers", vec![], Context::Threads),
             "loadedSources" => self.ask_game(pending, "debug_sources", vec![], Context::Sources),
-            "restart" => {
-                self.ask_game(pending, "restart", vec![], Context::Nothing);
-                self.continue_script();
-            }
+            // A stopped script continues by itself.
+            "restart" => self.ask_game(pending, "restart", vec![], Context::Nothing),
             "disconnect" => self.disconnect(&pending, arguments),
             "terminate" => self.ask_game(pending, "quit", vec![], Context::Nothing),
             "cancel" => self.cancel(&pending, arguments),
@@ -353,11 +359,10 @@ impl Adapter {
         self.ask_game(pending, "debug_breakpoints", fields, context);
     }
 
-    /// Refuses a request that the game has not answered. It is carried out, but it only reads.
+    /// Refuses a request that the game has not answered, if it only reads: it is carried out.
     fn cancel(&mut self, pending: &Pending, arguments: &SjsonTree) {
         let request = SjsonTree::Number(number(arguments, "requestId"));
-        let is_it =
-            |it: &Pending| it.number == request && READING_REQUESTS.contains(&it.command.as_str());
+        let is_it = |it: &Pending| it.number == request && it.is_reading;
         let found = self.pending.iter().find(|(_, it)| is_it(it)).map(|(id, _)| *id);
         if let Some(cancelled) = found.and_then(|id| self.pending.remove(&id)) {
             self.refuse(&cancelled, "cancelled");

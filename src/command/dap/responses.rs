@@ -1,5 +1,6 @@
 //! Translation of what the game sends: answers to the requests of the editor, and events.
 
+use super::flow::ReplacedPoints;
 use super::point_ids::PointList;
 use super::values::unknown_data;
 use super::{Adapter, UnsavedSource, flow, workers};
@@ -12,6 +13,8 @@ pub struct Pending {
     /// The number of the request.
     pub number: SjsonTree,
     pub command: String,
+    /// True if it changes nothing, so that it can be cancelled.
+    pub is_reading: bool,
     pub context: Context,
 }
 
@@ -27,10 +30,8 @@ pub enum Context {
         file: String,
         refused: Vec<(usize, f64)>,
     },
-    /// Breakpoints of a game that was restarted. No request waits for them.
-    Again(PointList),
-    /// Nodes were chosen for breakpoints.
-    Nodes,
+    /// Nodes were chosen for breakpoints, in place of these.
+    Nodes(ReplacedPoints),
     Locations,
     Stack,
     Scopes,
@@ -144,12 +145,14 @@ impl Adapter {
             && let Some(pending) = self.pending.remove(&(*id as u64))
         {
             return match text(tree, "type") {
-                "error" if matches!(pending.context, Context::Data) => {
-                    self.respond(&pending, unknown_data(text(tree, "message")));
-                }
-                "error" => self.refuse(&pending, text(tree, "message")),
+                "error" => self.failed(pending, text(tree, "message")),
                 _ => self.answered(&pending, tree),
             };
+        }
+        if let Some(SjsonTree::Number(id)) = tree.get("id")
+            && let Some(list) = self.again.remove(&(*id as u64))
+        {
+            return self.set_again(&list, tree);
         }
         if self.handle_flow_event(tree) {
             return;
@@ -190,6 +193,16 @@ impl Adapter {
             }
             _ => {}
         }
+    }
+
+    /// Handles the message of a problem in place of an answer.
+    fn failed(&mut self, mut pending: Pending, problem: &str) {
+        match std::mem::replace(&mut pending.context, Context::Nothing) {
+            Context::Data => return self.respond(&pending, unknown_data(problem)),
+            Context::Nodes(replaced) => self.bring_back(replaced),
+            _ => {}
+        }
+        self.refuse(&pending, problem);
     }
 
     /// Tells the editor that a script was loaded for the first time, or again.
@@ -243,7 +256,7 @@ impl Adapter {
     }
 
     /// Tells the editor of breakpoints: "changed", "new" or "removed".
-    fn breakpoints_event(&mut self, reason: &str, file: &str, points: &[SjsonTree]) {
+    pub fn breakpoints_event(&mut self, reason: &str, file: &str, points: &[SjsonTree]) {
         for point in points {
             let point = self.breakpoint(file, point);
             self.breakpoint_event(reason, point);
@@ -344,12 +357,8 @@ impl Adapter {
                 flow::add_refused(&mut points, refused);
                 json::object([("breakpoints", SjsonTree::Array(points))])
             }
-            Context::Again(list) => {
-                self.points.restore(list, tree);
-                return self.breakpoints_event("changed", list.file(), items(tree, "breakpoints"));
-            }
-            Context::Nodes => {
-                self.nodes_set(tree);
+            Context::Nodes(replaced) => {
+                self.nodes_set(replaced, tree);
                 json::object([])
             }
             Context::Locations => {
@@ -451,4 +460,60 @@ fn scope(scope: &SjsonTree) -> SjsonTree {
         ("variablesReference", field(scope, "reference")),
         ("expensive", SjsonTree::Bool(["Globals", "Engine"].contains(&name))),
     ])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::BTreeMap;
+
+    #[test]
+    fn a_later_list_of_the_editor_counts() {
+        let (sender, arrivals) = std::sync::mpsc::channel();
+        let mut adapter = Adapter::new(arrivals, sender);
+        let listed = r#"{"type": "debug_breakpoints_listed", "file": "a.lua", "reason": "moved",
+            "breakpoints": [{"id": 1}], "changed": [], "lines": [7], "conditions": [""],
+            "hits": [""], "logs": [""]}"#;
+        let listed = json::read(listed).expect("JSON");
+        let lines = |adapter: &Adapter| {
+            let fields = adapter.breakpoints.get("a.lua").expect("it has some").iter();
+            let lines = fields.filter(|(key, _)| *key == "lines").map(|(_, lines)| lines.clone());
+            lines.collect::<Vec<_>>()
+        };
+        adapter.handle_game_message(&listed);
+        assert_eq!(lines(&adapter), [json::numbers([7.0])]);
+        // The game sends its list again before it reads that of the editor.
+        let sent = vec![("lines", json::numbers([9.0]))];
+        adapter.breakpoints.insert("a.lua".to_string(), sent);
+        let pending = |file: &str| Pending {
+            number: SjsonTree::Null,
+            command: "setBreakpoints".to_string(),
+            is_reading: false,
+            context: Context::Breakpoints(PointList::File(file.to_string())),
+        };
+        adapter.pending.insert(5, pending("a.lua"));
+        adapter.handle_game_message(&listed);
+        assert_eq!(lines(&adapter), [json::numbers([9.0])]);
+        // That of another file has nothing to do with it.
+        adapter.pending = [(6, pending("b.lua"))].into();
+        adapter.handle_game_message(&listed);
+        assert_eq!(lines(&adapter), [json::numbers([7.0])]);
+    }
+
+    #[test]
+    fn chosen_nodes_that_are_refused_replace_nothing() {
+        let (sender, arrivals) = std::sync::mpsc::channel();
+        let mut adapter = Adapter::new(arrivals, sender);
+        let lines = |line: f64| vec![("lines", json::numbers([line]))];
+        let file = |name: &str, line: f64| (name.to_string(), lines(line));
+        adapter.flow_breakpoints = [file("a.unit", 1.0), file("b.unit", 2.0)].into();
+        let replaced = adapter.replace_nodes(lines(5.0));
+        assert_eq!(adapter.flow_nodes, Some(lines(5.0)));
+        // The editor has sent one of them again.
+        adapter.flow_breakpoints.insert("a.unit".to_string(), lines(3.0));
+        adapter.bring_back(replaced);
+        assert_eq!(adapter.flow_nodes, None);
+        let wanted = BTreeMap::from([file("a.unit", 3.0), file("b.unit", 2.0)]);
+        assert_eq!(adapter.flow_breakpoints, wanted);
+    }
 }

@@ -1,8 +1,8 @@
 //! A game that was restarted: it has lost all breakpoints, and numbers new ones from 1.
 
 use super::point_ids::PointList;
-use super::responses::{Context, Pending};
-use super::{Adapter, Fields};
+use super::responses::{items, text};
+use super::{Adapter, Fields, flow};
 use engine_foundation::json;
 use engine_foundation::sjson::SjsonTree;
 
@@ -13,8 +13,10 @@ impl Adapter {
     pub fn set_up_again(&mut self) {
         self.forget_texts();
         self.points.forget_game();
+        self.again.clear();
         self.flow_frames.clear();
         self.end_data_breakpoints();
+        self.end_kept_lines();
         let (file, mut messages) = (PointList::File, Vec::new());
         messages.push(("debug_attach", Vec::new(), None));
         for (script, fields) in &self.breakpoints {
@@ -49,10 +51,39 @@ impl Adapter {
         let Some(game) = &mut self.game else { return Ok(()) };
         let id = game.client.send(name, fields).map_err(|error| error.message)?;
         if let Some(list) = list {
-            let (number, command) = (SjsonTree::Null, String::new());
-            self.pending.insert(id, Pending { number, command, context: Context::Again(list) });
+            self.again.insert(id, list);
         }
         Ok(())
+    }
+
+    /// Handles the answer to breakpoints that were set again.
+    pub fn set_again(&mut self, list: &PointList, tree: &SjsonTree) {
+        if text(tree, "type") == "error" {
+            let (points, message) = (list.name(), text(tree, "message"));
+            let problem = format!("engine dap: {points} are not set again: {message}\n");
+            return self.output("stderr", &problem);
+        }
+        self.points.restore(list, tree);
+        self.breakpoints_event("changed", list.file(), items(tree, "breakpoints"));
+    }
+
+    /// Tells the editor that breakpoints on lines of graphs are none any more: the game had kept
+    /// them because their nodes were also chosen from a list, and gets only that list now.
+    fn end_kept_lines(&mut self) {
+        let is_old = |file: &str| flow::is_graph(file) && !self.flow_breakpoints.contains_key(file);
+        for list in self.points.files(is_old) {
+            let ids = self.points.forget(&list);
+            self.remove_points(&ids);
+        }
+    }
+
+    /// Tells the editor that breakpoints were removed.
+    pub fn remove_points(&mut self, ids: &[u64]) {
+        for id in ids {
+            let id = SjsonTree::Number(*id as f64);
+            let point = json::object([("id", id), ("verified", SjsonTree::Bool(false))]);
+            self.breakpoint_event("removed", point);
+        }
     }
 
     /// Tells the editor that breakpoints of values are not set any more.

@@ -2,7 +2,7 @@
 //! functions and of values.
 
 use super::point_ids::PointList;
-use super::requests::limited;
+use super::requests::{is_of_mouse, limited};
 use super::responses::{Context, Pending, items, number, text};
 use super::workers;
 use super::{Adapter, LOST_VERSION, UnsavedSource};
@@ -100,7 +100,7 @@ impl Adapter {
         let line = json::text(expression);
         let id = number(arguments, "frameId");
         // The mouse must not call functions of the game.
-        let is_raw = text(arguments, "context") == "hover";
+        let is_raw = is_of_mouse(arguments);
         if id < 1.0 && is_raw {
             return self.refuse(&pending, "names are shown while a script is stopped");
         }
@@ -171,18 +171,6 @@ impl Adapter {
         for source in &mut self.sources {
             // The editor keeps the numbers of these sources.
             source.version = source.version.map(|_| LOST_VERSION);
-        }
-    }
-
-    /// Lets a stopped script continue, as the answer to another request.
-    pub fn continue_script(&mut self) {
-        if !self.is_stopped {
-            return;
-        }
-        if let Some(game) = &mut self.game
-            && let Err(error) = game.client.send("debug_continue", Vec::new())
-        {
-            self.output("stderr", &format!("engine dap: {}\n", error.message));
         }
     }
 }

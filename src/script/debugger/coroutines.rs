@@ -6,7 +6,7 @@ use super::code_swap::{THREAD, each_object};
 use mlua::ffi::*;
 use std::ffi::c_int;
 
-/// Maximum number of coroutines that are listed.
+/// Maximum number of coroutines that are listed, without those that have resumed another.
 const COROUTINES_MAX: usize = 1000;
 /// The upper bits of a slot with a coroutine.
 const SLOT: u64 = !6 & 0x1_ffff;
@@ -36,8 +36,9 @@ pub unsafe extern "C-unwind" fn debug_thread_addresses(l: *mut lua_State) -> c_i
     }
 }
 
-/// `debug_coroutines()`: returns a list of all coroutines with functions on their stacks, without
-/// the main one.
+/// `debug_coroutines(have_resumed)`: returns a list of the coroutines with functions on their
+/// stacks, without the main one; if `have_resumed` is true, of all that wait for one that they have
+/// resumed, and of the running one.
 pub unsafe extern "C-unwind" fn debug_coroutines(l: *mut lua_State) -> c_int {
     // SAFETY: objects that wait to be swept are left out, and the collector is stopped while
     // scripts run.
@@ -45,20 +46,27 @@ pub unsafe extern "C-unwind" fn debug_coroutines(l: *mut lua_State) -> c_int {
         let cx = ScriptContext::of(l);
         cx.memory.begin_lenient();
         lua_checkstack(l, 10);
+        let have_resumed = lua_toboolean(l, 1) != 0;
         let main = cx.main.cast_const();
         let mut found = Vec::new();
         each_object(l, |object| {
             let thread = object.cast::<lua_State>();
             let is_thread =
                 (*object).kind == THREAD && !luajit_layout::is_dead(l, (*object).marked);
-            if is_thread && thread != main && found.len() < COROUTINES_MAX {
+            if is_thread && thread != main {
                 found.push(thread);
             }
         });
         found.retain(|thread| {
+            let thread = thread.cast_mut();
             let mut ar = std::mem::MaybeUninit::<lua_Debug>::zeroed();
-            lua_getstack(thread.cast_mut(), 0, ar.as_mut_ptr()) != 0
+            // One that has resumed another is in a call, and has neither yielded nor failed.
+            lua_getstack(thread, 0, ar.as_mut_ptr()) != 0
+                && (!have_resumed || lua_status(thread) == LUA_OK)
         });
+        if !have_resumed {
+            found.truncate(COROUTINES_MAX);
+        }
         lua_createtable(l, found.len() as c_int, 0);
         for (i, thread) in found.iter().enumerate() {
             luajit_layout::push_slot(l, SLOT << 47 | thread.expose_provenance() as u64);

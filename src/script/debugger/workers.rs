@@ -148,13 +148,6 @@ impl WorkerDebugHub {
         self.changed.notify_all();
     }
 
-    /// Changes a setting for workers that start later. Those that have it keep it.
-    pub fn replace(&self, key: &str, fields: ScriptValue) {
-        if let Some(known) = self.lock().settings.iter_mut().find(|known| known.key == key) {
-            known.fields = fields;
-        }
-    }
-
     /// Returns the numbers and names of all workers.
     pub fn list(&self) -> Vec<(u64, String)> {
         let state = self.lock();
@@ -499,7 +492,7 @@ mod tests {
     }
 
     #[test]
-    fn a_setting_that_is_replaced_is_for_later_workers() {
+    fn the_last_setting_of_a_key_reaches_all_workers() {
         let hub = Arc::new(WorkerDebugHub::default());
         hub.attach(Arc::new(|_, _| {}));
         hub.set("file a.lua", "debug_breakpoints", ScriptValue::Number(1.0), 10);
@@ -518,10 +511,11 @@ mod tests {
         let early = link();
         let number = |number: f64| Some(engine_foundation::sjson::SjsonTree::Number(number));
         assert_eq!(taken(&early), [number(1.0)]);
-        hub.replace("file a.lua", ScriptValue::Number(2.0));
-        hub.replace("file b.lua", ScriptValue::Number(3.0));
         assert!(taken(&early).is_empty());
-        assert_eq!(taken(&link()), [number(2.0)]);
+        hub.set("file a.lua", "debug_breakpoints", ScriptValue::Number(2.0), 20);
+        assert_eq!((taken(&early), taken(&link())), (vec![number(2.0)], vec![number(2.0)]));
+        let sizes = hub.lock().settings.iter().map(|it| it.bytes).collect::<Vec<_>>();
+        assert_eq!(sizes, [20]);
     }
 
     #[test]

@@ -79,6 +79,11 @@ impl DeviceShared {
         self.is_held.store(is_held, Ordering::Relaxed);
     }
 
+    /// Returns true while what a live device plays is held.
+    pub fn is_held(&self) -> bool {
+        self.is_held.load(Ordering::Relaxed)
+    }
+
     /// Returns the reason why the device is missing.
     pub fn reason(&self) -> String {
         self.reason.lock().map_or_else(|_| String::new(), |reason| reason.clone())
@@ -252,7 +257,7 @@ impl AudioThread {
         }
         let mut batch = [0.0; BATCH_FRAMES * 2];
         let began = Instant::now();
-        let is_held = self.shared.is_held.load(Ordering::Relaxed);
+        let is_held = self.shared.is_held();
         let DeviceState { was_held, failures, .. } = state;
         mix_or_hold(was_held, is_held, &mut batch, |batch| {
             failures.mix(&mut self.renderer, &self.shared, batch);
@@ -307,6 +312,9 @@ impl AudioThread {
 
 #[cfg(test)]
 mod tests {
+    use super::super::SoundSystem;
+    use super::super::mixer::MixerData;
+    use super::super::mixer_output::MixerOutput;
     use super::*;
     use kira::{AudioManager, AudioManagerSettings};
     use std::sync::OnceLock;
@@ -370,6 +378,40 @@ mod tests {
             self.0.fetch_add(1, Ordering::Relaxed);
             std::thread::sleep(Duration::from_millis(1));
             Ok(())
+        }
+    }
+
+    #[test]
+    fn nothing_is_mixed_while_sound_is_held() {
+        let batches = Arc::new(AtomicU64::new(0));
+        let counted = batches.clone();
+        let open: OpenDevice = Box::new(move || Ok(Box::new(Counting(counted.clone()))));
+        let setup = Some(DeviceSetup::Live(open));
+        let sounds = SoundSystem::with(MixerData::standard(), 1, true, 8, setup);
+        let wait_for = |is_so: &dyn Fn() -> bool| {
+            let began = Instant::now();
+            while !is_so() {
+                assert!(began.elapsed().as_secs() < 60, "it waits too long");
+                std::thread::sleep(Duration::from_millis(2));
+            }
+        };
+        let mixed = || sounds.output.as_ref().map_or(0, MixerOutput::mixed);
+        // The batch in which the sound fades out is still mixed, and one may have begun before.
+        let wait_for_batches = |count: u64| {
+            let before = batches.load(Ordering::Relaxed);
+            wait_for(&|| batches.load(Ordering::Relaxed) >= before + count);
+        };
+        for _ in 0..2 {
+            let before = mixed();
+            wait_for(&|| mixed() > before);
+            sounds.hold(true);
+            assert!(sounds.is_held());
+            wait_for_batches(3);
+            let before = mixed();
+            wait_for_batches(5);
+            assert_eq!(mixed(), before);
+            sounds.hold(false);
+            assert!(!sounds.is_held());
         }
     }
 

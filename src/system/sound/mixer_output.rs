@@ -198,6 +198,11 @@ impl MixerOutput {
         self.shared.hold(is_held);
     }
 
+    /// Returns true while what a live device plays is held.
+    pub fn is_held(&self) -> bool {
+        self.shared.is_held()
+    }
+
     /// Returns the state of a live device.
     pub fn health(&self) -> DeviceHealth {
         self.shared.health()

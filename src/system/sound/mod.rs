@@ -99,7 +99,7 @@ pub enum AudioDestination {
 pub struct SoundSystem {
     pub voices: Voices,
     output: Option<MixerOutput>,
-    /// True while the output is held.
+    /// True while sound without an output would be held.
     is_held: AtomicBool,
     file: Option<(WavWriter, PathBuf)>,
     /// A file that could not be written to its end.
@@ -296,15 +296,18 @@ impl SoundSystem {
 
     /// Holds what a live device plays, while the game stands still, or lets it continue.
     pub fn hold(&self, is_held: bool) {
-        self.is_held.store(is_held, Ordering::Relaxed);
-        if let Some(output) = &self.output {
-            output.hold(is_held);
+        match &self.output {
+            Some(output) => output.hold(is_held),
+            None => self.is_held.store(is_held, Ordering::Relaxed),
         }
     }
 
     /// Returns true while what a live device plays is held.
     pub fn is_held(&self) -> bool {
-        self.is_held.load(Ordering::Relaxed)
+        match &self.output {
+            Some(output) => output.is_held(),
+            None => self.is_held.load(Ordering::Relaxed),
+        }
     }
 
     /// Completes the file. Call it once, when the game has ended.
