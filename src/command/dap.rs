@@ -9,10 +9,14 @@ mod flow;
 mod framing;
 #[path = "dap/game.rs"]
 mod game;
+#[path = "dap/launch_arguments.rs"]
+mod launch_arguments;
 #[path = "dap/paths.rs"]
 mod paths;
 #[path = "dap/point_ids.rs"]
 mod point_ids;
+#[path = "dap/positions.rs"]
+mod positions;
 #[path = "dap/requests.rs"]
 mod requests;
 #[path = "dap/responses.rs"]
@@ -32,6 +36,7 @@ use framing::{InputMessage, read_messages};
 use game::DebuggedGame;
 use paths::GamePaths;
 use point_ids::{PointIds, PointList};
+use positions::Positions;
 use responses::{Context, Pending};
 use std::collections::{BTreeMap, HashSet};
 use std::sync::mpsc::{Receiver, Sender, channel};
@@ -75,6 +80,8 @@ struct Adapter {
     last_number: u64,
     game: Option<DebuggedGame>,
     paths: Option<GamePaths>,
+    /// How the editor counts lines and columns.
+    positions: Positions,
     /// Requests of the editor that the game has not answered, by the id of the tool's message.
     pending: BTreeMap<u64, Pending>,
     /// Breakpoints that a restarted game gets again, by the same. No request waits for them.
@@ -140,6 +147,7 @@ impl Adapter {
             last_number: 0,
             game: None,
             paths: None,
+            positions: Positions::default(),
             pending: BTreeMap::new(),
             again: BTreeMap::new(),
             breakpoints: BTreeMap::new(),
@@ -227,7 +235,12 @@ impl Adapter {
             ("seq".to_string(), SjsonTree::Number(self.last_number as f64)),
             ("type".to_string(), json::text(kind)),
         ];
-        all.extend(entries.into_iter().map(|(key, value)| (key.to_string(), value)));
+        for (key, mut value) in entries {
+            if key == "body" {
+                self.positions.write_message(&mut value);
+            }
+            all.push((key.to_string(), value));
+        }
         terminal::forward_output(&framing::framed(&json::write(&SjsonTree::Object(all))), false);
         // The output is flushed by this. The loop ends if the editor has closed it.
         let _ = terminal::output_error();
