@@ -235,18 +235,14 @@ impl Adapter {
             ("seq".to_string(), SjsonTree::Number(self.last_number as f64)),
             ("type".to_string(), json::text(kind)),
         ];
-        for (key, mut value) in entries {
-            if key == "body" {
-                self.positions.write_message(&mut value);
-            }
-            all.push((key.to_string(), value));
-        }
+        all.extend(entries.into_iter().map(|(key, value)| (key.to_string(), value)));
         terminal::forward_output(&framing::framed(&json::write(&SjsonTree::Object(all))), false);
         // The output is flushed by this. The loop ends if the editor has closed it.
         let _ = terminal::output_error();
     }
 
-    fn event(&mut self, name: &str, body: SjsonTree) {
+    fn event(&mut self, name: &str, mut body: SjsonTree) {
+        self.positions.write_message(&mut body);
         self.send("event", vec![("event", json::text(name)), ("body", body)]);
     }
 
@@ -256,7 +252,8 @@ impl Adapter {
         self.event("output", json::object(body));
     }
 
-    fn respond(&mut self, pending: &Pending, body: SjsonTree) {
+    fn respond(&mut self, pending: &Pending, mut body: SjsonTree) {
+        self.positions.write_message(&mut body);
         self.send(
             "response",
             vec![
