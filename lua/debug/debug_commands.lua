@@ -19,8 +19,8 @@ function core.try_debug_command(index, text)
   return core.try_command(text)
 end
 
--- Returns a function for `breakpoints.edit`: it sets a breakpoint at a line, or gives those that are
--- there another condition; without one, it removes them.
+-- Returns a function for `breakpoints.edit`: it sets a breakpoint at a line, or gives those there
+-- another condition; without one, it removes them.
 local function set_or_remove(line, condition)
   return function(set, new_point)
     local list, found = {}, {}

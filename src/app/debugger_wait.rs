@@ -20,7 +20,7 @@ impl DebuggerWait {
     }
 
     /// Returns true while the debugger is missing, and has time left.
-    pub fn goes_on(&mut self, app: &App) -> bool {
+    pub fn is_waiting(&mut self, app: &App) -> bool {
         if app.is_debugger_ready() || platform::end_requested().is_some() {
             return false;
         }

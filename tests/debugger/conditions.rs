@@ -107,7 +107,7 @@ fn a_command_changes_the_condition_of_a_breakpoint() {
 }
 
 #[test]
-fn lines_that_are_no_lua_have_the_problem_of_what_they_are() {
+fn lines_that_are_no_lua_have_their_own_problem() {
     let mut editor = Editor::start("no-lua", MAIN);
     editor.launch("{\"line\": 16}");
     editor.stopped();

@@ -93,15 +93,15 @@ fn an_editor_can_count_from_zero() {
     assert_eq!(lines, [5.0, 6.0, 7.0], "{found:?}");
     let targets = editor.ask("gotoTargets", &format!("{{{source}, \"line\": 7}}"));
     assert_eq!(number(&items(&targets, "targets")[0], "line"), 7.0, "{targets:?}");
-    let words = "{\"text\": \"befo + amount\", \"column\": 4, \"frameId\": 1}";
-    let found = editor.ask("completions", words);
+    let before = "{\"text\": \"befo + amount\", \"column\": 4, \"frameId\": 1}";
+    let found = editor.ask("completions", before);
     let labels: Vec<&str> = items(&found, "targets").iter().map(|it| text(it, "label")).collect();
     assert_eq!(labels, ["before"]);
     editor.end();
 }
 
 #[test]
-fn a_game_says_that_it_waits_for_its_debugger() {
+fn a_game_reports_that_it_waits_for_its_debugger() {
     let folder = GameFolder::new("dap", "waits");
     folder.write("game/main.lua", MAIN);
     let mut command = folder.command(&["run", "game", "--debug", "--headless"]);

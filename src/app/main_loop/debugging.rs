@@ -96,7 +96,7 @@ impl GameRun {
     /// Waits until a tool has set its breakpoints, for at most `most`.
     pub(super) fn wait_for_debugger(&mut self, most: Duration) {
         let mut wait = DebuggerWait::new(most);
-        while self.app.quit().is_none() && wait.goes_on(&self.app) {
+        while self.app.quit().is_none() && wait.is_waiting(&self.app) {
             let input = self.poll();
             self.held_input.append_limited(input.during_pause(None));
             self.app.answer_tools(false);

@@ -44,7 +44,7 @@ pub fn wait_for_debugger(app: &mut App, root: &Path) -> Result<(), Error> {
     app.note_tests();
     engine_foundation::error_line!("engine: tools: {address}");
     let mut wait = DebuggerWait::new(DEBUGGER_WAIT);
-    while wait.goes_on(app) {
+    while wait.is_waiting(app) {
         app.answer_tools(false);
         std::thread::sleep(POLL);
     }

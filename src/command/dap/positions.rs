@@ -62,7 +62,7 @@ mod tests {
     use engine_foundation::json;
 
     #[test]
-    fn lines_and_columns_begin_where_the_editor_says() {
+    fn lines_and_columns_begin_where_the_editor_wants() {
         let read = |text: &str| json::read(text).expect("JSON");
         let body = r#"{"frames": [{"line": 3, "column": 1, "name": "line"}, {"line": 0}],
             "range": {"line": 4, "endLine": 5, "endColumn": 9}, "count": 2}"#;
