@@ -1,12 +1,15 @@
 //! Tests of `engine dap`, as an editor uses it: the Debug Adapter Protocol on standard input and
 //! output, with a game in a process of its own.
 
+mod conditions;
 mod data;
 mod editors;
 mod errors;
+mod flow_stops;
 mod graphs;
 mod hostile;
 mod jumps;
+mod launches;
 mod requests;
 mod restarts;
 mod suites;

@@ -1,7 +1,9 @@
--- The variables that the conditions of breakpoints name: an inserted call passes them.
+-- The conditions of breakpoints: whether they are Lua, and the variables that they name, which an
+-- inserted call passes.
 local core = ...
 
-local sub, concat = string.sub, table.concat
+local sub, gsub, gmatch, find, concat =
+  string.sub, string.gsub, string.gmatch, string.find, table.concat
 local calls = core.inserted_calls
 
 -- Names that mean functions of Lua's library, if they are globals.
@@ -50,6 +52,33 @@ function core.resolve_conditions(text, insertions)
       set_names(waiting[i][1], waiting[i][2], kinds[i])
     else
       waiting[i][1].names = nil
+    end
+  end
+end
+
+-- Returns the problem of a text that must be an expression; nil if it is one.
+local function expression_problem(text)
+  local chunk, problem = core.load_chunk("return " .. text .. "\n", "=eval", {})
+  if chunk then return nil end
+  problem = gsub(problem, "^eval:%d+: ", "")
+  return find(problem, "near '='", 1, true) and problem .. " (== compares)" or problem
+end
+
+-- Returns why a breakpoint cannot be set: its condition, number of hits or log message is not
+-- understood. Returns nil if all are.
+function core.breakpoint_fault(wanted)
+  local condition, hits, log = wanted.condition, wanted.hits, wanted.log
+  local problem = condition and expression_problem(condition)
+  if problem then return "the condition is no Lua expression: " .. problem end
+  if hits and not calls.hits_test(hits) then
+    return "the number of hits must be like 5, >= 5 or % 5"
+  end
+  for expression in gmatch(log or "", "{([^{}]*)}") do
+    local chunk
+    chunk, problem = core.compile_line(expression, {})
+    if not chunk then
+      return "the log message has no Lua in {" .. expression .. "}: "
+        .. gsub(problem, "^eval:%d+: ", "")
     end
   end
 end

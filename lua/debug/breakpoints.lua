@@ -110,7 +110,9 @@ local function locations_of(points, text, move)
   local locations = {}
   for i = 1, #points do
     local point = points[i]
-    if point.byte then
+    if point.fault then
+      locations[i] = false
+    elseif point.byte then
       locations[i] = { line = point.wanted, byte = point.byte }
     else
       local at = first_start(starts, move and move(point.wanted) or point.wanted)
@@ -272,7 +274,7 @@ end
 local function result_of(point)
   return {
     id = point.id, line = point.line or point.wanted, verified = point.line ~= nil,
-    message = point.message or point.note,
+    message = point.fault or point.message or point.note,
   }
 end
 
@@ -292,6 +294,7 @@ local function new_point(wanted)
   return {
     id = wanted.id or breakpoints.new_id(), wanted = wanted.line or wanted.name,
     condition = wanted.condition, log = wanted.log, hit_condition = wanted.hits, hits = 0,
+    fault = core.breakpoint_fault(wanted),
   }
 end
 
@@ -369,24 +372,17 @@ local function announce_list(chunk, file, reason, points)
   core.debug_send("debug_breakpoints_listed", event)
 end
 
--- Sets a breakpoint at a line, or removes those that are there. Returns its result; nothing if some
--- were removed; or nil and a message.
-function breakpoints.toggle(chunk, line, condition)
-  local file, kept, removed, added = file_of(chunk), {}, {}, nil
-  for i = 1, #file.set do
-    local point = file.set[i]
-    local list = point.wanted ~= line and point.line ~= line and kept or removed
-    list[#list + 1] = point
-  end
-  if #removed == 0 then
-    if #kept >= BREAKPOINTS_MAX then return nil, TOO_MANY end
-    added = new_point({ line = line, condition = condition })
-    kept[#kept + 1] = added
-  end
-  file.set = kept
+-- Lets a command change the breakpoints of a file: `edit(set, new_point)` returns the list in place
+-- of `set`, the changed ones, and the reason: "new", "changed" or "removed". Returns the results of
+-- the changed ones, and the reason; or nil and a message.
+function breakpoints.edit(chunk, edit)
+  local file = file_of(chunk)
+  local set, changed, reason = edit(file.set, new_point)
+  if #set > BREAKPOINTS_MAX then return nil, TOO_MANY end
+  file.set = set
   install(chunk, file)
-  announce_list(chunk, file, added and "new" or "removed", added and { added } or removed)
-  return added and result_of(added)
+  announce_list(chunk, file, reason, changed)
+  return results(changed), reason
 end
 
 -- Returns all breakpoints of lines, as a list of `{ file, line, condition }`.
@@ -419,8 +415,9 @@ function breakpoints.set_functions(list)
   for i = 1, #list do
     points[i] = new_point(list[i])
     local is_row, problem = core.row_breakpoints.find(list[i].name)
-    points[i].row, points[i].message = is_row, problem
-    if is_row then
+    problem = points[i].fault or problem
+    points[i].row, points[i].message = is_row and not problem, problem
+    if points[i].row then
       points[i].line = 0
     elseif not problem then
       points[i].wanted = gsub(list[i].name, ":", ".")

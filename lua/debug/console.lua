@@ -48,7 +48,11 @@ local function run(text)
   end
   local chunk
   chunk, problem = core.load_line("return " .. text, "console")
-  if not chunk then chunk, problem = core.load_line(text, "console") end
+  if not chunk then
+    local as_expression = problem
+    chunk, problem = core.load_line(text, "console")
+    problem = problem and core.line_problem(text, as_expression, problem)
+  end
   if not chunk then
     log("error", problem)
     return

@@ -137,6 +137,8 @@ function data.set(list)
   for i = 1, #list do
     local of, number = match(list[i].data, "^value (%d+):(%d+)$")
     local watch = tonumber(of) == worker and watches[tonumber(number)] or nil
+    local fault = watch and core.breakpoint_fault(list[i])
+    if fault then watch = nil end
     if watch then
       local ok, value, is_ended = pcall(watch.read)
       if ok and is_ended == false then
@@ -149,7 +151,7 @@ function data.set(list)
       followed[#followed + 1] = watch
     end
     results[i] = { id = watch and watch.id or breakpoints.new_id(), verified = watch ~= nil,
-      message = not watch and (of and tonumber(of) ~= worker and FOREIGN or UNKNOWN)
+      message = fault or not watch and (of and tonumber(of) ~= worker and FOREIGN or UNKNOWN)
         or watch.when == "line" and SLOW or nil }
   end
   follow()

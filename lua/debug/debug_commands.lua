@@ -19,8 +19,30 @@ function core.try_debug_command(index, text)
   return core.try_command(text)
 end
 
+-- Returns a function for `breakpoints.edit`: it sets a breakpoint at a line, or gives those there
+-- another condition; without one, it removes them.
+local function set_or_remove(line, condition)
+  return function(set, new_point)
+    local list, found = {}, {}
+    for i = 1, #set do
+      local point = set[i]
+      local is_there = point.wanted == line or point.line == line
+      if is_there and condition then
+        point = new_point({ id = point.id, line = point.wanted, condition = condition,
+          hits = point.hit_condition, log = point.log })
+      end
+      if is_there then found[#found + 1] = point end
+      if condition or not is_there then list[#list + 1] = point end
+    end
+    if #found > 0 then return list, found, condition and "changed" or "removed" end
+    list[#list + 1] = new_point({ line = line, condition = condition })
+    return list, { list[#list] }, "new"
+  end
+end
+
 core.command("break", "break [file:line [condition]]",
-  "Sets a breakpoint, or removes it; lists all breakpoints.", function(location, ...)
+  "Sets a breakpoint, or its condition; without one, the same line again removes it. Without a "
+  .. "line, lists all breakpoints.", function(location, ...)
     if not core.debug_is_possible() then
       return "no tool debugs the game: connect an editor, or send debug_attach"
     elseif not location then
@@ -34,13 +56,16 @@ core.command("break", "break [file:line [condition]]",
     if not file then return "'" .. location .. "' is no file and line, such as main.lua:5" end
     local parts = { ... }
     local condition = #parts > 0 and core.table.concat(parts, " ") or nil
-    local result, problem = breakpoints.toggle(file, tonumber(line), condition)
-    if problem then return problem end
-    if not result then
+    local fault = core.breakpoint_fault({ condition = condition })
+    if fault then return fault end
+    local results, reason = breakpoints.edit(file, set_or_remove(tonumber(line), condition))
+    if not results then return reason end
+    if reason == "removed" then
       log("info", "removed the breakpoint at " .. location)
     else
-      local note = result.message and " (" .. result.message .. ")" or ""
-      log("info", "breakpoint at " .. file .. ":" .. result.line .. note)
+      local note = results[1].message and " (" .. results[1].message .. ")" or ""
+      log("info", "breakpoint at " .. file .. ":" .. results[1].line
+        .. (condition and " if " .. condition or "") .. note)
     end
   end)
 

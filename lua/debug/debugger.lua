@@ -219,7 +219,7 @@ end
 local function answer(name, fields)
   local handler = requests[name] or is_stopped and stopped_requests[name]
   if not handler then
-    return nil, "no script is stopped: set a breakpoint, or send 'debug_pause'"
+    return nil, "no script is stopped: set a breakpoint, or pause the scripts first"
   end
   -- Values are shown with the game's own functions (`__tostring`), which may not end.
   local ok, result, problem = core.debug_protect(ANSWER_SECONDS, handler, fields)
@@ -347,13 +347,7 @@ local function stops_at(point, chunk, skipped, holds)
   local stops = holds or not point.condition or holds_here(point, chunk)
   if stops and not holds then
     point.hits = point.hits + 1
-    local test = point.hit_condition and calls.hits_test(point.hit_condition)
-    if test then
-      stops = test(point.hits)
-    elseif point.hit_condition then
-      report(point, chunk, "the number of hits '" .. point.hit_condition
-        .. "' must be like 5, >= 5 or % 5, and is left out")
-    end
+    stops = not point.hit_condition or calls.hits_test(point.hit_condition)(point.hits)
   end
   if stops and point.log then
     write_log(point)
@@ -483,13 +477,14 @@ local function engine_functions()
   end
 end
 
--- Called by the handler of an error; the report of an error that the game catches is empty.
-function core.debugger_error(message, report)
-  local kind = report == "" and "caught" or "uncaught"
+-- Called by the handler of an error; the report of an error that is caught is empty. `kind` is
+-- "uncaught" for one that the engine catches, and not the game.
+function core.debugger_error(message, report, kind)
+  kind = kind or report == "" and "caught" or "uncaught"
   -- The handler, and `error` or the function of the engine that raised it.
   local skipped = not core.is_testing and engine_functions()
   if not skipped or not has_text(kind, message) then return end
-  if kind == "caught" then report = core.debug_report(message, skipped, false) end
+  if report == "" then report = core.debug_report(message, skipped, false) end
   last_error = { message = clean(message), report = report, kind = kind }
   local died = core.died[running() or "main"]
   stop({

@@ -230,13 +230,7 @@ end
 -- Compiles a line of a tool, as an expression if possible. Returns nil and the problem if it is not
 -- Lua.
 local function compile(text, env)
-  local chunk = load_chunk("return " .. text, "=eval", env)
-  if chunk then
-    core.note_loaded("eval", text)
-    return chunk
-  end
-  local problem
-  chunk, problem = core.load_chunk(text, "=eval", env)
+  local chunk, problem = core.compile_line(text, env)
   if chunk then core.note_loaded("eval", text) end
   return chunk, problem
 end

@@ -89,6 +89,29 @@ function core.display_text(value)
   return text
 end
 
+-- Words with which statements begin, and no expressions.
+local STATEMENTS = { ["break"] = true, ["do"] = true, ["for"] = true, ["goto"] = true,
+  ["if"] = true, ["local"] = true, ["repeat"] = true, ["return"] = true, ["while"] = true }
+
+-- Returns the problem of a line from those that it has as an expression and as a statement.
+function core.line_problem(text, expression, statement)
+  local first = match(text, "^%s*([%a_][%w_]*)")
+  if STATEMENTS[first] or find(text, "^%s*function%s+[%a_]") then return statement end
+  -- An expression that more follows may be the begin of a statement.
+  local is_begin = first and find(expression, "'<eof>' expected", 1, true)
+  return is_begin and not find(statement, "'=' expected", 1, true) and statement or expression
+end
+
+-- Compiles a line of a tool, as an expression if possible. Returns nil and the problem if it is not
+-- Lua.
+function core.compile_line(text, env)
+  local chunk, as_expression = core.load_chunk("return " .. text, "=eval", env)
+  if chunk then return chunk end
+  local problem
+  chunk, problem = core.load_chunk(text, "=eval", env)
+  return chunk, not chunk and core.line_problem(text, as_expression, problem) or nil
+end
+
 -- Evaluates a text, as an expression if possible. Returns its values as text, or, if `as_data` is
 -- set, its first value unchanged. Errors are raised; for a syntax error the result contains
 -- `problem`.
@@ -113,9 +136,12 @@ function core.tool_eval(text, as_data)
     core.note_loaded("eval", text)
     return chunk(answer)
   end
+  local _, as_expression = core.load_line("return " .. text, "eval")
   local problem
   chunk, problem = core.load_line(text, "eval")
-  if not chunk then return { problem = problem } end
+  if not chunk then
+    return { problem = core.line_problem(text, as_expression or problem, problem) }
+  end
   return answer(chunk())
 end
 

@@ -7,7 +7,8 @@ local type, ipairs, error, tostring = type, ipairs, error, tostring
 local xpcall, unpack, select = xpcall, unpack, select
 local cast = core.ffi.cast
 local format, find, match = string.format, string.find, string.match
-local gmatch, gsub = string.gmatch, string.gsub
+local gmatch, gsub, sub = string.gmatch, string.gsub, string.sub
+local getinfo = core.debug.getinfo
 local concat = table.concat
 local running, create, resume, status =
   coroutine.running, coroutine.create, coroutine.resume, coroutine.status
@@ -40,9 +41,27 @@ local chosen, choices
 
 local WAITS = "the function waits (coroutine.yield), and a graph needs its results at once"
 
+-- Returns true if an error was raised in a function of the game that a graph calls: in a coroutine
+-- that has died of it, or where the caller handles it.
+local function is_of_game(thread)
+  local level = thread and 0 or 3
+  while true do
+    local info
+    if thread then info = getinfo(thread, level, "S") else info = getinfo(level, "S") end
+    if not info or find(info.source, "[engine] flow/flow", 1, true) then return false end
+    if sub(info.source, 1, 1) == "@" then return true end
+    level = level + 1
+  end
+end
+
 -- Returns the results of a function in a coroutine.
 local function results_of(thread, ok, ...)
-  if not ok then error(core.debug.traceback(thread, tostring((...))), 0) end
+  if not ok then
+    local message = tostring((...))
+    core.note_death(thread, message)
+    if is_of_game(thread) then core.debug_uncaught(message) end
+    error(core.debug.traceback(thread, message), 0)
+  end
   if status(thread) == "suspended" then
     error(WAITS, 0)
   end
@@ -76,6 +95,7 @@ local function handler(problem)
   -- The message of LuaJIT names its own stack.
   local before = match(text, "^(.-)attempt to yield across C%-call boundary$")
   if before then text = before .. WAITS end
+  if is_of_game() then core.debug_uncaught(text) end
   if not find(text, "\nstack traceback:", 1, true) then
     text = core.debug.traceback(text, 2)
   end

@@ -369,7 +369,7 @@ impl ConfinementStatus {
                 true,
                 format!(
                     "files are limited (Landlock {version}), but not for {threads_outside} \
-                     threads that libraries had started before"
+                     other threads, which run already"
                 ),
             ),
             Err(reason) => (true, format!("files are not limited: {reason}")),

@@ -44,8 +44,8 @@ fn log_reports_confinement_and_warns_of_missing_parts() {
         ConfinementStatus { files: Some(Ok(threads)), ..full_confinement() },
         &[
             (
-                "confinement: files are limited (Landlock 6), but not for 2 threads that \
-                 libraries had started before",
+                "confinement: files are limited (Landlock 6), but not for 2 other threads, \
+                 which run already",
                 true,
             ),
             (programs, false),

@@ -8,6 +8,7 @@ mod restart;
 use super::confinement;
 use super::display::{Display, DisplayPolicy};
 use super::frame_input::FrameInput;
+use super::launcher;
 use super::remote::StoppedGame;
 use super::replay_session::ReplaySession;
 use super::run_permissions::{check_outputs, plan};
@@ -87,6 +88,8 @@ pub struct RunOptions {
     pub tools: RemoteAccess,
     /// Wait for a tool that debugs the scripts, before any of them is loaded.
     pub waits_for_debugger: bool,
+    /// End the run when standard input is closed.
+    pub ends_with_input: bool,
     /// Behavior if a window is wanted but no display exists.
     pub without_display: WithoutDisplay,
     /// Confine the process, if the operating system can.
@@ -108,6 +111,9 @@ pub fn play(options: RunOptions) -> i32 {
     if options.confined && checked.is_ok() {
         plan(&options).begin();
         checked = confinement::check_outputs();
+    }
+    if options.ends_with_input {
+        launcher::end_with_input();
     }
     let opened = checked.and_then(|()| ReplaySession::open(&mut options));
     let opened = opened.and_then(|session| {

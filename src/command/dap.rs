@@ -9,10 +9,14 @@ mod flow;
 mod framing;
 #[path = "dap/game.rs"]
 mod game;
+#[path = "dap/launch_arguments.rs"]
+mod launch_arguments;
 #[path = "dap/paths.rs"]
 mod paths;
 #[path = "dap/point_ids.rs"]
 mod point_ids;
+#[path = "dap/positions.rs"]
+mod positions;
 #[path = "dap/requests.rs"]
 mod requests;
 #[path = "dap/responses.rs"]
@@ -32,6 +36,7 @@ use framing::{InputMessage, read_messages};
 use game::DebuggedGame;
 use paths::GamePaths;
 use point_ids::{PointIds, PointList};
+use positions::Positions;
 use responses::{Context, Pending};
 use std::collections::{BTreeMap, HashSet};
 use std::sync::mpsc::{Receiver, Sender, channel};
@@ -75,6 +80,8 @@ struct Adapter {
     last_number: u64,
     game: Option<DebuggedGame>,
     paths: Option<GamePaths>,
+    /// How the editor counts lines and columns.
+    positions: Positions,
     /// Requests of the editor that the game has not answered, by the id of the tool's message.
     pending: BTreeMap<u64, Pending>,
     /// Breakpoints that a restarted game gets again, by the same. No request waits for them.
@@ -140,6 +147,7 @@ impl Adapter {
             last_number: 0,
             game: None,
             paths: None,
+            positions: Positions::default(),
             pending: BTreeMap::new(),
             again: BTreeMap::new(),
             breakpoints: BTreeMap::new(),
@@ -233,7 +241,8 @@ impl Adapter {
         let _ = terminal::output_error();
     }
 
-    fn event(&mut self, name: &str, body: SjsonTree) {
+    fn event(&mut self, name: &str, mut body: SjsonTree) {
+        self.positions.write_message(&mut body);
         self.send("event", vec![("event", json::text(name)), ("body", body)]);
     }
 
@@ -243,7 +252,8 @@ impl Adapter {
         self.event("output", json::object(body));
     }
 
-    fn respond(&mut self, pending: &Pending, body: SjsonTree) {
+    fn respond(&mut self, pending: &Pending, mut body: SjsonTree) {
+        self.positions.write_message(&mut body);
         self.send(
             "response",
             vec![

@@ -16,7 +16,6 @@ mod editor_definitions;
 pub mod explain;
 pub mod font;
 mod git;
-mod launcher;
 mod local_page;
 mod man_page;
 pub mod merge;

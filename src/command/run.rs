@@ -2,7 +2,6 @@
 
 use super::confinement_flag::ConfinementFlag;
 use super::editor_definitions;
-use super::launcher;
 use super::picture_flags;
 use super::thread_flags::ThreadFlags;
 use super::variant_flags::VariantFlags;
@@ -258,9 +257,6 @@ fn prepare_process(args: &Args) {
     if let Some(Adapter::Software) = args.renderer {
         load_only_software_drivers();
     }
-    if args.end_with_input {
-        launcher::end_with_input();
-    }
 }
 
 pub fn main(args: Args) -> i32 {
@@ -323,6 +319,7 @@ pub fn main(args: Args) -> i32 {
         },
         tools,
         waits_for_debugger: args.debug,
+        ends_with_input: args.end_with_input,
         profile_outputs: args.profile.into_outputs(),
         without_display: WithoutDisplay::Play(FRAMES_WITHOUT_DISPLAY),
         confined: args.confine.is_enabled(),
@@ -378,6 +375,7 @@ pub fn appended() -> Option<i32> {
         display: DisplayPolicy { window: IS_SHOWN, ..DisplayPolicy::NONE },
         tools: RemoteAccess::Never,
         waits_for_debugger: false,
+        ends_with_input: false,
         profile_outputs: ProfileOutputs::default(),
         // A player has no use for frames that nobody sees.
         without_display: WithoutDisplay::Refuse,

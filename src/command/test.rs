@@ -2,7 +2,6 @@
 
 use super::confinement_flag::ConfinementFlag;
 use super::editor_definitions;
-use super::launcher;
 use super::thread_flags::ThreadFlags;
 use super::variant_flags::VariantFlags;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
@@ -300,9 +299,6 @@ pub fn main(args: Args) -> i32 {
         }
     };
     editor_definitions::refresh(&args.path);
-    if args.end_with_input {
-        launcher::end_with_input();
-    }
     testing::test(&TestOptions {
         start: args.path,
         files: args.files,
@@ -342,6 +338,7 @@ pub fn main(args: Args) -> i32 {
         retry: args.retry,
         watch: args.watch,
         debug: args.debug,
+        ends_with_input: args.end_with_input,
         update_golden: args.update_golden,
         sort: args.sort,
         repeat: args.repeat,

@@ -3,11 +3,11 @@
 
 use super::{GameRun, PAUSED_SLEEP};
 use crate::App;
+use crate::debugger_wait::DebuggerWait;
 use crate::display::Display;
 use crate::frame_input::FrameInput;
 use crate::remote::{FrameReplay, StoppedGame};
 use engine_foundation::log;
-use engine_platform as platform;
 use engine_script::ErrorReport;
 use engine_window::WindowChange;
 use std::time::{Duration, Instant};
@@ -95,12 +95,8 @@ impl GameRun {
 
     /// Waits until a tool has set its breakpoints, for at most `most`.
     pub(super) fn wait_for_debugger(&mut self, most: Duration) {
-        let end = Instant::now() + most;
-        while !self.app.is_debugger_ready()
-            && platform::end_requested().is_none()
-            && self.app.quit().is_none()
-            && Instant::now() < end
-        {
+        let mut wait = DebuggerWait::new(most);
+        while self.app.quit().is_none() && wait.is_waiting(&self.app) {
             let input = self.poll();
             self.held_input.append_limited(input.during_pause(None));
             self.app.answer_tools(false);

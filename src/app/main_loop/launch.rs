@@ -27,6 +27,7 @@ impl RunOptions {
             profile_outputs: ProfileOutputs::default(),
             tools: RemoteAccess::Never,
             waits_for_debugger: false,
+            ends_with_input: false,
             without_display: WithoutDisplay::Refuse,
             confined: true,
             restart_on_save: RestartOnSave::Never,

@@ -169,6 +169,8 @@ struct RemoteState {
     /// Simulated device events for the next frame.
     events: Vec<InputEvent>,
     paused: bool,
+    /// True if a breakpoint in a graph has paused it.
+    is_graph_stopped: bool,
     /// Number of frames still to play while the game is paused.
     steps: u64,
     /// True if a client asked to restart the game.
@@ -235,6 +237,7 @@ impl RemoteTools {
             pictures: ScreenshotQueue::default(),
             events: Vec::new(),
             paused: false,
+            is_graph_stopped: false,
             steps: 0,
             restart: false,
             waiting: Vec::new(),
@@ -381,6 +384,8 @@ impl App {
         self.tools = tools;
         if let Some(tools) = &mut self.tools {
             tools.state.pictures.restart();
+            // The graph that has paused the game has ended with it.
+            tools.state.paused &= !std::mem::take(&mut tools.state.is_graph_stopped);
             tools.forget_debugger();
             for client in &mut tools.clients {
                 client.streams.restart();
@@ -452,10 +457,10 @@ impl App {
         tools.update_debugger(self);
         tools.update_flow_debugger(self);
         tools.state.data.send(&tools.clients);
-        if self.vm.engine().worlds.flow.get().stopped_node().is_some() {
-            // The events of graphs wait at a breakpoint.
-            tools.state.paused = true;
-        }
+        let is_graph_stopped = self.vm.engine().worlds.flow.get().stopped_node().is_some();
+        tools.state.is_graph_stopped = is_graph_stopped;
+        // The events of graphs wait at a breakpoint.
+        tools.state.paused |= is_graph_stopped;
         counter!("tools/clients") += tools.clients.len();
         self.run_console_commands(Some(&mut tools));
         tools.send_game_messages(self);

@@ -1,11 +1,11 @@
 //! A test file that is debugged (`engine test --debug`): its choice, and the wait for the tool.
 
 use super::{RunAborted, TestOptions};
+use crate::debugger_wait::DebuggerWait;
 use crate::{App, exit};
 use engine_foundation::Error;
-use engine_platform as platform;
 use std::path::Path;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 /// Time that a file waits for the debugger before it runs without one.
 const DEBUGGER_WAIT: Duration = Duration::from_secs(60);
@@ -43,16 +43,10 @@ pub fn wait_for_debugger(app: &mut App, root: &Path) -> Result<(), Error> {
     let address = app.start_remote_tools(root.to_path_buf(), false)?;
     app.note_tests();
     engine_foundation::error_line!("engine: tools: {address}");
-    let end = Instant::now() + DEBUGGER_WAIT;
-    while !app.is_debugger_ready() && platform::end_requested().is_none() && Instant::now() < end {
+    let mut wait = DebuggerWait::new(DEBUGGER_WAIT);
+    while wait.is_waiting(app) {
         app.answer_tools(false);
         std::thread::sleep(POLL);
-    }
-    if !app.is_debugger_ready() && platform::end_requested().is_none() {
-        let seconds = DEBUGGER_WAIT.as_secs();
-        engine_foundation::error_line!(
-            "engine: no debugger came in {seconds} seconds: the file runs without one"
-        );
     }
     Ok(())
 }

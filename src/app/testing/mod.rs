@@ -105,6 +105,8 @@ pub struct TestOptions {
     pub watch: bool,
     /// Run one file in this process, which waits for a debugger before it loads the file.
     pub debug: bool,
+    /// End the process when its standard input is closed.
+    pub ends_with_input: bool,
     /// Write the screenshots as new reference images instead of comparing them.
     pub update_golden: bool,
     /// Run tests sorted by name, not in source order.
@@ -155,6 +157,7 @@ impl TestOptions {
             retry: 0,
             watch: false,
             debug: false,
+            ends_with_input: false,
             update_golden: false,
             sort: false,
             repeat: 1,

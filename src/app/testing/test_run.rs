@@ -12,7 +12,7 @@ use super::{
     run_confinement, watch_mode,
 };
 use crate::resource_kinds::KINDS;
-use crate::{App, confinement, exit, resource_reload};
+use crate::{App, confinement, exit, launcher, resource_reload};
 use engine_foundation::file_access;
 use engine_foundation::random::Random;
 use engine_foundation::terminal::{self, escape_line};
@@ -67,6 +67,9 @@ impl TestRun {
         options.variants.check(&root)?;
         if options.confined {
             run_confinement::parent(&root, &options)?;
+        }
+        if options.ends_with_input {
+            launcher::end_with_input();
         }
         Ok(TestRun { root, options, shown, views: None, watchdog: None })
     }

@@ -20,6 +20,9 @@ const _: () = assert!(FRAMES_END < FIRST_FRAME);
 /// Endings of files with graphs.
 const ENDINGS: [&str; 3] = [".flow", ".unit", ".level"];
 
+/// The message at breakpoints in graphs that are set while a script is stopped.
+const WAITS: &str = "a script is stopped, and the breakpoint is set when it continues";
+
 /// Returns true if a file has a graph, and no functions.
 pub fn is_graph(file: &str) -> bool {
     ENDINGS.iter().any(|ending| file.ends_with(ending))
@@ -62,8 +65,42 @@ impl Adapter {
         self.flow_breakpoints.insert(file.clone(), fields.clone());
         let refused = points.iter().enumerate().filter(|(_, it)| !is_plain(it));
         let refused = refused.map(|(at, it)| (at, line(it))).collect();
-        let context = Context::FlowBreakpoints { file, refused };
+        let lines = points.iter().filter(|it| is_plain(it)).map(line).collect();
+        let context = Context::FlowBreakpoints { file, lines, refused };
         self.ask_game(pending, "debug_flow_breakpoints", fields, context);
+        if self.is_stopped {
+            self.answer_waiting_graphs();
+        }
+    }
+
+    /// Answers the lists of breakpoints in graphs that wait for a stopped script: the game looks at
+    /// them when it continues, and the editor may wait for the answer first.
+    pub fn answer_waiting_graphs(&mut self) {
+        let waits = |it: &Pending| matches!(it.context, Context::FlowBreakpoints { .. });
+        let ids: Vec<u64> =
+            self.pending.iter().filter(|(_, it)| waits(it)).map(|(id, _)| *id).collect();
+        for id in ids {
+            let Some(pending) = self.pending.remove(&id) else { continue };
+            let Context::FlowBreakpoints { file, lines, refused } = &pending.context else {
+                continue;
+            };
+            let list = PointList::File(file.clone());
+            let numbers = self.points.reserve(&list, lines.len());
+            let point = |(line, number): (&f64, u64)| {
+                json::object([
+                    ("id", SjsonTree::Number(number as f64)),
+                    ("verified", SjsonTree::Bool(false)),
+                    ("line", SjsonTree::Number(*line)),
+                    ("message", json::text(WAITS)),
+                ])
+            };
+            let mut points = lines.iter().zip(numbers).map(point).collect();
+            add_refused(&mut points, refused);
+            self.respond(&pending, json::object([("breakpoints", SjsonTree::Array(points))]));
+            // The answer to an earlier list of the file is about breakpoints that are none now.
+            self.again.retain(|_, earlier| *earlier != list);
+            self.again.insert(id, list);
+        }
     }
 
     /// Handles the events of graphs. Returns false if it is another event.
@@ -87,15 +124,7 @@ impl Adapter {
                 ];
                 self.event("stopped", json::object(body));
             }
-            "debug_flow_continued" => {
-                if !self.flow_frames.is_empty() {
-                    self.flow_frames.clear();
-                    self.event(
-                        "continued",
-                        json::object([("threadId", SjsonTree::Number(THREAD))]),
-                    );
-                }
-            }
+            "debug_flow_continued" => self.end_flow_stop(),
             "debug_flow_verified" => {
                 let point = json::object([
                     ("id", SjsonTree::Number(self.points.of(number(tree, "point")))),
@@ -106,6 +135,18 @@ impl Adapter {
             _ => return false,
         }
         true
+    }
+
+    /// Tells the editor that graphs continue, if one is stopped.
+    pub fn end_flow_stop(&mut self) {
+        if !self.flow_frames.is_empty() {
+            self.flow_frames.clear();
+            let body = [
+                ("threadId", SjsonTree::Number(THREAD)),
+                ("allThreadsContinued", SjsonTree::Bool(true)),
+            ];
+            self.event("continued", json::object(body));
+        }
     }
 
     /// Returns the thread of the graphs while one is stopped.
@@ -258,5 +299,33 @@ mod tests {
         assert!(text(&answer, "text").contains("| 3 | 75.0 % | 16 | `a  b ` |\n"), "{answer:?}");
         let none = samples(&json::object([]));
         assert!(text(&none, "text").contains("0 samples"), "{none:?}");
+    }
+
+    #[test]
+    fn lists_that_wait_for_a_stopped_script_are_answered() {
+        let (sender, arrivals) = std::sync::mpsc::channel();
+        let mut adapter = Adapter::new(arrivals, sender);
+        let file = || "a.unit".to_string();
+        let context =
+            || Context::FlowBreakpoints { file: file(), lines: vec![3.0], refused: Vec::new() };
+        let pending = || Pending {
+            number: SjsonTree::Null,
+            command: "setBreakpoints".to_string(),
+            is_reading: false,
+            context: context(),
+        };
+        adapter.pending.insert(5, pending());
+        // A script stops before the game has read the list.
+        let stopped = json::read(r#"{"type": "debug_stopped", "reason": "step"}"#);
+        adapter.handle_game_message(&stopped.expect("JSON"));
+        assert!(adapter.pending.is_empty() && adapter.again.len() == 1);
+        // The next list is another one of the same file.
+        adapter.pending.insert(6, pending());
+        adapter.answer_waiting_graphs();
+        assert_eq!(adapter.again.keys().collect::<Vec<_>>(), [&6]);
+        let answer = r#"{"type": "debug_flow_breakpoints", "id": 6,
+            "breakpoints": [{"id": 1000000001, "line": 3, "verified": true}]}"#;
+        adapter.handle_game_message(&json::read(answer).expect("JSON"));
+        assert_eq!((adapter.points.of(1_000_000_001.0), adapter.again.len()), (2.0, 0));
     }
 }

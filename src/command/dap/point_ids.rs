@@ -74,6 +74,16 @@ impl PointIds {
         self.keep(list, answer);
     }
 
+    /// Returns new numbers for a list that the game answers later, in place of those before.
+    pub fn reserve(&mut self, list: &PointList, count: usize) -> Vec<u64> {
+        self.forget(list);
+        let first = self.last + 1;
+        self.last += count as u64;
+        let ids: Vec<u64> = (first..=self.last).collect();
+        self.lists.insert(list.clone(), ids.clone());
+        ids
+    }
+
     /// Notes all breakpoints of a list of which the game has changed some: the others keep their
     /// numbers.
     pub fn keep(&mut self, list: PointList, all: &SjsonTree) {

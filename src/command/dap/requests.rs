@@ -2,8 +2,10 @@
 
 use super::flow;
 use super::game::{DebuggedGame, DebuggedTests, Launch};
+use super::launch_arguments;
 use super::paths::GamePaths;
 use super::point_ids::PointList;
+use super::positions::Positions;
 use super::responses::{Context, Pending, items, number, text};
 use super::workers;
 use super::{Adapter, LOST_VERSION, UnsavedSource};
@@ -103,9 +105,15 @@ impl Adapter {
         if text(tree, "type") != "request" {
             return;
         }
-        let nothing = SjsonTree::Object(Vec::new());
-        let arguments = tree.get("arguments").unwrap_or(&nothing);
         let command = text(tree, "command").to_string();
+        let arguments = tree.get("arguments").cloned();
+        let mut arguments = arguments.unwrap_or(SjsonTree::Object(Vec::new()));
+        if command == "initialize" {
+            self.positions = Positions::of_editor(&arguments);
+        } else {
+            self.positions.read_request(&mut arguments);
+        }
+        let arguments = &arguments;
         let pending = Pending {
             number: SjsonTree::Number(number(tree, "seq")),
             is_reading: READING_REQUESTS.contains(&command.as_str())
@@ -215,8 +223,9 @@ impl Adapter {
     }
 
     fn stack_trace(&mut self, pending: Pending, arguments: &SjsonTree) {
-        if workers::runs(arguments, self.stopped_worker) {
-            // Another script is stopped, and this one has no stack to show.
+        let is_graph_stopped = !self.is_stopped && self.flow_thread().is_some();
+        if is_graph_stopped || workers::runs(arguments, self.stopped_worker) {
+            // A graph or another script is stopped, and this one has no stack to show.
             let body = [("stackFrames", SjsonTree::Array(vec![])), ("totalFrames", json::count(0))];
             return self.respond(&pending, json::object(body));
         }
@@ -276,13 +285,10 @@ impl Adapter {
         if self.game.is_some() {
             return self.refuse(pending, "a game is debugged already");
         }
-        let folder = match text(arguments, "folder") {
-            "" => match text(arguments, "cwd") {
-                "" => ".",
-                folder => folder,
-            },
-            folder => folder,
-        };
+        if let Err(message) = launch_arguments::check(arguments) {
+            return self.refuse(pending, &message);
+        }
+        let folder = launch_arguments::folder(arguments);
         let opened = GamePaths::new(Path::new(folder)).and_then(|paths| {
             let game = match pending.command.as_str() {
                 "launch" => {
@@ -292,6 +298,9 @@ impl Adapter {
                         arguments: texts(arguments, "arguments"),
                         tests: tests_of(&paths, arguments)?,
                     };
+                    if launch.tests.is_none() {
+                        launch_arguments::check_game(&paths, &launch.engine_arguments)?;
+                    }
                     DebuggedGame::launch(paths.folder(), &launch, &self.sender)
                 }
                 _ => DebuggedGame::attach(paths.folder(), &self.sender),

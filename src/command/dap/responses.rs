@@ -25,9 +25,10 @@ pub enum Context {
     /// The response of a request that lets the script continue.
     Continued,
     Breakpoints(PointList),
-    /// Breakpoints of a graph's file. Those with these indices and lines were not sent.
+    /// Breakpoints on lines of a graph's file. Those with these indices and lines were not sent.
     FlowBreakpoints {
         file: String,
+        lines: Vec<f64>,
         refused: Vec<(usize, f64)>,
     },
     /// Nodes were chosen for breakpoints, in place of these.
@@ -237,6 +238,7 @@ impl Adapter {
             body.push(("hitBreakpointIds".to_string(), ids));
         }
         self.event("stopped", SjsonTree::Object(body));
+        self.answer_waiting_graphs();
     }
 
     /// Returns a breakpoint as the editor knows it.
@@ -350,7 +352,7 @@ impl Adapter {
                 let points = self.points_of(list, tree);
                 json::object([("breakpoints", SjsonTree::Array(points))])
             }
-            Context::FlowBreakpoints { file, refused } => {
+            Context::FlowBreakpoints { file, refused, .. } => {
                 let list = PointList::File(file.clone());
                 self.points.set(list.clone(), tree);
                 let mut points = self.points_of(&list, tree);

@@ -14,7 +14,7 @@ impl Adapter {
         self.forget_texts();
         self.points.forget_game();
         self.again.clear();
-        self.flow_frames.clear();
+        self.end_flow_stop();
         self.end_data_breakpoints();
         self.end_kept_lines();
         let (file, mut messages) = (PointList::File, Vec::new());

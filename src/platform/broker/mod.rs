@@ -115,7 +115,7 @@ fn client() -> MutexGuard<'static, Option<BrokerClient>> {
 pub fn start(duties: BrokerDuties) -> Result<()> {
     let (ours, theirs) = BrokerChannel::pair()?;
     if std::fs::read_dir("/proc/self/task")?.count() > 1 {
-        return Err(Error::other("a library has started a thread"));
+        return Err(Error::other("another thread of the process runs already"));
     }
     let mut served = duties.clone();
     // The broker has a different working directory.

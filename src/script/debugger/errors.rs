@@ -93,3 +93,26 @@ pub unsafe fn error_caught(l: *mut lua_State) {
         }
     }
 }
+
+/// `debug_uncaught(message)`: stops the script at an error that the engine catches for the game,
+/// before the stack is unwound, if a tool asks for that: one of a function that a graph calls.
+pub unsafe extern "C-unwind" fn debug_uncaught(l: *mut lua_State) -> c_int {
+    // SAFETY: the prelude passes a string, in the handler of an error; nothing of the context is
+    // borrowed.
+    unsafe {
+        let cx = ScriptContext::of(l);
+        let stops = cx
+            .debugger
+            .as_ref()
+            .is_some_and(|it| it.stops_at_errors && !it.is_paused() && !cx.interrupt.is_stopping());
+        if !stops || cx.reloading {
+            return 0;
+        }
+        let message = report::error_text(l, 1, cx);
+        if !message.contains("stack overflow") {
+            let texts = [message, String::new(), "uncaught".to_string()].map(ScriptValue::Text);
+            call_core(l, c"debugger_error", &texts);
+        }
+    }
+    0
+}

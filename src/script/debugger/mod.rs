@@ -54,6 +54,9 @@ const STEP_BUDGETS: u64 = 20;
 /// more, its callback is ended.
 const CONDITION_LEVELS_MAX: c_int = 1000;
 
+/// The advice about a line of the debugger that needs more time.
+const TIME_REMEDY: &str = "do it in a function of the game";
+
 /// A request of a tool to a stopped script.
 pub struct DebugRequest {
     /// The name of the request, as the prelude knows it.
@@ -172,6 +175,7 @@ pub const NATIVES: &[(&CStr, lua_CFunction)] = &[
     (c"debug_follow", follow),
     (c"debug_stop_at_errors", errors::stop_at_errors),
     (c"debug_report", errors::debug_report),
+    (c"debug_uncaught", errors::debug_uncaught),
     (c"debug_main_thread", main_thread),
     (c"debug_is_version", jump::debug_is_version),
     (c"debug_jump_position", jump::debug_jump_position),
@@ -329,6 +333,7 @@ unsafe extern "C-unwind" fn protect(l: *mut lua_State) -> c_int {
         let interrupt = cx.interrupt.clone();
         // The report of the error at which the script is stopped.
         let report = cx.report.take();
+        let remedy = std::mem::replace(&mut cx.time_remedy, TIME_REMEDY);
         let outer = interrupt.is_in_callback().then(|| interrupt.suspend());
         interrupt.begin(seconds);
         let status = lua_pcall(l, lua_gettop(l) - 1, LUA_MULTRET, 0);
@@ -337,7 +342,7 @@ unsafe extern "C-unwind" fn protect(l: *mut lua_State) -> c_int {
             interrupt.resume(outer);
         }
         let cx = ScriptContext::of(l);
-        cx.report = report;
+        (cx.report, cx.time_remedy) = (report, remedy);
         cx.memory.begin_lenient();
         if status != LUA_OK {
             let message = report::error_text(l, -1, cx);

@@ -6,7 +6,8 @@ use engine_platform as platform;
 use std::io::{ErrorKind, Read};
 
 /// Asks this process to end when its standard input is closed, which the system does when the
-/// program at its other end dies. A line that was read before ends this.
+/// program at its other end dies. A line that was read before ends this. Starts a thread, so that
+/// the confinement must have begun.
 pub fn end_with_input() {
     let read = || {
         let mut bytes = [0; 256];
