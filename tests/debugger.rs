@@ -71,6 +71,8 @@ struct Editor {
     events: Vec<SjsonTree>,
     /// False if it reads nothing now.
     reads: Arc<AtomicBool>,
+    /// True if it reads nothing ever again.
+    is_closed: Arc<AtomicBool>,
     folder: GameFolder,
     last: u64,
 }
@@ -126,7 +128,8 @@ impl Editor {
         let output = adapter.stdout.take().expect("a pipe");
         let (sender, messages) = channel();
         let reads = Arc::new(AtomicBool::new(true));
-        let reads_now = reads.clone();
+        let is_closed = Arc::new(AtomicBool::new(false));
+        let (reads_now, is_closed_now) = (reads.clone(), is_closed.clone());
         std::thread::spawn(move || {
             let mut output = BufReader::new(output);
             while let Some(message) = read_message(&mut output) {
@@ -134,12 +137,16 @@ impl Editor {
                     return;
                 }
                 while !reads_now.load(Ordering::SeqCst) {
+                    if is_closed_now.load(Ordering::SeqCst) {
+                        return;
+                    }
                     std::thread::sleep(Duration::from_millis(10));
                 }
             }
         });
         let events = Vec::new();
-        let mut editor = Editor { adapter, input, messages, events, reads, folder, last: 0 };
+        let mut editor =
+            Editor { adapter, input, messages, events, reads, is_closed, folder, last: 0 };
         editor.ask("initialize", "{\"adapterID\": \"engine\"}");
         editor
     }

@@ -30,7 +30,7 @@ mod workers;
 
 use engine_app::exit;
 use engine_foundation::sjson::SjsonTree;
-use engine_foundation::{json, panic, terminal};
+use engine_foundation::{json, panic};
 use engine_remote::client::ClientMessage;
 use framing::{InputMessage, read_messages};
 use game::DebuggedGame;
@@ -115,7 +115,7 @@ struct Adapter {
     loaded: HashSet<String>,
     /// The function of the stack in which the editor last asked for variables.
     last_frame: f64,
-    /// True if the editor has ended the session.
+    /// True if the editor has ended the session, or reads no more.
     is_done: bool,
 }
 
@@ -169,7 +169,7 @@ impl Adapter {
     }
 
     fn run(&mut self) {
-        while !self.is_done && terminal::output_error().is_none() {
+        while !self.is_done {
             if let Ok(arrival) = self.arrivals.recv_timeout(WAIT) {
                 self.arrived(arrival);
             }
@@ -236,9 +236,8 @@ impl Adapter {
             ("type".to_string(), json::text(kind)),
         ];
         all.extend(entries.into_iter().map(|(key, value)| (key.to_string(), value)));
-        terminal::forward_output(&framing::framed(&json::write(&SjsonTree::Object(all))), false);
-        // The output is flushed by this. The loop ends if the editor has closed it.
-        let _ = terminal::output_error();
+        // The session ends if the editor has closed its end, and with it the stop of a game.
+        self.is_done |= framing::send(&json::write(&SjsonTree::Object(all))).is_err();
     }
 
     fn event(&mut self, name: &str, mut body: SjsonTree) {

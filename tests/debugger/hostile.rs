@@ -281,6 +281,45 @@ fn an_editor_that_reads_nothing_does_not_hold_the_game() {
 }
 
 #[test]
+fn a_stopped_game_plays_on_when_a_deaf_editor_ends() {
+    // The game is not the adapter's own, or it would end with it.
+    let mut first = Editor::start("deaf-stopped", MAIN);
+    first.launch("");
+    let attach = format!("{{\"folder\": {}}}", json::quoted(&first.path("").to_string_lossy()));
+    let path = json::quoted(&first.path("main.lua").to_string_lossy());
+    first.ask("disconnect", "{\"terminateDebuggee\": false}");
+    let mut deaf = Editor::start("deaf-stopped-1", MAIN);
+    deaf.ask("attach", &attach);
+    let point =
+        format!("{{\"source\": {{\"path\": {path}}}, \"breakpoints\": [{{\"line\": 16}}]}}");
+    deaf.ask("setBreakpoints", &point);
+    deaf.stopped();
+    deaf.reads.store(false, Ordering::SeqCst);
+    // More than all pipes on the way can hold: the adapter waits for the editor.
+    for _ in 0..400 {
+        deaf.send("loadedSources", "{}");
+    }
+    std::thread::sleep(Duration::from_millis(500));
+    let mut second = Editor::start("deaf-stopped-2", MAIN);
+    assert!(second.refused("attach", &attach).contains("another tool debugs"));
+    // The editor ends, and with it its pipe.
+    deaf.is_closed.store(true, Ordering::SeqCst);
+    let end = Instant::now() + super::WAIT_MAX;
+    while deaf.adapter.try_wait().expect("it can be asked").is_none() {
+        assert!(Instant::now() < end, "the adapter goes on");
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    while second.try_ask("attach", &attach).get("success") != Some(&SjsonTree::Bool(true)) {
+        assert!(Instant::now() < end, "the game is still debugged");
+        std::thread::sleep(Duration::from_millis(50));
+    }
+    second.event("initialized");
+    second.ask("configurationDone", "{}");
+    second.plays_on("frames");
+    second.ask("disconnect", "{\"terminateDebuggee\": true}");
+}
+
+#[test]
 fn a_flood_of_requests_is_answered_in_order() {
     let mut editor = Editor::start("flood", MAIN);
     editor.launch("{\"line\": 16}");

@@ -2,7 +2,7 @@
 
 use engine_foundation::json;
 use engine_foundation::sjson::SjsonTree;
-use std::io::{BufRead, Read};
+use std::io::{BufRead, Read, Write};
 
 /// Maximum length of a message in bytes.
 const MESSAGE_BYTES_MAX: usize = 16 << 20;
@@ -20,8 +20,17 @@ pub enum InputMessage {
 }
 
 /// Returns a message with its header.
-pub fn framed(text: &str) -> Vec<u8> {
+fn framed(text: &str) -> Vec<u8> {
     format!("Content-Length: {}\r\n\r\n{text}", text.len()).into_bytes()
+}
+
+/// Sends a message to the editor.
+///
+/// # Errors
+/// Returns an error if the editor reads no more.
+pub fn send(text: &str) -> std::io::Result<()> {
+    let mut output = std::io::stdout().lock();
+    output.write_all(&framed(text)).and_then(|()| output.flush())
 }
 
 /// Reads messages until the input ends, or `take` returns false.
