@@ -299,8 +299,8 @@ function shutdown() print("shutdown") end
                     render = { quality = \"high\", shadow_texels = 4096 }\n";
     std::fs::write(folder.join("game/settings.sjson"), settings).expect("it can be written");
     let arguments = ["--renderer", "software"];
-    // The driver's thread for its cache has the priority of an idle machine. Linux removes a process
-    // after its last thread ran once more: on a busy machine, many seconds after the engine's end.
+    // The driver's thread for its cache has the priority of an idle machine. Linux removes a
+    // process after its last thread ran once more: on a busy machine, many seconds later.
     let set = [("MESA_SHADER_CACHE_DISABLE", "true")];
     let game = folder.join("game");
     let mut game = GameProcess::run_with(&display, &game, &folder, &arguments, &set);

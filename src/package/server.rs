@@ -41,7 +41,8 @@ fn container_file(game: &GameFiles, glibc: Option<(u32, u32)>) -> String {
     format!(
         "# Image of the server, built in this folder: docker build -f Containerfile -t \
          {name}-server .\n\
-         # A run of it: docker run --rm -v {name}-saves:/saves {name}-server --seed 7 -- arguments\n\
+         # A run of it: docker run --rm -v {name}-saves:/saves {name}-server --seed 7 -- \
+         arguments\n\
          # The engine needs {glibc}libgcc.\n\
          FROM debian:stable-slim\n\
          COPY engine {BUNDLE} /server/\n\

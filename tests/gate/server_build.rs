@@ -142,9 +142,9 @@ fn functions(text: &str, of_type: &str) -> BTreeSet<String> {
             *signature += line;
             signature.push(' ');
         }
-        // The body begins at the end of a line.
-        if let Some(whole) = signature.take_if(|signature| signature.trim_end().ends_with('{')) {
-            found.insert(without_names(whole.trim_end_matches([' ', '{'])));
+        // The body begins at the end of a line, or is empty.
+        if let Some(whole) = signature.take_if(|it| it.trim_end().ends_with(['{', '}'])) {
+            found.insert(without_names(whole.trim_end_matches([' ', '{', '}'])));
         }
     }
     found
