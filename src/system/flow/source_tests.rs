@@ -395,6 +395,6 @@ fn a_switch_on_numbers_has_an_example_with_numbers() {
     );
     let catalogue = Catalogue::built_in();
     let text = |name: &str| node_text(catalogue.find(name).unwrap());
-    assert!(text("flow.switch_number").contains("`cases = { 1 = true 2 = true }`"));
-    assert!(text("flow.switch_text").contains("`cases = { red = true blue = true }`"));
+    assert!(text("flow.switch_number").contains("cases = { 1 = true 2 = true }"));
+    assert!(text("flow.switch_text").contains("cases = { red = true blue = true }"));
 }
