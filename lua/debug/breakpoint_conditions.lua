@@ -71,7 +71,7 @@ function core.breakpoint_fault(wanted)
   local problem = condition and expression_problem(condition)
   if problem then return "the condition is no Lua expression: " .. problem end
   if hits and not calls.hits_test(hits) then
-    return "the number of hits must be like 5, >= 5 or % 5"
+    return "the number of hits must be like 5, >= 5 or % 5, and counts from 1"
   end
   for expression in gmatch(log or "", "{([^{}]*)}") do
     local chunk

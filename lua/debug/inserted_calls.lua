@@ -91,16 +91,20 @@ local FITS = {
   ["<"] = function(number) return function(hits) return hits < number end end,
   ["<="] = function(number) return function(hits) return hits <= number end end,
   ["%"] = function(number)
-    return function(hits) return number > 0 and hits % number == 0 end
+    return function(hits) return hits % number == 0 end
   end,
 }
 
 -- Returns a function that is true for the numbers of hits that stop: `5`, `>= 5`, `% 5`; or nil if
 -- the text has no such form.
 function calls.hits_test(text)
-  local operator, number = match(text, "^%s*([<>=%%]*)%s*(%d+)%s*$")
-  local make = FITS[operator]
-  return make and make(tonumber(number))
+  local operator, digits = match(text, "^%s*([<>=%%]*)%s*(%d+)%s*$")
+  local make, number = FITS[operator], tonumber(digits)
+  if not make then return nil end
+  -- Hits count from 1, so that these would never stop.
+  local is_more = operator == ">" or operator == ">="
+  if number == 0 and not is_more or number == 1 and operator == "<" then return nil end
+  return make(number)
 end
 
 -- Compiles the test of a spot when it is reached first: the environment of its function is known

@@ -42,14 +42,19 @@ local chosen, choices
 local WAITS = "the function waits (coroutine.yield), and a graph needs its results at once"
 
 -- Returns true if an error was raised in a function of the game that a graph calls: in a coroutine
--- that has died of it, or where the caller handles it.
+-- that has died of it, or where the caller handles it. The game's function can have called one of
+-- this file. The one that called the game's is below it, except in a coroutine.
 local function is_of_game(thread)
-  local level = thread and 0 or 3
+  local level, is_found = thread and 0 or 3, false
   while true do
     local info
     if thread then info = getinfo(thread, level, "S") else info = getinfo(level, "S") end
-    if not info or find(info.source, "[engine] flow/flow", 1, true) then return false end
-    if sub(info.source, 1, 1) == "@" then return true end
+    if not info then return is_found and thread ~= nil end
+    if sub(info.source, 1, 1) == "@" then
+      is_found = true
+    elseif is_found and find(info.source, "[engine] flow/flow", 1, true) then
+      return true
+    end
     level = level + 1
   end
 end

@@ -20,6 +20,8 @@ fn conditions_that_are_no_lua_have_a_message_at_once() {
         ("condition", "true end, function() return 1", "the condition is no Lua expression"),
         ("hitCondition", "abc", "the number of hits must be like 5, >= 5 or % 5"),
         ("hitCondition", "-1", "the number of hits must be like"),
+        ("hitCondition", "% 0", "the number of hits must be like"),
+        ("hitCondition", "< 1", "the number of hits must be like"),
         ("logMessage", "count is {count +}", "the log message has no Lua in {count +}: unexpected"),
     ];
     let point = |(key, text, _): &(&str, &str, &str)| {
