@@ -200,23 +200,25 @@ impl NavigationGrid {
     }
 
     fn fill_by_buckets(&self, distances: &mut [f32], targets: &[u32], count: usize) {
-        let mut buckets: Vec<Vec<u32>> = vec![Vec::new(); count];
+        // Each cell waits with its distance: a cell whose distance is another one by now was reached
+        // on a shorter way, and waits a second time.
+        let mut buckets: Vec<Vec<(u32, f32)>> = vec![Vec::new(); count];
         let width = 1.0 / self.least;
-        buckets[0].extend_from_slice(targets);
+        buckets[0].extend(targets.iter().map(|node| (*node, 0.0)));
         let mut waiting = targets.len();
         let (mut at, mut slot, mut current) = (0usize, 0, Vec::new());
         while waiting > 0 {
             std::mem::swap(&mut current, &mut buckets[slot]);
             waiting -= current.len();
-            for &node in &current {
-                if (distances[node as usize] * width) as usize + 1 < at {
-                    // It was reached on a shorter way, and handled then.
+            for &(node, distance) in &current {
+                if distances[node as usize] != distance {
                     continue;
                 }
                 self.relax(distances, node, |near, distance| {
-                    let ahead = ((distance * width) as usize).max(at + 1) - at;
+                    // Sums of long ways are rounded by more than the width of a bucket.
+                    let ahead = ((distance * width) as usize).clamp(at + 1, at + count - 1) - at;
                     let to = if slot + ahead < count { slot + ahead } else { slot + ahead - count };
-                    buckets[to].push(near);
+                    buckets[to].push((near, distance));
                     waiting += 1;
                 });
             }

@@ -181,18 +181,24 @@ impl Agents {
     }
 
     /// Deals the searches that wait to the lanes, the oldest ones first, without those whose shared
-    /// destination does not know their way yet. Returns their number.
+    /// destination does not know their way yet. The oldest of these are dealt, too, so that they
+    /// find a way on a mesh that changes before the shared destinations know any. Returns the
+    /// number of searches.
     fn deal_requests(&mut self, mesh: &NavigationMesh) -> usize {
         self.lanes.resize_with(LANES, SearchLane::default);
         self.lanes.iter_mut().for_each(SearchLane::begin);
-        let mut dealt = 0;
+        let (mut dealt, mut unfinished) = (0, 0);
         for at in 0..self.queue.len() {
             let row = self.queue[at].1;
             let agent = self.slots.at(row as usize).expect("it was listed");
             let Some(target) = agent.destination else { continue };
             let ends = (agent.at, target);
             let shared = match self.shared_answer(mesh, agent) {
-                Answer::Unfinished => continue,
+                Answer::Unfinished if unfinished == LANES => continue,
+                Answer::Unfinished => {
+                    unfinished += 1;
+                    None
+                }
                 Answer::Known(at) => Some(at),
                 Answer::Alone => None,
             };
