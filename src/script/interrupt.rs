@@ -309,17 +309,24 @@ impl Interrupt {
         self.lines.load(SeqCst) || self.debugged.load(SeqCst)
     }
 
+    /// Returns the CPU time that the callback of a turn has used at a time: none at the first check,
+    /// as if it began then.
+    fn used_micros(&self, turn: u64, now: u64) -> u64 {
+        let previous = self.started_micros.compare_exchange(UNSEEN, now, SeqCst, SeqCst);
+        if previous.is_ok() && self.turn.load(SeqCst) != turn {
+            // Another callback has begun since the time was read, which can be long ago on a busy
+            // machine: it begins at the next check.
+            let _ = self.started_micros.compare_exchange(now, UNSEEN, SeqCst, SeqCst);
+        }
+        previous.err().map_or(0, |started| now.saturating_sub(started))
+    }
+
     /// Performs one check of the watchdog, `asked` seconds after the end of the process was
     /// requested.
     fn check(&self, asked: Option<f64>) {
         let turn = self.turn.load(SeqCst);
         if turn % 2 == 1 {
-            let now = self.cpu_micros();
-            // The callback is treated as if it began now. If another callback has begun meanwhile,
-            // the same is true for it.
-            let previous = self.started_micros.compare_exchange(UNSEEN, now, SeqCst, SeqCst);
-            let used = previous.err().map_or(0, |started| now.saturating_sub(started));
-            if used > self.budget_micros.load(SeqCst) {
+            if self.used_micros(turn, self.cpu_micros()) > self.budget_micros.load(SeqCst) {
                 self.arm_for(turn, StopReason::Time);
             }
         }

@@ -23,6 +23,22 @@ fn the_last_message_distinguishes_scripts_from_the_engine() {
 }
 
 #[test]
+fn a_callback_is_not_charged_for_the_one_before() {
+    let interrupt = Interrupt::new();
+    interrupt.begin(1.0);
+    let first = interrupt.turn.load(SeqCst);
+    assert_eq!(interrupt.used_micros(first, 100), 0, "it begins at the first check");
+    assert_eq!(interrupt.used_micros(first, 700), 600);
+    interrupt.end(null_mut());
+    interrupt.begin(1.0);
+    let second = interrupt.turn.load(SeqCst);
+    // The watchdog read the time in the first callback, and goes on in the second.
+    assert_eq!(interrupt.used_micros(first, 700), 0);
+    assert_eq!(interrupt.used_micros(second, 900_000), 0, "it begins at its own first check");
+    assert_eq!(interrupt.used_micros(second, 900_100), 100);
+}
+
+#[test]
 fn interrupts_are_removed_in_any_order() {
     let all = [Interrupt::new(), Interrupt::new(), Interrupt::new()];
     for interrupt in &all {
