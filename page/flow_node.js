@@ -224,7 +224,8 @@ export class FlowNode {
       ? control
       : control.querySelector("input");
     control.addEventListener("focusout", (event) => {
-      if (control.contains(event.relatedTarget) || document.querySelector(".flow-palette")) return;
+      const isChoosing = document.querySelector(".flow-palette:popover-open");
+      if (control.contains(event.relatedTarget) || isChoosing) return;
       this.built = false;
       this.host.soon();
     });
