@@ -13,7 +13,6 @@
 # uses options of GNU tar.
 set -euo pipefail
 export PYTHONDONTWRITEBYTECODE=1
-cd "$(dirname "$0")/.."
 
 engine=
 glibc=
@@ -32,6 +31,8 @@ if (($# > 1)); then
   echo "name one target" >&2
   exit 2
 fi
+# After the options: they name files in the folder of the caller.
+cd "$(dirname "$0")/.."
 target=${1:-$(rustc -vV | sed -n 's/^host: //p')}
 version=$(cargo metadata --no-deps --offline --format-version 1 |
   python3 -c 'import json, sys

@@ -7,14 +7,13 @@
 #
 # TARGET is a target of rustc, this machine's if left out. The result is
 # target/distribution/engine-server-linux or engine-server-windows.exe. With --glibc, it is linked
-# for this version of the C library, such as 2.28 (packaging/old_glibc_linker.sh). With --engine,
-# nothing is built: FILE is examined and copied. All of them fail if parts are linked that servers
-# do not have.
+# for this version of the C library, such as 2.28 (packaging/old_glibc_linker.sh); an executable
+# that needs a newer one is refused. With --engine, nothing is built: FILE is examined and copied.
+# All of them fail if parts are linked that servers do not have.
 #
 # --check compiles the code for servers without linking it, and fails at a warning. It shares
 # nothing with other builds: the first run takes as long as a first build, later ones a minute.
 set -euo pipefail
-cd "$(dirname "$0")/.."
 
 engine=
 check=false
@@ -35,6 +34,8 @@ if (($# > 1)); then
   echo "name one target" >&2
   exit 2
 fi
+# After the options: they name files in the folder of the caller.
+cd "$(dirname "$0")/.."
 target=${1:-$(rustc -vV | sed -n 's/^host: //p')}
 # Only the executable has other features than a build for players: it gets a folder of its own, so
 # that neither replaces the other.
@@ -52,12 +53,11 @@ if $check; then
   exit 0
 fi
 
-name=engine-server-linux
-ending=
-if [[ $target == *windows* ]]; then
-  name=engine-server-windows.exe
-  ending=.exe
-fi
+case $target in
+  *windows*) name=engine-server-windows.exe ending=.exe start=MZ ;;
+  *linux*) name=engine-server-linux ending='' start=$'\x7fELF' ;;
+  *) echo "there are no engines for servers for $target" >&2; exit 2 ;;
+esac
 if [[ -z $engine ]]; then
   if [[ -n ${OLD_GLIBC:-} ]]; then
     variable=CARGO_TARGET_$(tr 'a-z-' 'A-Z_' <<< "$target")_LINKER
@@ -65,6 +65,15 @@ if [[ -z $engine ]]; then
   fi
   cargo build --profile dist "${build[@]}"
   engine=target/server/$target/dist/engine$ending
+fi
+
+if [[ ! -f $engine ]]; then
+  echo "there is no engine at $engine" >&2
+  exit 1
+fi
+if [[ $(head -c ${#start} "$engine" | tr -d '\0') != "$start" ]]; then
+  echo "$engine is no executable for $target" >&2
+  exit 1
 fi
 
 # Texts of libraries that no server has. Libraries of the system are opened by their names.
@@ -81,11 +90,19 @@ if ! grep -q -a -F 'engine executable for servers;' "$engine"; then
 fi
 if $failed; then exit 1; fi
 
+glibc=
+if [[ $target == *linux* ]]; then
+  glibc=$(objdump -T "$engine" | grep -o 'GLIBC_2\.[0-9]*' | sort -u -t. -k2 -n | tail -n 1)
+  glibc=${glibc#GLIBC_}
+  newest=$(printf '%s\n' "$glibc" "${OLD_GLIBC:-$glibc}" | sort -V | tail -n 1)
+  if [[ $newest != "${OLD_GLIBC:-$glibc}" ]]; then
+    echo "$engine needs glibc $glibc, and $OLD_GLIBC was asked for" >&2
+    exit 1
+  fi
+fi
+
 mkdir -p target/distribution
 cp "$engine" "target/distribution/$name"
 chmod 755 "target/distribution/$name"
 echo "target/distribution/$name: $(wc -c < "$engine") bytes"
-if [[ $target == *linux* ]]; then
-  glibc=$(objdump -T "$engine" | grep -o 'GLIBC_2\.[0-9]*' | sort -u -t. -k2 -n | tail -n 1)
-  echo "it needs glibc ${glibc#GLIBC_} or newer"
-fi
+if [[ -n $glibc ]]; then echo "it needs glibc $glibc or newer"; fi

@@ -3,6 +3,7 @@
 
 use crate::game_folder::{GameFolder, outcome};
 use std::fs;
+use std::path::Path;
 use std::process::Command;
 
 fn folder(name: &str, settings: &str) -> GameFolder {
@@ -112,16 +113,19 @@ fn package_for_servers_runs_the_game_without_a_window() {
         return;
     }
     let folder = folder("server", "package = { title = \"Yard\", version = \"1.2\" }");
-    let (code, out, err) = folder.engine(&["package", "game", "--server"]);
-    assert_eq!((code, &*out), (1, ""), "{err}");
-    let wanted = "error: there is no engine for servers on linux: a package needs";
-    assert!(err.starts_with(wanted), "{err}");
+    let own = env!("CARGO_BIN_EXE_engine");
+    // The manual proposes to put an engine for servers next to the engine.
+    if !Path::new(own).with_file_name("engine-server-linux").exists() {
+        let (code, out, err) = folder.engine(&["package", "game", "--server"]);
+        assert_eq!((code, &*out), (1, ""), "{err}");
+        let wanted = "error: there is no engine for servers on linux: a package needs";
+        assert!(err.starts_with(wanted), "{err}");
+    }
     let (code, out, err) = folder.engine(&["package", "game", "--server", "--platform", "macos"]);
     assert_eq!((code, &*out), (1, ""), "{err}");
     assert!(err.starts_with("error: there are no packages for servers on macos: "), "{err}");
     let both = ["package", "game", "--server", "--flatpak"];
     assert_eq!(folder.engine(&both).0, 2, "a server is not for players");
-    let own = env!("CARGO_BIN_EXE_engine");
     let arguments = ["package", "game", "--server", "--engine", own, "--out", "out"];
     let (code, out, err) = folder.engine(&arguments);
     assert_eq!(code, 0, "{out}{err}");
@@ -137,5 +141,5 @@ fn package_for_servers_runs_the_game_without_a_window() {
     command.current_dir(&server).env_remove("DISPLAY").env_remove("WAYLAND_DISPLAY");
     let (code, out, err) = outcome(&mut command);
     assert_eq!((code, &*err), (7, ""), "{out}");
-    assert!(out.starts_with("release"), "{out}");
+    assert!(out.starts_with("release\tfirst\n"), "{out}");
 }

@@ -229,7 +229,11 @@ impl Display {
         }
         self.detach();
         let Some(renderer) = &mut self.renderer else {
-            return Err(format!("nothing is drawn in this run: {headless}"));
+            let reason = match cfg!(feature = "desktop") {
+                true => headless,
+                false => "this executable of the engine is for servers and has no renderer",
+            };
+            return Err(format!("nothing is drawn in this run: {reason}"));
         };
         let foreign_window = ForeignWindow::open(window)?;
         let (width, height) = foreign_window.size();

@@ -53,10 +53,15 @@ pub fn application_name<'a>(title: &'a str, file_name: &'a str) -> &'a str {
     if is_valid { title } else { file_name }
 }
 
+/// Returns a file name as names of container images have it: small letters, digits and `-`.
+pub fn image_name(file_name: &str) -> String {
+    file_name.to_ascii_lowercase().replace('_', "-")
+}
+
 /// Returns the name of a Debian package: small letters, digits and `-`. It ends with `-game`, so
 /// that no game replaces a package of the system that has its title.
 pub fn debian_name(file_name: &str) -> String {
-    let name = file_name.to_ascii_lowercase().replace('_', "-");
+    let name = image_name(file_name);
     if name.ends_with("-game") { name } else { format!("{name}-game") }
 }
 
@@ -94,12 +99,13 @@ mod tests {
     }
 
     #[test]
-    fn applications_and_debian_packages_have_valid_names() {
+    fn applications_packages_and_images_have_valid_names() {
         assert_eq!(application_name("Émile's Yard", "yard"), "Émile's Yard");
         for title in ["a/b", "🎮", "", " x", "x ", "con", ".x", "a:b"] {
             assert_eq!(application_name(title, "yard"), "yard", "{title}");
         }
         assert_eq!(debian_name("My_Game"), "my-game");
         assert_eq!(debian_name("x"), "x-game");
+        assert_eq!(image_name("Yard_2-b"), "yard-2-b");
     }
 }

@@ -3,6 +3,7 @@
 
 use super::archive::{Archive, Content};
 use super::engine_file::EngineFile;
+use super::file_names;
 use super::game_files::GameFiles;
 use super::linux;
 
@@ -30,9 +31,9 @@ fn program_name(engine: &EngineFile) -> &'static str {
 }
 
 /// Returns the description of a container image. Nothing from the game's folder is in it but the
-/// file name, which has letters, digits, `-` and `_` only.
+/// name of the image, which is made of the file name and has small letters, digits and `-` only.
 fn container_file(game: &GameFiles, glibc: Option<(u32, u32)>) -> String {
-    let name = &game.settings.file_name;
+    let name = file_names::image_name(&game.settings.file_name);
     let glibc = match glibc {
         Some((major, minor)) => format!("glibc {major}.{minor} or newer and "),
         None => String::new(),
@@ -62,11 +63,16 @@ fn notes(game: &GameFiles, engine: &EngineFile) -> String {
         "windows" => program_name(engine).to_string(),
         _ => format!("./{}", program_name(engine)),
     };
+    let (signals, data) = match engine.platform {
+        "windows" => ("Ctrl+C", "%APPDATA%\\engine\\games"),
+        _ => ("SIGTERM, Ctrl+C", "~/.local/share/engine/games"),
+    };
     let mut text = format!(
         "{} {}: server\n\n    {program} run {BUNDLE} {OPTIONS}\n\nplays the game without a window, \
-         60 times per second, until the process is asked to end\n(SIGTERM, Ctrl+C). Arguments for \
+         60 times per second, until the process is asked to end\n({signals}). Arguments for \
          the game follow `--` at the end of the line. `{program} run --help`\nlists all options. \
-         Saves and logs are in the folder that the variable ENGINE_SAVE_DIR names.\n",
+         Saves and logs are in the folder that the variable ENGINE_SAVE_DIR names,\nif \
+         it is set, and else in {data}.\n",
         game.settings.title,
         game.settings.version_text()
     );

@@ -89,7 +89,11 @@ pub fn write_packages(
         ("game", job.bundle_bytes),
         ("licences", license_bytes),
     ];
-    let notes = settings.notes.clone();
+    // The notes of the settings are about what players see.
+    let notes = match job.kind {
+        EngineKind::Player => settings.notes.clone(),
+        EngineKind::Server => Vec::new(),
+    };
     let mut game =
         GameFiles { settings, licenses, icon_pictures: Vec::new(), program: Content::default() };
     let output = PackageOutput { path: PathBuf::new(), bytes: 0, parts, notes };

@@ -293,21 +293,24 @@ fn folders_of_stores_have_the_files_of_each_platform() {
 
 #[test]
 fn packages_for_servers_have_the_engine_and_a_container_file() {
-    let mut fixture = Fixture::new("server", COMPLETE);
+    let settings = "package = { title = \"Yard\", version = \"1.2\" }";
+    let mut fixture = Fixture::new("server", settings);
     fixture.kind = EngineKind::Server;
     let outputs = fixture.write("linux", None).unwrap();
-    let player_note = "' has windows, graphics and sound: packaging/server.sh builds a smaller \
-                       engine for servers";
-    let notes = &outputs[0].notes;
-    assert!(notes.iter().any(|note| note.ends_with(player_note)), "{notes:?}");
-    assert_eq!(notes.last().unwrap(), "the engine needs glibc 2.28 or newer");
-    // The mark of engines for servers is written as the executable has it.
     let path = fixture.root.join("linux");
+    let player_note = format!(
+        "'{}' has windows, graphics and sound: packaging/server.sh builds a smaller engine for \
+         servers",
+        path.display()
+    );
+    let glibc_note = "the engine needs glibc 2.28 or newer";
+    assert_eq!(outputs[0].notes, [player_note.as_str(), glibc_note]);
+    // The mark of engines for servers is written as the executable has it.
     let server = [fs::read(&path).unwrap(), b"engine executable for servers;".to_vec()].concat();
     fs::write(&path, server).unwrap();
     let outputs = fixture.write("linux", None).unwrap();
     assert_eq!(outputs.len(), 1, "a server has no .deb");
-    assert!(!outputs[0].notes.iter().any(|note| note.ends_with(player_note)));
+    assert_eq!(outputs[0].notes, [glibc_note]);
     fixture.write("windows", None).unwrap();
     let first = fixture.outputs();
     let names: Vec<&str> = first.iter().map(|(name, _)| name.as_str()).collect();
@@ -347,6 +350,7 @@ fn the_container_runs_the_bundle_with_a_folder_for_saves() {
         String::from_utf8(bytes).unwrap()
     };
     let container = text(&linux, "Containerfile");
+    assert!(container.contains(" -t yard-server .\n"), "{container}");
     let run = "ENTRYPOINT [\"/server/engine\", \"run\", \"/server/game.bundle\", \"--headless\", \
                \"--realtime\"]\n";
     assert!(container.ends_with(run), "{container}");
@@ -359,4 +363,7 @@ fn the_container_runs_the_bundle_with_a_folder_for_saves() {
     let notes = text(&windows, "SERVER.txt");
     let wanted = "Émile's Yard & more 1.2: server\n\n    engine.exe run game.bundle --headless";
     assert!(notes.starts_with(wanted) && !notes.contains("Containerfile"), "{notes}");
+    assert!(notes.contains("\n(Ctrl+C).") && notes.contains("%APPDATA%\\engine"), "{notes}");
+    let notes = text(&linux, "SERVER.txt");
+    assert!(notes.contains("\n(SIGTERM, Ctrl+C).") && notes.contains("~/.local"), "{notes}");
 }

@@ -4,7 +4,7 @@
 
 use crate::check_findings;
 use crate::source::{File, code, files, names, root, without_tests};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::process::Command;
 
 /// Libraries of windows, graphics interfaces, clipboards and sound devices.
@@ -15,12 +15,15 @@ const DESKTOP_LIBRARIES: &[&str] = &[
     "glow",
     "gpu-allocator",
     "khronos-egl",
-    "metal",
+    "objc2-metal",
     "wayland-client",
     "winit",
     "x11-dl",
     "x11rb",
 ];
+
+/// Features of the engine's crates that an executable for servers lacks, on every platform.
+const DESKTOP_FEATURES: &[&str] = &["default", "desktop", "devices", "gpu"];
 
 /// Types that exist twice, each with the file for players and that for servers.
 const TWIN_TYPES: &[(&str, &str, &str)] = &[
@@ -35,29 +38,56 @@ const TWIN_TYPES: &[(&str, &str, &str)] = &[
     ("RenderThread", "src/system/render/thread.rs", "src/system/render/no_gpu.rs"),
 ];
 
-/// Returns the names of the libraries that the executable links.
-fn linked(options: &[&str]) -> BTreeSet<String> {
+/// Names of libraries, each with its features.
+type Libraries = BTreeMap<String, BTreeSet<String>>;
+
+/// Returns the libraries that the executable links.
+fn linked(options: &[&str]) -> Libraries {
     let arguments = ["tree", "--offline", "-e", "normal", "-p", "engine", "--prefix", "none"];
     let mut tree = Command::new(env!("CARGO"));
-    tree.args(arguments).args(["--format", "{p}"]).args(options).current_dir(root());
+    tree.args(arguments).args(["--format", "{p}|{f}"]).args(options).current_dir(root());
     let tree = tree.output().expect("cargo runs");
     assert!(tree.status.success(), "{}", String::from_utf8_lossy(&tree.stderr));
     let text = String::from_utf8_lossy(&tree.stdout);
-    text.lines().filter_map(|line| Some(line.split_once(' ')?.0.to_string())).collect()
+    let mut found = Libraries::new();
+    for line in text.lines() {
+        let Some((package, features)) = line.rsplit_once('|') else { continue };
+        let name = package.split(' ').next().unwrap_or_default();
+        // A package that was listed before ends with "(*)".
+        let features = features.trim_end_matches("(*)").trim().split(',');
+        let features = features.filter(|it| !it.is_empty()).map(str::to_string);
+        found.entry(name.to_string()).or_default().extend(features);
+    }
+    found
 }
 
 #[test]
 fn servers_link_no_library_of_the_desktop() {
     let of_players = linked(&[]);
     let of_servers = linked(&["--no-default-features"]);
-    assert!(of_servers.contains("rapier3d"), "cargo tree names the libraries: {of_servers:?}");
-    let is_linked = |all: &BTreeSet<String>| {
-        DESKTOP_LIBRARIES.iter().filter(|name| all.contains(**name)).count()
-    };
-    assert!(is_linked(&of_players) > 2, "the list has the names of today: {of_players:?}");
-    let found = DESKTOP_LIBRARIES.iter().filter(|name| of_servers.contains(**name));
+    assert!(of_servers.contains_key("rapier3d"), "cargo tree names the libraries: {of_servers:?}");
+    let sound = of_players.get("engine_sound").expect("players have sound");
+    assert!(sound.contains("devices"), "cargo tree names the features: {sound:?}");
+    let lock = std::fs::read_to_string(root().join("Cargo.lock")).expect("Cargo.lock is there");
+    let mut found = Vec::new();
+    for name in DESKTOP_LIBRARIES {
+        if !lock.contains(&format!("\nname = \"{name}\"\n")) {
+            found.push(format!("{name} is no library of today: it is not in Cargo.lock"));
+        }
+        if of_servers.contains_key(*name) {
+            found.push(format!("{name} is in the executable for servers"));
+        }
+    }
+    for (name, features) in &of_servers {
+        if name.split('_').next() != Some("engine") {
+            continue;
+        }
+        for feature in features.iter().filter(|it| DESKTOP_FEATURES.contains(&it.as_str())) {
+            found.push(format!("{name} has the feature {feature} in the executable for servers"));
+        }
+    }
     check_findings(
-        found.map(|name| format!("{name} is in the executable for servers")).collect(),
+        found,
         "make the dependency optional, behind the crate's feature for the desktop, and name the \
          engine's crates with default-features = false in [workspace.dependencies]",
     );
@@ -72,8 +102,12 @@ fn optional_libraries(manifest: &str) -> Vec<String> {
 
 /// Returns true if the line after an attribute is compiled with a feature only.
 fn is_feature_gate(line: &str) -> bool {
-    let is_attribute = line.trim_start().starts_with("#[cfg(");
-    is_attribute && line.contains("feature = \"") && !line.contains("not(feature")
+    let Some(condition) = line.trim().strip_prefix("#[cfg(") else { return false };
+    let is_for_tests_too =
+        condition.starts_with("any(test, feature = \"") && condition.matches(',').count() == 1;
+    is_for_tests_too
+        || condition.starts_with("feature = \"")
+        || condition.starts_with("all(feature = \"")
 }
 
 /// Returns true if a crate's root compiles the file of a module with a feature only.
@@ -124,7 +158,7 @@ fn optional_libraries_are_used_with_their_feature_only() {
     check_findings(
         found,
         "put the use into a module that mod.rs declares with the feature, or put the feature right \
-         above the line; what servers have in its stead is in a file such as no_desktop.rs",
+         above the line; what servers have instead is in a file such as no_desktop.rs",
     );
 }
 
@@ -174,6 +208,28 @@ fn types_of_servers_have_the_functions_of_the_desktop() {
     check_findings(found, "give both types the same public functions");
 }
 
+/// The engine knows the mark backwards only, so that it is in no executable for players.
+#[test]
+fn the_mark_of_servers_is_the_same_everywhere() {
+    let read = |path: &str| std::fs::read_to_string(root().join(path)).expect("the file is there");
+    let package = read("src/package/engine_file.rs");
+    let start = "SERVER_MARK_REVERSED: &[u8] = b\"";
+    let (_, rest) = package.split_once(start).expect("the engine knows the mark");
+    let (reversed, _) = rest.split_once('"').expect("the mark ends");
+    let mark: String = reversed.chars().rev().collect();
+    assert!(mark.len() > 20, "the mark is found: {mark}");
+    let wanted = [
+        ("src/main.rs", format!(" = *b\"{mark}\";")),
+        ("src/package/writer_tests.rs", format!("b\"{mark}\"")),
+        ("packaging/server.sh", format!("'{mark}'")),
+    ];
+    let missing = wanted.iter().filter(|(path, mark)| !read(path).contains(mark.as_str()));
+    check_findings(
+        missing.map(|(path, mark)| format!("{path}: lacks the mark {mark}")).collect(),
+        "write the mark of engines for servers as src/package/engine_file.rs has it, reversed",
+    );
+}
+
 #[test]
 fn planted_errors_in_the_build_for_servers_are_found() {
     let manifest = "[dependencies]\na-b = { version = \"1\", optional = true }\nc = \"1\"\n\
@@ -191,6 +247,10 @@ fn planted_errors_in_the_build_for_servers_are_found() {
     check("src/g/open.rs", "use a_b::C;\n", &[]);
     let wanted = ["src/f/open.rs:2: names a_b without its feature"];
     check("src/f/open.rs", "#[cfg(windows)]\nuse a_b::C;\n", &wanted);
+    check("src/f/open.rs", "#[cfg(any(feature = \"x\", windows))]\nuse a_b::C;\n", &wanted);
+    check("src/f/open.rs", "#[cfg(not(feature = \"x\"))]\nuse a_b::C;\n", &wanted);
+    check("src/f/open.rs", "#[cfg(any(test, feature = \"x\"))]\nuse a_b::C;\n", &[]);
+    check("src/f/open.rs", "#[cfg(all(feature = \"x\", windows))]\nuse a_b::C;\n", &[]);
     check(
         "src/f/half.rs",
         "fn f() {}\nfn g(_: a_b::C) {}\n",
