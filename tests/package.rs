@@ -137,7 +137,7 @@ fn package_for_servers_runs_the_game_without_a_window() {
     fs::remove_dir_all(folder.join("game")).unwrap();
     let server = folder.join("out/yard-1.2-server");
     let arguments = ["run", "game.bundle", "--headless", "--realtime", "--quiet", "--", "first"];
-    let mut command = folder.program(&server.join("engine"), &arguments);
+    let mut command = folder.program(server.join("engine"), &arguments);
     command.current_dir(&server).env_remove("DISPLAY").env_remove("WAYLAND_DISPLAY");
     let (code, out, err) = outcome(&mut command);
     assert_eq!((code, &*err), (7, ""), "{out}");

@@ -325,10 +325,10 @@ impl Interrupt {
     /// requested.
     fn check(&self, asked: Option<f64>) {
         let turn = self.turn.load(SeqCst);
-        if turn % 2 == 1 {
-            if self.used_micros(turn, self.cpu_micros()) > self.budget_micros.load(SeqCst) {
-                self.arm_for(turn, StopReason::Time);
-            }
+        if turn % 2 == 1
+            && self.used_micros(turn, self.cpu_micros()) > self.budget_micros.load(SeqCst)
+        {
+            self.arm_for(turn, StopReason::Time);
         }
         if turn % 2 == 1 && self.cancelled.load(SeqCst) {
             self.arm_for(turn, StopReason::End);

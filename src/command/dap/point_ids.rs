@@ -190,7 +190,7 @@ mod tests {
         // Chosen nodes keep two of them, which the game stops at as before.
         assert_eq!(ids.retain(&file, &HashSet::from([1, 5])), [3]);
         assert_eq!([1.0, 4.0].map(|id| ids.of(id)), [1.0, 5.0]);
-        assert_eq!(ids.files(|file| file.ends_with(".unit")), [file.clone()]);
+        assert_eq!(ids.files(|file| file.ends_with(".unit")), std::slice::from_ref(&file));
         assert_eq!((ids.retain(&file, &HashSet::new()), ids.files(|_| true)), (vec![1, 5], vec![]));
         assert_eq!(ids.by_game.len(), 1);
     }
