@@ -14,6 +14,7 @@ function init()
     local position = Vector3(i % 32 - 16, math.floor(i / 32), 0)
     local name = mode == "skeletons" and prefix or prefix .. i % 10
     units[i] = World.spawn_unit(world, name, position)
+    if mode == "level" then Unit.set_bones_lod(units[i], 1) end
     if mode == "merged" then
       Unit.set_animation_merge_options(units[i], "max_start_time", 0.2, "max_drift", 0.1,
         "clock_fidelity", 0.9)

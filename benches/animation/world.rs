@@ -18,6 +18,8 @@ const FRAMES: usize = 120;
 const CHARACTERS: usize = 1000;
 /// Calls for each character in a frame, as in main.lua.
 const CALLS: usize = 100;
+/// Bones of a character of 60 at its first level of detail, in the units that have sets of bones.
+const BONES_IN_SET: usize = 20;
 const CLIP_NAMES: [&str; 5] = ["a", "b", "c", "d", "e"];
 
 /// A folder with a game, which is removed at the end.
@@ -58,8 +60,8 @@ impl Drop for Folder {
     }
 }
 
-/// Writes the ten rigs as models with five animations each, their state machines, and two units
-/// for each: without levels of detail, and with them.
+/// Writes the ten rigs as models with five animations each, their state machines, and three units
+/// for each: without levels of detail, with them, and with a set of bones.
 fn people() -> Folder {
     let folder = Folder::new();
     for (index, rig) in source_rigs().iter().enumerate() {
@@ -69,7 +71,10 @@ fn people() -> Folder {
         folder.write(&format!("{name}.bin"), buffer);
         let machine = super::MACHINE.replace("units/orc", &name);
         folder.write(&format!("{name}.state_machine"), machine);
-        for (kind, detail) in [("near", ""), ("far", " lod_distance = 5")] {
+        let bones: Vec<String> =
+            rig.skeleton.names()[..BONES_IN_SET].iter().map(|name| format!("\"{name}\"")).collect();
+        let few = format!(" lod_bones = [[{}]]", bones.join(" "));
+        for (kind, detail) in [("near", ""), ("far", " lod_distance = 5"), ("few", &few)] {
             let unit = format!(
                 "model = \"{name}\"\ncomponents = {{ animation = {{ state_machine = \
                  \"{name}\"{detail} }} }}\n"
@@ -207,6 +212,8 @@ pub fn worlds() -> Vec<Row> {
     let all = play(&folder, ("all", "units/near"), CHARACTERS, 1);
     let two = play(&folder, ("all", "units/near"), CHARACTERS, 2);
     let levels = play(&folder, ("all", "units/far"), CHARACTERS, 1);
+    let halved = play(&folder, ("level", "units/near"), CHARACTERS, 1);
+    let few = play(&folder, ("level", "units/few"), CHARACTERS, 1);
     let merged = play(&folder, ("merged", "units/far"), CHARACTERS, 1);
     let mut rows = vec![
         row("1,000 characters", all.cpu, "ms", None),
@@ -214,6 +221,8 @@ pub fn worlds() -> Vec<Row> {
         row("1,000 characters, two threads, by the clock", two.clock, "ms", Some(1.1)),
         row("with levels of detail", levels.cpu, "ms", None),
         row("with levels of detail and merging", merged.cpu, "ms", Some(0.7)),
+        row("all at level 1", halved.cpu, "ms", None),
+        row("all at level 1, which has 20 of 60 bones", few.cpu, "ms", None),
     ];
     for count in [100, 10_000] {
         let time = play(&folder, ("all", "units/near"), count, 1).cpu;

@@ -37,6 +37,7 @@ mod respawn;
 mod screenshots;
 mod shading;
 mod skeleton_draw;
+mod snapshots;
 mod sprite_draws;
 mod sprite_skeleton_draws;
 mod state_hash;

@@ -4,7 +4,6 @@ use super::Engine;
 use engine_foundation::Error;
 use engine_tilemaps::TilemapId;
 use engine_world::WorldId;
-use engine_world::physics::{PhysicsWorldId, SnapshotId};
 use engine_world::tilemap::TilemapInstances;
 use engine_world::tilemap_collision::{self, CollisionSettings};
 use std::sync::Arc;
@@ -52,24 +51,6 @@ impl Engine {
             tilemap_collision::replace(&mut engine.component_host(), map, settings)
         })?;
         Ok(true)
-    }
-
-    /// Restores a snapshot of a physics world. Bodies of tile maps keep the tiles that they have.
-    ///
-    /// # Errors
-    /// Returns an error if the snapshot is of another physics world.
-    pub fn restore_physics(
-        &mut self,
-        physics: PhysicsWorldId,
-        kept: SnapshotId,
-    ) -> Result<(), Error> {
-        self.worlds.physics.restore(physics, kept, &mut self.worlds.units)?;
-        let world = self.worlds.physics.world(physics).world;
-        let units = &self.worlds.units;
-        let of_world =
-            |map: &engine_world::tilemap::TilemapInstance| units.of(map.unit).world == world;
-        self.worlds.scenes.maps.note_restored_bodies(&mut self.assets.tilemaps, of_world);
-        Ok(())
     }
 
     /// Calls a function with the maps of all units, which are not in the engine meanwhile.

@@ -7,9 +7,11 @@ use engine_foundation::{Error, Handle, HandleKind, Mat4, Slots, Vec3, error};
 use engine_particles::Particles;
 use engine_sound::SoundSystem;
 use engine_world::agent_component::UnitAgents;
-use engine_world::animation::Animations;
+use engine_world::animation::{Animations, Lens, Viewer};
 use engine_world::broadphase::{BROADPHASES_MAX, Broadphase};
-use engine_world::camera::{CAMERAS_MAX, Camera, CameraId, CameraNode};
+use engine_world::camera::{
+    CAMERAS_MAX, Camera, CameraId, CameraNode, OrthographicView, Projection,
+};
 use engine_world::debug_lines::DebugLines;
 use engine_world::level::Levels;
 use engine_world::physics::PhysicsTables;
@@ -49,7 +51,7 @@ pub struct Worlds {
     pub cameras: Slots<Camera>,
     main_camera: Option<CameraId>,
     /// Memory for the positions of the cameras that show a world.
-    pub(super) viewers: Vec<Vec3>,
+    pub(super) viewers: Vec<Viewer>,
     /// Debug lines and debug texts.
     pub lines: DebugLines,
 }
@@ -142,21 +144,21 @@ impl Worlds {
         found.pose = Mat4::from_cols(x, y, z, pose.w_axis);
     }
 
-    /// Lists the positions of the cameras that show a world. Before it is shown for the first time,
-    /// that is the camera that shows it if none is named, if it exists.
-    pub(super) fn list_viewers(&mut self, world: WorldId, positions: &mut Vec<Vec3>) {
-        positions.clear();
+    /// Lists the cameras that show a world. Before it is shown for the first time, that is the
+    /// camera that shows it if none is named, if it exists.
+    pub(super) fn list_viewers(&mut self, world: WorldId, viewers: &mut Vec<Viewer>) {
+        viewers.clear();
         for index in 0..self.world(world).viewing.cameras().len() {
             let camera = self.world(world).viewing.cameras()[index];
             if self.cameras.get(camera.0).is_some() {
-                positions.push(self.camera(camera).pose.w_axis.truncate());
+                viewers.push(viewer(self.camera(camera)));
             }
         }
-        if positions.is_empty() {
+        if viewers.is_empty() {
             let World { flags, camera, .. } = self.world(world);
             let camera = if flags.flat { *camera } else { self.main_camera };
             if let Some(camera) = camera.filter(|camera| self.cameras.get(camera.0).is_some()) {
-                positions.push(self.camera(camera).pose.w_axis.truncate());
+                viewers.push(viewer(self.camera(camera)));
             }
         }
     }
@@ -207,4 +209,25 @@ impl Worlds {
             }
         }
     }
+}
+
+/// Height of a picture, for cameras that show a number of its units per metre.
+const PICTURE_HEIGHT: f32 = 1080.0;
+
+/// Returns the position and the lens of a camera, for levels of detail.
+fn viewer(camera: &Camera) -> Viewer {
+    let lens = match (camera.projection, camera.frustum, camera.orthographic) {
+        (Projection::Perspective, Some([_, _, bottom, top]), _) => {
+            Lens::Perspective((top - bottom).abs() / (2.0 * camera.near))
+        }
+        (Projection::Perspective, None, _) => Lens::Perspective((camera.vertical_fov / 2.0).tan()),
+        (_, _, OrthographicView::Edges([_, _, bottom, top])) => {
+            Lens::Orthographic((top - bottom).abs() / 2.0)
+        }
+        (_, _, OrthographicView::Height(height)) => Lens::Orthographic(height / 2.0),
+        (_, _, OrthographicView::Scale(units)) => {
+            Lens::Orthographic(PICTURE_HEIGHT / (2.0 * units))
+        }
+    };
+    Viewer { position: camera.pose.w_axis.truncate(), lens }
 }

@@ -17,6 +17,7 @@ mod joint_bounds;
 pub mod material;
 pub mod mesh;
 pub mod outline;
+pub mod palettes;
 pub mod reflection_probe;
 pub mod render_config;
 pub mod scene;

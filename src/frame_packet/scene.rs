@@ -11,6 +11,7 @@ use super::fog_volume::FogVolumeFrame;
 use super::material::BlendMode;
 use super::mesh::{MeshSlot, SurfaceSlot};
 use super::outline::OutlineStyle;
+use super::palettes::Palettes;
 use super::reflection_probe::ProbeFrame;
 use super::texture::TextureSlot;
 use bytemuck::{Pod, Zeroable};
@@ -397,11 +398,8 @@ pub struct SceneFrame {
     pub poses: Vec<DrawTransform>,
     /// Draws with a new palette, applied after the changes.
     pub skins: Vec<SkinUpdate>,
-    /// Matrices of the palettes, from the mesh's space in its bind pose to the draw's space. Those
-    /// beyond `palette_count` are of earlier frames.
-    pub palettes: Vec<DrawTransform>,
-    /// Number of the matrices of this frame.
-    pub palette_count: usize,
+    /// Matrices of the palettes, from the mesh's space in its bind pose to the draw's space.
+    pub palettes: Palettes,
     /// Draws with new weights of morph targets, applied after the changes.
     pub morphs: Vec<MorphUpdate>,
     pub morph_weights: Vec<f32>,
@@ -436,8 +434,7 @@ impl SceneFrame {
         self.moved.clear();
         self.poses.clear();
         self.skins.clear();
-        // Their memory is used again without being cleared.
-        self.palette_count = 0;
+        self.palettes.clear();
         self.morphs.clear();
         self.morph_weights.clear();
         self.lights_changed = false;
@@ -462,24 +459,22 @@ impl SceneFrame {
         (center, radius): (Vec3, f32),
     ) -> &mut [DrawTransform] {
         let update = SkinUpdate { slot, first: 0, count: count as u32, center, radius };
-        let palette = self.take_palette(update);
+        let palette = self.reserve_palette(update);
         palette.fill(DrawTransform::IDENTITY);
         palette
     }
 
-    /// Adds a pose of a draw, with its palette after the others. The palette has any numbers.
-    fn take_palette(&mut self, update: SkinUpdate) -> &mut [DrawTransform] {
-        let first = self.palette_count;
-        self.palette_count += update.count as usize;
-        if self.palettes.len() < self.palette_count {
-            self.palettes.resize(self.palette_count, DrawTransform::IDENTITY);
-        }
+    /// Adds a pose of a draw, with its palette after the others. The palette has any numbers: all
+    /// of them must be written.
+    fn reserve_palette(&mut self, update: SkinUpdate) -> &mut [DrawTransform] {
+        let (first, palette) = self.palettes.reserve(update.count as usize);
         self.skins.push(SkinUpdate { first: first as u32, ..update });
-        &mut self.palettes[first..self.palette_count]
+        palette
     }
 
-    /// Adds a pose of a draw with a skin. `write` has matrices for `count` joints, and gets the
-    /// rows of those that the skin has. The others are the identity. The bounds follow from them.
+    /// Adds a pose of a draw with a skin. `write` has matrices for `count` joints, gets the rows of
+    /// those that the skin has, and must write all of them: they have any numbers. The others are
+    /// the identity. The bounds follow from them.
     pub fn add_palette(
         &mut self,
         slot: DrawSlot,
@@ -490,7 +485,7 @@ impl SceneFrame {
         let joints = skin.joint_count() as u32;
         let (center, radius) = (Vec3::ZERO, 0.0);
         let update = SkinUpdate { slot, first: 0, count: joints, center, radius };
-        let palette = self.take_palette(update);
+        let palette = self.reserve_palette(update);
         let (written, lacking) = palette.split_at_mut(count.min(joints as usize));
         write(bytemuck::cast_slice_mut(written));
         lacking.fill(DrawTransform::IDENTITY);
@@ -556,8 +551,8 @@ mod tests {
         frame.add_skin(DrawSlot(4), 1, (Vec3::ZERO, 1.0));
         frame.add_morph(DrawSlot(4), &[0.5, 1.0]);
         frame.add_morph(DrawSlot(1), &[0.25]);
-        assert_eq!(frame.palettes[1], DrawTransform::at(Vec3::Y));
-        assert_eq!(frame.palettes[2], DrawTransform::IDENTITY);
+        assert_eq!(frame.palettes.matrices()[1], DrawTransform::at(Vec3::Y));
+        assert_eq!(frame.palettes.matrices()[2], DrawTransform::IDENTITY);
         let skins: Vec<_> = frame.skins.iter().map(|it| (it.slot.0, it.first, it.count)).collect();
         assert_eq!(skins, [(1, 0, 2), (4, 2, 1)]);
         let morphs: Vec<_> =
@@ -569,14 +564,14 @@ mod tests {
         frame.add_palette(DrawSlot(7), &skin, 5, |palette| palette.copy_from_slice(&poses));
         let SkinUpdate { first, count, center, radius, .. } = frame.skins[2];
         assert_eq!((first, count, center, radius), (3, 2, Vec3::Z, 0.0));
-        assert_eq!(frame.palettes[4], DrawTransform::at(Vec3::Z));
+        assert_eq!(frame.palettes.matrices()[4], DrawTransform::at(Vec3::Z));
         // A palette in used memory that lacks a joint.
         frame.clear();
         frame.add_palette(DrawSlot(7), &skin, 2, |palette| palette.fill(poses[1]));
         frame.clear();
         frame.add_palette(DrawSlot(7), &skin, 1, |palette| palette.copy_from_slice(&poses[..1]));
-        assert_eq!(frame.palettes[..2], [DrawTransform::IDENTITY; 2]);
-        assert_eq!((frame.skins[0].first, frame.palette_count), (0, 2));
+        assert_eq!(frame.palettes.matrices(), [DrawTransform::IDENTITY; 2]);
+        assert_eq!(frame.skins[0].first, 0);
     }
 
     #[test]
@@ -591,6 +586,10 @@ mod tests {
         frame.add_morph(DrawSlot(0), &[1.0]);
         assert!(!frame.is_empty());
         frame.clear();
-        assert!(frame.is_empty() && frame.palette_count == 0 && frame.morph_weights.is_empty());
+        assert!(
+            frame.is_empty()
+                && frame.palettes.matrices().is_empty()
+                && frame.morph_weights.is_empty()
+        );
     }
 }

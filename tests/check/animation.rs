@@ -77,3 +77,54 @@ fn explain_describes_a_state_machine() {
         assert!(out.contains(wanted), "{out}");
     }
 }
+
+#[test]
+fn states_without_length_or_weights_are_reported() {
+    let unit = ("hero.unit", UNIT);
+    let check = |name: &str, machine: &str| {
+        let files = [MAIN, ("column.gltf", COLUMN), unit, ("hero.state_machine", machine)];
+        run_check(
+            name,
+            &[&files[..], &[("pose.animation", "source = \"column#Bow\" range = [0, 0]")]].concat(),
+        )
+    };
+    let machine = "skeleton = \"column\"\nlayers = [ { states = {\n\
+                   a = { clip = \"pose\" on_end = \"b\" }\n b = { clip = \"Nod\" } } } ]";
+    let (code, output) = check("no-length", machine);
+    assert_eq!(code, Some(0), "{output}");
+    let wanted = "hero.state_machine:3: state 'a': 'pose' is 0 seconds long: 'on_end' leaves it";
+    assert!(output.contains(wanted), "{output}");
+    let machine = "skeleton = \"column\"\nlayers = [ { states = {\n\
+                   a = { blend = [ { clip = \"Bow\" weight = 0 }\n\
+                   { clip = \"Nod\" weight = \"1 - 1\" } ] } } } ]";
+    let (code, output) = check("no-weights", machine);
+    assert_eq!(code, Some(1), "{output}");
+    let wanted = "hero.state_machine:3: state 'a': all its weights are 0: nothing would be shown";
+    assert!(output.contains(wanted), "{output}");
+    let machine = "skeleton = \"column\"\nlayers = [ { states = {\n\
+                   a = { clip = \"Bow\" speed = \"2 / 0\" } } } ]";
+    let (code, output) = check("no-divisor", machine);
+    assert_eq!(code, Some(1), "{output}");
+    let wanted = "hero.state_machine:3: state 'a': expression '2 / 0' of 'speed': column 3: \
+                  unexpected '/': it divides by 0";
+    assert!(output.contains(wanted), "{output}");
+}
+
+#[test]
+fn bones_of_levels_of_detail_are_checked() {
+    let check = |name: &str, fields: &str| {
+        let unit = format!("model = \"column\" components = {{ animation = {{ {fields} }} }}");
+        run_check(name, &[MAIN, ("column.gltf", COLUMN), ("hero.unit", &unit)])
+    };
+    let (code, output) = check("lod-bones", "lod_size = 0.1 lod_bones = [[\"Chest\"] [\"Hip\"]]");
+    assert_eq!(code, Some(0), "{output}");
+    for (name, fields, wanted) in [
+        ("lod-name", "lod_bones = [[\"Chst\"]]", "no bone 'Chst', did you mean 'Chest'?"),
+        ("lod-list", "lod_bones = [\"Chest\"]", "'lod_bones' must be 1 to 3 lists of names"),
+        ("lod-size", "lod_size = -1", "'lod_size' is -1"),
+    ] {
+        let (code, output) = check(name, fields);
+        assert_eq!(code, Some(1), "{output}");
+        assert!(output.contains(wanted), "{output}");
+    }
+}

@@ -118,6 +118,60 @@ describe("the ragdoll of a unit", function()
     assert.is_true(position("Chest").y < -0.1, tostring(position("Chest")))
   end)
 
+  -- Returns the poses of all nodes in each of some frames, as text.
+  local function record(frames)
+    local lines = {}
+    for _ = 1, frames do
+      World.update(world, STEP)
+      for node = 1, Unit.num_nodes(unit) do
+        local at, q = Unit.world_position(unit, node), Unit.world_rotation(unit, node)
+        lines[#lines + 1] = ("%.17g %.17g %.17g %.17g %.17g %.17g %.17g"):format(
+          at.x, at.y, at.z, q.x, q.y, q.z, q.w)
+      end
+    end
+    return lines
+  end
+
+  it("continues after a restored snapshot as it did before", function()
+    local id = Unit.crossfade_animation(unit, "Bow", 1, 0.8, true)
+    Unit.start_ragdoll(unit, { strength = 0.2 })
+    Actor.add_impulse(Unit.ragdoll_actor(unit, "Head"), Vector3(0, 40, 5))
+    play(0.3)
+    local snapshot = PhysicsWorld.snapshot(physics)
+    local first = record(60)
+    assert.is_true(first[1] ~= first[#first - 3])
+    for _ = 1, 2 do
+      Unit.crossfade_animation_set_speed(unit, id, 3)
+      Unit.crossfade_animation(unit, "Nod", 2, 0.1, true)
+      Unit.set_ragdoll_strength(unit, 1)
+      Unit.set_animation_bone_mode(unit, "rotation")
+      play(0.5)
+      PhysicsWorld.restore(physics, snapshot)
+      assert.same(first, record(60))
+    end
+  end)
+
+  it("is ended and begun by restored snapshots", function()
+    Unit.enable_animation_state_machine(unit)
+    play(0.2)
+    local standing = PhysicsWorld.snapshot(physics)
+    local first = record(30)
+    Unit.start_ragdoll(unit)
+    play(0.5)
+    local falling = PhysicsWorld.snapshot(physics)
+    PhysicsWorld.restore(physics, standing)
+    assert.is_false(Unit.is_ragdoll(unit))
+    assert.is_nil(Unit.ragdoll_actor(unit, "Head"))
+    assert.same(first, record(30))
+    -- Its bodies were removed.
+    PhysicsWorld.restore(physics, falling)
+    assert.is_false(Unit.is_ragdoll(unit))
+    play(0.1)
+    Unit.start_ragdoll(unit)
+    assert.is_true(Unit.is_ragdoll(unit))
+    play(0.1)
+  end)
+
   it("hands the bones back where it lies", function()
     Unit.start_ragdoll(unit)
     Actor.add_impulse(Unit.ragdoll_actor(unit, "Head"), Vector3(0, 60, 0))

@@ -3,8 +3,7 @@
 
 use crate::api::unit::animation::{character, find_clip};
 use crate::api_row::{ModuleRows, NodeFlag, func, module};
-use crate::argument::{Integer, TextArgument};
-use crate::value::ScriptValue;
+use crate::argument::{Integer, NameOrIndex, TextArgument};
 use engine_foundation::{Error, Quat, Vec3, error};
 use engine_runtime::Engine;
 use engine_world::animation::{Character, MORPH_WEIGHT_MAX};
@@ -84,13 +83,13 @@ Application.release_world(world)"#,
 );
 
 /// Returns the numbers of the morph targets that an argument means.
-fn targets(character: &Character, target: &ScriptValue) -> Result<Vec<u16>, Error> {
+fn targets(character: &Character, target: &NameOrIndex) -> Result<Vec<u16>, Error> {
     let model = &character.model;
     match target {
-        ScriptValue::Text(name) => model.find_morphs(name),
-        ScriptValue::Number(index) => {
+        NameOrIndex::Name(name) => model.find_morphs(name.as_str()),
+        NameOrIndex::Index(index) => {
             let count = model.morph_names().count();
-            match *index >= 1.0 && *index <= count as f64 && index.fract() == 0.0 {
+            match (1..=count as i64).contains(index) {
                 true => Ok(vec![*index as u16 - 1]),
                 false => Err(error!(
                     "the model '{}' has {count} morph targets, and {index} is not the index of one",
@@ -98,14 +97,13 @@ fn targets(character: &Character, target: &ScriptValue) -> Result<Vec<u16>, Erro
                 )),
             }
         }
-        _ => Err(error!("argument #2 'target' must be a name or an index")),
     }
 }
 
-fn names(engine: &mut Engine, unit: UnitId) -> ScriptValue {
+fn names(engine: &mut Engine, unit: UnitId) -> Vec<String> {
     let character = engine.worlds.animations.of(unit.row());
     let names = character.into_iter().flat_map(|character| character.model.morph_names());
-    ScriptValue::List(names.map(|name| ScriptValue::Text(name.to_string())).collect())
+    names.map(str::to_string).collect()
 }
 
 /// Returns the character of a unit with morph targets.
@@ -118,7 +116,7 @@ fn shaped(engine: &mut Engine, unit: UnitId) -> Result<&mut Character, Error> {
     character(engine, unit)
 }
 
-fn blend_weight(engine: &mut Engine, unit: UnitId, target: ScriptValue) -> Result<f64, Error> {
+fn blend_weight(engine: &mut Engine, unit: UnitId, target: NameOrIndex) -> Result<f64, Error> {
     let character = shaped(engine, unit)?;
     let found = targets(character, &target)?;
     let weight = found.first().and_then(|target| character.morph_weight(*target));
@@ -128,7 +126,7 @@ fn blend_weight(engine: &mut Engine, unit: UnitId, target: ScriptValue) -> Resul
 fn set_blend_weight(
     engine: &mut Engine,
     unit: UnitId,
-    target: ScriptValue,
+    target: NameOrIndex,
     weight: f64,
 ) -> Result<(), Error> {
     let most = f64::from(MORPH_WEIGHT_MAX);

@@ -4,7 +4,7 @@
 use super::clip_chunks::{ChunkState, check_starts};
 use super::tests::{motion, skeleton};
 use super::*;
-use engine_foundation::Vec3;
+use engine_foundation::{Quat, Vec3};
 use std::sync::Arc;
 
 const SECONDS: f32 = 10.0;
@@ -259,4 +259,50 @@ fn clips_without_length_and_additive_clips_are_streamed() {
         pose
     };
     assert!(distance(&skeleton, &difference(&added), &difference(&whole)) < 3e-4);
+}
+
+/// Bits of the numbers of a pose.
+fn bits(pose: &Pose) -> Vec<u32> {
+    let lanes = |group: &pose::PoseGroup| {
+        let rows = group.rotation.iter().chain(&group.position).chain(&group.scale);
+        rows.flat_map(|row| row.0).map(f32::to_bits).collect::<Vec<u32>>()
+    };
+    pose.groups.iter().flat_map(lanes).collect()
+}
+
+#[test]
+fn a_sampled_pose_has_nothing_of_the_pose_before() {
+    for bones in [1, 4, 7, 9, 33] {
+        let skeleton = skeleton(bones);
+        // The whole motion, rotations alone, and some of the tracks of each group.
+        for part in 0..3 {
+            let mut source = motion(&skeleton, 1.0, u64::from(bones));
+            source.tracks.retain(|track| match part {
+                0 => true,
+                1 => track.property == TrackProperty::Rotation,
+                _ => track.bone % 3 == 0,
+            });
+            for (chunk_seconds, additive) in [(None, None), (Some(0.25), None), (None, Some(0.5))] {
+                let additive = additive.map(|time| AdditiveReference { source: None, time });
+                let settings = ClipSettings { chunk_seconds, additive, ..ClipSettings::DEFAULT };
+                let clip = compile(&source, &skeleton, &settings).unwrap().clip;
+                let mut player = ClipPlayer::new(&clip, &skeleton);
+                player.seek(&clip, 0.6);
+                let rest = match clip.is_additive() {
+                    true => additive_rest(&skeleton),
+                    false => Pose::rest(&skeleton),
+                };
+                let (mut fresh, mut used) = (Pose::default(), Pose::rest(&skeleton));
+                player.sample(&rest, &mut fresh);
+                let dirty = BoneTransform {
+                    position: Vec3::NAN,
+                    rotation: Quat::from_xyzw(f32::NAN, f32::NAN, f32::NAN, f32::NAN),
+                    scale: Vec3::NAN,
+                };
+                (0..used.groups.len() * 4).for_each(|bone| used.set(bone, &dirty));
+                player.sample(&rest, &mut used);
+                assert_eq!(bits(&used), bits(&fresh), "{bones} bones, {part}, {chunk_seconds:?}");
+            }
+        }
+    }
 }

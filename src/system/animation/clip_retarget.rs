@@ -34,29 +34,50 @@ impl Clip {
                 theirs.bone_count()
             ));
         }
-        let mut retarget = Retarget::new(self, (theirs, ours), names)?;
-        let constants = retarget.constants();
-        let keyframes = retarget.keyframes()?;
-        let kept = retarget.tracks();
-        retarget.finish()?;
+        let map = bone_map(theirs, ours, names)?;
+        let size = size_ratio(theirs, ours);
+        Retarget::new(self, (theirs, ours), size, map).clip()
+    }
+
+    /// Returns this clip of a skeleton as one of some of its bones. `bones` has the index of each
+    /// bone of `part` in the whole skeleton. Weights of morph targets are left out. Returns `None`
+    /// if the clip moves none of the bones, or if it is streamed.
+    pub fn of_bones(&self, whole: &Skeleton, part: &Skeleton, bones: &[u16]) -> Option<Clip> {
+        if self.chunks.is_some() || self.bone_count() != whole.bone_count() {
+            return None;
+        }
+        let map = bones.iter().copied().zip(0..).collect();
+        let retarget = Retarget::new(self, (whole, part), 1.0, map);
+        Retarget { has_weights: false, ..retarget }.clip().ok()
+    }
+}
+
+impl Retarget<'_> {
+    /// Returns the clip of the other skeleton.
+    fn clip(mut self) -> Result<Clip, Error> {
+        let (source, size, bones) = (self.clip, self.size, self.ours.bone_count());
+        let constants = self.constants();
+        let keyframes = self.keyframes()?;
+        let kept = self.tracks();
+        self.finish()?;
         let mut clip = Clip {
-            seconds: self.seconds,
-            features: self.features.clone(),
+            seconds: source.seconds,
+            features: source.features.clone(),
             constants,
             keyframes,
             tracks: kept.iter().map(|(_, track)| *track).collect(),
-            jump_ticks: self.jump_ticks,
-            ..Clip::empty(ours.bone_count() as u16)
+            jump_ticks: source.jump_ticks,
+            ..Clip::empty(bones as u16)
         };
         if let Some(RootTrack { positions, .. }) = &mut clip.features.root {
-            positions.iter_mut().for_each(|(_, position)| *position *= retarget.size);
+            positions.iter_mut().for_each(|(_, position)| *position *= size);
         }
-        let mut numbers = vec![None; self.tracks.len()];
+        let mut numbers = vec![None; source.tracks.len()];
         for (new, (old, _)) in kept.iter().enumerate() {
             numbers[*old] = Some(new as u16);
         }
         let mut offset = 0;
-        while let Some((key, next)) = self.key_at(offset) {
+        while let Some((key, next)) = source.key_at(offset) {
             if let Some(track) = numbers[usize::from(key.track)] {
                 let stored = clip.tracks[usize::from(track)];
                 append_key(&mut clip.stream, &stored, Key { track, ..key });
@@ -64,7 +85,7 @@ impl Clip {
             offset = next;
         }
         let first = |(new, (old, _)): (usize, &(usize, Track))| {
-            self.jump_frames[0].keys[*old].map(|key| Key { track: new as u16, ..key })
+            source.jump_frames[0].keys[*old].map(|key| Key { track: new as u16, ..key })
         };
         clip.save_jump_frames(kept.iter().enumerate().map(first).collect())?;
         Ok(clip)
@@ -79,6 +100,8 @@ struct Retarget<'a> {
     /// Ratio of the sizes of the skeletons.
     size: f32,
     map: BTreeMap<u16, u16>,
+    /// False if constant weights of morph targets are left out.
+    has_weights: bool,
     used: BTreeSet<(TrackProperty, u16)>,
     /// First animated bone without a counterpart.
     unknown: Option<u16>,
@@ -90,18 +113,11 @@ impl<'a> Retarget<'a> {
     fn new(
         clip: &'a Clip,
         (theirs, ours): (&'a Skeleton, &'a Skeleton),
-        names: &[(String, String)],
-    ) -> Result<Retarget<'a>, Error> {
-        Ok(Retarget {
-            clip,
-            theirs,
-            ours,
-            size: size_ratio(theirs, ours),
-            map: bone_map(theirs, ours, names)?,
-            used: BTreeSet::new(),
-            unknown: None,
-            too_large: None,
-        })
+        size: f32,
+        map: BTreeMap<u16, u16>,
+    ) -> Retarget<'a> {
+        let (used, unknown, too_large) = (BTreeSet::new(), None, None);
+        Retarget { clip, theirs, ours, size, map, has_weights: true, used, unknown, too_large }
     }
 
     /// Returns the counterpart of a bone that has no other track of the property, and the change.
@@ -124,6 +140,9 @@ impl<'a> Retarget<'a> {
     fn constants(&mut self) -> Constants {
         let mut kept = Vec::new();
         for track in &self.clip.constants.tracks {
+            if track.property == TrackProperty::Weight && !self.has_weights {
+                continue;
+            }
             let Some((bone, change)) = self.counterpart(track.property, track.bone) else {
                 continue;
             };
@@ -152,6 +171,9 @@ impl<'a> Retarget<'a> {
         let keyframes = &self.clip.keyframes;
         let mut kept: Vec<(UniformTrack, Vec<UniformValue>)> = Vec::new();
         for (track, values) in keyframes.tracks.iter().zip(keyframes.values()) {
+            if track.property == TrackProperty::Weight && !self.has_weights {
+                continue;
+            }
             let Some((bone, change)) = self.counterpart(track.property, track.bone) else {
                 continue;
             };

@@ -5,7 +5,7 @@ use super::lanes::Lanes;
 use std::ops::{Add, Div, Mul, Sub};
 
 /// A vector of numbers.
-pub trait Numbers:
+pub trait SimdFloat:
     Copy + Add<Output = Self> + Sub<Output = Self> + Mul<Output = Self> + Div<Output = Self>
 {
     fn splat(value: f32) -> Self;
@@ -21,7 +21,7 @@ pub trait Numbers:
     }
 }
 
-impl Numbers for Lanes {
+impl SimdFloat for Lanes {
     #[inline(always)]
     fn splat(value: f32) -> Lanes {
         Lanes::splat(value)
@@ -39,19 +39,19 @@ impl Numbers for Lanes {
 }
 
 #[inline(always)]
-pub fn dot<V: Numbers>(a: &[V; 4], b: &[V; 4]) -> V {
+pub fn dot<V: SimdFloat>(a: &[V; 4], b: &[V; 4]) -> V {
     a[0] * b[0] + a[1] * b[1] + a[2] * b[2] + a[3] * b[3]
 }
 
 /// Returns the numbers between two vectors: `from` with a part of 0, and `to` with 1.
 #[inline(always)]
-pub fn mix<V: Numbers, const N: usize>(from: [V; N], to: [V; N], part: V) -> [V; N] {
+pub fn mix<V: SimdFloat, const N: usize>(from: [V; N], to: [V; N], part: V) -> [V; N] {
     std::array::from_fn(|axis| from[axis] + (to[axis] - from[axis]) * part)
 }
 
 /// Returns the products of two rotations, of which `b` is applied first.
 #[inline(always)]
-pub fn product<V: Numbers>(a: [V; 4], b: [V; 4]) -> [V; 4] {
+pub fn product<V: SimdFloat>(a: [V; 4], b: [V; 4]) -> [V; 4] {
     let [ax, ay, az, aw] = a;
     let [bx, by, bz, bw] = b;
     [
@@ -65,7 +65,7 @@ pub fn product<V: Numbers>(a: [V; 4], b: [V; 4]) -> [V; 4] {
 /// Scales quaternions to length 1. Opposite rotations of equal weight can cancel out; the result
 /// is then no rotation.
 #[inline(always)]
-pub fn normalize<V: Numbers>(rotation: [V; 4]) -> [V; 4] {
+pub fn normalize<V: SimdFloat>(rotation: [V; 4]) -> [V; 4] {
     let [x, y, z, w] = rotation;
     let square = x * x + y * y + z * z + w * w;
     let tiny = V::splat(1e-12);
@@ -78,7 +78,7 @@ pub fn normalize<V: Numbers>(rotation: [V; 4]) -> [V; 4] {
 /// Eight numbers: those of two groups of four bones.
 #[cfg(target_arch = "x86_64")]
 pub mod wide {
-    use super::{Lanes, Numbers};
+    use super::{Lanes, SimdFloat};
     use std::arch::x86_64::{
         __m128, __m256, _CMP_LT_OQ, _mm256_add_ps, _mm256_blendv_ps, _mm256_castps256_ps128,
         _mm256_cmp_ps, _mm256_div_ps, _mm256_extractf128_ps, _mm256_mul_ps, _mm256_set_m128,
@@ -86,25 +86,25 @@ pub mod wide {
     };
     use std::ops::{Add, Div, Mul, Sub};
 
-    /// Eight numbers. Without AVX2, their use is undefined behavior. [`Numbers::splat`] of this
+    /// Eight numbers. Without AVX2, their use is undefined behavior. [`SimdFloat::splat`] of this
     /// type is a safe function only because it is one for all vectors: its callers have checked the
-    /// processor, as those of [`Wide::join`] have.
+    /// processor, as those of [`Lanes8::join`] have.
     #[derive(Clone, Copy)]
-    pub struct Wide(__m256);
+    pub struct Lanes8(__m256);
 
-    impl Wide {
+    impl Lanes8 {
         /// Joins the numbers of two groups.
         ///
         /// # Safety
         /// The processor has AVX2.
         #[inline(always)]
-        pub unsafe fn join(first: Lanes, second: Lanes) -> Wide {
+        pub unsafe fn join(first: Lanes, second: Lanes) -> Lanes8 {
             let load = |lanes: Lanes| {
                 // SAFETY: both are 16 bytes with four numbers.
                 unsafe { std::mem::transmute::<[f32; 4], __m128>(lanes.0) }
             };
             // SAFETY: the caller has promised it.
-            Wide(unsafe { _mm256_set_m128(load(second), load(first)) })
+            Lanes8(unsafe { _mm256_set_m128(load(second), load(first)) })
         }
 
         /// Returns the numbers of both groups.
@@ -122,12 +122,12 @@ pub mod wide {
 
     macro_rules! operators {
         ($($operator:ident $name:ident = $instruction:ident;)*) => {$(
-            impl $operator for Wide {
-                type Output = Wide;
+            impl $operator for Lanes8 {
+                type Output = Lanes8;
                 #[inline(always)]
-                fn $name(self, other: Wide) -> Wide {
+                fn $name(self, other: Lanes8) -> Lanes8 {
                     // SAFETY: the processor has the instructions, or there would be no such value.
-                    Wide(unsafe { $instruction(self.0, other.0) })
+                    Lanes8(unsafe { $instruction(self.0, other.0) })
                 }
             }
         )*};
@@ -140,23 +140,23 @@ pub mod wide {
         Div div = _mm256_div_ps;
     }
 
-    impl Numbers for Wide {
+    impl SimdFloat for Lanes8 {
         #[inline(always)]
-        fn splat(value: f32) -> Wide {
+        fn splat(value: f32) -> Lanes8 {
             // SAFETY: only code for processors with the instructions uses these vectors.
-            Wide(unsafe { _mm256_set1_ps(value) })
+            Lanes8(unsafe { _mm256_set1_ps(value) })
         }
 
         #[inline(always)]
-        fn sqrt(self) -> Wide {
+        fn sqrt(self) -> Lanes8 {
             // SAFETY: the processor has the instructions, or there would be no such value.
-            Wide(unsafe { _mm256_sqrt_ps(self.0) })
+            Lanes8(unsafe { _mm256_sqrt_ps(self.0) })
         }
 
         #[inline(always)]
-        fn if_below(self, limit: Wide, chosen: Wide, other: Wide) -> Wide {
+        fn if_below(self, limit: Lanes8, chosen: Lanes8, other: Lanes8) -> Lanes8 {
             // SAFETY: the processor has the instructions, or there would be no such value.
-            Wide(unsafe {
+            Lanes8(unsafe {
                 let is_below = _mm256_cmp_ps::<_CMP_LT_OQ>(self.0, limit.0);
                 _mm256_blendv_ps(other.0, chosen.0, is_below)
             })

@@ -99,7 +99,7 @@ pub fn palette(matrices: &[ModelMatrix], joints: &[(u16, ModelMatrix)], out: &mu
     #[cfg(target_arch = "x86_64")]
     if has_widest_vectors() {
         // SAFETY: the processor has the instructions.
-        return unsafe { wide::palette_by_sixteen(matrices, joints, out) };
+        return unsafe { wide::palette_512(matrices, joints, out) };
     }
     wide_or! {
         palette(matrices, joints, out);
@@ -197,7 +197,7 @@ mod tests {
                 match width {
                     4 => plain::palette(&matrices, &joints, &mut out),
                     8 => wide::palette(&matrices, &joints, &mut out),
-                    _ => wide::palette_by_sixteen(&matrices, &joints, &mut out),
+                    _ => wide::palette_512(&matrices, &joints, &mut out),
                 }
             }
             let rows = matrices.iter().flat_map(|matrix| matrix.0).map(|row| row.0);

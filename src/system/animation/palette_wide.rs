@@ -92,7 +92,7 @@ pub fn palette(matrices: &[ModelMatrix], joints: &[(u16, ModelMatrix)], out: &mu
 /// Writes the skinning matrix of each joint with vectors of sixteen numbers, of which a matrix
 /// takes twelve.
 #[target_feature(enable = "avx512f")]
-pub fn palette_by_sixteen(
+pub fn palette_512(
     matrices: &[ModelMatrix],
     joints: &[(u16, ModelMatrix)],
     out: &mut [PaletteEntry],

@@ -33,8 +33,10 @@ pub struct ClipPlayer {
     time: f32,
     uniform_layout: Arc<UniformLayout>,
     constants: Arc<ConstantLayout>,
-    /// `None` if all tracks are uniform or constant.
+    /// `None` if no clip so far had tracks that are neither uniform nor constant.
     keyed: Option<Box<KeyedPlayer>>,
+    /// True if the clip has such tracks.
+    has_keys: bool,
     /// `None` if the clip is not streamed.
     chunk: Option<Box<ChunkPlayer>>,
 }
@@ -53,14 +55,15 @@ impl ClipPlayer {
             uniform_layout: clip.keyframes.layout.clone(),
             constants: clip.constants.layout.clone(),
             keyed: None,
+            has_keys: false,
             chunk: clip.chunks().map(|chunks| Box::new(ChunkPlayer::new(chunks))),
         };
         player.restart(clip);
         player
     }
 
-    /// Moves to the start of a clip of the same skeleton that is not streamed. Allocates only what
-    /// the clips before did not need.
+    /// Moves to the start of a clip of the same skeleton: of one without chunks, or of a chunk. The
+    /// head of a streamed clip has no tracks. Allocates only what the clips before did not need.
     pub(crate) fn restart(&mut self, clip: &Clip) {
         self.keyframes.restart(&clip.keyframes.states);
         self.keyframe_part = 0.0;
@@ -71,12 +74,16 @@ impl ClipPlayer {
         self.time = 0.0;
         self.uniform_layout.clone_from(&clip.keyframes.layout);
         self.constants.clone_from(&clip.constants.layout);
-        if self.keyed.is_none() && !clip.tracks.is_empty() {
-            self.keyed = Some(Box::default());
+        self.has_keys = !clip.tracks.is_empty();
+        if self.has_keys {
+            self.keyed.get_or_insert_default().restart(clip);
         }
-        if let Some(keyed) = &mut self.keyed {
-            keyed.restart(clip);
-        }
+    }
+
+    /// Returns the player of the tracks that are neither uniform nor constant.
+    #[inline(always)]
+    fn keys(&self) -> Option<&KeyedPlayer> {
+        self.keyed.as_deref().filter(|_| self.has_keys)
     }
 
     /// Returns a player of a streamed clip that nobody uses to the start. It keeps no chunk but the
@@ -120,7 +127,7 @@ impl ClipPlayer {
         if clip.keyframes.count > 0 {
             self.seek_keyframe(clip, time);
         }
-        if let Some(keyed) = &mut self.keyed {
+        if let Some(keyed) = self.keyed.as_mut().filter(|_| self.has_keys) {
             keyed.seek(clip, time);
         }
         if let (Some(chunk), Some(chunks)) = (&mut self.chunk, clip.chunks()) {
@@ -169,7 +176,7 @@ impl ClipPlayer {
         }
         weights.clear();
         weights.extend_from_slice(rest);
-        if let Some(keyed) = &self.keyed {
+        if let Some(keyed) = self.keys() {
             keyed.sample_weights(self.time, weights);
         }
     }
@@ -183,7 +190,7 @@ fn write_pose_with<const WIDE: bool>(player: &ClipPlayer, base: &Pose, pose: &mu
     player.uniform_layout.write_base(base, pose);
     player.constants.write(&mut pose.groups);
     player.keyframes.sample::<WIDE>(&player.uniform_layout, player.keyframe_part, &mut pose.groups);
-    if let Some(keyed) = &player.keyed {
+    if let Some(keyed) = player.keys() {
         keyed.sample(player.time, &mut pose.groups);
     }
 }

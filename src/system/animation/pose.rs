@@ -2,7 +2,7 @@
 
 use super::dispatch::dispatched_to;
 use super::lanes::Lanes;
-use super::numbers::{Numbers, dot, normalize};
+use super::numbers::{SimdFloat, dot, normalize};
 use super::skeleton::{BoneTransform, Skeleton};
 use engine_foundation::hash::StateHash;
 use engine_foundation::{Quat, Vec3};
@@ -72,6 +72,16 @@ impl Pose {
         for (lanes, value) in group.scale.iter_mut().zip(transform.scale.to_array()) {
             lanes.0[lane] = value;
         }
+    }
+
+    /// Copies a bone of another pose. Panics if there is no such bone.
+    #[inline]
+    pub fn copy_bone(&mut self, bone: usize, other: &Pose, from: usize) {
+        let (group, other) = (&mut self.groups[bone / 4], &other.groups[from / 4]);
+        let (lane, from) = (bone % 4, from % 4);
+        let lanes = group.rotation.iter_mut().chain(&mut group.position).chain(&mut group.scale);
+        let theirs = other.rotation.iter().chain(&other.position).chain(&other.scale);
+        lanes.zip(theirs).for_each(|(lanes, theirs)| lanes.0[lane] = theirs.0[from]);
     }
 
     /// Copies the positions, the scales or both of another pose with the same number of bones.
@@ -144,12 +154,12 @@ impl BlendSum {
     pub fn finish(&self, pose: &mut Pose) {
         if self.weight > 0.0 {
             pose.groups.clone_from(&self.sum.groups);
-            find_mean(&mut pose.groups, 1.0 / self.weight);
+            normalize_sum(&mut pose.groups, 1.0 / self.weight);
         }
     }
 }
 
-impl<V: Numbers> Transforms<V> {
+impl<V: SimdFloat> Transforms<V> {
     /// Returns all numbers multiplied by a factor.
     #[inline(always)]
     fn scaled(self, factor: V) -> Transforms<V> {
@@ -163,24 +173,24 @@ impl<V: Numbers> Transforms<V> {
 
 /// A calculation for each bone of a pose.
 trait EachBone {
-    fn apply<V: Numbers>(&self, transforms: Transforms<V>) -> Transforms<V>;
+    fn apply<V: SimdFloat>(&self, transforms: Transforms<V>) -> Transforms<V>;
 }
 
-struct Scale(f32);
+struct ScaleBy(f32);
 
-impl EachBone for Scale {
+impl EachBone for ScaleBy {
     #[inline(always)]
-    fn apply<V: Numbers>(&self, transforms: Transforms<V>) -> Transforms<V> {
+    fn apply<V: SimdFloat>(&self, transforms: Transforms<V>) -> Transforms<V> {
         transforms.scaled(V::splat(self.0))
     }
 }
 
 /// The mean of a sum, from 1 divided by its weights.
-struct Mean(f32);
+struct NormalizeSum(f32);
 
-impl EachBone for Mean {
+impl EachBone for NormalizeSum {
     #[inline(always)]
-    fn apply<V: Numbers>(&self, transforms: Transforms<V>) -> Transforms<V> {
+    fn apply<V: SimdFloat>(&self, transforms: Transforms<V>) -> Transforms<V> {
         let rotation = normalize(transforms.rotation);
         Transforms { rotation, ..transforms.scaled(V::splat(self.0)) }
     }
@@ -205,16 +215,16 @@ fn change_with<const WIDE: bool>(groups: &mut [PoseGroup], change: impl EachBone
 
 #[inline(always)]
 fn scale_with<const WIDE: bool>(groups: &mut [PoseGroup], factor: f32) {
-    change_with::<WIDE>(groups, Scale(factor));
+    change_with::<WIDE>(groups, ScaleBy(factor));
 }
 
 #[inline(always)]
-fn find_mean_with<const WIDE: bool>(groups: &mut [PoseGroup], factor: f32) {
-    change_with::<WIDE>(groups, Mean(factor));
+fn normalize_sum_with<const WIDE: bool>(groups: &mut [PoseGroup], factor: f32) {
+    change_with::<WIDE>(groups, NormalizeSum(factor));
 }
 
 dispatched_to! { scale_with: fn scale(groups: &mut [PoseGroup], factor: f32) }
-dispatched_to! { find_mean_with: fn find_mean(groups: &mut [PoseGroup], factor: f32) }
+dispatched_to! { normalize_sum_with: fn normalize_sum(groups: &mut [PoseGroup], factor: f32) }
 
 dispatched_to! {
     add_weighted_with: fn add_weighted(sums: &mut [PoseGroup], groups: &[PoseGroup], factor: Lanes)
@@ -250,7 +260,7 @@ fn add_weighted_with<const WIDE: bool>(
 /// The calculations with vectors of eight numbers.
 #[cfg(target_arch = "x86_64")]
 pub(crate) mod wide {
-    use super::super::numbers::wide::Wide;
+    use super::super::numbers::wide::Lanes8;
     use super::{Lanes, PoseGroup, Transforms};
     use std::arch::x86_64::{
         __m128, __m256, _mm256_add_ps, _mm256_loadu_ps, _mm256_mul_ps, _mm256_set_m128,
@@ -262,9 +272,9 @@ pub(crate) mod wide {
     /// # Safety
     /// The processor has AVX2.
     #[inline(always)]
-    pub unsafe fn join(first: &PoseGroup, second: &PoseGroup) -> Transforms<Wide> {
+    pub unsafe fn join(first: &PoseGroup, second: &PoseGroup) -> Transforms<Lanes8> {
         // SAFETY: the caller has promised it.
-        let join = |first: Lanes, second: Lanes| unsafe { Wide::join(first, second) };
+        let join = |first: Lanes, second: Lanes| unsafe { Lanes8::join(first, second) };
         Transforms {
             rotation: std::array::from_fn(|it| join(first.rotation[it], second.rotation[it])),
             position: std::array::from_fn(|it| join(first.position[it], second.position[it])),
@@ -274,9 +284,9 @@ pub(crate) mod wide {
 
     /// Returns the transforms of both groups.
     #[inline(always)]
-    pub fn halves(both: Transforms<Wide>) -> [PoseGroup; 2] {
+    pub fn halves(both: Transforms<Lanes8>) -> [PoseGroup; 2] {
         let [rotation, position, scale] = [&both.rotation[..], &both.position[..], &both.scale[..]];
-        let half = |side: usize, all: &[Wide], it: usize| all[it].halves()[side];
+        let half = |side: usize, all: &[Lanes8], it: usize| all[it].halves()[side];
         [0, 1].map(|side| Transforms {
             rotation: std::array::from_fn(|it| half(side, rotation, it)),
             position: std::array::from_fn(|it| half(side, position, it)),
@@ -353,8 +363,8 @@ mod tests {
         for axis in 0..4 {
             (wide[7].rotation[axis], plain[7].rotation[axis]) = (Lanes::ZERO, Lanes::ZERO);
         }
-        find_mean_with::<true>(&mut wide[..49], 1.7);
-        find_mean_with::<false>(&mut plain[..49], 1.7);
+        normalize_sum_with::<true>(&mut wide[..49], 1.7);
+        normalize_sum_with::<false>(&mut plain[..49], 1.7);
         assert_eq!(bits(&wide), bits(&plain));
     }
 }

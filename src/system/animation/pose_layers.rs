@@ -3,8 +3,8 @@
 use super::dispatch::dispatched_to;
 use super::lanes::Lanes;
 #[cfg(target_arch = "x86_64")]
-use super::numbers::wide::Wide;
-use super::numbers::{Numbers, dot, mix, normalize, product};
+use super::numbers::wide::Lanes8;
+use super::numbers::{SimdFloat, dot, mix, normalize, product};
 #[cfg(target_arch = "x86_64")]
 use super::pose::wide;
 use super::pose::{Pose, PoseGroup, Transforms};
@@ -14,7 +14,7 @@ const SCALE_MIN: f32 = 1e-6;
 
 /// Returns the transforms between two. The part of each bone is 0 for the first.
 #[inline(always)]
-fn between<V: Numbers>(from: Transforms<V>, to: Transforms<V>, part: V) -> Transforms<V> {
+fn between<V: SimdFloat>(from: Transforms<V>, to: Transforms<V>, part: V) -> Transforms<V> {
     let sign = dot(&from.rotation, &to.rotation).sign();
     let rotation = to.rotation.map(|number| number * sign);
     Transforms {
@@ -55,7 +55,7 @@ fn blend_with<const WIDE: bool>(
                     (
                         wide::join(&groups[index], &groups[index + 1]),
                         wide::join(&others[index], &others[index + 1]),
-                        Wide::join(part, next),
+                        Lanes8::join(part, next),
                     )
                 };
                 [groups[index], groups[index + 1]] = wide::halves(between(from, to, part));

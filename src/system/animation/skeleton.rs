@@ -1,6 +1,6 @@
 //! Skeletons: bones with their parents and their rest transforms.
 
-use engine_foundation::{Error, Quat, Vec3, error};
+use engine_foundation::{Error, Quat, Vec3, error, suggest};
 
 /// Maximum number of bones of a skeleton.
 pub const BONES_MAX: usize = 2048;
@@ -69,6 +69,43 @@ impl Skeleton {
     pub(crate) fn with_rest(self, rest: Vec<BoneTransform>) -> Skeleton {
         assert_eq!(rest.len(), self.bone_count());
         Skeleton { rest, ..self }
+    }
+
+    /// Returns the bones with these names and all bones above them, sorted.
+    ///
+    /// # Errors
+    /// Returns an error that suggests a similar name if there is no such bone.
+    pub fn with_parents<'a>(
+        &self,
+        names: impl IntoIterator<Item = &'a str>,
+    ) -> Result<Vec<u16>, Error> {
+        let mut is_kept = vec![false; self.bone_count()];
+        for name in names {
+            let mut next = Some(self.find(name).ok_or_else(|| {
+                let hint = suggest::hint(name, self.names.iter().map(String::as_str));
+                error!("the model has no bone '{name}'{hint}")
+            })?);
+            while let Some(bone) = next {
+                is_kept[usize::from(bone)] = true;
+                next = self.parents[usize::from(bone)];
+            }
+        }
+        let kept = is_kept.iter().zip(0..).filter(|(is_kept, _)| **is_kept);
+        Ok(kept.map(|(_, bone)| bone).collect())
+    }
+
+    /// Returns the skeleton of some of the bones, which are sorted and have all bones above them.
+    /// Panics if they do not, or if there are none.
+    pub fn part(&self, bones: &[u16]) -> Skeleton {
+        let parent = |bone: u16| {
+            let parent = self.parents[usize::from(bone)]?;
+            Some(bones.binary_search(&parent).expect("the bones above are listed") as u16)
+        };
+        let rest = |bone: u16| self.rest[usize::from(bone)];
+        let row = |bone: &u16| (self.names[usize::from(*bone)].clone(), parent(*bone), rest(*bone));
+        let part = Skeleton::new(bones.iter().map(row).collect()).expect("the bones are valid");
+        // The rotations of this skeleton have the length 1 already.
+        part.with_rest(bones.iter().map(|bone| rest(*bone)).collect())
     }
 
     pub fn bone_count(&self) -> usize {

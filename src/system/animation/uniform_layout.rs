@@ -45,11 +45,11 @@ pub(super) struct UniformLayout {
     slots: Vec<(u32, u8)>,
     /// Properties of which all four bones have a track, for each group of a pose up to the last one
     /// with tracks: bits of [`covered`].
-    covered: Vec<u8>,
+    replaced: Vec<u8>,
 }
 
 /// Properties of a group of a pose, as bits.
-mod covered {
+mod part {
     pub const ROTATION: u8 = 1;
     pub const POSITION: u8 = 2;
     pub const SCALE: u8 = 4;
@@ -80,19 +80,19 @@ impl UniformLayout {
             }
             layout.slots.push((layout.group_count() as u32 - 1, lane as u8));
         }
-        layout.find_covered();
+        layout.find_replaced();
         layout
     }
 
-    fn find_covered(&mut self) {
-        let UniformLayout { rotations, positions, scales, covered, .. } = self;
-        let rotations = rotations.iter().map(|it| (covered::ROTATION, it.group, it.tracked));
-        let positions = positions.iter().map(|it| (covered::POSITION, it.group, it.tracked));
-        let scales = scales.iter().map(|it| (covered::SCALE, it.group, it.tracked));
+    fn find_replaced(&mut self) {
+        let UniformLayout { rotations, positions, scales, replaced, .. } = self;
+        let rotations = rotations.iter().map(|it| (part::ROTATION, it.group, it.tracked));
+        let positions = positions.iter().map(|it| (part::POSITION, it.group, it.tracked));
+        let scales = scales.iter().map(|it| (part::SCALE, it.group, it.tracked));
         for (bit, group, tracked) in rotations.chain(positions).chain(scales) {
             let index = group as usize;
-            covered.resize(covered.len().max(index + 1), 0);
-            covered[index] |= if tracked == [TRACKED; 4] { bit } else { 0 };
+            replaced.resize(replaced.len().max(index + 1), 0);
+            replaced[index] |= if tracked == [TRACKED; 4] { bit } else { 0 };
         }
     }
 
@@ -103,17 +103,17 @@ impl UniformLayout {
             pose.groups.clone_from(&base.groups);
             return;
         }
-        let count = self.covered.len().min(base.groups.len());
+        let count = self.replaced.len().min(base.groups.len());
         let (groups, others) = pose.groups.split_at_mut(count);
         let (base_groups, base_others) = base.groups.split_at(count);
-        for ((group, base), covered) in groups.iter_mut().zip(base_groups).zip(&self.covered) {
-            if covered & covered::ROTATION == 0 {
+        for ((group, base), parts) in groups.iter_mut().zip(base_groups).zip(&self.replaced) {
+            if parts & part::ROTATION == 0 {
                 group.rotation = base.rotation;
             }
-            if covered & covered::POSITION == 0 {
+            if parts & part::POSITION == 0 {
                 group.position = base.position;
             }
-            if covered & covered::SCALE == 0 {
+            if parts & part::SCALE == 0 {
                 group.scale = base.scale;
             }
         }

@@ -1,16 +1,18 @@
 //! Data of a model that characters share: its skeleton, its clips and its skins.
 
+use super::animation_resource::canonical_name;
 use super::clip_stream::ClipStream;
 use super::model_clips::skeleton_of;
 use super::morph::{MeshMorphs, morphs_of};
 use super::slot_values::values_of;
 use crate::scene_graph::NodePose;
 use engine_animation::{
-    BoneTransform, Clip, ClipPlayer, ModelMatrix, Pose, Skeleton, additive_rest, read_clip,
+    BoneTransform, Clip, ClipPlayer, ModelMatrix, Pose, Skeleton, additive_rest, model_matrices,
+    read_clip,
 };
 use engine_foundation::hash::murmur64a;
 use engine_foundation::suggest::hint;
-use engine_foundation::{Error, error};
+use engine_foundation::{Error, Vec3, error};
 use engine_models::Model;
 use engine_models::data::SkinData;
 use engine_models::sprite_skeleton::SpriteSkeletonData;
@@ -23,6 +25,8 @@ pub struct AnimatedModel {
     pub skeleton: Skeleton,
     /// Pose of the nodes as in the model.
     pub rest: Pose,
+    /// Longest side of the box around the bones in that pose, in metres.
+    pub extent: f32,
     /// Pose below the clips that are differences.
     pub no_difference: Pose,
     /// Clips of the model, then those of other files that characters use.
@@ -84,6 +88,18 @@ impl NamedClip {
     }
 }
 
+/// Returns the longest side of the box around the bones of a pose.
+fn extent_of(skeleton: &Skeleton, pose: &Pose) -> f32 {
+    let mut matrices = Vec::new();
+    model_matrices(skeleton, pose, &mut matrices);
+    let positions = matrices.iter().map(|it| Vec3::from_array(it.transform_point([0.0; 3])));
+    let (least, most) = positions
+        .fold((Vec3::INFINITY, Vec3::NEG_INFINITY), |(least, most), position| {
+            (least.min(position), most.max(position))
+        });
+    (most - least).max_element()
+}
+
 impl AnimatedModel {
     /// Reads the skeleton, the clips and the skins of a loaded model.
     ///
@@ -111,9 +127,11 @@ impl AnimatedModel {
             None => morphs_of(model),
         };
         let bones = |it: &MeshMorphs| std::iter::repeat_n(it.bone, it.rest.len());
+        let rest = Pose::rest(&skeleton);
         Ok(AnimatedModel {
             name: model.name.clone(),
-            rest: Pose::rest(&skeleton),
+            extent: extent_of(&skeleton, &rest),
+            rest,
             no_difference: additive_rest(&skeleton),
             skeleton,
             clips,
@@ -124,9 +142,12 @@ impl AnimatedModel {
         })
     }
 
-    /// Returns the index of a clip with a name in the table.
+    /// Returns the index of a clip with a name in the table. A clip of another model is also found
+    /// with the ending of the model's file.
     pub fn position(&self, name: &str) -> Option<u16> {
-        self.clips.iter().position(|clip| clip.name == name).map(|index| index as u16)
+        let of = |name: &str| self.clips.iter().position(|clip| clip.name == name);
+        let found = of(name).or_else(|| of(&canonical_name(name)?));
+        found.map(|index| index as u16)
     }
 
     /// Returns the pose of a bone at a time of a clip, or of a chunk, in seconds.

@@ -35,20 +35,28 @@ pub static ANIMATION_FILE: ResourceKind = ResourceKind {
 };
 
 /// Splits the name of a clip of a model, `models/orc#Walk`, into both names.
-pub fn split_clip(name: &str) -> Option<(&str, &str)> {
+fn split_clip(name: &str) -> Option<(&str, &str)> {
     name.split_once(CLIP_SEPARATOR).filter(|(model, clip)| !model.is_empty() && !clip.is_empty())
 }
 
 /// Endings of the files of models.
 const MODEL_ENDINGS: [&str; 4] = ["model", "glb", "gltf", SKELETON_ENDING];
 
-/// Splits the name of a clip of a model as [`split_clip`] does. The model may have the ending of
-/// its file: `models/orc.gltf#Walk`.
+/// Splits the name of a clip of a model, with the ending of the model's file or without it:
+/// `models/orc#Walk`, `models/orc.gltf#Walk`.
 pub fn split_model_clip(name: &str) -> Option<(&str, &str)> {
     let (model, clip) = split_clip(name)?;
     let stem = |ending: &&str| model.strip_suffix(*ending)?.strip_suffix('.');
     let stem = MODEL_ENDINGS.iter().find_map(stem);
     Some((stem.filter(|stem| !stem.is_empty()).unwrap_or(model), clip))
+}
+
+/// Returns the name of a clip of a model without the ending of the model's file; `None` if the name
+/// has no such ending.
+pub fn canonical_name(name: &str) -> Option<String> {
+    let (model, clip) = split_model_clip(name)?;
+    let short = format!("{model}{CLIP_SEPARATOR}{clip}");
+    (short != name).then_some(short)
 }
 
 /// Records the reference of a resource to a clip by its name: to a model, to an animation, or none

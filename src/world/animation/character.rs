@@ -3,23 +3,21 @@
 
 use super::animated_model::AnimatedModel;
 use super::bone_mode::BoneMode;
+use super::bone_sets::CharacterBoneSets;
 use super::character_pose::{CharacterPose, PoseBuffers};
-use super::constraints::{ConstraintScratch, ConstraintUpdate};
 use super::events::EventOrigin;
-use super::ground::Ground;
-use super::level_of_detail::LevelOfDetail;
+use super::level_of_detail::{LevelOfDetail, Viewer};
 use super::merging::{MergeOptions, Merging};
-use super::morph::{MorphScratch, MorphWeights};
+use super::morph::MorphWeights;
 use super::playing_clip::{self, PLAYING_MAX, PlayOptions, PlayingClip};
 use super::ragdoll::CharacterRagdoll;
 use super::root_motion::RootMode;
-use super::state_machine::{BoundMachine, CharacterMachine, MachinePools};
+use super::state_machine::{BoundMachine, CharacterMachine};
 use crate::scene_graph::{AnimatedPose, NodePose};
 use crate::unit::UnitId;
 use engine_animation::constraints::ModelPose;
 use engine_animation::{
-    BlendSum, BoneTransform, ClipPlayer, ModelMatrix, Pose, PoseEvaluator, RigidTransform,
-    model_matrices,
+    BoneTransform, ClipPlayer, ModelMatrix, Pose, RigidTransform, model_matrices,
 };
 use engine_foundation::hash::StateHash;
 use engine_foundation::{Error, error};
@@ -27,27 +25,6 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 pub use engine_animation::LAYERS_MAX;
-
-/// Memory of an evaluation, reused for all characters of a thread.
-#[derive(Default)]
-pub struct PoseScratch {
-    below: Pose,
-    sampled: Pose,
-    sum: BlendSum,
-    evaluator: PoseEvaluator,
-    morph: MorphScratch,
-    pools: MachinePools,
-    constraints: ConstraintScratch,
-}
-
-/// Data of an evaluation that all characters share.
-#[derive(Clone, Copy)]
-pub struct PoseContext<'a> {
-    /// Seconds since the last update.
-    pub seconds: f32,
-    /// `None` in a world without physics.
-    pub ground: Option<Ground<'a>>,
-}
 
 /// The animation of a unit.
 #[derive(Clone, Debug)]
@@ -68,26 +45,28 @@ pub struct Character {
     /// `None` until a ragdoll is described or started.
     pub ragdoll: Option<Box<CharacterRagdoll>>,
     pub root_mode: RootMode,
-    bone_mode: BoneMode,
+    pub(super) bone_mode: BoneMode,
     pub detail: LevelOfDetail,
+    /// `None` if all bones move at each level.
+    pub(super) bone_sets: Option<Box<CharacterBoneSets>>,
     /// Movement of the root in the last update, relative to the unit before it.
     pub root_delta: RigidTransform,
     /// Transform of the unit's first node in the world, for constraints.
     pub(super) world: NodePose,
     /// Pose of bones that no clip moves: that of the model, with the transforms that the unit's
     /// file or the game has set.
-    base: Pose,
+    pub(super) base: Pose,
     /// True if that is not the pose of the model.
-    is_edited: bool,
+    pub(super) is_edited: bool,
     /// `None` if the character shows no pose of another one.
     pub(super) merging: Option<Merging>,
-    pose: PoseBuffers,
+    pub(super) pose: PoseBuffers,
     /// Weights of the morph targets.
     pub weights: MorphWeights,
     /// Bones that clips and constraints move, one bit each.
-    moved: Vec<u64>,
+    pub(super) moved: Vec<u64>,
     /// True if `moved` is outdated.
-    moves_changed: bool,
+    pub(super) moves_changed: bool,
     /// True if parts of the unit, such as lights, are at nodes below its first node.
     pub(super) has_inner_parts: bool,
     /// True if the pose must be evaluated although no time passes.
@@ -98,39 +77,6 @@ pub struct Character {
     pub(super) is_due: bool,
     /// True if the next pose waits for chunks: players of replaced clips have no pose to hold.
     pub(super) has_new_streams: bool,
-}
-
-impl PoseScratch {
-    /// Blends the clips of a layer over the pose of the layers below it. `base` is the pose of
-    /// bones that no clip moves.
-    fn add_layer(
-        &mut self,
-        clips: &[PlayingClip],
-        model: &AnimatedModel,
-        base: &Pose,
-        pose: &mut Pose,
-    ) {
-        self.below.clone_from(pose);
-        for it in clips {
-            let share = it.share();
-            if model.clips[usize::from(it.clip)].clip.is_additive() {
-                it.player.sample(&model.no_difference, &mut self.sampled);
-                pose.add_difference(&self.sampled, share, None);
-            } else if it.options.adds {
-                it.player.sample(base, &mut self.sampled);
-                self.sampled.subtract(base);
-                pose.add_difference(&self.sampled, share, None);
-            } else if share >= 1.0 {
-                it.player.sample(&self.below, pose);
-            } else if share > 0.0 {
-                it.player.sample(&self.below, &mut self.sampled);
-                self.sum.clear();
-                self.sum.add(pose, 1.0 - share);
-                self.sum.add(&self.sampled, share);
-                self.sum.finish(pose);
-            }
-        }
-    }
 }
 
 impl Character {
@@ -149,6 +95,7 @@ impl Character {
             root_mode: RootMode::default(),
             bone_mode: BoneMode::default(),
             detail: LevelOfDetail::default(),
+            bone_sets: None,
             root_delta: RigidTransform::IDENTITY,
             world: NodePose::IDENTITY,
             base: model.rest.clone(),
@@ -285,6 +232,12 @@ impl Character {
         let NodePose { position, rotation, scale } = *pose;
         self.base.set(bone, &BoneTransform { position, rotation, scale });
         (self.is_edited, self.outdated) = (true, true);
+    }
+
+    /// Returns the pose of a bone that no clip moves.
+    pub(super) fn base_pose(&self, bone: usize) -> NodePose {
+        let BoneTransform { position, rotation, scale } = self.base.transform(bone);
+        NodePose { position, rotation, scale }
     }
 
     /// Replaces the model by its reloaded version. Clips of the same names keep their times, and
@@ -429,36 +382,16 @@ impl Character {
         std::mem::take(&mut self.outdated) || has_more
     }
 
-    /// Counts an update for the level of detail. A character whose pose is not evaluated is not due
-    /// any more.
-    pub(super) fn take_turn(&mut self, distance: Option<f32>, seconds: f32) {
+    /// Counts an update for the level of detail. `viewers` is empty if they do not matter. A
+    /// character whose pose is not evaluated is not due any more.
+    pub(super) fn take_turn(&mut self, viewers: &[Viewer], seconds: f32) {
+        let NodePose { position, scale, .. } = self.world;
+        let extent = self.model.extent * scale.abs().max_element();
+        let farness = self.detail.farness(viewers, position, extent);
         let is_busy = self.ragdoll.as_ref().is_some_and(|ragdoll| ragdoll.is_busy());
         let (row, is_new) = (self.unit.row(), self.matrices().is_empty() || is_busy);
-        self.is_due = self.detail.take_turn(distance, is_new, row, seconds);
+        self.is_due = self.detail.take_turn(farness, is_new, row, seconds);
         self.outdated |= !self.is_due;
-    }
-
-    /// Prepares the ragdoll for the pose of this update, and finds the bones that may move.
-    fn begin_pose(&mut self, seconds: f32) {
-        if let Some(ragdoll) = &mut self.ragdoll {
-            self.moves_changed |= ragdoll.begin_update(&self.pose.current().pose, seconds);
-        }
-        if !std::mem::take(&mut self.moves_changed) {
-            return;
-        }
-        let Character { model, machine, moved, .. } = self;
-        moved.fill(0);
-        let clips = self.playing.iter().map(|it| &model.clips[usize::from(it.clip)].bones);
-        let machine = machine.as_ref().filter(|it| it.is_active());
-        let machine = machine.map(|it| it.bound.moved_bones());
-        for bone in clips.flatten().chain(machine.into_iter().flatten()) {
-            moved[usize::from(*bone) / 64] |= 1 << (bone % 64);
-        }
-        if let Some(ragdoll) = &self.ragdoll {
-            for bone in (0..model.skeleton.bone_count()).filter(|bone| ragdoll.moves(*bone)) {
-                moved[bone / 64] |= 1 << (bone % 64);
-            }
-        }
     }
 
     /// Returns true if nothing but the state machine, in its current state, affects the pose.
@@ -492,23 +425,6 @@ impl Character {
         self.weights.base == other.weights.base
     }
 
-    /// Shows the pose that another character, which this one is merged with, has evaluated.
-    pub(super) fn follow(&mut self, leader: &Character, seconds: f32) {
-        let seconds = self.detail.take_seconds(seconds);
-        self.begin_pose(seconds);
-        let shown = leader.pose.current();
-        match &mut self.ragdoll {
-            None => self.pose.share(shown),
-            Some(ragdoll) => {
-                let CharacterPose { pose, matrices } = self.pose.next();
-                pose.clone_from(&shown.pose);
-                matrices.clone_from(&shown.matrices);
-                ragdoll.end_update(&self.model.skeleton, pose, matrices);
-            }
-        }
-        self.weights.current.clone_from(&leader.weights.current);
-    }
-
     /// Lets the processor load the memory of the next evaluation.
     #[inline]
     pub(super) fn prefetch(&self) {
@@ -516,52 +432,6 @@ impl Character {
         if let Some(machine) = &self.machine {
             machine.prefetch();
         }
-    }
-
-    /// Evaluates the pose and the matrices of the bones.
-    pub fn evaluate(&mut self, scratch: &mut PoseScratch, context: &PoseContext) {
-        let seconds = self.detail.take_seconds(context.seconds);
-        self.begin_pose(seconds);
-        let model = &*self.model;
-        let CharacterPose { pose, matrices } = self.pose.next();
-        for it in &mut self.playing {
-            it.player.seek(&model.clips[usize::from(it.clip)].clip, it.time);
-        }
-        let mut machine = self.machine.as_mut().filter(|it| it.is_active());
-        match &self.playing[..] {
-            [only] if machine.is_none() && only.share() >= 1.0 && !only.is_added(model) => {
-                only.player.sample(&self.base, pose);
-            }
-            all => {
-                match &mut machine {
-                    None => pose.clone_from(&self.base),
-                    Some(machine) => {
-                        let PoseScratch { pools, evaluator, .. } = scratch;
-                        machine.evaluate(pools, evaluator, &self.base, pose);
-                    }
-                }
-                for layer in all.chunk_by(|a, b| a.options.layer == b.options.layer) {
-                    scratch.add_layer(layer, model, &self.base, pose);
-                }
-            }
-        }
-        self.bone_mode.apply(pose, &self.base);
-        model_matrices(&model.skeleton, pose, matrices);
-        if let Some(ragdoll) = &mut self.ragdoll {
-            ragdoll.apply(&model.skeleton, pose, matrices);
-        }
-        if let Some(machine) = machine.filter(|it| !it.bound.constraints.is_empty()) {
-            let mut rig = ModelPose { skeleton: &model.skeleton, pose, matrices };
-            let CharacterMachine { bound, constraints, output, .. } = machine;
-            let (unit, world, ground) = (self.unit, self.world, context.ground);
-            let weights = &output.constraints[..];
-            let update = ConstraintUpdate { unit, world, weights, seconds, ground };
-            constraints.apply(&bound.constraints, &mut rig, &update, &mut scratch.constraints);
-        }
-        if let Some(ragdoll) = &mut self.ragdoll {
-            ragdoll.end_update(&model.skeleton, pose, matrices);
-        }
-        self.evaluate_weights(&mut scratch.morph);
     }
 
     /// Returns the matrix of each bone after the last evaluation; none before the first one.

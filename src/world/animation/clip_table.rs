@@ -3,7 +3,7 @@
 //! when their files change.
 
 use super::animated_model::{AnimatedModel, ClipOrigin, NamedClip};
-use super::animation_resource::split_model_clip;
+use super::animation_resource::{canonical_name, split_model_clip};
 use super::clip_stream::{self, ClipStream, OpenedAnimation};
 use super::{Animations, bone_nodes, take_poses};
 use crate::unit::Units;
@@ -179,7 +179,9 @@ impl Animations {
                 true => clip.clone(),
                 false => clip.retargeted(&theirs.skeleton, &model.skeleton, &[]).map_err(unfit)?,
             };
-            return Ok(NamedClip::new(name, clip, ClipOrigin::Model(other.to_string())));
+            // One name, with and without the ending of the model's file.
+            let name = canonical_name(name).unwrap_or_else(|| name.to_string());
+            return Ok(NamedClip::new(&name, clip, ClipOrigin::Model(other.to_string())));
         }
         let resource = ResourceName::new(kind_names::ANIMATION, name);
         let store = files.store();
@@ -234,8 +236,10 @@ impl Animations {
             let base = self.models[name].clone();
             let old = before.get(name).unwrap_or(&base).clone();
             // Those before it have their new clips.
-            let is_done = |other: &AnimatedModel| other.name < *name && names.contains(&other.name);
-            let new = Arc::new(self.with_foreign_clips((&base, &old), changed, is_done, files));
+            let has_new_clips =
+                |other: &AnimatedModel| other.name < *name && names.contains(&other.name);
+            let new =
+                Arc::new(self.with_foreign_clips((&base, &old), changed, has_new_clips, files));
             self.models.insert(name.clone(), new.clone());
             for character in self.characters.iter_mut().filter(|it| it.model.name == *name) {
                 if before.contains_key(name) {
@@ -251,12 +255,12 @@ impl Animations {
     }
 
     /// Returns a model with its own clips, and with the clips of other files that `old` has.
-    /// `is_done` returns true for models whose clips were replaced.
+    /// `has_new_clips` returns true for models whose clips were replaced.
     fn with_foreign_clips(
         &mut self,
         (base, old): (&AnimatedModel, &AnimatedModel),
         changed: &ChangedClips,
-        is_done: impl Fn(&AnimatedModel) -> bool,
+        has_new_clips: impl Fn(&AnimatedModel) -> bool,
         files: &mut dyn ClipFiles,
     ) -> AnimatedModel {
         let mut new = AnimatedModel::clone(base);
@@ -270,7 +274,7 @@ impl Animations {
                 new.clips.push(clip.clone());
                 continue;
             }
-            let is_current = |other: &AnimatedModel| !changed.contain(clip) || is_done(other);
+            let is_current = |other: &AnimatedModel| !changed.contain(clip) || has_new_clips(other);
             if let Some(shared) = self.shared_clip(&new, &clip.name, is_current, files) {
                 new.clips.push(shared);
                 continue;

@@ -1,8 +1,9 @@
 //! The row of the component `animation`: its fields, and what the engine does with it.
 
 use super::{
-    AnimatedModel, BoundMachine, ChangedClips, Character, CharacterMachine, ClipFiles, PlayOptions,
-    RagdollDescription, bone_nodes, ragdoll_description, take_poses,
+    AnimatedModel, BoneSetNames, BoundMachine, ChangedClips, Character, CharacterMachine,
+    ClipFiles, PlayOptions, RagdollDescription, bone_nodes, bone_sets, ragdoll_description,
+    take_poses,
 };
 use crate::WorldId;
 use crate::component::{ComponentField, FieldDefault, FieldKind};
@@ -20,6 +21,8 @@ use std::sync::Arc;
 
 /// Maximum distance of the first level of detail in metres.
 const LOD_DISTANCE_MAX: f32 = 1e6;
+/// Maximum size of the first level of detail as a part of the height of the picture.
+const LOD_SIZE_MAX: f32 = 10.0;
 
 /// The component `animation`.
 pub static ANIMATION: Component = Component {
@@ -65,6 +68,20 @@ pub static ANIMATION: Component = Component {
             doc: "metres from the camera beyond which poses are evaluated in every second update, \
                   and farther away in fewer ({default}: in every update)",
         },
+        ComponentField {
+            name: "lod_size",
+            kind: FieldKind::Number,
+            default: FieldDefault::Number(0.0),
+            doc: "part of the height of the picture below which poses are evaluated in every \
+                  second update, and of smaller characters in fewer ({default}: in every update)",
+        },
+        ComponentField {
+            name: "lod_bones",
+            kind: FieldKind::Checked(bone_sets::check),
+            default: FieldDefault::None,
+            doc: "the bones that the state machine moves at each level of detail from 1 on: a list \
+                  of names for each level",
+        },
     ],
     in_node_order: false,
     read,
@@ -94,6 +111,10 @@ pub struct AnimationComponent {
     pub ragdoll: Option<Arc<RagdollDescription>>,
     /// Distance in metres of the first level of detail; 0 is none.
     pub lod_distance: f32,
+    /// Part of the height of the picture of the first level of detail; 0 is none.
+    pub lod_size: f32,
+    /// Bones at each level of detail.
+    pub lod_bones: Option<Arc<BoneSetNames>>,
 }
 
 impl AnimationComponent {
@@ -130,6 +151,12 @@ fn read(part: &ComponentSource, _: u16, builder: &mut TemplateBuilder) -> Result
         builder.refer(0, ResourceReference::Clip { model, clip }, |_, _, _| {});
     }
     let (loops, lod_distance) = (fields.boolean("loop"), fields.number("lod_distance"));
+    let lod_size = fields.number("lod_size");
+    if !(0.0..=LOD_SIZE_MAX).contains(&lod_size) {
+        return Err(error!(
+            "'lod_size' is {lod_size}: use a part of the height of the picture, 0 to {LOD_SIZE_MAX}"
+        ));
+    }
     if !(0.0..=LOD_DISTANCE_MAX).contains(&lod_distance) {
         return Err(error!("'lod_distance' is {lod_distance}: use 0 to {LOD_DISTANCE_MAX} metres"));
     }
@@ -137,9 +164,17 @@ fn read(part: &ComponentSource, _: u16, builder: &mut TemplateBuilder) -> Result
         Some(tree) => RagdollDescription::read(tree)?.map(Arc::new),
         None => None,
     };
-    let component =
-        AnimationComponent { model: None, machine: None, clip, loops, ragdoll, lod_distance };
-    builder.template.animation = Some(component);
+    let lod_bones = fields.tree.get("lod_bones").map(bone_sets::read).transpose()?.map(Arc::new);
+    builder.template.animation = Some(AnimationComponent {
+        model: None,
+        machine: None,
+        clip,
+        loops,
+        ragdoll,
+        lod_distance,
+        lod_size,
+        lod_bones,
+    });
     Ok(())
 }
 
@@ -149,15 +184,16 @@ fn spawn(
     unit: UnitId,
     template: &UnitTemplate,
 ) -> Result<(), Error> {
-    let Some(AnimationComponent { model, machine, clip, loops, ragdoll, lod_distance }) =
-        &template.animation
-    else {
-        return Ok(());
-    };
+    let Some(component) = &template.animation else { return Ok(()) };
+    let AnimationComponent { model, machine, clip, loops, ragdoll, .. } = component;
     let model = host.animations.current(model.as_ref().expect("the reference was resolved"));
     let nodes = bone_nodes(&model, host.units, unit);
     let mut character = Character::new(unit, model.clone(), nodes);
-    character.detail.near = *lod_distance;
+    (character.detail.near, character.detail.size) = (component.lod_distance, component.lod_size);
+    if let Some(names) = &component.lod_bones {
+        bone_sets::check_bones(names, &model.skeleton)?;
+        character.set_bone_sets(names);
+    }
     character.has_inner_parts = has_inner_parts(template, &character.nodes);
     take_poses(&mut character, host.units, None);
     if let Some(name) = clip {

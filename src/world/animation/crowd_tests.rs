@@ -28,7 +28,7 @@ const NODES: [(&str, Option<u32>, [f32; 3]); 11] = [
     ("tail_3", Some(9), [0.0, -0.3, 0.0]),
 ];
 
-const MACHINE: &str = r#"
+pub(super) const MACHINE: &str = r#"
 skeleton = "rig"
 variables = { speed = { value = 2 min = 0 max = 4 } }
 masks = { top = { head = 1 } }
@@ -86,11 +86,11 @@ fn swing(name: &str, axis: Vec3, angle: f32) -> AnimationData {
 pub(super) struct Crowd {
     pub animations: Animations,
     pub units: Units,
-    bodies: PhysicsTables,
-    world: WorldId,
+    pub bodies: PhysicsTables,
+    pub world: WorldId,
     pub crowd: Vec<UnitId>,
     pool: TaskPool,
-    seed: u32,
+    pub seed: u32,
 }
 
 impl Crowd {
@@ -169,7 +169,9 @@ impl Crowd {
         let mut character = Character::new(unit, shared.clone(), nodes);
         let mut machine = CharacterMachine::new(bound.clone(), index as u32);
         let position = pose.position + Vec3::new(1.0, 3.0, 2.0);
-        machine.constraints.set_target(0, Some(WorldTarget { position, rotation: None }));
+        if !bound.constraints.is_empty() {
+            machine.constraints.set_target(0, Some(WorldTarget { position, rotation: None }));
+        }
         character.set_machine(Some(machine));
         self.animations.add(character);
         self.crowd.push(unit);
@@ -183,7 +185,7 @@ impl Crowd {
     }
 
     /// Sends a random event to a character, and sets its variable.
-    fn disturb(&mut self, unit: UnitId) {
+    pub fn disturb(&mut self, unit: UnitId) {
         let (event, speed) = (self.random() * 2.999, self.random() * 4.0);
         let character = self.animations.of_mut(unit.row()).unwrap();
         let machine = character.machine.as_mut().unwrap();

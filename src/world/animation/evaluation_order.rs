@@ -19,7 +19,7 @@ pub(super) struct EvaluationOrder {
     /// Memory of the keys of a sort: number of the machine, address of the model, and index.
     keys: Vec<(Option<usize>, usize, u32)>,
     /// Memory of the lists; empty.
-    all: Vec<Option<&'static mut Character>>,
+    slots: Vec<Option<&'static mut Character>>,
     due: Vec<&'static mut Character>,
 }
 
@@ -72,12 +72,12 @@ impl EvaluationOrder {
         work: impl FnOnce(&mut [&mut Character]) -> R,
     ) -> R {
         self.update(characters);
-        let mut all: Vec<Option<&mut Character>> = recycled(std::mem::take(&mut self.all));
-        all.extend(characters.iter_mut().map(|it| it.is_due.then_some(it)));
+        let mut slots: Vec<Option<&mut Character>> = recycled(std::mem::take(&mut self.slots));
+        slots.extend(characters.iter_mut().map(|it| it.is_due.then_some(it)));
         let mut due: Vec<&mut Character> = recycled(std::mem::take(&mut self.due));
-        due.extend(self.order.iter().filter_map(|index| all[*index as usize].take()));
+        due.extend(self.order.iter().filter_map(|index| slots[*index as usize].take()));
         let result = work(&mut due);
-        (self.all, self.due) = (recycled(all), recycled(due));
+        (self.slots, self.due) = (recycled(slots), recycled(due));
         result
     }
 }

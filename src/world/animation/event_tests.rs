@@ -1,12 +1,14 @@
 //! Tests of the events of clips and of replaced state machines, of added clips, and of machines
 //! after reloads.
 
+use super::crowd_tests::Crowd;
 use super::tests::{ONCE, Stage, roaming};
 use super::*;
 use engine_animation::{
     ClipEvent, ClipSettings, SourceClip, SourceInterpolation, SourceTrack, TrackProperty, compile,
     compile_state_machine,
 };
+use engine_foundation::log;
 
 /// A clip of one second that moves the hip along x to `distance`, with events at these times.
 fn marked(shared: &AnimatedModel, name: &str, distance: f32, times: &[f32]) -> NamedClip {
@@ -199,4 +201,68 @@ fn the_list_of_changed_characters_keeps_its_memory() {
     stage.animations.take_changed(|_| sent += 1);
     assert_eq!((sent, stage.animations.changed.len()), (1, 0));
     assert!(stage.animations.changed.capacity() > 0);
+}
+
+#[test]
+fn transitions_and_events_are_logged_on_request() {
+    let mut crowd = Crowd::new(
+        2,
+        1,
+        r#"
+skeleton = "rig"
+layers = [ { name = "logged" states = {
+    sits = { clip = "a" on = { jot = "walks" } }
+    walks = { clip = "b" enter = ["noted"] }
+} } ]
+"#,
+    );
+    let [unit, other] = [crowd.crowd[0], crowd.crowd[1]];
+    let lines = |row: u32| {
+        let of_unit = format!("animation of unit \"rig\" ({row}): ");
+        let is_logged = |line: &&String| line.contains("logged") || line.contains("noted");
+        let found = log::last_lines();
+        let found = found.iter().filter(|line| line.contains(&of_unit) && line.contains('\''));
+        found.filter(|it| is_logged(it) || it.contains("'jot'")).count()
+    };
+    let send = |crowd: &mut Crowd, unit: UnitId| {
+        let machine = crowd.animations.of_mut(unit.row()).unwrap().machine.as_mut().unwrap();
+        let is_taken = machine.send_event(0);
+        crowd.animations.log_event(&crowd.units, unit, 0, is_taken);
+        crowd.step(0.1);
+    };
+    crowd.animations.set_logging(&crowd.units, unit, true);
+    assert_eq!(lines(unit.row()), 1, "the state in which it begins");
+    send(&mut crowd, unit);
+    // The event, the transition, and the event that the new state sends.
+    assert_eq!(lines(unit.row()), 4);
+    send(&mut crowd, other);
+    assert_eq!(lines(other.row()), 0, "the log of another unit");
+    send(&mut crowd, unit);
+    assert_eq!(lines(unit.row()), 5, "an event without a transition");
+    crowd.animations.set_logging(&crowd.units, unit, false);
+    send(&mut crowd, unit);
+    assert_eq!(lines(unit.row()), 5);
+}
+
+#[test]
+fn skeletons_are_drawn_with_a_line_for_each_bone() {
+    let machine = "skeleton = \"rig\" layers = [ { states = { a = { clip = \"a\" } } } ]";
+    let mut crowd = Crowd::new(2, 1, machine);
+    crowd.step(0.1);
+    let Crowd { animations, units, crowd, .. } = &mut crowd;
+    let world = units.of(crowd[0]).world;
+    let mut lines = |animations: &Animations, room: usize| {
+        let (lines, left_out) = animations.skeleton_lines(world, units, room);
+        (lines.len(), left_out)
+    };
+    assert_eq!(lines(animations, 100), (0, 0));
+    animations.skeletons.set(crowd[0], true);
+    let bones = animations.of(crowd[0].row()).unwrap().model.skeleton.bone_count();
+    assert_eq!((lines(animations, 100), bones), ((11, 0), 11));
+    assert_eq!(lines(animations, 4), (4, 7));
+    animations.skeletons.all = true;
+    assert_eq!(lines(animations, 100), (22, 0));
+    animations.skeletons.all = false;
+    animations.skeletons.set(crowd[0], false);
+    assert_eq!(lines(animations, 100), (0, 0));
 }

@@ -209,7 +209,8 @@ impl Animations {
             let theirs = other.machine.as_ref().filter(|it| leads && other.can_merge(it))?;
             let is_same = Arc::ptr_eq(&theirs.bound, &machine.bound)
                 && other.bone_mode() == character.bone_mode()
-                && other.has_same_weights(character);
+                && other.has_same_weights(character)
+                && other.has_same_bones(character);
             let infos: &[ClipInfo] = &machine.bound.infos;
             is_same.then(|| machine.output.offset_of(&theirs.output, infos, drift)).flatten()
         };

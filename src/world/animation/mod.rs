@@ -5,7 +5,9 @@
 mod animated_model;
 mod animation_resource;
 mod bone_mode;
+mod bone_sets;
 mod character;
+mod character_evaluation;
 mod character_pose;
 mod chunk_reader;
 mod clip_stream;
@@ -24,6 +26,7 @@ mod event_log;
 #[cfg(test)]
 mod event_tests;
 mod events;
+mod faults;
 #[cfg(test)]
 mod gltf_reference_tests;
 mod ground;
@@ -44,6 +47,9 @@ mod rig_source;
 mod root_motion;
 mod skeleton_view;
 mod slot_values;
+mod snapshot;
+#[cfg(test)]
+mod snapshot_tests;
 mod state_machine;
 mod statistics;
 #[cfg(test)]
@@ -56,8 +62,10 @@ use super::unit::{UnitId, Units};
 pub use animated_model::{AnimatedModel, ClipOrigin, NamedClip, Skin};
 pub use animation_resource::{ANIMATION_FILE, clip_warnings, refer_clip};
 pub use bone_mode::BoneMode;
+pub use bone_sets::BoneSetNames;
+use bone_sets::PartialMachines;
 pub use character::{Character, LAYERS_MAX};
-use character::{PoseContext, PoseScratch};
+use character_evaluation::{PoseContext, PoseScratch};
 pub use character_pose::CharacterPose;
 use clip_streams::ClipStreams;
 pub use clip_streams::STREAM_BYTES_MAX;
@@ -68,7 +76,7 @@ pub use engine_animation::ragdoll::{BODIES_MAX as RAGDOLL_BODIES_MAX, LyingSide}
 pub use engine_animation::{EventCue, ModelMatrix, palette};
 use engine_animation::{Skeleton, read_state_machine};
 use engine_foundation::tasks::TaskPool;
-use engine_foundation::{Error, Vec3, error};
+use engine_foundation::{Error, error};
 use engine_models::Model;
 use engine_resource::resource_kind::kind_names;
 use engine_resource::resource_name::ResourceName;
@@ -76,8 +84,9 @@ use evaluation_order::EvaluationOrder;
 use event_log::EventLog;
 pub(crate) use events::refer_to_cue;
 pub use events::{AnimationEvent, AnimationEvents, EVENTS_MAX, EventOrigin};
+use faults::Faults;
 use ground::Ground;
-pub use level_of_detail::{LEVEL_MAX, LevelOfDetail};
+pub use level_of_detail::{LEVEL_MAX, Lens, LevelOfDetail, Viewer};
 pub use merging::MergeOptions;
 use merging::MergeTable;
 pub use model_clips::{compile_clips, morph_ranges, scale_animation, skeleton_of, source_clip};
@@ -90,6 +99,7 @@ pub use ragdoll_update::{FACE_UP_VARIABLE, RagdollOptions};
 pub use root_motion::RootMode;
 pub use skeleton_view::SkeletonView;
 pub use slot_values::{part_index, slot_tolerances};
+pub use snapshot::AnimationSnapshot;
 pub use state_machine::{BoundMachine, CharacterMachine, STATE_MACHINE};
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -102,8 +112,8 @@ const CHARACTERS_MIN: usize = 32;
 pub struct AnimationStep<'a> {
     pub world: WorldId,
     pub seconds: f32,
-    /// Positions of the cameras that show the world, for levels of detail.
-    pub viewers: &'a [Vec3],
+    /// Cameras that show the world, for levels of detail.
+    pub viewers: &'a [Viewer],
     /// True if the update waits for the data of streamed clips: for deterministic runs.
     pub waits: bool,
 }
@@ -121,8 +131,10 @@ pub struct Animations {
     models: HashMap<String, Arc<AnimatedModel>>,
     /// State machines that characters use or used, by the names of the machine and of the model.
     machines: HashMap<(String, String), Arc<BoundMachine>>,
-    /// Number of machines that were bound.
+    /// Number of machines that were bound, to all bones or to a set of bones.
     bound_machines: usize,
+    /// Machines for sets of bones.
+    parts: PartialMachines,
     /// Events that characters have sent.
     pub events: AnimationEvents,
     /// Characters whose transitions and events are logged.
@@ -136,6 +148,8 @@ pub struct Animations {
     changed: Vec<u32>,
     /// Memory for the indices of events of a clip.
     found_events: Vec<u16>,
+    /// Faults of characters that the log has.
+    faults: Faults,
     /// Characters that show the pose of another one.
     merges: MergeTable,
     /// Memory of evaluations, one for each thread that has evaluated at the same time.
@@ -197,7 +211,10 @@ impl Animations {
             );
         }
         self.bound_machines += 1;
-        BoundMachine::new(name, self.bound_machines, machine, (&self.models[model], clips))
+        let model = &self.models[model];
+        let bound = BoundMachine::new(name, self.bound_machines, machine, (model, clips))?;
+        bound.report_lengths();
+        Ok(bound)
     }
 
     /// Returns the character of a unit, if it has one.
@@ -284,9 +301,7 @@ impl Animations {
         pool: &TaskPool,
     ) -> Result<(), Error> {
         let AnimationStep { world, seconds, waits, .. } = step;
-        for edited in units.scene.take_edited() {
-            self.note_edited(edited, units);
-        }
+        self.take_edited(units);
         for character in &mut self.characters {
             character.is_due = units.is_in(character.unit.row(), world);
         }
@@ -350,7 +365,8 @@ impl Animations {
         units: &mut Units,
         bodies: &mut PhysicsTables,
     ) {
-        let Animations { characters, events, found_events, .. } = self;
+        let Animations { characters, events, found_events, faults, parts, bound_machines, .. } =
+            self;
         events.begin_update();
         for character in characters.iter_mut().filter(|it| it.is_due) {
             let unit = character.unit;
@@ -361,15 +377,15 @@ impl Animations {
             if let Some(ragdoll) = &mut character.ragdoll {
                 ragdoll.set_world(unit.row(), units);
             }
-            let has_distance = character.detail.needs_distance() && !viewers.is_empty();
-            if has_distance || character.has_constraints() {
+            let has_viewers = character.detail.needs_viewers() && !viewers.is_empty();
+            if has_viewers || character.has_constraints() {
                 character.world = units.scene.root_pose(unit.row());
             }
-            let position = character.world.position;
-            let nearest = |nearest: f32, viewer: &Vec3| nearest.min(viewer.distance(position));
-            let distance = has_distance.then(|| viewers.iter().fold(f32::INFINITY, nearest));
-            character.take_turn(distance, seconds);
+            faults.check(character, units);
+            character.take_turn(if has_viewers { viewers } else { &[] }, seconds);
+            parts.choose(character, bound_machines);
         }
+        self.report_divisions();
         if !self.log.is_empty() {
             self.log_update(units);
         }
@@ -394,6 +410,7 @@ impl Animations {
     ) -> Result<(), Error> {
         let mut outcome = Ok(());
         self.order.note_reload();
+        self.parts.clear();
         // The pools of replaced machines are not used any more.
         self.scratches.lock().unwrap_or_else(PoisonError::into_inner).clear();
         let keys = self.machines.keys().filter(|(machine, model)| is_changed(machine, model));

@@ -79,6 +79,7 @@ pub fn compile_clips(model: &mut ModelData) -> Result<(), Error> {
             return Ok(());
         }
     };
+    model.warnings.extend(scale_warning(&skeleton));
     let morphs = morph_ranges(model);
     for animation in animations {
         let source = source_clip(&animation, &morphs);
@@ -90,6 +91,19 @@ pub fn compile_clips(model: &mut ModelData) -> Result<(), Error> {
         model.clips.push(ClipData { name: animation.name, bytes });
     }
     Ok(())
+}
+
+/// Returns a warning about nodes whose scale is 0 in the pose of the model.
+fn scale_warning(skeleton: &Skeleton) -> Option<String> {
+    let is_flat = |rest: &BoneTransform| rest.scale.abs().min_element() == 0.0;
+    let flat = skeleton.rest().iter().zip(skeleton.names()).filter(|(rest, _)| is_flat(rest));
+    let mut names = flat.map(|(_, name)| name);
+    let (first, others) = (names.next()?, names.count());
+    let others = if others > 0 { format!(", and that of {others} others") } else { String::new() };
+    Some(format!(
+        "the scale of node '{first}' is 0{others}: constraints and animations of other models have \
+         no effect below it"
+    ))
 }
 
 /// Scales an animation like the nodes at the top of its model.
@@ -170,6 +184,10 @@ fn source_track(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::animation::AnimatedModel;
+    use engine_animation::{ClipPlayer, Pose, model_matrices};
+    use engine_models::Model;
+    use engine_models::data::ModelNode;
 
     #[test]
     fn weights_become_a_curve_for_each_morph_target() {
@@ -191,5 +209,74 @@ mod tests {
         assert_eq!(read(0), (3, TrackProperty::Weight, 0.0, 0.5));
         assert_eq!(read(1), (4, TrackProperty::Weight, 1.0, 0.25));
         assert!(source_clip(&animation, &[]).tracks.is_empty());
+    }
+
+    /// A model of a chain of nodes that turn one another, as an arm with very many joints.
+    fn chain(nodes: usize) -> ModelData {
+        let node = |index: usize| ModelNode {
+            position: [0.0, 0.0, 0.01],
+            ..crate::animation::tests::node(
+                &format!("n{index}"),
+                index.checked_sub(1).map(|parent| parent as u32),
+            )
+        };
+        let turn = |node: usize| AnimationChannel {
+            node: node as u32,
+            track: ChannelTarget::Rotation,
+            between: KeyInterpolation::Linear,
+            times: vec![0.0, 1.0],
+            values: [Quat::IDENTITY, Quat::from_rotation_x(0.01)]
+                .map(|turn| turn.to_array())
+                .concat(),
+        };
+        let channels = (0..nodes).map(turn).collect();
+        let animations = vec![AnimationData { name: "bend".to_string(), channels }];
+        let nodes = (0..nodes).map(node).collect();
+        ModelData { nodes, animations, ..ModelData::default() }
+    }
+
+    #[test]
+    fn a_model_of_two_thousand_joints_plays() {
+        let mut data = chain(BONES_MAX);
+        compile_clips(&mut data).unwrap();
+        assert!(data.warnings.is_empty() && data.clips.len() == 1, "{:?}", data.warnings);
+        let model = Model { name: "worm".to_string(), data, meshes: vec![], materials: vec![] };
+        let model = AnimatedModel::read(&model).unwrap();
+        let clip = &model.clips[0].clip;
+        let mut player = ClipPlayer::new(clip, &model.skeleton);
+        player.seek(clip, 0.5);
+        let (mut pose, mut matrices) = (Pose::default(), Vec::new());
+        player.sample(&model.rest, &mut pose);
+        model_matrices(&model.skeleton, &pose, &mut matrices);
+        assert_eq!(matrices.len(), BONES_MAX);
+        // The joints lie on a circle: each turns by half of 0.01, and is 0.01 long.
+        let tip = Vec3::from_array(matrices[BONES_MAX - 1].transform_point([0.0; 3]));
+        let radius = 0.01 / (2.0 * 0.0025_f32.sin());
+        let angle = 0.005 * (BONES_MAX - 1) as f32;
+        let along = 2.0 * radius * (angle / 2.0).sin();
+        let first = Vec3::from_array(matrices[0].transform_point([0.0; 3]));
+        assert!((tip.distance(first) - along.abs()).abs() < 0.02, "{tip} {along}");
+    }
+
+    #[test]
+    fn animations_of_more_joints_are_left_out_with_a_warning() {
+        let mut data = chain(BONES_MAX + 1);
+        compile_clips(&mut data).unwrap();
+        assert!(data.clips.is_empty());
+        let wanted = "its animations are left out: it has 2049 nodes, and 2048 is the most that \
+                      can be animated (BONES_MAX)";
+        assert_eq!(data.warnings, [wanted]);
+    }
+
+    #[test]
+    fn nodes_without_scale_are_named() {
+        let mut data = chain(3);
+        data.nodes[1].scale = [1.0, 0.0, 1.0];
+        data.nodes[2].scale = [0.0; 3];
+        compile_clips(&mut data).unwrap();
+        assert_eq!(data.clips.len(), 1);
+        let wanted = "the scale of node 'n1' is 0, and that of 1 others: constraints and \
+                      animations of other models have no effect below it";
+        assert_eq!(data.warnings, [wanted]);
     }
 }

@@ -229,7 +229,7 @@ impl MorphScratch {
 
 #[cfg(test)]
 mod tests {
-    use super::super::character::PoseContext;
+    use super::super::character_evaluation::PoseContext;
     use super::super::model_clips::compile_clips;
     use super::super::{Character, PlayOptions};
     use super::*;

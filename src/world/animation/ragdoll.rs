@@ -164,6 +164,13 @@ impl CharacterRagdoll {
         !was_active
     }
 
+    /// Lets the animation move all bones, after the bodies were removed.
+    pub(super) fn end_at_once(&mut self) {
+        self.resize();
+        (self.phase, self.fade) = (Phase::Animated, 0.0);
+        self.changes = RagdollChanges::default();
+    }
+
     /// Returns true while bodies move the bones.
     pub fn is_active(&self) -> bool {
         matches!(self.phase, Phase::Beginning | Phase::Simulated)

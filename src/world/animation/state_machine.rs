@@ -119,6 +119,11 @@ impl BoundMachine {
         self.clips.get(usize::from(index)).map(|named| &named.clip)
     }
 
+    /// Returns the clips in the order of the machine.
+    pub(super) fn clips(&self) -> impl Iterator<Item = &Clip> {
+        self.clips.iter().map(|named| &named.clip)
+    }
+
     /// Returns true if a clip of the machine is streamed.
     pub(super) fn has_streams(&self) -> bool {
         self.clips.iter().any(|named| named.stream.is_some())
@@ -135,11 +140,12 @@ impl BoundMachine {
 pub struct MachinePools(Vec<PlayerPool>);
 
 impl MachinePools {
-    fn of(&mut self, machine: &BoundMachine) -> &mut PlayerPool {
-        if self.0.len() <= machine.number {
-            self.0.resize_with(machine.number + 1, PlayerPool::default);
+    /// Returns the pool with the number of a machine.
+    pub(super) fn pool(&mut self, number: usize) -> &mut PlayerPool {
+        if self.0.len() <= number {
+            self.0.resize_with(number + 1, PlayerPool::default);
         }
-        &mut self.0[machine.number]
+        &mut self.0[number]
     }
 }
 
@@ -249,7 +255,17 @@ impl CharacterMachine {
         let clip = |index: u16| bound.clip(index);
         let skeleton = &bound.model.skeleton;
         let rig = RigData { skeleton, rest: base, clip: &clip, masks: &bound.masks };
-        players.evaluate(output, &rig, pools.of(bound), evaluator, pose);
+        players.evaluate(output, &rig, pools.pool(bound.number), evaluator, pose);
+    }
+
+    /// Returns the players to their pool, while a set of bones is evaluated in place of all.
+    pub(super) fn release_players(&mut self, pools: &mut MachinePools) {
+        let CharacterMachine { bound, players, .. } = self;
+        let bound: &BoundMachine = bound;
+        let (skeleton, rest) = (&bound.model.skeleton, &bound.model.rest);
+        let clip = |index: u16| bound.clip(index);
+        let rig = RigData { skeleton, rest, clip: &clip, masks: &bound.masks };
+        players.release(&rig, pools.pool(bound.number));
     }
 
     /// Evaluates the weights of morph targets of the last update, after the pose.

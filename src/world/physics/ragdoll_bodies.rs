@@ -330,6 +330,11 @@ impl PhysicsTables {
         self.ragdoll(unit).is_some()
     }
 
+    /// Returns the actor of each body of a unit's ragdoll; none without a ragdoll.
+    pub fn ragdoll_body_actors(&self, unit: UnitId) -> &[Option<ActorId>] {
+        self.ragdoll(unit).map_or(&[], |bodies| &bodies.actors)
+    }
+
     /// Removes the bodies and joints of a unit's ragdoll. `location` is the script line.
     pub fn end_ragdoll(&mut self, unit: UnitId, frame: u64, location: &str) {
         let parts = self.parts.get_mut(unit.row() as usize).and_then(Option::as_deref_mut);

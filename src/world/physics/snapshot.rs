@@ -3,6 +3,7 @@
 use super::moving_platforms::CarriedMotion;
 use super::{Actor, ActorId, Mover, MoverId, PhysicsTables, PhysicsWorldId, SNAPSHOTS_MAX};
 use super::{Joint, JointId, SnapshotId, actor_of, step};
+use crate::animation::AnimationSnapshot;
 use crate::unit::{UnitId, Units};
 use engine_foundation::hash::StateHash;
 use engine_foundation::memory::limit;
@@ -12,7 +13,8 @@ use engine_physics::{CollisionFilter, JointId as SimulationJoint, SimulationSnap
 /// Estimated bytes of a snapshot per body, with its shapes and contacts.
 const BODY_BYTES: usize = 2048;
 
-/// Snapshot of a physics world: the simulation and the tables around it.
+/// Snapshot of a physics world: the simulation and the tables around it. The engine adds the
+/// characters of the world.
 pub struct PhysicsWorldSnapshot {
     pub(super) physics: PhysicsWorldId,
     simulation: SimulationSnapshot,
@@ -21,6 +23,8 @@ pub struct PhysicsWorldSnapshot {
     joints: Vec<(JointId, Joint)>,
     /// Units, each with true if its physics was disabled.
     units: Vec<(UnitId, bool)>,
+    /// The characters of the world.
+    pub animation: Option<AnimationSnapshot>,
 }
 
 impl PhysicsTables {
@@ -44,6 +48,7 @@ impl PhysicsTables {
             movers: movers.map(|(id, mover)| (MoverId(id), mover.clone())).collect(),
             joints: joints.map(|(id, joint)| (JointId(id), *joint)).collect(),
             units: units.map(|parts| (parts.unit, parts.disabled)).collect(),
+            animation: None,
         };
         self.snapshots.add(kept).map(SnapshotId).ok_or_else(|| {
             engine_foundation::error!(

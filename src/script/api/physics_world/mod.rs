@@ -115,14 +115,20 @@ Application.release_world(world)"#,
             "Destroys a joint. Its handle is stale afterwards.",
         )
         .when_full(),
-        func("snapshot", snapshot, &[PHYSICS], "Stores the whole state in memory, for `restore`."),
+        func(
+            "snapshot",
+            snapshot,
+            &[PHYSICS],
+            "Stores the whole state of the physics in memory, and that of the animation of the \
+             world's units, for `restore`.",
+        ),
         func(
             "restore",
             restore,
             &[PHYSICS, ("snapshot", "result of `snapshot`")],
             "Restores a state. The steps that follow repeat those that followed the snapshot, to \
-             the last bit. Actors that were destroyed since then stay destroyed, and actors that \
-             were created since then do not change.",
+             the last bit. Actors and units that were destroyed since then stay destroyed, and \
+             those that were created since then do not change.",
         ),
         func(
             "drop_snapshot",
@@ -294,7 +300,7 @@ fn destroy_joint(
 }
 
 fn snapshot(engine: &mut Engine, physics: PhysicsWorldId) -> Result<SnapshotId, Error> {
-    engine.worlds.physics.snapshot(physics)
+    engine.snapshot_physics(physics)
 }
 
 fn restore(engine: &mut Engine, physics: PhysicsWorldId, kept: SnapshotId) -> Result<(), Error> {

@@ -2,7 +2,6 @@
 
 use crate::api_row::{ModuleRows, func, more};
 use crate::argument::{Integer, TextArgument};
-use crate::value::ScriptValue;
 use engine_foundation::suggest::hint;
 use engine_foundation::{Error, error};
 use engine_runtime::Engine;
@@ -194,10 +193,10 @@ fn has_animation_blender(engine: &mut Engine, unit: UnitId) -> bool {
     engine.worlds.animations.of(unit.row()).is_some()
 }
 
-fn animation_names(engine: &mut Engine, unit: UnitId) -> ScriptValue {
+fn animation_names(engine: &mut Engine, unit: UnitId) -> Vec<String> {
     let character = engine.worlds.animations.of(unit.row());
     let clips = character.into_iter().flat_map(|character| character.model.own_clips());
-    ScriptValue::List(clips.map(|clip| ScriptValue::Text(clip.name.clone())).collect())
+    clips.map(|clip| clip.name.clone()).collect()
 }
 
 fn animation_get_length(

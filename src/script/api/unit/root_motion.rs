@@ -74,8 +74,9 @@ pub static UNIT: ModuleRows = more(
                 (
                     "lod",
                     "0 to evaluate the pose in every update of the world, 1 in every second, 2 in \
-                     every fourth, 3 in every eighth; nil by the distance to the camera, as the \
-                     field `lod_distance` of the component says",
+                     every fourth, 3 in every eighth, with the bones of that level in the field \
+                     `lod_bones` of the component; nil by the distance to the camera or the size \
+                     in its picture, as the fields `lod_distance` and `lod_size` say",
                 ),
             ],
             "Sets the level of detail of a unit's animation. State machines, events and root \

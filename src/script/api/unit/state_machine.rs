@@ -2,13 +2,18 @@
 
 use super::animation::character;
 use crate::api_row::{ModuleRows, func, hot, more};
-use crate::argument::{Integer, NameOrIndex, TextArgument};
+use crate::argument::{Argument, ArgumentError, Integer, NameOrIndex, TextArgument};
+use crate::context::ScriptContext;
+use crate::return_value::ReturnValue;
+use crate::types::{ApiType, ValueShape};
 use crate::value::ScriptValue;
 use engine_foundation::suggest::hint;
 use engine_foundation::{Error, error};
 use engine_runtime::{Engine, Worlds};
 use engine_world::animation::CharacterMachine;
 use engine_world::unit::{UnitId, Units};
+use mlua::ffi::lua_State;
+use std::ffi::c_int;
 
 const UNIT_ARG: (&str, &str) = ("unit", "a unit");
 const EVENT_ARG: (&str, &str) = ("event", "the name of an event, or its index");
@@ -188,12 +193,12 @@ pub(super) fn index_of(
     match which {
         NameOrIndex::Name(name) => find(machine, name.as_str()),
         NameOrIndex::Index(index) if (1..=count as i64).contains(index) => Ok(*index as u16 - 1),
-        NameOrIndex::Index(index) => Err(without_index(machine, *index, (noun, count))),
+        NameOrIndex::Index(index) => Err(index_error(machine, *index, (noun, count))),
     }
 }
 
 #[cold]
-fn without_index(machine: &CharacterMachine, index: i64, (noun, count): (&str, usize)) -> Error {
+fn index_error(machine: &CharacterMachine, index: i64, (noun, count): (&str, usize)) -> Error {
     error!(
         "the state machine '{}' has {count} {noun}s, and {index} is not the index of one",
         machine.bound.name
@@ -319,7 +324,7 @@ fn animation_layer_info(
     engine: &mut Engine,
     unit: UnitId,
     layer: Option<Integer>,
-) -> Result<ScriptValue, Error> {
+) -> Result<LayerTable, Error> {
     let machine = machine(engine, unit)?;
     let count = machine.bound.machine.layers().len();
     let layer = layer.map_or(1, |Integer(layer)| layer);
@@ -341,25 +346,63 @@ fn animation_layer_info(
         fields.push(("from".to_string(), ScriptValue::Text(from.to_string())));
         fields.push(("progress".to_string(), number(progress)));
     }
-    Ok(ScriptValue::Table(fields))
+    Ok(LayerTable(fields))
 }
 
-fn animation_get_state(engine: &mut Engine, unit: UnitId) -> Result<ScriptValue, Error> {
+/// A list of numbers, an array in Lua.
+struct NumberList(Vec<f64>);
+
+impl ReturnValue for NumberList {
+    const TYPES: &'static [ApiType] = &[NumberList::TYPE];
+    unsafe fn push(self, l: *mut lua_State, cx: &mut ScriptContext) -> Result<c_int, String> {
+        let numbers = self.0.into_iter().map(ScriptValue::Number).collect();
+        // SAFETY: as the caller promised.
+        unsafe { ScriptValue::List(numbers).push(l, cx) }
+    }
+}
+
+impl Argument for NumberList {
+    const TYPE: ApiType = ApiType::new("number[]", ValueShape::Boxed);
+    unsafe fn read(
+        l: *mut lua_State,
+        i: c_int,
+        cx: &ScriptContext,
+    ) -> Result<NumberList, ArgumentError> {
+        // SAFETY: as the caller promised.
+        let value = unsafe { ScriptValue::read(l, i, cx)? };
+        let number = |item: &ScriptValue| match item {
+            ScriptValue::Number(number) => Some(*number),
+            _ => None,
+        };
+        let numbers = match &value {
+            ScriptValue::List(items) => items.iter().map(number).collect(),
+            _ => None,
+        };
+        let numbers: Option<Vec<f64>> = numbers;
+        let refused = || ArgumentError::Message("must be a list of numbers".to_string());
+        numbers.map(NumberList).ok_or_else(refused)
+    }
+}
+
+/// A table about a layer of a state machine.
+struct LayerTable(Vec<(String, ScriptValue)>);
+
+impl ReturnValue for LayerTable {
+    const TYPES: &'static [ApiType] = &[ApiType::new("table", ValueShape::Boxed)];
+    unsafe fn push(self, l: *mut lua_State, cx: &mut ScriptContext) -> Result<c_int, String> {
+        // SAFETY: as the caller promised.
+        unsafe { ScriptValue::Table(self.0).push(l, cx) }
+    }
+}
+
+fn animation_get_state(engine: &mut Engine, unit: UnitId) -> Result<NumberList, Error> {
     let mut numbers = Vec::new();
     machine(engine, unit)?.save(&mut numbers);
-    Ok(ScriptValue::List(numbers.into_iter().map(ScriptValue::Number).collect()))
+    Ok(NumberList(numbers))
 }
 
-fn animation_set_state(engine: &mut Engine, unit: UnitId, state: ScriptValue) -> Result<(), Error> {
-    let ScriptValue::List(items) = state else {
-        return Err(error!("argument #2 'state' must be a list of numbers"));
-    };
-    let number = |item: &ScriptValue| match item {
-        ScriptValue::Number(number) => Ok(*number),
-        _ => Err(error!("argument #2 'state' must be a list of numbers")),
-    };
-    let numbers = items.iter().map(number).collect::<Result<Vec<f64>, Error>>()?;
-    machine(engine, unit)?.load(&numbers)
+fn animation_set_state(engine: &mut Engine, unit: UnitId, state: NumberList) -> Result<(), Error> {
+    machine(engine, unit)?.load(&state.0)
 }
 
 fn animation_get_seeds(engine: &mut Engine, unit: UnitId) -> Result<u64, Error> {

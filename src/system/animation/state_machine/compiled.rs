@@ -8,7 +8,7 @@ use engine_foundation::blob::{BlobReader, BlobWriter, unframe};
 use engine_foundation::{Error, error};
 
 /// Version of the compiled form. A change of this number recompiles every state machine.
-pub const STATE_MACHINE_VERSION: u32 = 2;
+pub const STATE_MACHINE_VERSION: u32 = 3;
 const MAGIC: [u8; 4] = *b"ASMC";
 
 /// Number in place of an optional index.

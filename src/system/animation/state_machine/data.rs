@@ -335,6 +335,17 @@ impl StateMachine {
         &self.clips
     }
 
+    /// Returns the state with an index. Panics if there is none.
+    pub fn state(&self, index: u16) -> &State {
+        &self.states[usize::from(index)]
+    }
+
+    /// Returns the line of the first expression that has divided by zero; once, and `None` if none
+    /// has.
+    pub fn take_zero_division(&self) -> Option<u32> {
+        self.table.take_zero_division()
+    }
+
     pub fn masks(&self) -> &[Mask] {
         &self.masks
     }

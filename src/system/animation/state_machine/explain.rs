@@ -4,6 +4,7 @@
 use super::data::*;
 use super::describe::event_text;
 use super::expression::Op;
+use super::runtime::ClipInfo;
 
 /// State in the description of a state machine.
 #[derive(Clone, PartialEq, Debug)]
@@ -179,6 +180,35 @@ impl StateMachine {
                 line: transition.line,
             });
         }
+    }
+
+    /// Returns the lines and the texts of warnings about states that would have to go on in time,
+    /// but play only clips without length. `clips` has an entry for each clip of the machine.
+    pub fn length_warnings(&self, clips: &[ClipInfo]) -> Vec<(u32, String)> {
+        let is_still =
+            |it: &StateClip| clips.get(usize::from(it.clip)).is_none_or(|clip| clip.seconds <= 0.0);
+        let warning = |state: &State| {
+            let plays = matches!(
+                state.kind,
+                StateKind::Blend | StateKind::RandomClip | StateKind::ClipChoice
+            );
+            if !plays || !state.clips.iter().all(is_still) {
+                return None;
+            }
+            let effect = if self.leaving(state).any(|transition| transition.event.is_none()) {
+                "'on_end' leaves it at once"
+            } else if state.looping == Some(true) {
+                "there is nothing to repeat"
+            } else if !state.events.is_empty() {
+                "its 'events' are all at its start"
+            } else {
+                return None;
+            };
+            let name = &self.clips[usize::from(state.clips[0].clip)].name;
+            let text = format!("state '{}': '{name}' is 0 seconds long: {effect}", state.name);
+            Some((state.line, text))
+        };
+        self.states.iter().filter_map(warning).collect()
     }
 
     /// Returns, for each state, true if some sequence of events leads to it.

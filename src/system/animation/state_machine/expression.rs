@@ -5,6 +5,7 @@ use super::compiled::{read_u16, write_floats};
 use super::match_weight::{MatchWindow, point_weight};
 use engine_foundation::blob::{BlobReader, BlobWriter};
 use engine_foundation::{Error, error};
+use std::sync::atomic::{AtomicU32, Ordering};
 
 /// Maximum number of values on the stack of an expression.
 pub const EXPRESSION_STACK_MAX: usize = 16;
@@ -139,10 +140,64 @@ pub struct Expression {
     pub(super) count: u32,
 }
 
+/// The first operation of a table that has divided by zero, for one message. Threads that evaluate
+/// at the same time agree on the one with the lowest index.
+#[derive(Debug)]
+struct ZeroDivision(AtomicU32);
+
+impl ZeroDivision {
+    /// Nothing has divided by zero.
+    const NONE: u32 = u32::MAX;
+    /// A division was taken; later ones are not kept.
+    const TAKEN: u32 = 0;
+
+    #[cold]
+    fn note(&self, op: usize) {
+        let number = op as u32 + 1;
+        if number < self.0.load(Ordering::Relaxed) {
+            self.0.fetch_min(number, Ordering::Relaxed);
+        }
+    }
+
+    /// Returns the index of the operation, once.
+    fn take(&self) -> Option<u32> {
+        match self.0.load(Ordering::Relaxed) {
+            ZeroDivision::NONE | ZeroDivision::TAKEN => None,
+            number => {
+                self.0.store(ZeroDivision::TAKEN, Ordering::Relaxed);
+                Some(number - 1)
+            }
+        }
+    }
+}
+
+impl Default for ZeroDivision {
+    fn default() -> ZeroDivision {
+        ZeroDivision(AtomicU32::new(ZeroDivision::NONE))
+    }
+}
+
+/// A copy has divided nothing.
+impl Clone for ZeroDivision {
+    fn clone(&self) -> ZeroDivision {
+        ZeroDivision::default()
+    }
+}
+
+/// The data of two tables is equal whatever was evaluated.
+impl PartialEq for ZeroDivision {
+    fn eq(&self, _: &ZeroDivision) -> bool {
+        true
+    }
+}
+
 /// Operations of all expressions of a state machine, with the data of the match functions.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct ExpressionTable {
     pub(super) ops: Vec<Op>,
+    /// First operation and line in the file of each expression, in ascending order.
+    pub(super) lines: Vec<(u32, u32)>,
+    zero_division: ZeroDivision,
     pub(super) windows: Vec<MatchWindow>,
     pub(super) points: Vec<[f32; 2]>,
 }
@@ -156,7 +211,15 @@ impl ExpressionTable {
     /// Returns the value of an expression. It is finite if the variables are.
     #[inline]
     pub fn evaluate(&self, expression: Expression, variables: &[f32]) -> f32 {
-        self.evaluate_ops(self.ops(expression), variables)
+        self.evaluate_ops(self.ops(expression), expression.start as usize, variables)
+    }
+
+    /// Returns the line of the first expression that has divided by zero; once, and `None` if none
+    /// has.
+    pub fn take_zero_division(&self) -> Option<u32> {
+        let op = self.zero_division.take()?;
+        let known = self.lines.partition_point(|(start, _)| *start <= op);
+        Some(known.checked_sub(1).map_or(0, |index| self.lines[index].1))
     }
 
     /// Returns the value of an optional expression, or `default`.
@@ -165,15 +228,23 @@ impl ExpressionTable {
         it.map_or(default, |expression| self.evaluate(expression, variables))
     }
 
-    pub(super) fn evaluate_ops(&self, ops: &[Op], variables: &[f32]) -> f32 {
+    /// Returns the value of operations, the first of which has the index `start`.
+    pub(super) fn evaluate_ops(&self, ops: &[Op], start: usize, variables: &[f32]) -> f32 {
         // The check of the code limits `top`; the mask spares a second check for each access.
         const MASK: usize = EXPRESSION_STACK_MAX - 1;
         let mut stack = [0.0f32; EXPRESSION_STACK_MAX];
         let mut top = 0usize;
-        for op in ops {
+        for (index, op) in ops.iter().enumerate() {
             let (arguments, result) = match *op {
                 Op::Number(number) => (0, number),
                 Op::Variable(variable) => (0, variables[usize::from(variable)]),
+                Op::Plain(PlainOp::Divide) => {
+                    let [a, b] = [2, 1].map(|depth| stack[top.wrapping_sub(depth) & MASK]);
+                    if b == 0.0 {
+                        self.zero_division.note(start + index);
+                    }
+                    (2, PlainOp::Divide.apply([a, b, 0.0]))
+                }
                 Op::Plain(plain) => {
                     let count = plain.arguments();
                     let base = top.wrapping_sub(count);
@@ -260,6 +331,10 @@ impl ExpressionTable {
             write_floats(writer, &[from, to, fall_before, fall_after]);
         });
         writer.list(&self.points, |writer, point| write_floats(writer, point));
+        writer.list(&self.lines, |writer, (start, line)| {
+            writer.u32(*start);
+            writer.u32(*line);
+        });
     }
 
     pub(super) fn read(reader: &mut BlobReader) -> Result<ExpressionTable, Error> {
@@ -288,6 +363,10 @@ impl ExpressionTable {
         })?;
         let points =
             reader.list_at_most(limit, |reader| Ok([reader.finite()?, reader.finite()?]))?;
-        Ok(ExpressionTable { ops, windows, points })
+        let lines = reader.list_at_most(limit, |reader| Ok((reader.u32()?, reader.u32()?)))?;
+        if !lines.is_sorted() {
+            return Err(error!("it is damaged: the lines of the expressions are not in order"));
+        }
+        Ok(ExpressionTable { ops, windows, points, lines, ..ExpressionTable::default() })
     }
 }

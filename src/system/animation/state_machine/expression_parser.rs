@@ -54,12 +54,13 @@ pub struct MatchGroup {
     points: Vec<(Vec<Op>, usize, [f32; 2])>,
 }
 
-/// Parses an expression into the table. `group` collects the match functions of a blend.
+/// Parses an expression at a line of its file into the table. `group` collects the match functions
+/// of a blend.
 ///
 /// # Errors
 /// Returns a message that names the token and its column.
 pub fn parse(
-    text: &str,
+    (text, line): (&str, usize),
     variables: &[&str],
     table: &mut ExpressionTable,
     group: &mut MatchGroup,
@@ -78,10 +79,9 @@ pub fn parse(
         return Err(parser.error(Some(token), "the expression is complete before it"));
     }
     let mut ops = parser.ops;
-    let constant = ops.iter().all(|op| matches!(op, Op::Number(_) | Op::Plain(_)));
     check_size(&ops)?;
-    if constant {
-        ops = vec![Op::Number(table.evaluate_ops(&ops, &[]))];
+    if is_constant(&ops) {
+        ops = vec![Op::Number(table.evaluate_ops(&ops, 0, &[]))];
     }
     if table.ops.len() + ops.len() > MACHINE_OPS_MAX {
         return Err(format!(
@@ -91,7 +91,13 @@ pub fn parse(
     let start = table.ops.len();
     let expression = Expression { start: start as u32, count: ops.len() as u32 };
     table.ops.extend(ops);
+    table.lines.push((expression.start, line as u32));
     Ok(expression)
+}
+
+/// Returns true if the operations depend on no variable.
+fn is_constant(ops: &[Op]) -> bool {
+    ops.iter().all(|op| matches!(op, Op::Number(_) | Op::Plain(_)))
 }
 
 fn check_size(ops: &[Op]) -> Result<(), String> {
@@ -275,11 +281,25 @@ impl<'a> Parser<'a> {
                 break;
             };
             self.next += 1;
+            let divisor = self.ops.len();
             self.binary(precedence)?;
+            if op == PlainOp::Divide && self.is_zero(divisor)? {
+                return Err(self.error(Some(token), "it divides by 0"));
+            }
             self.ops.push(Op::Plain(op));
         }
         self.depth -= 1;
         Ok(())
+    }
+
+    /// Returns true if the operations from `start` on are a constant that is 0.
+    fn is_zero(&self, start: usize) -> Result<bool, String> {
+        let ops = &self.ops[start..];
+        if !is_constant(ops) {
+            return Ok(false);
+        }
+        check_size(ops)?;
+        Ok(self.table.evaluate_ops(ops, 0, &[]) == 0.0)
     }
 
     fn unary(&mut self) -> Result<(), String> {
@@ -373,13 +393,13 @@ impl<'a> Parser<'a> {
         for (index, start) in starts.iter().enumerate().skip(matched) {
             let end = starts.get(index + 1).copied().unwrap_or(self.ops.len());
             let ops = &self.ops[*start..end];
-            if !ops.iter().all(|op| matches!(op, Op::Number(_) | Op::Plain(_))) {
+            if !is_constant(ops) {
                 let number = index + 1;
                 let message = format!("argument {number} must be a number without variables");
                 return Err(self.error(Some(token), &message));
             }
             check_size(ops)?;
-            constants.push(self.table.evaluate_ops(ops, &[]));
+            constants.push(self.table.evaluate_ops(ops, 0, &[]));
         }
         self.ops.truncate(starts[matched]);
         let code = self.ops[starts[0]..].to_vec();

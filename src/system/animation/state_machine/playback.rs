@@ -81,6 +81,8 @@ pub struct StateMachineOutput {
     pub ragdolls: Vec<RagdollOutput>,
     /// Weight of each constraint of the machine: 0 to 1.
     pub constraints: Vec<f32>,
+    /// A state whose clips have weights that sum to 0, so that its first clip is shown.
+    pub without_weights: Option<u16>,
     /// Weights of the constraints of the layer in work.
     layer_constraints: Vec<f32>,
 }
@@ -113,6 +115,7 @@ impl StateMachineState {
         output.samples.clear();
         output.layers.clear();
         output.ragdolls.clear();
+        output.without_weights = None;
         output.constraints.clear();
         output.constraints.resize(machine.constraints.len(), 0.0);
         self.start(machine, sent);
@@ -272,6 +275,8 @@ struct ClipWeights {
     main: usize,
     /// Weighted mean of the lengths in seconds.
     seconds: f32,
+    /// True if the weights sum to 0 although one clip is always shown.
+    is_empty: bool,
 }
 
 impl<'a> Update<'a> {
@@ -298,7 +303,7 @@ impl<'a> Update<'a> {
             main = usize::from(choice).min(state.clips.len() - 1);
             weights[main] = 1.0;
             seconds = length(self.clip(state.clips[main].clip));
-            return ClipWeights { weights, main, seconds };
+            return ClipWeights { weights, main, seconds, is_empty: false };
         }
         let most_weight = if state.additive { 1.0 } else { WEIGHT_MAX };
         for (index, clip) in state.clips.iter().enumerate() {
@@ -324,7 +329,7 @@ impl<'a> Update<'a> {
                 weights[0] = 1.0;
             }
         }
-        ClipWeights { weights, main, seconds }
+        ClipWeights { weights, main, seconds, is_empty: !state.additive && sum <= 0.0 }
     }
 
     /// Returns the clip of a track with the greatest weight.
@@ -384,7 +389,11 @@ impl Track {
         if state.clips.is_empty() {
             return Boundary::without_time(dt);
         }
-        let ClipWeights { weights, main, seconds } = update.clip_weights(state, self.choice);
+        let found = update.clip_weights(state, self.choice);
+        let ClipWeights { weights, main, seconds, is_empty } = found;
+        if is_empty {
+            update.output.without_weights = Some(self.state);
+        }
         self.seconds = seconds;
         let (clock, boundary) = match state.kind {
             StateKind::Time(expression) => {

@@ -108,6 +108,11 @@ impl SamplePlayers {
         found.and_then(|found| found.player.as_ref())
     }
 
+    /// Returns all players to the pool.
+    pub fn release(&mut self, rig: &RigData, pool: &mut PlayerPool) {
+        self.truncate(0, rig, pool);
+    }
+
     /// Returns the players from a number on to the pool.
     pub(super) fn truncate(&mut self, count: usize, rig: &RigData, pool: &mut PlayerPool) {
         for unused in self.players.drain(count.min(self.players.len())..) {

@@ -300,7 +300,8 @@ impl<'a> Builder<'a> {
             }
         };
         let table = &mut self.machine.table;
-        let parsed = expression_parser::parse(&text, &self.variable_names, table, group);
+        let parsed =
+            expression_parser::parse((&text, value.line()), &self.variable_names, table, group);
         match parsed {
             Ok(expression) => Ok(Some(expression)),
             Err(message) => {

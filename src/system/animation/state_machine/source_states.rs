@@ -1,6 +1,7 @@
 //! Compiler of the states and groups of a layer.
 
 use super::data::*;
+use super::expression::{Expression, Op};
 use super::expression_parser::MatchGroup;
 use super::source::{Builder, Member, Scope};
 use super::source_fields::SourceFields;
@@ -356,6 +357,7 @@ impl<'a> Builder<'a> {
             clips.push(StateClip { clip: self.clip(&entry, "clip")?, weight });
         }
         self.finish_group(fields, group)?;
+        self.check_weights(fields, weight_key, clips.iter().map(|clip| clip.weight))?;
         Ok(clips)
     }
 
@@ -408,13 +410,31 @@ impl<'a> Builder<'a> {
         Ok(clips)
     }
 
+    /// Returns an error if all weights are numbers that are not above 0.
+    fn check_weights(
+        &self,
+        fields: &SourceFields<'a>,
+        key: &str,
+        mut weights: impl Iterator<Item = Option<Expression>>,
+    ) -> Result<(), Error> {
+        let ops = |weight: Expression| self.machine.table.ops(weight);
+        let is_zero = |weight: Option<Expression>| {
+            weight
+                .is_some_and(|weight| matches!(ops(weight), [Op::Number(number)] if *number <= 0.0))
+        };
+        match key == "weight" && weights.all(is_zero) {
+            true => Err(fields.block_error("all its weights are 0: nothing would be shown")),
+            false => Ok(()),
+        }
+    }
+
     /// Reads the entries of a random or conditional choice of states.
     fn selection(
         &mut self,
         fields: &SourceFields<'a>,
         kind: &str,
         scope: usize,
-    ) -> Result<Vec<(u16, Option<super::expression::Expression>)>, Error> {
+    ) -> Result<Vec<(u16, Option<Expression>)>, Error> {
         let state = self.machine.states.len();
         let weight_key = if kind == "random" { "weight" } else { "if" };
         let limit = (STATE_CLIPS_MAX, "STATE_CLIPS_MAX");
@@ -428,6 +448,7 @@ impl<'a> Builder<'a> {
             targets.push((0, weight));
         }
         self.finish_group(fields, group)?;
+        self.check_weights(fields, weight_key, targets.iter().map(|(_, weight)| *weight))?;
         Ok(targets)
     }
 }

@@ -188,7 +188,8 @@ impl<'a> Builder<'a> {
         group: &mut MatchGroup,
     ) -> Result<Expression, Error> {
         let table = &mut self.machine.table;
-        expression_parser::parse(text, &self.variable_names, table, group)
+        let text_at = (text, fields.value.line());
+        expression_parser::parse(text_at, &self.variable_names, table, group)
             .map_err(|message| fields.block_error(&format!("expression '{text}': {message}")))
     }
 

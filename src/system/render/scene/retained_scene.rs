@@ -194,7 +194,7 @@ impl RetainedScene {
             self.move_to(library, *slot, pose);
         }
         for update in &frame.skins {
-            self.set_palette(library, update, &frame.palettes);
+            self.set_palette(library, update, frame.palettes.matrices());
         }
         for update in &frame.morphs {
             self.set_weights(library, update, &frame.morph_weights);

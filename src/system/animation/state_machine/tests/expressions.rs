@@ -9,7 +9,7 @@ const VARIABLES: [&str; 3] = ["speed", "x", "y"];
 fn value(text: &str, variables: [f32; 3]) -> f32 {
     let mut table = ExpressionTable::default();
     let mut group = MatchGroup::default();
-    let expression = match parse(text, &VARIABLES, &mut table, &mut group) {
+    let expression = match parse((text, 1), &VARIABLES, &mut table, &mut group) {
         Ok(expression) => expression,
         Err(message) => panic!("{text}: {message}"),
     };
@@ -22,8 +22,10 @@ fn value(text: &str, variables: [f32; 3]) -> f32 {
 fn weights(texts: &[&str], variables: [f32; 3]) -> Vec<f32> {
     let mut table = ExpressionTable::default();
     let mut group = MatchGroup::default();
-    let all: Vec<_> =
-        texts.iter().map(|text| parse(text, &VARIABLES, &mut table, &mut group).unwrap()).collect();
+    let all: Vec<_> = texts
+        .iter()
+        .map(|text| parse((text, 1), &VARIABLES, &mut table, &mut group).unwrap())
+        .collect();
     group.finish(&mut table).unwrap();
     all.iter().map(|expression| table.evaluate(*expression, &variables)).collect()
 }
@@ -60,7 +62,6 @@ fn expressions_have_the_usual_precedence() {
 #[test]
 fn results_are_always_finite() {
     for text in [
-        "1 / 0",
         "speed / x",
         "x / x",
         "999999999 * 999999999 * 999999999 * 999999999 * 999999999",
@@ -72,7 +73,7 @@ fn results_are_always_finite() {
         let result = value(text, [1e9, 0.0, 0.0]);
         assert!(result.is_finite(), "{text} is {result}");
     }
-    assert_eq!(value("1 / 0 + 2", [0.0; 3]), 2.0);
+    assert_eq!(value("1 / x + 2", [0.0; 3]), 2.0);
     assert_eq!(value("speed / x", [5.0, 0.0, 0.0]), 0.0);
 }
 
@@ -144,6 +145,9 @@ fn errors_name_the_token() {
         ("1e99", "column 1: '1e99' is no number from 0 to 1000000000"),
         ("1.2.3", "column 1: '1.2.3' is no number"),
         ("speed # 2", "column 7: unexpected '#'"),
+        ("1 / 0", "column 3: unexpected '/': it divides by 0"),
+        ("2 + speed / (3 - 3) * x", "column 11: unexpected '/': it divides by 0"),
+        ("match(speed, 1 / 0)", "column 16: unexpected '/': it divides by 0"),
         ("and 1", "column 1: unexpected 'and'"),
         (&deep, "nested more than 32 deep (EXPRESSION_DEPTH_MAX)"),
         (&long, "at most 128 (EXPRESSION_OPS_MAX)"),
@@ -151,11 +155,37 @@ fn errors_name_the_token() {
         (&right, "needs more than 16 values at once (EXPRESSION_STACK_MAX)"),
     ] {
         let mut table = ExpressionTable::default();
-        let error = parse(text, &VARIABLES, &mut table, &mut MatchGroup::default()).unwrap_err();
+        let error =
+            parse((text, 1), &VARIABLES, &mut table, &mut MatchGroup::default()).unwrap_err();
         assert!(error.contains(wanted), "{text}: {error}");
     }
     assert!(
-        parse(&wide, &VARIABLES, &mut ExpressionTable::default(), &mut MatchGroup::default())
-            .is_ok()
+        parse(
+            (wide.as_str(), 1),
+            &VARIABLES,
+            &mut ExpressionTable::default(),
+            &mut MatchGroup::default()
+        )
+        .is_ok()
     );
+}
+
+#[test]
+fn the_first_division_by_zero_is_reported_once() {
+    let text = "variables = { x = 0 y = 1 }\nlayers = [ { weight = \"1 / y\" states = {\n\
+                a = { clip = \"a\" speed = \"2 / x\" }\n b = { clip = \"b\" } } } ]";
+    let mut it = super::Character::new(text, &[]);
+    assert_eq!(it.machine.take_zero_division(), None);
+    it.set("y", 0.0);
+    it.update(0.1);
+    // The weight of the layer is before the speed in the file.
+    assert_eq!(it.machine.take_zero_division(), Some(2));
+    it.update(0.1);
+    assert_eq!(it.machine.take_zero_division(), None, "once");
+    let read = super::read_state_machine(&it.machine.write()).unwrap();
+    assert_eq!(read, it.machine, "lines are stored");
+    it.machine = read;
+    it.set("y", 1.0);
+    it.update(0.1);
+    assert_eq!(it.machine.take_zero_division(), Some(3));
 }
