@@ -309,8 +309,8 @@ impl Interrupt {
         self.lines.load(SeqCst) || self.debugged.load(SeqCst)
     }
 
-    /// Returns the CPU time that the callback of a turn has used at a time: none at the first check,
-    /// as if it began then.
+    /// Returns the CPU time that the callback of a turn has used at a time: none at the first
+    /// check, as if it began then.
     fn used_micros(&self, turn: u64, now: u64) -> u64 {
         let previous = self.started_micros.compare_exchange(UNSEEN, now, SeqCst, SeqCst);
         if previous.is_ok() && self.turn.load(SeqCst) != turn {

@@ -38,7 +38,7 @@ pub(super) struct Detour {
     seconds: f32,
 }
 
-/// What an agent knows about what holds it back.
+/// Knowledge of an agent about obstacles that hold it back.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 pub(super) struct Held {
     /// Way against its direction that physics has moved it since its last step, in metres.

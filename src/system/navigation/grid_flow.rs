@@ -200,8 +200,8 @@ impl NavigationGrid {
     }
 
     fn fill_by_buckets(&self, distances: &mut [f32], targets: &[u32], count: usize) {
-        // Each cell waits with its distance: a cell whose distance is another one by now was reached
-        // on a shorter way, and waits a second time.
+        // Each cell waits with its distance. A cell whose distance is another one by now was
+        // reached on a shorter way, and waits a second time.
         let mut buckets: Vec<Vec<(u32, f32)>> = vec![Vec::new(); count];
         let width = 1.0 / self.least;
         buckets[0].extend(targets.iter().map(|node| (*node, 0.0)));
