@@ -78,8 +78,8 @@ describe("the hero", function()
       Unit.disable_animation_state_machine(person.figure.unit)
     end
     test.seconds(1)
-    local hear, steps, history = on_animation_event, 0, Sound.history()
-    function on_animation_event(unit, event)
+    local hear, steps, history = _G.on_animation_event, 0, Sound.history()
+    _G.on_animation_event = function(unit, event)
       if unit == Hero.figure.unit and event == "step" then steps = steps + 1 end
       hear(unit, event)
     end
@@ -87,7 +87,7 @@ describe("the hero", function()
     local ok, problem = pcall(walk, Vector3(-3, -11, 0), { "w" }, 3)
     local walked = steps
     test.seconds(2)
-    on_animation_event = hear
+    _G.on_animation_event = hear
     assert.is_true(ok, problem)
     assert.is_true(walked >= 4 and walked <= 9, walked .. " steps")
     assert.equals(walked, steps, "it stands")
