@@ -194,8 +194,8 @@ fn functions(text: &str, of_type: &str) -> BTreeSet<String> {
     found
 }
 
-/// Returns the parts of a file of which a build compiles one: its modules `platform`, each for other
-/// systems, or else the whole file.
+/// Returns the parts of a file of which a build compiles one: its modules `platform`, each for
+/// other systems, or else the whole file.
 fn platform_parts(text: &str) -> Vec<&str> {
     let modules: Vec<&str> = text.split("\nmod platform {\n").skip(1).collect();
     if modules.is_empty() { vec![text] } else { modules }
