@@ -6,10 +6,10 @@
 #
 # --engine also times the workloads with an engine. --list prints each line of Lua that needs
 # LuaJIT, and each test that fails. It needs:
-#   LUA_SOURCE  the folder with the C sources of Lua 5.1.5: the `src` folder of its archive, or the
-#               folder `lua-5.1.5` of the crate lua-src
-#   ZIG         the command of zig 0.14 or later, `zig` if it is not set; for example
-#               `python3 -m ziglang`
+#   LUA_SOURCE  the folder `lua-5.1.5` of the crate lua-src, with C sources that compile for WASI:
+#               Lua's own use functions that WASI lacks
+#   ZIG         the command of zig, `zig` if it is not set; for example `python3 -m ziglang`. Tried
+#               with 0.17
 #   node        version 20 or later
 set -euo pipefail
 
@@ -38,7 +38,7 @@ need() {
   exit 2
 }
 
-[[ -n ${LUA_SOURCE:-} ]] || need "set LUA_SOURCE to the folder with the C sources of Lua 5.1.5"
+[[ -n ${LUA_SOURCE:-} ]] || need "set LUA_SOURCE to the folder lua-5.1.5 of the crate lua-src"
 grep -qs '"Lua 5\.1' "$LUA_SOURCE/lua.h" || need "there is no lua.h of Lua 5.1 in $LUA_SOURCE"
 read -ra zig <<< "${ZIG:-zig}"
 "${zig[@]}" version > /dev/null 2>&1 ||
