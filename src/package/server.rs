@@ -12,6 +12,17 @@ const BUNDLE: &str = "game.bundle";
 /// Options of a server: no window, frames by the clock.
 const OPTIONS: &str = "--headless --realtime";
 
+/// Instructions for containers. The first process of a container ignores a signal for which it has
+/// no handler, and the engine has none before the game runs.
+const CONTAINER_NOTES: &str = "
+Containerfile describes a container image; its first lines have the commands.
+- Use `docker run --init`: otherwise, SIGTERM does not end a server that still loads.
+- The server runs as user 65534. If /saves is a folder of the machine instead of a volume
+  (`-v FOLDER:/saves`), run `chown 65534:65534 FOLDER` first.
+- With `--tools`, the server listens on 127.0.0.1 of the container, which published ports do not
+  reach. Use the network of the machine (`docker run --network host`) or a tool in the container.
+";
+
 /// Returns the files of the archive, below its one folder.
 pub fn portable(game: &GameFiles, engine: &EngineFile, bundle: Content) -> Archive {
     let mut archive = Archive::default();
@@ -42,7 +53,7 @@ fn container_file(game: &GameFiles, glibc: Option<(u32, u32)>) -> String {
     format!(
         "# Image of the server, built in this folder: docker build -f Containerfile -t \
          {name}-server .\n\
-         # A run of it: docker run --rm -v {name}-saves:/saves {name}-server --seed 7 -- \
+         # A run of it: docker run --rm --init -v {name}-saves:/saves {name}-server --seed 7 -- \
          arguments\n\
          # The engine needs {glibc}libgcc.\n\
          FROM debian:stable-slim\n\
@@ -77,7 +88,7 @@ fn notes(game: &GameFiles, engine: &EngineFile) -> String {
         game.settings.version_text()
     );
     if engine.platform == "linux" {
-        text += "\nContainerfile describes a container image; its first line has the command.\n";
+        text += CONTAINER_NOTES;
     }
     text
 }

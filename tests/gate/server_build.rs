@@ -38,6 +38,16 @@ const TWIN_TYPES: &[(&str, &str, &str)] = &[
     ("RenderThread", "src/system/render/thread.rs", "src/system/render/no_gpu.rs"),
 ];
 
+/// Free functions that several files of a crate have. A build compiles one of these files.
+const TWIN_FUNCTIONS: &[(&str, &[&str])] = &[(
+    "opener",
+    &[
+        "src/system/sound/alsa.rs",
+        "src/system/sound/system_output.rs",
+        "src/system/sound/no_output.rs",
+    ],
+)];
+
 /// Names of libraries, each with its features.
 type Libraries = BTreeMap<String, BTreeSet<String>>;
 
@@ -184,6 +194,21 @@ fn functions(text: &str, of_type: &str) -> BTreeSet<String> {
     found
 }
 
+/// Returns the parts of a file of which a build compiles one: its modules `platform`, each for
+/// other systems, or else the whole file.
+fn platform_parts(text: &str) -> Vec<&str> {
+    let modules: Vec<&str> = text.split("\nmod platform {\n").skip(1).collect();
+    if modules.is_empty() { vec![text] } else { modules }
+}
+
+/// Returns a public free function with its parameters' types and its result, or `None`.
+fn free_function(text: &str, name: &str) -> Option<String> {
+    let text = code(&without_tests(text), false);
+    let (_, rest) = text.split_once(&format!("\npub fn {name}("))?;
+    let (signature, _) = rest.split_once(" {")?;
+    Some(without_names(&format!("{name}({signature}")))
+}
+
 /// Returns a signature without the names of parameters.
 fn without_names(signature: &str) -> String {
     let (name, rest) = signature.split_once('(').unwrap_or((signature, ""));
@@ -200,12 +225,31 @@ fn types_of_servers_have_the_functions_of_the_desktop() {
     let read = |path: &str| std::fs::read_to_string(root().join(path)).expect("the file is there");
     let mut found = Vec::new();
     for (name, path, server_path) in TWIN_TYPES {
-        let (own, servers) = (functions(&read(path), name), functions(&read(server_path), name));
-        assert!(own.len() > 2, "{path}: the functions of {name} were found: {own:?}");
-        found.extend(own.difference(&servers).map(|it| format!("{server_path}: no {name}::{it}")));
-        found.extend(servers.difference(&own).map(|it| format!("{path}: no {name}::{it}")));
+        let servers = functions(&read(server_path), name);
+        for part in platform_parts(&read(path)) {
+            let own = functions(part, name);
+            assert!(own.len() > 2, "{path}: the functions of {name} were found: {own:?}");
+            let missing = own.difference(&servers);
+            found.extend(missing.map(|it| format!("{server_path}: no {name}::{it}")));
+            found.extend(servers.difference(&own).map(|it| format!("{path}: no {name}::{it}")));
+        }
     }
-    check_findings(found, "give both types the same public functions");
+    check_findings(found, "give both types the same public functions, on every system");
+}
+
+#[test]
+fn functions_of_servers_have_the_form_of_the_desktop() {
+    let read = |path: &str| std::fs::read_to_string(root().join(path)).expect("the file is there");
+    let mut found = Vec::new();
+    for (name, paths) in TWIN_FUNCTIONS {
+        let forms: Vec<_> = paths.iter().map(|path| free_function(&read(path), name)).collect();
+        assert!(forms[0].is_some(), "{}: the function {name} was found", paths[0]);
+        let others = paths.iter().zip(&forms).filter(|(_, form)| **form != forms[0]);
+        found.extend(others.map(|(path, form)| {
+            format!("{path}: {form:?} differs from {:?} of {}", forms[0], paths[0])
+        }));
+    }
+    check_findings(found, "give the function the same parameters and result in each of the files");
 }
 
 /// The engine knows the mark backwards only, so that it is in no executable for players.
@@ -263,4 +307,22 @@ fn planted_errors_in_the_build_for_servers_are_found() {
     let text =
         "impl C {\n    pub fn open(\n        a: A,\n        _: u8,\n    ) -> io::Result<C> {\n";
     assert_eq!(functions(text, "C"), BTreeSet::from(["open(A, u8) -> io::Result<C>".to_string()]));
+}
+
+#[test]
+fn planted_differences_between_platforms_are_found() {
+    let text = "use a;\n#[cfg(unix)]\nmod platform {\n    impl A {\n        pub fn f() {\n        \
+                }\n        pub fn g() {\n        }\n    }\n}\n\n#[cfg(not(unix))]\nmod platform \
+                {\n    impl A {\n        pub fn f() {}\n    }\n}\n";
+    let parts: Vec<_> = platform_parts(text).iter().map(|part| functions(part, "A")).collect();
+    let names = |names: &[&str]| names.iter().map(|it| it.to_string()).collect::<BTreeSet<_>>();
+    assert_eq!(parts, [names(&["f()", "g()"]), names(&["f()"])]);
+    assert_eq!(platform_parts("impl A {\n}\n").len(), 1);
+    let check = |text: &str, wanted: Option<&str>| {
+        assert_eq!(free_function(text, "open").as_deref(), wanted, "{text}");
+    };
+    check("//! F\n\npub fn open(name: String) -> Device {\n}\n", Some("open(String) -> Device"));
+    check("\npub fn open(\n    _: String,\n    n: u8,\n) {\n}\n", Some("open(String, u8)"));
+    check("\n// pub fn open() {}\nimpl A {\n    pub fn open() {}\n}\n", None);
+    check("\npub fn opened() {}\n", None);
 }
