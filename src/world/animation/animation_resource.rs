@@ -46,9 +46,14 @@ const MODEL_ENDINGS: [&str; 4] = ["model", "glb", "gltf", SKELETON_ENDING];
 /// `models/orc#Walk`, `models/orc.gltf#Walk`.
 pub fn split_model_clip(name: &str) -> Option<(&str, &str)> {
     let (model, clip) = split_clip(name)?;
-    let stem = |ending: &&str| model.strip_suffix(*ending)?.strip_suffix('.');
+    Some((model_name(model), clip))
+}
+
+/// Returns the name of a model without the ending of its file.
+pub fn model_name(name: &str) -> &str {
+    let stem = |ending: &&str| name.strip_suffix(*ending)?.strip_suffix('.');
     let stem = MODEL_ENDINGS.iter().find_map(stem);
-    Some((stem.filter(|stem| !stem.is_empty()).unwrap_or(model), clip))
+    stem.filter(|stem| !stem.is_empty()).unwrap_or(name)
 }
 
 /// Returns the name of a clip of a model without the ending of the model's file; `None` if the name
