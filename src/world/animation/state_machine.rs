@@ -162,6 +162,21 @@ impl Animations {
         let read = read_state_machine(&bytes)?;
         Ok(Some(model_name(read.skeleton()).to_string()))
     }
+
+    /// Returns the numbers of characters whose state machine has this name: those with the version
+    /// of the file, and those with a previous one.
+    pub fn users_of_machine(&self, name: &str, store: &mut ResourceStore) -> [usize; 2] {
+        let resource = ResourceName::new(kind_names::STATE_MACHINE, name);
+        let bytes = if store.has(&resource) { store.read(&resource).ok() } else { None };
+        let current = bytes.and_then(|bytes| read_state_machine(&bytes).ok());
+        let mut counts = [0; 2];
+        for machine in self.characters.iter().filter_map(|it| it.machine.as_ref()) {
+            if machine.bound.name == name {
+                counts[usize::from(current.as_ref() != Some(&machine.bound.machine))] += 1;
+            }
+        }
+        counts
+    }
 }
 
 /// Unused players of the clips of all machines, for one thread.
