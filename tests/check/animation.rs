@@ -135,6 +135,26 @@ fn explain_describes_a_state_machine() {
 }
 
 #[test]
+fn explain_describes_a_clip_by_the_name_that_it_prints() {
+    let files = [MAIN, ("column.gltf", COLUMN)];
+    let explain = |name: &str, resource: &str| {
+        run_engine(name, &files, &["explain", "game", resource, "--platform", "linux"])
+    };
+    let (code, whole, err) = explain("explain-clips", "column.model");
+    assert_eq!(code, Some(0), "{err}");
+    for (name, resource) in [("explain-clip", "column#Bow"), ("explain-file", "column.gltf#Bow")] {
+        let (code, out, err) = explain(name, resource);
+        assert_eq!(code, Some(0), "{err}");
+        assert!(out.starts_with("clip column#Bow\n  length: "), "{out}");
+        assert!(whole.contains(&out) && !out.contains("Nod"), "{out}");
+    }
+    let (code, _, err) = explain("explain-no-clip", "column#Bwo");
+    assert_eq!(code, Some(1));
+    let wanted = "the model 'column' has no animation 'Bwo', did you mean 'Bow'?";
+    assert!(err.contains(wanted), "{err}");
+}
+
+#[test]
 fn states_without_length_or_weights_are_reported() {
     let unit = ("hero.unit", UNIT);
     let check = |name: &str, machine: &str| {
