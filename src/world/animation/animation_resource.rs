@@ -265,7 +265,8 @@ mod tests {
     fn a_clip_is_compiled_with_its_settings() {
         let (data, files, references) = compiled(
             "source = \"models/column#Rise\" loop = true range = [0.5, 1] beats = [0.25] \
-             events = [{ name = \"top\" time = 0.1 sound = \"sounds/a\" effect = \"dust\" }]",
+             events = [{ name = \"top\" time = 0.1 sound = \"sounds/a\" effect = \"dust\" \
+             bone = \"Head\" }]",
         )
         .unwrap();
         assert_eq!(data.source, "models/column.gltf#Rise");
@@ -279,7 +280,9 @@ mod tests {
         assert!(text.contains("  length: 0.500 s, loops\n"), "{text}");
         assert!(text.contains("tracks: 1 (1 positions), of 4 bones"), "{text}");
         assert!(
-            text.contains("event at 0.100 s: 'top', sound 'sounds/a', effect 'dust'"),
+            text.contains(
+                "event at 0.100 s: 'top', sound 'sounds/a', effect 'dust', at bone 'Head'"
+            ),
             "{text}"
         );
     }
