@@ -1,4 +1,4 @@
-//! Notes for the log after a hot reload of units, levels, tile maps, models, state machines and
+//! Notes for the log after a hot reload of units, levels, tile maps, models, animations and
 //! materials: which existing objects use the new version, and which keep the old one.
 
 use super::Engine;
@@ -126,8 +126,9 @@ impl ReloadNote<'_> {
         }
     }
 
-    /// `new` and `old` are the numbers of units that have the new and the previous version.
-    fn state_machines(&self, new: usize, old: usize) -> String {
+    /// `new` and `old` are the numbers of units that have the new and the previous version of a
+    /// state machine or an animation.
+    fn of_characters(&self, new: usize, old: usize) -> String {
         let ReloadNote { file, is_deleted } = self;
         let units = counted(new + old, "unit");
         match (is_deleted, new, old) {
@@ -226,13 +227,23 @@ impl Engine {
         for name in changed.of(ReloadStep::StateMachines) {
             let animations = &self.worlds.animations;
             let [new, old] = animations.users_of_machine(&name.name, &mut self.assets.store);
-            notes.push(self.note(name, |note| note.state_machines(new, old)));
+            notes.push(self.note(name, |note| note.of_characters(new, old)));
         }
         let is_material = |name: &&ResourceName| name.kind == kind_names::MATERIAL;
         for name in changed.of(ReloadStep::Materials).filter(is_material) {
             notes.push(self.note(name, |note| note.materials()));
         }
         notes
+    }
+
+    /// Returns a note for each changed animation. Must not be called if a reload failed: characters
+    /// can have kept the previous version.
+    pub fn animation_notes(&self, changed: &ChangedResources) -> Vec<String> {
+        let note = |name: &ResourceName| {
+            let count = self.worlds.animations.users_of_animation(&name.name);
+            self.note(name, |note| note.of_characters(count, 0))
+        };
+        changed.of(ReloadStep::Animations).map(note).collect()
     }
 
     /// Returns the number of running graphs that use a `.flow` file, themselves or as a subgraph;
@@ -305,11 +316,11 @@ mod tests {
         );
         assert_eq!(
             [
-                saved.state_machines(0, 0),
-                saved.state_machines(2, 0),
-                saved.state_machines(1, 1),
-                deleted.state_machines(0, 0),
-                deleted.state_machines(0, 2),
+                saved.of_characters(0, 0),
+                saved.of_characters(2, 0),
+                saved.of_characters(1, 1),
+                deleted.of_characters(0, 0),
+                deleted.of_characters(0, 2),
             ],
             [
                 "reloaded a.x: units that get it from now on use it",

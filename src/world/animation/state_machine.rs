@@ -2,7 +2,7 @@
 //! a model, and the state of one character.
 
 use super::Animations;
-use super::animated_model::{AnimatedModel, NamedClip};
+use super::animated_model::{AnimatedModel, ClipOrigin, NamedClip};
 use super::animation_resource::{model_name, refer_clip};
 use super::clip_stream::ClipStream;
 use super::clip_streams::ClipUse;
@@ -161,6 +161,21 @@ impl Animations {
         let bytes = store.read(&ResourceName::new(kind_names::STATE_MACHINE, machine))?;
         let read = read_state_machine(&bytes)?;
         Ok(Some(model_name(read.skeleton()).to_string()))
+    }
+
+    /// Returns the number of characters that play the animation of a file, or whose state machine
+    /// can.
+    pub fn users_of_animation(&self, name: &str) -> usize {
+        let is_it = |clip: &NamedClip| clip.origin == ClipOrigin::Animation && clip.name == name;
+        let users = self.characters.iter().filter(|character| {
+            let machine = character.machine.as_ref();
+            let clips = &character.model.clips;
+            let mut playing =
+                character.playing().iter().filter_map(|it| clips.get(usize::from(it.clip)));
+            machine.is_some_and(|it| it.bound.named_clips().any(is_it))
+                || playing.any(|clip| is_it(clip))
+        });
+        users.count()
     }
 
     /// Returns the numbers of characters whose state machine has this name: those with the version
