@@ -61,6 +61,17 @@ impl Reflection {
         }
     }
 
+    /// Returns false if this LuaJIT was built without a compiler.
+    unsafe fn has_traces(&self) -> bool {
+        // SAFETY: as for `push`; the value is popped again.
+        unsafe {
+            push_field(self.l, self.at, "tracesnap");
+            let is_function = lua_type(self.l, -1) == LUA_TFUNCTION;
+            lua_settop(self.l, -2);
+            is_function
+        }
+    }
+
     /// Calls a function with a number or the value at `subject`, and a number. Pushes `results`
     /// values, and returns false if it raised or does not exist.
     unsafe fn call(&mut self, name: &str, subject: Subject, at: i64, results: c_int) -> bool {
@@ -94,7 +105,7 @@ impl CompiledFunctions {
     /// Reads which functions the existing traces run.
     ///
     /// # Safety
-    /// `l` is a live state.
+    /// `l` is a live state that can run.
     pub unsafe fn read(l: *mut lua_State) -> CompiledFunctions {
         let mut found = CompiledFunctions::default();
         // SAFETY: as the caller promised; the values are popped again.
@@ -102,6 +113,7 @@ impl CompiledFunctions {
             let top = lua_gettop(l);
             if lua_checkstack(l, 16) != 0
                 && let Some(mut reflection) = Reflection::push(l)
+                && reflection.has_traces()
             {
                 let mut known = HashSet::new();
                 let mut missing = 0;
@@ -181,7 +193,7 @@ impl CompiledFunctions {
     /// `None` if it was not compiled, so that all are.
     ///
     /// # Safety
-    /// `l` is a live state with a function of Lua on top.
+    /// `l` is a live state that can run, with a function of Lua on top.
     pub unsafe fn kept(&self, l: *mut lua_State, line: c_int) -> Option<Slots> {
         // SAFETY: as the caller promised; the values are popped again.
         unsafe {
@@ -204,14 +216,18 @@ impl CompiledFunctions {
         // SAFETY: as for `kept`.
         unsafe {
             let address = prototype(reflection, function).unwrap_or_default();
-            let code = code(reflection, function);
+            let Some(mut code) = code(reflection, function) else { return Some(Slots::default()) };
             let is_compiled = self.is_partial
                 || self.prototypes.contains(&address)
-                || code.as_deref().is_none_or(kept_locals::begins_trace);
-            is_compiled.then(|| {
-                let code = code.unwrap_or_default();
-                kept_locals::kept_after(&code, line.try_into().unwrap_or_default())
-            })
+                || kept_locals::begins_trace(&code);
+            if !is_compiled {
+                return None;
+            }
+            // Without lines, no local counts as kept.
+            if !add_lines(reflection, function, &mut code) {
+                code.clear();
+            }
+            Some(kept_locals::kept_after(&code, line.try_into().unwrap_or_default()))
         }
     }
 }
@@ -294,34 +310,51 @@ unsafe fn prototype(reflection: &mut Reflection, function: c_int) -> Option<usiz
     }
 }
 
-/// Returns the code of the function at a position of the stack; `None` if it is too long.
+/// Returns the code of the function at a position of the stack, without lines; `None` if it is too
+/// long or could not be read.
 unsafe fn code(reflection: &mut Reflection, function: c_int) -> Option<Vec<Instruction>> {
     let l = reflection.l;
     let mut code = Vec::new();
     // SAFETY: as for `CompiledFunctions::read`.
     unsafe {
         let top = lua_gettop(l);
-        loop {
+        while code.len() < INSTRUCTIONS_MAX {
             let at = code.len() as i64;
-            let is_read = reflection.call("funcbc", Subject::Function(function), at, 2);
+            if !reflection.call("funcbc", Subject::Function(function), at, 2) {
+                break;
+            }
             let is_end = lua_type(l, -1) == LUA_TNIL;
-            let (bits, mode) = match is_read {
-                true => (reflection.integer(-2) as u32, reflection.integer(-1) as u32),
-                false => (0, 0),
-            };
+            let (bits, mode) = (reflection.integer(-2) as u32, reflection.integer(-1) as u32);
             lua_settop(l, top);
-            if is_read && is_end {
+            if is_end {
                 return Some(code);
             }
-            let is_line =
-                is_read && reflection.call("funcinfo", Subject::Function(function), at, 1);
-            if !is_line || code.len() >= INSTRUCTIONS_MAX {
+            code.push(Instruction { bits, mode, line: 0 });
+        }
+        lua_settop(l, top);
+    }
+    None
+}
+
+/// Sets the line of each instruction. Returns false if they could not be read.
+unsafe fn add_lines(
+    reflection: &mut Reflection,
+    function: c_int,
+    code: &mut [Instruction],
+) -> bool {
+    let l = reflection.l;
+    // SAFETY: as for `CompiledFunctions::read`.
+    unsafe {
+        let top = lua_gettop(l);
+        for (at, instruction) in (0..).zip(code) {
+            if !reflection.call("funcinfo", Subject::Function(function), at, 1) {
                 lua_settop(l, top);
-                return None;
+                return false;
             }
             push_field(l, lua_gettop(l), "currentline");
-            code.push(Instruction { bits, mode, line: reflection.integer(-1) as u32 });
+            instruction.line = reflection.integer(-1) as u32;
             lua_settop(l, top);
         }
     }
+    true
 }

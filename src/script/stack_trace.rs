@@ -382,11 +382,19 @@ unsafe fn add_variables(
     compiled: &OnceCell<CompiledFunctions>,
     frame: &mut StackFrame,
 ) {
-    // SAFETY: as for `walk`; the function is popped again.
+    // SAFETY: as for `walk`; the function is popped again, also from the other state.
     unsafe {
-        let compiled = compiled.get_or_init(|| CompiledFunctions::read(l));
+        // A coroutine that has died cannot call the functions that say if one is compiled.
+        let caller = if lua_status(l) == LUA_OK { l } else { cx.main };
+        let compiled = compiled.get_or_init(|| CompiledFunctions::read(caller));
         lua_getinfo(l, c"f".as_ptr(), ar);
-        let kept = compiled.kept(l, ar.currentline);
+        let mut kept = None;
+        if lua_checkstack(caller, 2) != 0 {
+            lua_pushvalue(l, -1);
+            lua_xmove(l, caller, 1);
+            kept = compiled.kept(caller, ar.currentline);
+            lua_settop(caller, -2);
+        }
         frame.locals = variables(l, cx, kept, |i| lua_getlocal(l, ar, i));
         frame.upvalues = variables(l, cx, None, |i| lua_getupvalue(l, -1, i));
         lua_settop(l, -2);
