@@ -57,7 +57,7 @@ mod tests {
     }
 
     #[test]
-    fn states_that_are_gone_are_counted() {
+    fn lost_states_are_counted() {
         let on = "free = { clip = \"a\" on = { go = \"greet\" } }";
         let old = machine(&format!("{on} greet = {{ clip = \"b\" }}"));
         let new = machine("free = { clip = \"a\" } wave = { clip = \"b\" }");
