@@ -1,6 +1,6 @@
 //! Tests of errors in a game's own code: the report's messages and locations.
 
-use crate::bad_input::{Game, check_error, check_fails, check_in_order};
+use crate::bad_input::{Game, check_error, check_fails, check_in_order, run_result};
 
 #[test]
 fn syntax_error_shows_its_line() {
@@ -77,7 +77,9 @@ local function step(dt)
   return later
 end
 function update(dt) step(dt) World.update(world, dt) end";
-    let result = Game::new("compiled_locals", main).play(&["--frames", "600"]);
+    let game = Game::new("compiled_locals", main);
+    let output = game.command(&["--headless", "--frames", "600"]).output();
+    let result = run_result(output.expect("the engine starts"));
     check_in_order(&result.err, &["frame 300", "Lua stack", "main.lua:12 in function 'step'"]);
     let (_, stack) = result.err.split_once("Lua stack").expect("there is a stack");
     let value = |name: &str| {
