@@ -4,6 +4,8 @@
 
 /// Maximum number of instructions that are followed from one instruction.
 const STEPS_MAX: usize = 1000;
+/// Maximum number of slots of a function.
+pub const SLOTS_MAX: u32 = 256;
 /// Maximum number of instructions of a line. In a longer line, no local counts as kept.
 const LINE_MAX: usize = 500;
 
