@@ -1,6 +1,6 @@
 //! The locals of a function that compiled code keeps: those that the bytecode after a line uses. A
-//! trace of LuaJIT drops the values of all others, and their slots on the stack hold older values or
-//! temporaries.
+//! trace of LuaJIT drops the values of all others, and their slots on the stack hold older values
+//! or temporaries.
 
 /// Maximum number of instructions that are followed from one instruction.
 const STEPS_MAX: usize = 1000;
