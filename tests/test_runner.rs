@@ -61,6 +61,16 @@ fn failed_test_report_has_location_diff_locals_and_trace() {
 }
 
 #[test]
+fn locals_that_compiled_code_lost_are_marked_in_failures() {
+    let suite = "local n = 0\nlocal function step(i)\n  local twice = i * 2\n  \
+                 local big = twice > 1000\n  n = n + (big and 2 or 1)\n  \
+                 if i == 300 then error('late') end\nend\n\
+                 it('loops', function() for i = 1, 400 do step(i) end end)\n";
+    let parts = ["FAILED loops\n  a_test.lua:6\n", ", or no longer kept by compiled code\n"];
+    check("compiled", suite, &[], "0 passed, 1 failed, 0 skipped", &parts);
+}
+
+#[test]
 fn suite_load_error_shows_its_line() {
     let parts = ["FAILED a_test.lua\n  a_test.lua:2\n  a_test.lua:2: '=' expected near '<eof>'"];
     check("syntax", "\nx", &[], "0 passed, 1 failed, 0 skipped", &parts);

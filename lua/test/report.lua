@@ -63,6 +63,8 @@ end
 
 local function locals_of(thread, level)
   local lines, visited = {}, {}
+  local info = getinfo(thread, level, "fl")
+  local kept = core.kept_locals(info.func, info.currentline)
   for index = 1, 250 do
     local name, value = getlocal(thread, level, index)
     if not name or #lines >= LOCALS_MAX then
@@ -72,7 +74,8 @@ local function locals_of(thread, level)
       local at = visited[name] or #lines + 1
       visited[name] = at
       local ok, text = pcall(diff.inspect, value, { chars = LOCAL_CHARS, handles = true })
-      lines[at] = name .. " = " .. (ok and text or type(value))
+      local note = kept and not kept[index] and ", or no longer kept by compiled code" or ""
+      lines[at] = name .. " = " .. (ok and text or type(value)) .. note
     end
   end
   return lines

@@ -391,13 +391,14 @@ impl App {
     pub fn reload(&mut self, changed: &[ResourceName]) -> Result<(), Box<ErrorReport>> {
         let engine = self.vm.engine();
         let resources = ChangedResources::new(changed, KINDS);
+        let errors = log::error_count();
         for (system, reload) in RELOADS {
             // A panic affects only this system's reload, and the game continues.
             if let Err(error) = panic::contain(|| reload(engine, &resources)) {
                 log::error(&format!("{system} may be unchanged: {error}"));
             }
         }
-        let [respawned, levels] = report_existing_objects(engine, &resources);
+        let [respawned, levels] = report_existing_objects(engine, &resources, errors);
         let (files, removed) = read_scripts(engine, &resources)?;
         let names = changed.iter().map(|name| ScriptValue::Text(name.to_string())).collect();
         let arguments = [files, names, removed, respawned, levels].map(ScriptValue::List);
@@ -419,11 +420,13 @@ fn newest_first(new: Vec<String>, shown: Vec<String>, refused: &[String]) -> Vec
     ordered
 }
 
-/// Logs which units, levels and tile maps use the changed resources, for developers. Returns the
-/// names of the units that the prelude respawns, and of the levels that it updates.
+/// Logs which units, levels and tile maps use the changed resources, for developers. `errors` is
+/// the number of errors before the reload. Returns the names of the units that the prelude
+/// respawns, and of the levels that it updates.
 fn report_existing_objects(
     engine: &mut Engine,
     changed: &ChangedResources,
+    errors: u64,
 ) -> [Vec<ScriptValue>; 2] {
     if engine.game.build != BuildMode::Development {
         return Default::default();
@@ -434,6 +437,9 @@ fn report_existing_objects(
     }
     for note in engine.reload_notes(changed, respawns) {
         log::info(&note);
+    }
+    if log::error_count() == errors {
+        engine.animation_notes(changed).iter().for_each(|note| log::info(note));
     }
     let units = changed.of(ReloadStep::UnitResources);
     let units = units.filter(|name| name.kind == kind_names::UNIT && engine.assets.store.has(name));

@@ -186,6 +186,33 @@ fn lines(answer: &SjsonTree, name: &str) -> String {
     items.iter().map(line).collect()
 }
 
+/// Returns the lines of a value that is one text of several lines, such as `"a\nb"`; `None` for
+/// other values.
+fn lines_of_text(value: &str) -> Option<String> {
+    let inner = value.strip_prefix('"')?.strip_suffix('"')?;
+    let mut text = String::with_capacity(inner.len());
+    let mut chars = inner.chars();
+    while let Some(char) = chars.next() {
+        match char {
+            '"' => return None,
+            '\\' => match chars.next()? {
+                'n' => text.push('\n'),
+                other @ ('"' | '\\') => text.push(other),
+                other => text.extend(['\\', other]),
+            },
+            _ => text.push(char),
+        }
+    }
+    text.contains('\n').then_some(text)
+}
+
+/// Returns the values of an answer, a text of several lines as these.
+fn values(answer: &SjsonTree) -> String {
+    let shown = lines(answer, "values");
+    let only = shown.strip_suffix('\n').and_then(lines_of_text);
+    only.map_or(shown, |text| format!("{text}\n"))
+}
+
 /// Runs a text in the game.
 fn send_eval(
     caller: &mut RemoteClient,
@@ -196,9 +223,7 @@ fn send_eval(
     let fields = vec![("text", json::text(text)), ("seconds", SjsonTree::Number(seconds))];
     let timeout = TIMEOUT + Duration::from_secs_f64(seconds);
     match caller.request("eval", fields, timeout, other) {
-        Ok(answer) => {
-            EvalResult { logged: lines(&answer, "logged"), outcome: Ok(lines(&answer, "values")) }
-        }
+        Ok(answer) => EvalResult { logged: lines(&answer, "logged"), outcome: Ok(values(&answer)) },
         Err(answer) => {
             let text = match answer.get("report").or(answer.get("message")) {
                 Some(SjsonTree::String(text)) => text.strip_prefix("Error: ").unwrap_or(text),
@@ -462,5 +487,13 @@ mod tests {
         let colored = Colors(true).line(&message("warning")).unwrap();
         assert_eq!(colored.as_str(), "\x1b[33mwarning: boom\x1b[0m");
         assert_eq!(plain.line(&json::object([("type", json::text("dropped"))])), None);
+    }
+
+    #[test]
+    fn text_of_several_lines_is_shown_as_lines() {
+        assert_eq!(lines_of_text(r#""a\nb \"c\" d\\n\9""#).unwrap(), "a\nb \"c\" d\\n\\9");
+        for other in [r#""a""#, "5", "", "\"", r#""a\n", "b""#, r#""a\n"#, r#""a\\n""#] {
+            assert_eq!(lines_of_text(other), None, "{other}");
+        }
     }
 }

@@ -97,6 +97,9 @@ fn explain(args: &Args) -> Result<String, Error> {
     if args.resource == FRAME && index.entries.iter().all(|entry| entry.resource.name != FRAME) {
         return frame_of_game(index, args, (platform, &preferences));
     }
+    if let Some(text) = animation::of_clip(index, args, (platform, &preferences))? {
+        return Ok(text);
+    }
     let resource = requested_resource(index, args);
     print_problems(&compiled, resource.as_ref().ok(), &args.folder);
     let resource = resource?;

@@ -8,7 +8,7 @@ use engine_particles::{EffectStage, NodeLink, OrphanPolicy};
 use engine_resource::resource_kind::kind_names;
 use engine_resource::resource_name::ResourceName;
 use engine_sound::voices::TriggerDesc;
-use engine_world::animation::{AnimatedModel, AnimationEvent, BoundMachine, EventCue, NamedClip};
+use engine_world::animation::{AnimatedModel, AnimationEvent, BoundMachine, EventCue};
 
 /// Where a cue is played.
 struct CueLocation {
@@ -24,38 +24,29 @@ impl Worlds {
     /// Checks that the sounds and effects of a state machine's events exist, and loads the effects.
     ///
     /// # Errors
-    /// Returns an error that names the state machine and the event.
+    /// Returns an error that names the file and the event.
     pub(super) fn check_event_cues(
         &mut self,
         assets: &mut Assets,
         machine: &BoundMachine,
     ) -> Result<(), Error> {
-        for (event, cue) in machine.cues() {
-            self.check_event_cue(assets, cue).map_err(|error| {
-                error!("state machine '{}', event '{event}': {}", machine.name, error.message)
-            })?;
-        }
-        Ok(())
+        machine.check_cues(|cue| self.check_event_cue(assets, cue))
     }
 
     /// Checks that the sounds, effects and bones of a clip's events exist, and loads the effects.
     ///
     /// # Errors
-    /// Returns an error that names the animation and the event.
+    /// Returns an error that names the file or the animation, and the event.
     pub(super) fn check_clip_cues(
         &mut self,
         assets: &mut Assets,
         model: &AnimatedModel,
         clip: u16,
     ) -> Result<(), Error> {
-        let NamedClip { name, clip, .. } = &*model.clips[usize::from(clip)];
-        for event in clip.events() {
-            let checked = model.check_cue(&event.cue);
-            checked.and_then(|()| self.check_event_cue(assets, &event.cue)).map_err(|error| {
-                error!("animation '{name}', event '{}': {}", event.name, error.message)
-            })?;
-        }
-        Ok(())
+        model.clips[usize::from(clip)].check_cues(|cue| {
+            model.check_cue(cue)?;
+            self.check_event_cue(assets, cue)
+        })
     }
 
     fn check_event_cue(&mut self, assets: &mut Assets, cue: &EventCue) -> Result<(), Error> {

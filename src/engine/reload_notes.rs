@@ -1,5 +1,5 @@
-//! Notes for the log after a hot reload of units, levels, tile maps, models and materials: which
-//! existing objects use the new version, and which keep the old one.
+//! Notes for the log after a hot reload of units, levels, tile maps, models, animations and
+//! materials: which existing objects use the new version, and which keep the old one.
 
 use super::Engine;
 use engine_resource::reload_steps::{ChangedResources, ReloadStep};
@@ -126,6 +126,27 @@ impl ReloadNote<'_> {
         }
     }
 
+    /// `new` and `old` are the numbers of units that have the new and the previous version of a
+    /// state machine or an animation.
+    fn of_characters(&self, new: usize, old: usize) -> String {
+        let ReloadNote { file, is_deleted } = self;
+        let units = counted(new + old, "unit");
+        match (is_deleted, new, old) {
+            (true, 0, 0) => format!("{file} was deleted: no unit has it"),
+            (true, ..) => {
+                format!("{file} was deleted: {units} {} it", choose(new + old, "keeps", "keep"))
+            }
+            (false, 0, 0) => format!("reloaded {file}: units that get it from now on use it"),
+            (false, _, 0) => {
+                format!("reloaded {file}: {units} {} it", choose(new, "uses", "use"))
+            }
+            (false, ..) => {
+                let (units, keep) = (counted(old, "unit"), choose(old, "keeps", "keep"));
+                format!("reloaded {file}: {units} {keep} the previous version")
+            }
+        }
+    }
+
     fn materials(&self) -> String {
         let ReloadNote { file, is_deleted } = self;
         match is_deleted {
@@ -160,7 +181,7 @@ impl Engine {
         self.renew_tilemap_grids();
     }
 
-    /// Returns a note for each changed unit, level, tile map, model and material. If `respawns` is
+    /// Returns a note for each changed resource that objects have or show. If `respawns` is
     /// set, the prelude respawns the spawned units and reports them.
     pub fn reload_notes(&mut self, changed: &ChangedResources, respawns: bool) -> Vec<String> {
         let mut notes = Vec::new();
@@ -203,11 +224,26 @@ impl Engine {
                 notes.push(self.note(name, |note| note.graphs(count)));
             }
         }
+        for name in changed.of(ReloadStep::StateMachines) {
+            let animations = &self.worlds.animations;
+            let [new, old] = animations.users_of_machine(&name.name, &mut self.assets.store);
+            notes.push(self.note(name, |note| note.of_characters(new, old)));
+        }
         let is_material = |name: &&ResourceName| name.kind == kind_names::MATERIAL;
         for name in changed.of(ReloadStep::Materials).filter(is_material) {
             notes.push(self.note(name, |note| note.materials()));
         }
         notes
+    }
+
+    /// Returns a note for each changed animation. Must not be called if a reload failed: characters
+    /// can have kept the previous version.
+    pub fn animation_notes(&self, changed: &ChangedResources) -> Vec<String> {
+        let note = |name: &ResourceName| {
+            let count = self.worlds.animations.users_of_animation(&name.name);
+            self.note(name, |note| note.of_characters(count, 0))
+        };
+        changed.of(ReloadStep::Animations).map(note).collect()
     }
 
     /// Returns the number of running graphs that use a `.flow` file, themselves or as a subgraph;
@@ -276,6 +312,22 @@ mod tests {
                 "reloaded a.x: graphs that start from now on use it",
                 "reloaded a.x: 2 graphs that run use it",
                 "a.x was deleted: 1 graph that runs keeps it",
+            ]
+        );
+        assert_eq!(
+            [
+                saved.of_characters(0, 0),
+                saved.of_characters(2, 0),
+                saved.of_characters(1, 1),
+                deleted.of_characters(0, 0),
+                deleted.of_characters(0, 2),
+            ],
+            [
+                "reloaded a.x: units that get it from now on use it",
+                "reloaded a.x: 2 units use it",
+                "reloaded a.x: 1 unit keeps the previous version",
+                "a.x was deleted: no unit has it",
+                "a.x was deleted: 2 units keep it",
             ]
         );
         assert_eq!(

@@ -6,6 +6,8 @@ use engine_foundation::suggest::hint;
 use engine_foundation::{Error, doing, error, log};
 use engine_models::Model;
 use engine_resource::reload_steps::ChangedResources;
+use engine_resource::resource_kind::kind_names;
+use engine_resource::resource_name::ResourceName;
 use engine_resource::store::ResourceStore;
 use engine_world::WorldId;
 use engine_world::animation::{AnimatedModel, BoundMachine, ClipFiles};
@@ -33,6 +35,12 @@ fn many_meshes_message(model: &Model) -> String {
         names.first().unwrap_or(&""),
         names.join(", ")
     )
+}
+
+/// Returns true if a resource exists and has no error.
+fn is_compiled(store: &ResourceStore, kind: &str, name: &str) -> bool {
+    let resource = ResourceName::new(kind, name);
+    store.has(&resource) && store.failure(&resource).is_none()
 }
 
 /// Warns of components that are named like a node of the unit, and are attached to the root.
@@ -95,6 +103,26 @@ impl Worlds {
         let bound = self.animations.machine(name, &model.name, assets)?;
         self.check_event_cues(assets, &bound)?;
         Ok(bound)
+    }
+
+    /// Checks a state machine that no character has used, with the model that its file names: its
+    /// clips, its bones, and the sounds and effects of its events. Machines and models that do not
+    /// exist or were not compiled have errors of their own.
+    ///
+    /// # Errors
+    /// Returns an error that names the file and the line.
+    pub fn check_unused_machine(&mut self, assets: &mut Assets, name: &str) -> Result<(), Error> {
+        if !is_compiled(&assets.store, kind_names::STATE_MACHINE, name) {
+            return Ok(());
+        }
+        let skeleton = self.animations.skeleton_of_unused(name, &mut assets.store)?;
+        let Some(skeleton) = skeleton else { return Ok(()) };
+        if !is_compiled(&assets.store, kind_names::MODEL, &skeleton) {
+            return Ok(());
+        }
+        let model = assets.model(&skeleton)?;
+        let model = self.animations.model(&model)?;
+        self.find_state_machine(assets, name, &model).map(drop)
     }
 
     /// Returns the index of a clip of a character's model: one of the model, or one of another

@@ -144,6 +144,10 @@ pub unsafe fn other_arguments(l: *mut lua_State, message: &str) -> Option<String
     if !is_name || !ARGUMENT_PROBLEMS.iter().any(|start| problem.starts_with(start)) {
         return None;
     }
+    // Functions of cameras take units there, and no texts.
+    if module == "Camera" && problem.contains(", got string ") {
+        return None;
+    }
     // SAFETY: as the caller promised.
     porting_table::other_arguments(module, function, unsafe { has_layer(l) })
 }

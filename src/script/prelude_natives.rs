@@ -3,8 +3,10 @@
 
 use super::api;
 use super::api::physics_world::raycast;
+use super::compiled_frames::CompiledFunctions;
 use super::context::{ErrorContexts, ScriptContext};
 use super::debugger;
+use super::kept_locals::SLOTS_MAX;
 use super::load::{Fault, load};
 use super::report::with_inner_contexts;
 use super::stack_trace;
@@ -32,6 +34,7 @@ pub const NATIVES: &[(&CStr, lua_CFunction)] = &[
     (c"keep_contexts", keep_contexts),
     (c"contexts", contexts),
     (c"contexts_of", contexts_of),
+    (c"kept_locals", kept_locals),
 ];
 
 unsafe extern "C-unwind" {
@@ -296,6 +299,30 @@ unsafe extern "C-unwind" fn contexts_of(l: *mut lua_State) -> c_int {
                 1
             }
         }
+    }
+}
+
+/// `kept_locals(fn, line)`: returns nil if the locals of a Lua function are known after a line. If
+/// it was compiled, returns the set of the indices of those that are.
+unsafe extern "C-unwind" fn kept_locals(l: *mut lua_State) -> c_int {
+    // SAFETY: the prelude passes a function of Lua and a number; allocation cannot fail meanwhile.
+    unsafe {
+        let memory = &ScriptContext::of(l).memory;
+        memory.begin_lenient();
+        let line = lua_tonumber(l, 2) as c_int;
+        lua_settop(l, 1);
+        match CompiledFunctions::read(l).kept(l, line) {
+            None => lua_pushnil(l),
+            Some(kept) => {
+                lua_createtable(l, 0, 0);
+                for slot in (0..SLOTS_MAX).filter(|slot| kept.contains(*slot)) {
+                    lua_pushboolean(l, 1);
+                    lua_rawseti(l, -2, slot as lua_Integer + 1);
+                }
+            }
+        }
+        memory.end_lenient();
+        1
     }
 }
 

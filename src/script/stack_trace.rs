@@ -2,11 +2,14 @@
 //! `Script.context` among them. Runs no code of the game and never raises. The report that contains
 //! the trace is in report.rs.
 
+use super::compiled_frames::CompiledFunctions;
 use super::context::ScriptContext;
 use super::describe_value::{ENGINE_CHUNK, bytes, chunk_name, literal};
+use super::kept_locals::Slots;
 use super::lua_variables::push_field;
 use super::report::{SourceLocation, StackFrame, split_location};
 use mlua::ffi::*;
+use std::cell::OnceCell;
 use std::ffi::{CStr, c_char, c_int};
 use std::mem::MaybeUninit;
 
@@ -16,6 +19,8 @@ const FRAMES_SHOWN: usize = 10;
 const VARIABLES_MAX: c_int = 24;
 /// Number of innermost frames of the game whose locals are shown.
 const FRAMES_WITH_VARIABLES: usize = 6;
+/// Follows the value of a local that compiled code may have lost.
+const LOST: &str = ", or no longer kept by compiled code";
 /// Maximum number of nested coroutines whose stacks are shown.
 const COROUTINES_SHOWN: usize = 8;
 /// Maximum number of frames that are searched for contexts of an error that the game catches.
@@ -53,6 +58,7 @@ pub unsafe fn walk(
 ) -> StackWalk {
     let mut location = location;
     let mut walk = StackWalk::default();
+    let compiled = OnceCell::new();
     // The outermost function so far in a run of engine functions.
     let mut called: Option<String> = None;
     let mut library = false;
@@ -89,7 +95,11 @@ pub unsafe fn walk(
             } else if is_game(ar) {
                 walk.frames.extend(called.take().map(StackFrame::of_engine));
                 let named = !called_by_prelude(l, level + 1);
-                walk.frames.push(game_frame(l, cx, ar, walk.frames.len(), named));
+                let mut frame = game_frame(l, cx, ar, named);
+                if walk.frames.len() < FRAMES_WITH_VARIABLES {
+                    add_variables(l, cx, ar, &compiled, &mut frame);
+                }
+                walk.frames.push(frame);
             } else {
                 // The prelude's own `error` is not a function that a game called.
                 let name = name(ar);
@@ -346,7 +356,6 @@ unsafe fn game_frame(
     l: *mut lua_State,
     cx: &ScriptContext,
     ar: &mut lua_Debug,
-    index: usize,
     named: bool,
 ) -> StackFrame {
     // SAFETY: as for `walk`.
@@ -360,21 +369,44 @@ unsafe fn game_frame(
         let mut frame =
             StackFrame { source: cx.source_line(&location), description, ..StackFrame::default() };
         frame.location = Some(location);
-        if index < FRAMES_WITH_VARIABLES {
-            frame.locals = variables(l, cx, |i| lua_getlocal(l, ar, i));
-            lua_getinfo(l, c"f".as_ptr(), ar);
-            frame.upvalues = variables(l, cx, |i| lua_getupvalue(l, -1, i));
-            lua_settop(l, -2);
-        }
         frame
     }
 }
 
+/// Adds the locals and upvalues of a function. Locals of which compiled code may have lost the
+/// values are marked.
+unsafe fn add_variables(
+    l: *mut lua_State,
+    cx: &ScriptContext,
+    ar: &mut lua_Debug,
+    compiled: &OnceCell<CompiledFunctions>,
+    frame: &mut StackFrame,
+) {
+    // SAFETY: as for `walk`; the function is popped again, also from the other state.
+    unsafe {
+        // A coroutine that has died cannot call the functions that say if one is compiled.
+        let caller = if lua_status(l) == LUA_OK { l } else { cx.main };
+        let compiled = compiled.get_or_init(|| CompiledFunctions::read(caller));
+        lua_getinfo(l, c"f".as_ptr(), ar);
+        let mut kept = None;
+        if lua_checkstack(caller, 2) != 0 {
+            lua_pushvalue(l, -1);
+            lua_xmove(l, caller, 1);
+            kept = compiled.kept(caller, ar.currentline);
+            lua_settop(caller, -2);
+        }
+        frame.locals = variables(l, cx, kept, |i| lua_getlocal(l, ar, i));
+        frame.upvalues = variables(l, cx, None, |i| lua_getupvalue(l, -1, i));
+        lua_settop(l, -2);
+    }
+}
+
 /// Returns the names and values that `next` pushes one by one. Functions are left out, because they
-/// are not informative.
+/// are not informative. Values that are not in `kept` are marked.
 unsafe fn variables(
     l: *mut lua_State,
     cx: &ScriptContext,
+    kept: Option<Slots>,
     mut next: impl FnMut(c_int) -> *const c_char,
 ) -> Vec<(String, String)> {
     let mut found = Vec::new();
@@ -386,13 +418,15 @@ unsafe fn variables(
         // SAFETY: a name came with a value on the stack, which is popped again.
         unsafe {
             let name = CStr::from_ptr(name).to_string_lossy();
-            // Names in parentheses are temporaries of the VM.
-            if !name.starts_with('(') && lua_type(l, -1) != LUA_TFUNCTION {
+            // Names in parentheses are temporaries of the VM. A lost value may read as a function.
+            let is_lost = kept.is_some_and(|kept| !kept.contains(i as u32 - 1));
+            if !name.starts_with('(') && (is_lost || lua_type(l, -1) != LUA_TFUNCTION) {
                 let mut value = literal(l, -1, cx);
-                // A trace exit restores only the locals that are used after it. The slot of another
-                // local may hold a frame link, which reads as a subnormal number.
-                if lua_type(l, -1) == LUA_TNUMBER && lua_tonumber(l, -1).is_subnormal() {
-                    value.push_str(", or no longer kept by compiled code");
+                // The place of a lost local may hold a frame link, which reads as a subnormal
+                // number.
+                let is_link = lua_type(l, -1) == LUA_TNUMBER && lua_tonumber(l, -1).is_subnormal();
+                if is_lost || is_link {
+                    value.push_str(LOST);
                 }
                 found.push((name.into_owned(), value));
             }

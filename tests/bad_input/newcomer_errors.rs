@@ -330,6 +330,20 @@ end",
 }
 
 #[test]
+fn text_for_a_position_of_a_camera_has_no_hint_of_stingray() {
+    let call = |value: &str| {
+        let main = format!(
+            "function init() Camera.set_local_position(Application.main_camera(), {value}) end"
+        );
+        Game::new("camera_text", &main).play(&[]).err
+    };
+    let start = "Error: Camera.set_local_position: argument #2 'position' must be Vector3, got ";
+    let err = call("'x'");
+    check_in_order(&err, &[start, "string \"x\"\n"]);
+    check_in_order(&call("5"), &[start, "(Stingray: a camera knows its unit"]);
+}
+
+#[test]
 fn components_of_units_are_checked_by_name() {
     let spawn = "function init() World.spawn_unit(Application.main_world(), 'a') end";
     let rows = [

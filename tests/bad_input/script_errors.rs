@@ -1,6 +1,6 @@
 //! Tests of errors in a game's own code: the report's messages and locations.
 
-use crate::bad_input::{Game, check_error, check_fails, check_in_order};
+use crate::bad_input::{Game, check_error, check_fails, check_in_order, run_result};
 
 #[test]
 fn syntax_error_shows_its_line() {
@@ -58,6 +58,45 @@ fn unreliable_local_value_is_marked() {
 end";
     let lost = "local lost = 3.0915074646958e-311, or no longer kept by compiled code\n";
     check_error("lost_local", "", main, &[lost, "local none = 0\n", "local hp = 3\n"]);
+}
+
+#[test]
+fn locals_that_compiled_code_lost_are_marked() {
+    let main = "local n, v = 0, {}
+for i = 1, 900 do v[i] = 1 end
+v[300] = 0 / 0
+local world, camera
+function init() world, camera = Application.main_world(), Application.main_camera() end
+local function step(dt)
+  local way = Vector3(dt, 2, 3)
+  local wanted = Vector3.length(way) > 0.1 and 4.4 or 0
+  local ok = wanted > 1
+  local later = dt + 4
+  n = n + (ok and 1 or 0)
+  Camera.set_vertical_fov(camera, v[n])
+  return later
+end
+function update(dt) step(dt) World.update(world, dt) end";
+    let game = Game::new("compiled_locals", main);
+    let output = game.command(&["--headless", "--frames", "600"]).output();
+    let result = run_result(output.expect("the engine starts"));
+    check_in_order(&result.err, &["frame 300", "Lua stack", "main.lua:12 in function 'step'"]);
+    let (_, stack) = result.err.split_once("Lua stack").expect("there is a stack");
+    let value = |name: &str| {
+        let line = stack.lines().find(|line| line.contains(&format!("local {name} = ")));
+        line.unwrap_or_else(|| panic!("no {name} in {stack}")).to_string()
+    };
+    for (name, known) in [("way", "Vector3("), ("wanted", "= 4.4"), ("ok", "= true")] {
+        let line = value(name);
+        let is_marked = line.ends_with(", or no longer kept by compiled code");
+        assert!(is_marked || line.contains(known), "{line}");
+    }
+    // It is returned, so that compiled code keeps it.
+    assert_eq!(value("later").trim(), "local later = 4.0166666666667");
+    // The same code, interpreted: every value is true.
+    let result = Game::new("interpreted_locals", &main.replace("300", "1")).play(&[]);
+    let expected = ["local dt = 0.016666666666667\n", "local wanted = 4.4\n", "local ok = true\n"];
+    check_in_order(&result.err, &expected);
 }
 
 #[test]

@@ -36,10 +36,66 @@ fn resources_and_bones_of_events_are_checked() {
     check("cue-sound", "sound = \"step\"", missing);
     let missing = "hero.state_machine:3: there is no effect 'dst', did you mean 'dust'?";
     check("cue-effect", "effect = \"dst\"", missing);
-    let missing = "event 'step': the model 'column' has no bone 'Hed', did you mean 'Head'?";
+    let missing = "hero.state_machine:3: event 'step': the model 'column' has no bone 'Hed', did \
+                   you mean 'Head'?";
     check("cue-bone", "effect = \"dust\" bone = \"Hed\"", missing);
     let useless = "hero.state_machine:3: 'events' of state 'walk': 'bone' of an event needs a";
     check("cue-empty", "bone = \"Head\"", useless);
+}
+
+/// Checks a game with a state machine that no unit has, and an animation.
+fn check_unused(name: &str, machine: &str, animation: &str) -> (Option<i32>, String) {
+    let files = [
+        MAIN,
+        ("column.gltf", COLUMN),
+        ("dust.particles", "emitters = { a = { rate = 1 lifetime = 1 } }"),
+        ("nod.animation", animation),
+        ("hero.state_machine", machine),
+    ];
+    run_check(name, &files)
+}
+
+#[test]
+fn machines_that_no_unit_has_are_checked() {
+    let nod = "source = \"column#Nod\"";
+    let machine = |skeleton: &str, clip: &str| {
+        format!(
+            "skeleton = \"{skeleton}\"\nlayers = [ {{ states = {{\n\
+             walk = {{ clip = \"{clip}\" }} }} }} ]"
+        )
+    };
+    for skeleton in ["column", "column.gltf"] {
+        let (code, output) = check_unused("unused", &machine(skeleton, "nod"), nod);
+        assert_eq!(code, Some(0), "{output}");
+    }
+    let check = |name: &str, machine: &str, animation: &str, wanted: &str| {
+        let (code, output) = check_unused(name, machine, animation);
+        assert_eq!(code, Some(1), "{output}");
+        assert!(output.contains(wanted), "{output}");
+        assert_eq!(output.matches("error: ").count(), 1, "reported once: {output}");
+    };
+    let missing = "hero.state_machine:1: there is no model 'colunm', did you mean 'column'?";
+    check("unused-skeleton", &machine("colunm", "nod"), nod, missing);
+    let missing = "hero.state_machine:3: the model 'column' has no";
+    check("unused-clip", &machine("column", "Bwo"), nod, missing);
+    let event = "events = [{ name = \"step\" time = 0.5 effect = \"dust\" bone = \"Hed\" }]";
+    let missing = "nod.animation: event 'step' at 0.5 s: the model 'column' has no bone 'Hed'";
+    check("unused-bone", &machine("column", "nod"), &format!("{nod}\n{event}"), missing);
+}
+
+#[test]
+fn fault_of_a_machine_of_many_units_is_merged() {
+    let machine = "skeleton = \"column\"\nlayers = [ { states = {\n\
+                   walk = { clip = \"Bow\" on = { go = \"wlk\" } } } } ]";
+    let mut files = vec![MAIN, ("column.gltf", COLUMN), ("hero.state_machine", machine)];
+    files.extend(["a.unit", "b.unit", "c.unit", "d.unit", "e.unit"].map(|unit| {
+        (unit, "model = \"column\" components = { animation = { state_machine = \"hero\" } }")
+    }));
+    let (code, output) = run_check("merged", &files);
+    assert_eq!(code, Some(1), "{output}");
+    assert_eq!(output.matches("hero.state_machine:3: ").count(), 2, "{output}");
+    assert!(output.contains("(the same for 4 other files: "), "{output}");
+    assert!(output.contains("2 errors: 1 compile error, 1 spawn error"), "{output}");
 }
 
 #[test]
@@ -76,6 +132,26 @@ fn explain_describes_a_state_machine() {
     ] {
         assert!(out.contains(wanted), "{out}");
     }
+}
+
+#[test]
+fn explain_describes_a_clip_by_the_name_that_it_prints() {
+    let files = [MAIN, ("column.gltf", COLUMN)];
+    let explain = |name: &str, resource: &str| {
+        run_engine(name, &files, &["explain", "game", resource, "--platform", "linux"])
+    };
+    let (code, whole, err) = explain("explain-clips", "column.model");
+    assert_eq!(code, Some(0), "{err}");
+    for (name, resource) in [("explain-clip", "column#Bow"), ("explain-file", "column.gltf#Bow")] {
+        let (code, out, err) = explain(name, resource);
+        assert_eq!(code, Some(0), "{err}");
+        assert!(out.starts_with("clip column#Bow\n  length: "), "{out}");
+        assert!(whole.contains(&out) && !out.contains("Nod"), "{out}");
+    }
+    let (code, _, err) = explain("explain-no-clip", "column#Bwo");
+    assert_eq!(code, Some(1));
+    let wanted = "the model 'column' has no animation 'Bwo', did you mean 'Bow'?";
+    assert!(err.contains(wanted), "{err}");
 }
 
 #[test]

@@ -1,6 +1,11 @@
 //! Findings of a check: a message for people, and its parts for programs.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
+
+/// Maximum number of files that a finding names of those with the same cause.
+const NAMED_MAX: usize = 3;
+/// Maximum number of parts of a message that are searched for its cause.
+const PARTS_MAX: usize = 16;
 
 /// The part of the check that found a problem.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -115,6 +120,50 @@ pub fn unique(findings: Vec<CheckFinding>) -> Vec<CheckFinding> {
     findings.into_iter().filter(|finding| visited.insert(finding.text.clone())).collect()
 }
 
+/// Returns the end of a message that begins with a location in another file, such as the state
+/// machine of a unit.
+fn cause(finding: &CheckFinding) -> Option<&str> {
+    let file = finding.file.as_deref().filter(|_| finding.rule == CheckRule::Spawn)?;
+    let parts = finding.text.match_indices(": ");
+    let mut ends = parts.map(|(at, colon)| &finding.text[at + colon.len()..]).take(PARTS_MAX);
+    // The same line of a script can fail for each unit for a reason of its own.
+    let is_cause = |path: String| path != file && !path.ends_with(".lua");
+    ends.find(|end| location(end).0.is_some_and(is_cause))
+}
+
+/// Merges the errors of resources that have the same cause in another file. The first one says
+/// which other files have it.
+pub fn merge_causes(findings: Vec<CheckFinding>) -> Vec<CheckFinding> {
+    let mut merged: Vec<(CheckFinding, Vec<String>)> = Vec::new();
+    let mut known = HashMap::new();
+    for finding in findings {
+        let key = cause(&finding)
+            .map(|cause| (cause.to_string(), finding.platform, finding.variant.clone()));
+        match key.as_ref().and_then(|key| known.get(key).copied()) {
+            Some(first) => {
+                let (first, others): &mut (CheckFinding, Vec<String>) = &mut merged[first];
+                let new = finding.file.filter(|file| first.file.as_ref() != Some(file));
+                others.extend(new);
+            }
+            None => {
+                known.extend(key.map(|key| (key, merged.len())));
+                merged.push((finding, Vec::new()));
+            }
+        }
+    }
+    let with_others = |(mut finding, others): (CheckFinding, Vec<String>)| {
+        if !others.is_empty() {
+            let names = others[..others.len().min(NAMED_MAX)].join(", ");
+            let more = if others.len() > NAMED_MAX { ", …" } else { "" };
+            let noun = if others.len() == 1 { "file" } else { "files" };
+            let count = others.len();
+            finding.text += &format!(" (the same for {count} other {noun}: {names}{more})");
+        }
+        finding
+    };
+    merged.into_iter().map(with_others).collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -132,6 +181,34 @@ mod tests {
         for text in ["it is wrong", "there is: nothing", "'a.b': c", "a.png and a.jpg are: both"] {
             check(text, None, None, text);
         }
+    }
+
+    #[test]
+    fn errors_with_a_cause_in_another_file_are_merged() {
+        let finding = |number: usize, message: &str| {
+            let text = format!("units/u{number}.unit: spawning it: {message}");
+            CheckFinding::error(CheckRule::Spawn, text)
+        };
+        let cause = "component 'a': machine 'b' could not be compiled: b.state_machine:3: no c";
+        let own = "component 'a': there is no model 'b'";
+        let mut findings: Vec<CheckFinding> = (1..=5).map(|unit| finding(unit, cause)).collect();
+        findings.insert(1, finding(7, own));
+        findings.push(finding(8, own));
+        let texts: Vec<String> = merge_causes(findings).into_iter().map(|it| it.text).collect();
+        let files = "units/u2.unit, units/u3.unit, units/u4.unit, …";
+        let first =
+            format!("units/u1.unit: spawning it: {cause} (the same for 4 other files: {files})");
+        let wanted = [
+            first,
+            format!("units/u7.unit: spawning it: {own}"),
+            format!("units/u8.unit: spawning it: {own}"),
+        ];
+        assert_eq!(texts, wanted);
+        let one = merge_causes(vec![finding(1, cause), finding(1, cause), finding(2, cause)]);
+        assert!(one[0].text.ends_with(" (the same for 1 other file: units/u2.unit)"), "{one:?}");
+        let mut other = finding(2, cause);
+        other.platform = Some("windows");
+        assert_eq!(merge_causes(vec![finding(1, cause), other]).len(), 2);
     }
 
     #[test]

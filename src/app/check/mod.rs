@@ -13,6 +13,7 @@ mod spawn;
 mod tilemaps;
 mod variants;
 
+use finding::merge_causes;
 pub use finding::{CheckFinding, CheckRule, unique};
 pub use platforms::{CheckedPlatform, compile_all, names as platform_names, static_name};
 pub use spawn::SpawnCounts;
@@ -79,5 +80,5 @@ pub fn spawn_all(
             }
         }
     }
-    (unique(findings), counts)
+    (merge_causes(unique(findings)), counts)
 }

@@ -8,10 +8,12 @@ use crate::frame_input::FrameInput;
 use crate::{App, Game, GameLaunch, HEADLESS_STEP, VariantChoice};
 use engine_foundation::{log, panic};
 use engine_platform as platform;
+use engine_resource::resource_kind::kind_names;
 use engine_resource::resource_name::ResourceName;
 use engine_resource::variant::VariantPreferences;
+use engine_runtime::Engine;
 use engine_script::{ErrorReport, ScriptValue};
-use std::collections::HashSet;
+use std::collections::{BTreeSet, HashSet};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 
@@ -86,8 +88,13 @@ pub fn spawn(
     let new = problems.iter().filter(|problem| reported.insert(format!("{problem:?}")));
     let mut findings: Vec<CheckFinding> =
         new.map(|problem| spawn_finding(platform, run, problem)).collect();
-    let errors = logged.into_iter().chain(failure);
-    let new = errors.filter(|text| reported.insert(text.clone()));
+    let is_caused = |text: &String| {
+        let ends = |finding: &CheckFinding| finding.text.ends_with(&format!(": {text}"));
+        findings.iter().any(ends)
+    };
+    let errors = logged.into_iter().filter(|text| !is_caused(text)).chain(failure);
+    let errors: Vec<String> = errors.collect();
+    let new = errors.into_iter().filter(|text| reported.insert(text.clone()));
     findings.extend(new.map(|text| {
         let finding = CheckFinding::error(CheckRule::Log, text);
         CheckFinding { variant: run.preferred.to_string(), ..platform.locate(finding) }
@@ -115,9 +122,24 @@ fn play(launch: GameLaunch) -> (Option<ScriptValue>, Option<String>) {
     }
     let failure = played.err().map(|report| describe(&report));
     app.check_graphs();
+    check_unused_machines(&mut app);
     let arguments = [ScriptValue::Text(RESULTS.to_string()), ScriptValue::Boolean(true)];
     let results = app.vm().call_core("tool_eval", &arguments, RESULT_SECONDS);
     (results.ok().and_then(|results| field(&results, "data").cloned()), failure)
+}
+
+/// Logs the errors of state machines that no unit has used: scripts can give them to units.
+fn check_unused_machines(app: &mut App) {
+    let Engine { worlds, assets, .. } = app.vm().engine();
+    let index = assets.store.index();
+    let resources = index.entries.iter().map(|entry| &entry.resource);
+    let machines = resources.filter(|resource| resource.kind == kind_names::STATE_MACHINE);
+    let names: BTreeSet<String> = machines.map(|resource| resource.name.clone()).collect();
+    for name in names {
+        if let Err(error) = worlds.check_unused_machine(assets, &name) {
+            log::error(&error.message);
+        }
+    }
 }
 
 /// Returns the first line of a report, with its location.

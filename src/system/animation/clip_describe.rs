@@ -92,7 +92,8 @@ impl Clip {
         for event in events.iter().take(LISTED_MAX) {
             let sound = event.cue.sound.as_ref().map(|name| format!(", sound '{name}'"));
             let effect = event.cue.effect.as_ref().map(|name| format!(", effect '{name}'"));
-            let cues = [sound, effect].into_iter().flatten().collect::<String>();
+            let bone = event.cue.bone.as_ref().map(|name| format!(", at bone '{name}'"));
+            let cues = [sound, effect, bone].into_iter().flatten().collect::<String>();
             line(format!("event at {:.3} s: '{}'{cues}", event.time, event.name));
         }
         if events.len() > LISTED_MAX {

@@ -3,7 +3,7 @@
 
 use super::events::refer_to_cue;
 use super::model_clips::{morph_ranges, skeleton_of, source_clip};
-use super::rig_source::RigSource;
+use super::rig_source::{RigSource, SOURCE_ADVICE};
 use super::slot_values::slot_tolerances;
 use crate::skeleton_file::SKELETON_ENDING;
 use engine_animation::{
@@ -11,6 +11,7 @@ use engine_animation::{
     compile as compile_clip, parse_animation_file, parse_animation_file_over,
     read_clip as read_clip_data, retarget,
 };
+use engine_foundation::suggest::hint;
 use engine_foundation::{Error, error, log};
 use engine_models::data::ModelData;
 use engine_resource::reload_steps::ReloadStep;
@@ -46,9 +47,14 @@ const MODEL_ENDINGS: [&str; 4] = ["model", "glb", "gltf", SKELETON_ENDING];
 /// `models/orc#Walk`, `models/orc.gltf#Walk`.
 pub fn split_model_clip(name: &str) -> Option<(&str, &str)> {
     let (model, clip) = split_clip(name)?;
-    let stem = |ending: &&str| model.strip_suffix(*ending)?.strip_suffix('.');
+    Some((model_name(model), clip))
+}
+
+/// Returns the name of a model without the ending of its file.
+pub fn model_name(name: &str) -> &str {
+    let stem = |ending: &&str| name.strip_suffix(*ending)?.strip_suffix('.');
     let stem = MODEL_ENDINGS.iter().find_map(stem);
-    Some((stem.filter(|stem| !stem.is_empty()).unwrap_or(model), clip))
+    stem.filter(|stem| !stem.is_empty()).unwrap_or(name)
 }
 
 /// Returns the name of a clip of a model without the ending of the model's file; `None` if the name
@@ -135,13 +141,16 @@ fn read_clip(compiling: &mut CompileContext, file: &AnimationFile) -> Result<Ani
     let source = source_clip(animation, &morph_ranges(&rig.model));
     let ours = match &file.skeleton {
         Some(other) if *other != name => {
-            let rig = RigSource::read(compiling, other)
-                .map_err(|error| error!("skeleton: {}", error.message))?;
+            let rig =
+                RigSource::read(compiling, other).map_err(|error| in_key("skeleton", error))?;
             Some(skeleton_of(&rig.model).map_err(|error| in_file(&rig.path, error))?)
         }
         _ => None,
     };
     let target = ours.as_ref().map(|skeleton| Target { skeleton, names: &file.retarget });
+    if target.is_none() {
+        check_retargeted_bones(&theirs, &file.retarget)?;
+    }
     let mut settings = file.settings.clone();
     if let Some(additive) = &file.additive {
         let source = match &additive.clip {
@@ -171,6 +180,18 @@ fn read_clip(compiling: &mut CompileContext, file: &AnimationFile) -> Result<Ani
     })
 }
 
+/// Checks the names of the source in `retarget`, if the other skeleton is known only when a unit
+/// plays the clip.
+fn check_retargeted_bones(theirs: &Skeleton, names: &[(String, String)]) -> Result<(), Error> {
+    match names.iter().find(|(name, _)| theirs.find(name).is_none()) {
+        None => Ok(()),
+        Some((name, _)) => Err(error!(
+            "'retarget' names the bone '{name}', which the skeleton of the source does not have{}",
+            hint(name, theirs.names().iter().map(String::as_str))
+        )),
+    }
+}
+
 /// Returns the animation with the reference pose of an additive clip, for the skeleton of the clip.
 fn reference_clip(
     compiling: &mut CompileContext,
@@ -178,7 +199,7 @@ fn reference_clip(
     (name, theirs): (&str, &Skeleton),
     target: &Option<Target>,
 ) -> Result<SourceClip, Error> {
-    let in_additive = |error: Error| error!("additive: {}", error.message);
+    let in_additive = |error: Error| in_key("additive", error);
     if let Some((model, clip)) = split_clip(name) {
         let other = RigSource::read(compiling, model).map_err(in_additive)?;
         let skeleton = skeleton_of(&other.model).map_err(|error| in_file(&other.path, error))?;
@@ -196,6 +217,11 @@ fn reference_clip(
         Some(target) => retarget(&clip, theirs, target.skeleton, target.names).map_err(in_additive),
         None => Ok(clip),
     }
+}
+
+/// Returns an error about a model or a clip that a key other than `source` names.
+fn in_key(key: &str, error: Error) -> Error {
+    error!("{key}: {}", error.message.replace(SOURCE_ADVICE, ""))
 }
 
 fn in_file(path: &str, error: Error) -> Error {
@@ -239,7 +265,8 @@ mod tests {
     fn a_clip_is_compiled_with_its_settings() {
         let (data, files, references) = compiled(
             "source = \"models/column#Rise\" loop = true range = [0.5, 1] beats = [0.25] \
-             events = [{ name = \"top\" time = 0.1 sound = \"sounds/a\" effect = \"dust\" }]",
+             events = [{ name = \"top\" time = 0.1 sound = \"sounds/a\" effect = \"dust\" \
+             bone = \"Head\" }]",
         )
         .unwrap();
         assert_eq!(data.source, "models/column.gltf#Rise");
@@ -253,7 +280,9 @@ mod tests {
         assert!(text.contains("  length: 0.500 s, loops\n"), "{text}");
         assert!(text.contains("tracks: 1 (1 positions), of 4 bones"), "{text}");
         assert!(
-            text.contains("event at 0.100 s: 'top', sound 'sounds/a', effect 'dust'"),
+            text.contains(
+                "event at 0.100 s: 'top', sound 'sounds/a', effect 'dust', at bone 'Head'"
+            ),
             "{text}"
         );
     }
@@ -317,7 +346,9 @@ mod tests {
         check("source = \"models/column#Bwo\"", "has no animation 'Bwo', did you mean 'Bow'?");
         check("", "'models/post.gltf' has no animations");
         check("source = \"models/post#Bow\"", "'models/post.gltf' has no animations");
+        let other = "(name another one by source = \"models/orc\")";
         check("source = \"models/colum\"", "there is no model 'models/colum'");
+        check("source = \"models/colum\"", other);
         check("source = \"models/colum.gltf\"", "models/colum.gltf");
         check("source = \"models/column#Bow\" range = [0.5, 3]", "is not within the animation");
         check("source = \"models/column#Bow\" beats = [2]", "a beat is at 2 seconds");
@@ -329,8 +360,11 @@ mod tests {
         );
         check(
             "source = \"models/column#Nod\" skeleton = \"models/pots\"",
-            "skeleton: there is no model 'models/pots'",
+            "skeleton: there is no model 'models/pots': its file would be models/pots.glb, \
+             models/pots.gltf or models/pots.skeleton",
         );
+        let message = compiled("source = \"models/column#Nod\" skeleton = \"models/pots\"");
+        assert!(!message.map(drop).unwrap_err().contains("source ="));
         check(
             "source = \"models/column#Nod\" additive = { clip = \"Nud\" }",
             "additive: 'models/column.gltf' has no animation 'Nud', did you mean 'Nod'?",
@@ -344,6 +378,12 @@ mod tests {
             "an additive clip has no root motion",
         );
         check("source = \"models/column#Nod\" lop = true", "did you mean 'loop'?");
+        let retarget = "source = \"models/column#Nod\" retarget = { Haed = \"Skull\" }";
+        let wanted = "'retarget' names the bone 'Haed', which the skeleton of the source does not \
+                      have, did you mean 'Head'?";
+        check(retarget, wanted);
+        check(&format!("{retarget} skeleton = \"models/column\""), wanted);
+        check(&format!("{retarget} skeleton = \"models/post\""), wanted);
     }
 
     #[test]

@@ -39,7 +39,7 @@ impl BoundConstraints {
     pub fn new(machine: &StateMachine, skeleton: &Skeleton) -> Result<BoundConstraints, Error> {
         let descriptions = machine.constraints();
         let set = ConstraintSet::new(skeleton, descriptions)
-            .map_err(|error| error!("{}: {}", machine.path(), error.message))?;
+            .map_err(|error| error!("{}:{}", machine.path(), error.message))?;
         let is_stateless = set.new_state().is_empty();
         let mut bound = BoundConstraints { set, is_stateless, ..BoundConstraints::default() };
         for description in descriptions {

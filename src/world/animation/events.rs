@@ -2,11 +2,11 @@
 //! Scripts are notified by src/script/api/unit/animation_events.rs; sounds and effects are played
 //! by src/engine/animation_events.rs.
 
-use super::animated_model::AnimatedModel;
+use super::animated_model::{AnimatedModel, ClipOrigin, NamedClip};
 use super::state_machine::BoundMachine;
 use crate::WorldId;
 use crate::unit::UnitId;
-use engine_animation::{EventCue, EventSource};
+use engine_animation::{ClipEvent, EventCue, EventSource, StateEvent};
 use engine_foundation::hash::StateHash;
 use engine_foundation::suggest::hint;
 use engine_foundation::{Error, error};
@@ -200,20 +200,39 @@ impl BoundMachine {
         }
     }
 
-    /// Returns the names and cues of the events that the machine and its clips can send.
-    pub fn cues(&self) -> impl Iterator<Item = (&str, &EventCue)> {
-        let of_states = self.machine.sent_events().iter().map(|it| (&it.name[..], &it.cue));
-        let clips = self.infos.iter().zip(&self.clip_cues);
-        let of_clips =
-            clips.flat_map(|(info, cues)| info.events.iter().map(|(_, name)| &name[..]).zip(cues));
-        of_states.chain(of_clips)
+    /// Checks the cues of the events that the machine and its clips can send.
+    ///
+    /// # Errors
+    /// Returns the first error of `check`, with the file and the event.
+    pub fn check_cues(
+        &self,
+        mut check: impl FnMut(&EventCue) -> Result<(), Error>,
+    ) -> Result<(), Error> {
+        for StateEvent { name, cue, line } in self.machine.sent_events() {
+            check(cue).map_err(|error| {
+                error!("{}:{line}: event '{name}': {}", self.machine.path(), error.message)
+            })?;
+        }
+        self.named_clips().try_for_each(|clip| clip.check_cues(&mut check))
     }
+}
 
-    /// Checks that the model has the bones of all cues.
-    pub(super) fn check_cues(&self, model: &AnimatedModel) -> Result<(), Error> {
-        for (event, cue) in self.cues() {
-            model.check_cue(cue).map_err(|error| {
-                error!("{}: event '{event}': {}", self.machine.path(), error.message)
+impl NamedClip {
+    /// Checks the cues of the clip's events.
+    ///
+    /// # Errors
+    /// Returns the first error of `check`, with the file or the clip, and the event.
+    pub fn check_cues(
+        &self,
+        mut check: impl FnMut(&EventCue) -> Result<(), Error>,
+    ) -> Result<(), Error> {
+        for ClipEvent { name, time, cue } in self.clip.events() {
+            check(cue).map_err(|error| {
+                let source = match &self.origin {
+                    ClipOrigin::Animation => format!("{}.{}", self.name, kind_names::ANIMATION),
+                    ClipOrigin::Own | ClipOrigin::Model(_) => format!("animation '{}'", self.name),
+                };
+                error!("{source}: event '{name}' at {time} s: {}", error.message)
             })?;
         }
         Ok(())

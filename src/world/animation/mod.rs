@@ -31,6 +31,7 @@ mod faults;
 mod gltf_reference_tests;
 mod ground;
 mod level_of_detail;
+mod lost_states;
 mod merging;
 #[cfg(test)]
 mod merging_tests;
@@ -76,7 +77,7 @@ pub use engine_animation::ragdoll::{BODIES_MAX as RAGDOLL_BODIES_MAX, LyingSide}
 pub use engine_animation::{EventCue, ModelMatrix, palette};
 use engine_animation::{Skeleton, read_state_machine};
 use engine_foundation::tasks::TaskPool;
-use engine_foundation::{Error, error};
+use engine_foundation::{Error, error, log};
 use engine_models::Model;
 use engine_resource::resource_kind::kind_names;
 use engine_resource::resource_name::ResourceName;
@@ -87,6 +88,7 @@ pub use events::{AnimationEvent, AnimationEvents, EVENTS_MAX, EventOrigin};
 use faults::Faults;
 use ground::Ground;
 pub use level_of_detail::{LEVEL_MAX, Lens, LevelOfDetail, Viewer};
+use lost_states::LostStates;
 pub use merging::MergeOptions;
 use merging::MergeTable;
 pub use model_clips::{compile_clips, morph_ranges, scale_animation, skeleton_of, source_clip};
@@ -428,11 +430,15 @@ impl Animations {
                 }
             };
             self.machines.insert((name.clone(), model_name.clone()), bound.clone());
+            let mut lost = LostStates::default();
             for character in self.characters.iter_mut().filter(|it| it.model.name == model_name) {
-                if character.machine.as_ref().is_some_and(|it| it.bound.name == name) {
+                if let Some(machine) = character.machine.as_ref().filter(|it| it.bound.name == name)
+                {
+                    lost.add(&machine.state, &machine.bound.machine, &bound.machine);
                     character.reload_machine(&bound);
                 }
             }
+            lost.lines(&bound.machine).iter().for_each(|line| log::info(line));
         }
         outcome
     }

@@ -81,6 +81,9 @@ impl RigSource {
     }
 }
 
+/// End of the message for a model that does not exist, if it is the source of an animation.
+pub const SOURCE_ADVICE: &str = " (name another one by source = \"models/orc\")";
+
 /// Replaces the bytes and the path of the context by those of a model's file. Returns the scale.
 fn open(compiling: &mut CompileContext, name: &str) -> Result<f32, Error> {
     let is_path = ENDINGS.iter().any(|ending| name.ends_with(&format!(".{ending}")));
@@ -109,7 +112,7 @@ fn open(compiling: &mut CompileContext, name: &str) -> Result<f32, Error> {
         }
     }
     Err(error!(
-        "there is no model '{stem}': its file would be {stem}.glb, {stem}.gltf or {stem}.skeleton \
-         (name another one by source = \"models/orc\")"
+        "there is no model '{stem}': its file would be {stem}.glb, {stem}.gltf or \
+         {stem}.skeleton{SOURCE_ADVICE}"
     ))
 }

@@ -1,8 +1,9 @@
 //! State machines of characters: the resource kind `state_machine`, a machine bound to the clips of
 //! a model, and the state of one character.
 
-use super::animated_model::{AnimatedModel, NamedClip};
-use super::animation_resource::refer_clip;
+use super::Animations;
+use super::animated_model::{AnimatedModel, ClipOrigin, NamedClip};
+use super::animation_resource::{model_name, refer_clip};
 use super::clip_stream::ClipStream;
 use super::clip_streams::ClipUse;
 use super::constraints::{BoundConstraints, CharacterConstraints};
@@ -17,6 +18,8 @@ use engine_foundation::hash::StateHash;
 use engine_foundation::{Error, error};
 use engine_resource::reload_steps::ReloadStep;
 use engine_resource::resource_kind::{ResourceKind, SourceForm, kind_names};
+use engine_resource::resource_name::ResourceName;
+use engine_resource::store::ResourceStore;
 use std::sync::Arc;
 
 /// The resource kind of state machines.
@@ -32,6 +35,7 @@ pub static STATE_MACHINE: ResourceKind = ResourceKind {
         let text = std::str::from_utf8(&compiling.bytes)
             .map_err(|_| error!("{}: it is not text in UTF-8", compiling.path))?;
         let machine = compile_state_machine(&compiling.path, text)?;
+        compiling.refer(kind_names::MODEL, model_name(machine.skeleton()));
         machine.sent_events().iter().for_each(|event| refer_to_cue(compiling, &event.cue));
         machine.clips().iter().for_each(|clip| refer_clip(compiling, &clip.name));
         Ok(machine.write())
@@ -110,7 +114,7 @@ impl BoundMachine {
             moved,
             has_root_motion,
         };
-        bound.check_cues(model)?;
+        bound.check_cues(|cue| model.check_cue(cue))?;
         Ok(bound)
     }
 
@@ -124,6 +128,11 @@ impl BoundMachine {
         self.clips.iter().map(|named| &named.clip)
     }
 
+    /// Returns the clips in the order of the machine, with their names.
+    pub(super) fn named_clips(&self) -> impl Iterator<Item = &NamedClip> {
+        self.clips.iter().map(|named| &**named)
+    }
+
     /// Returns true if a clip of the machine is streamed.
     pub(super) fn has_streams(&self) -> bool {
         self.clips.iter().any(|named| named.stream.is_some())
@@ -132,6 +141,56 @@ impl BoundMachine {
     /// Returns the bones that a clip or a constraint of the machine moves, sorted.
     pub(super) fn moved_bones(&self) -> &[u16] {
         &self.moved
+    }
+}
+
+impl Animations {
+    /// Returns the name of the model with the skeleton of a state machine, as its file names it;
+    /// `None` if a character has used the machine.
+    ///
+    /// # Errors
+    /// Returns an error if the machine cannot be read.
+    pub fn skeleton_of_unused(
+        &self,
+        machine: &str,
+        store: &mut ResourceStore,
+    ) -> Result<Option<String>, Error> {
+        if self.machines.keys().any(|(used, _)| used == machine) {
+            return Ok(None);
+        }
+        let bytes = store.read(&ResourceName::new(kind_names::STATE_MACHINE, machine))?;
+        let read = read_state_machine(&bytes)?;
+        Ok(Some(model_name(read.skeleton()).to_string()))
+    }
+
+    /// Returns the number of characters that play the animation of a file, or whose state machine
+    /// can.
+    pub fn users_of_animation(&self, name: &str) -> usize {
+        let is_it = |clip: &NamedClip| clip.origin == ClipOrigin::Animation && clip.name == name;
+        let users = self.characters.iter().filter(|character| {
+            let machine = character.machine.as_ref();
+            let clips = &character.model.clips;
+            let mut playing =
+                character.playing().iter().filter_map(|it| clips.get(usize::from(it.clip)));
+            machine.is_some_and(|it| it.bound.named_clips().any(is_it))
+                || playing.any(|clip| is_it(clip))
+        });
+        users.count()
+    }
+
+    /// Returns the numbers of characters whose state machine has this name: those with the version
+    /// of the file, and those with a previous one.
+    pub fn users_of_machine(&self, name: &str, store: &mut ResourceStore) -> [usize; 2] {
+        let resource = ResourceName::new(kind_names::STATE_MACHINE, name);
+        let bytes = if store.has(&resource) { store.read(&resource).ok() } else { None };
+        let current = bytes.and_then(|bytes| read_state_machine(&bytes).ok());
+        let mut counts = [0; 2];
+        for machine in self.characters.iter().filter_map(|it| it.machine.as_ref()) {
+            if machine.bound.name == name {
+                counts[usize::from(current.as_ref() != Some(&machine.bound.machine))] += 1;
+            }
+        }
+        counts
     }
 }
 
@@ -226,6 +285,11 @@ impl CharacterMachine {
     #[inline]
     pub fn send_event(&mut self, event: u16) -> bool {
         self.state.send_event(&self.bound.machine, event, &mut self.sent)
+    }
+
+    /// Returns the length of the current state of a layer in seconds, also before its pose begins.
+    pub fn current_seconds(&self, layer: u16) -> f32 {
+        self.state.current_seconds(&self.bound.machine, &self.bound.infos, layer)
     }
 
     /// Returns the movement of the root in the last update.

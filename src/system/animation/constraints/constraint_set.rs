@@ -90,7 +90,7 @@ impl ConstraintSet {
     ///
     /// # Errors
     /// Fails if a constraint names a bone that does not exist, or bones that do not belong
-    /// together. The error names the constraint and its line.
+    /// together. The error begins with the line, and names the constraint.
     pub fn new(
         skeleton: &Skeleton,
         descriptions: &[ConstraintDescription],
@@ -99,7 +99,7 @@ impl ConstraintSet {
         for description in descriptions {
             let constraint = create(skeleton, description).map_err(|error| {
                 let ConstraintDescription { name, line, .. } = description;
-                error!("line {line}: constraint '{name}': {}", error.message)
+                error!("{line}: constraint '{name}': {}", error.message)
             })?;
             set.constraints.push(constraint);
             set.weights.push(description.parameter("weight")[0]);

@@ -88,13 +88,13 @@ fn wrong_constraints_of_a_state_machine_name_their_line() {
     check(
         "bone = \"head\"",
         "bone = \"hed\"",
-        "line 4: constraint 'look': bone 'hed' does not exist in the skeleton, did you mean \
+        "4: constraint 'look': bone 'hed' does not exist in the skeleton, did you mean \
          'head'?",
     );
     check(
         "\"left_thigh\" \"left_shin\" \"left_foot\"] softness",
         "\"left_foot\" \"left_shin\" \"left_thigh\"] softness",
-        "line 5: constraint 'foot': bone 'left_shin' is not below 'left_foot'",
+        "5: constraint 'foot': bone 'left_shin' is not below 'left_foot'",
     );
     check("\"head\" \"pelvis\"", "\"pelvis\" \"head\"", "constraint 'copy': 'pelvis' cannot copy");
 }

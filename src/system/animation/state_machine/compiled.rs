@@ -8,7 +8,7 @@ use engine_foundation::blob::{BlobReader, BlobWriter, unframe};
 use engine_foundation::{Error, error};
 
 /// Version of the compiled form. A change of this number recompiles every state machine.
-pub const STATE_MACHINE_VERSION: u32 = 3;
+pub const STATE_MACHINE_VERSION: u32 = 4;
 const MAGIC: [u8; 4] = *b"ASMC";
 
 /// Number in place of an optional index.
@@ -92,6 +92,7 @@ impl StateMachine {
         writer.list(&self.sent_events, |writer, event| {
             writer.text(&event.name);
             event.cue.write(writer);
+            writer.u32(event.line);
         });
         writer.list(&self.clips, |writer, clip| {
             writer.text(&clip.name);
@@ -218,7 +219,8 @@ pub fn read_state_machine(bytes: &[u8]) -> Result<StateMachine, Error> {
         })?,
         events: reader.list_at_most((EVENTS_MAX, "EVENTS_MAX"), read_text)?,
         sent_events: reader.list_at_most((EVENTS_MAX, "EVENTS_MAX"), |reader| {
-            Ok(StateEvent { name: read_text(reader)?, cue: EventCue::read(reader)? })
+            let (name, cue) = (read_text(reader)?, EventCue::read(reader)?);
+            Ok(StateEvent { name, cue, line: reader.u32()? })
         })?,
         clips: reader.list_at_most((CLIPS_MAX, "CLIPS_MAX"), |reader| {
             Ok(ClipReference { name: read_text(reader)?, line: reader.u32()? })

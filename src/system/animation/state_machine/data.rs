@@ -193,6 +193,8 @@ pub struct StateClip {
 pub struct StateEvent {
     pub name: String,
     pub cue: EventCue,
+    /// The first line that sends it.
+    pub line: u32,
 }
 
 /// Event that a state sends when its time passes a position.

@@ -18,7 +18,7 @@ fn count(number: usize, noun: &str) -> String {
 
 /// Returns the name of an event with its cue, for people.
 pub(super) fn event_text(event: &StateEvent) -> String {
-    let StateEvent { name, cue } = event;
+    let StateEvent { name, cue, .. } = event;
     let EventCue { sound, effect, bone, link } = cue;
     let parts = [("sound", sound), ("effect", effect), ("at", bone)];
     let parts =

@@ -13,7 +13,7 @@ const END_TRANSITIONS_MAX: usize = 4;
 /// Maximum absolute playback rate.
 const SPEED_MAX: f32 = 1000.0;
 /// Maximum weight of a clip before weights are divided by their sum.
-const WEIGHT_MAX: f32 = 1e6;
+pub(super) const WEIGHT_MAX: f32 = 1e6;
 
 /// Contribution of a sample to the pose.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

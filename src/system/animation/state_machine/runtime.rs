@@ -3,6 +3,7 @@
 
 use super::data::*;
 use super::expression::{finite, least, most};
+use super::playback::WEIGHT_MAX;
 use engine_foundation::hash::StateHash;
 use engine_foundation::random::next_random;
 
@@ -211,6 +212,33 @@ impl StateMachineState {
             taken |= layer.take_transition(machine, event, index as u16, choices, sent);
         }
         taken
+    }
+
+    /// Returns the length of the current state of a layer in seconds, also before its pose begins.
+    /// `clips` are those of the machine.
+    pub fn current_seconds(&self, machine: &StateMachine, clips: &[ClipInfo], layer: u16) -> f32 {
+        let Some(layer) = self.layers.get(usize::from(layer)) else { return 0.0 };
+        let state = &machine.states[usize::from(layer.current)];
+        let length = |clip: &StateClip| {
+            let seconds = clips.get(usize::from(clip.clip)).map_or(0.0, |info| info.seconds);
+            if seconds > 0.0 && seconds.is_finite() { seconds } else { 0.0 }
+        };
+        if matches!(state.kind, StateKind::RandomClip | StateKind::ClipChoice) {
+            return state.clips.get(usize::from(layer.choice)).map_or(0.0, length);
+        }
+        let most_weight = if state.additive { 1.0 } else { WEIGHT_MAX };
+        let (mut sum, mut seconds) = (0.0, 0.0);
+        for clip in &state.clips {
+            let weight = machine.table.value_or(clip.weight, &self.variables, 1.0);
+            let weight = least(most(weight, 0.0), most_weight);
+            sum += weight;
+            seconds += weight * length(clip);
+        }
+        match sum > 0.0 {
+            true => seconds / sum,
+            // The first clip is shown.
+            false => state.clips.first().map_or(0.0, length),
+        }
     }
 
     /// Returns the activity of a layer.

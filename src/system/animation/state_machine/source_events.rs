@@ -51,7 +51,8 @@ impl<'a> Builder<'a> {
                 events.push(self.event_block(&event)?);
             } else {
                 let name = fields.text_of(key, value)?.to_string();
-                let event = StateEvent { name, cue: EventCue::default() };
+                let (cue, line) = (EventCue::default(), value.line() as u32);
+                let event = StateEvent { name, cue, line };
                 events.push(self.add_sent_event(fields, event)?);
             }
         }
@@ -71,7 +72,8 @@ impl<'a> Builder<'a> {
             link: event.boolean("link")?.unwrap_or(false),
         };
         cue.check().map_err(|error| event.block_error(&error.message))?;
-        self.add_sent_event(event, StateEvent { name: name.to_string(), cue })
+        let line = event.value.line() as u32;
+        self.add_sent_event(event, StateEvent { name: name.to_string(), cue, line })
     }
 
     fn add_sent_event(
@@ -80,7 +82,8 @@ impl<'a> Builder<'a> {
         event: StateEvent,
     ) -> Result<u16, Error> {
         let events = &mut self.machine.sent_events;
-        if let Some(index) = events.iter().position(|known| *known == event) {
+        let is_same = |known: &StateEvent| (&known.name, &known.cue) == (&event.name, &event.cue);
+        if let Some(index) = events.iter().position(is_same) {
             return Ok(index as u16);
         }
         if events.len() == EVENTS_MAX {

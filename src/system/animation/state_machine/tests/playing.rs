@@ -231,6 +231,27 @@ fn clips_without_length_are_poses() {
 }
 
 #[test]
+fn length_of_a_state_is_known_before_it_begins() {
+    let text = "variables = { speed = { value = 2 min = 0 max = 6 } } layers = [ { states = {
+        a = { clip = \"walk\" on = { go = { to = \"b\" blend = 0.2 } } }
+        b = { blend = [ { clip = \"walk\" weight = \"match(speed, 2)\" }
+                        { clip = \"run\" weight = \"match(speed, 5)\" } ] } } } ]";
+    let mut it = Character::new(text, &[("walk", clip(1.8, true)), ("run", clip(0.5, true))]);
+    let seconds = |it: &Character| it.state.current_seconds(&it.machine, &it.clips, 0);
+    assert_eq!(seconds(&it), 1.8, "before the first update");
+    it.update(0.1);
+    it.set("speed", 5.0);
+    assert!(it.send("go"));
+    assert_eq!((it.info().state, it.info().seconds), ("b", 0.0));
+    assert_eq!(seconds(&it), 0.5);
+    it.update(0.1);
+    assert_eq!(it.info().seconds, 0.5);
+    assert_eq!(it.state.current_seconds(&it.machine, &it.clips, 9), 0.0, "no such layer");
+    let text = "layers = [ { states = { a = { clip = \"walk\" } } } ]";
+    assert_eq!(seconds(&Character::new(text, &[("walk", clip(f32::NAN, true))])), 0.0);
+}
+
+#[test]
 fn bad_numbers_change_nothing() {
     let mut it = Character::new(MOVE, &[("walk", clip(f32::NAN, true))]);
     assert!(!it.state.set_variable(&it.machine, 0, f32::NAN));
