@@ -17,10 +17,12 @@ use engine_navigation::mesh::NavigationMesh;
 use engine_navigation::outline::LineKind;
 use engine_navigation::queries::Flood;
 use engine_navigation::search::{PointPath, PolygonPath, Searcher};
+use engine_navigation::volumes::Renumbering;
 use engine_navigation::{AgentId, GRIDS_MAX, MESHES_MAX, NavigationGridId, NavigationMeshId};
 use engine_world::WorldId;
 use engine_world::debug_lines::{DebugLine, LINES_MAX};
 use engine_world::level::LevelId;
+use engine_world::level_navigation::{EditReport, name_volumes};
 
 /// Colours of areas in turn, from area 1.
 const AREA_COLORS: [[u8; 4]; 6] = [
@@ -216,7 +218,7 @@ impl Engine {
     }
 
     fn update_mesh(&mut self, mesh: NavigationMeshId, step: f32) -> Result<(), Error> {
-        let Navigation { meshes, agents, .. } = &mut self.worlds.navigation;
+        let Navigation { meshes, agents, levels, .. } = &mut self.worlds.navigation;
         let of = meshes.get_mut(mesh.0).expect("the handle was checked where it came in");
         let renumbering = of.rebuild(&self.devices.tasks)?;
         if let Some(renumbering) = &renumbering {
@@ -225,8 +227,14 @@ impl Engine {
         of.update_hierarchy(&self.devices.tasks)?;
         agents.advance(mesh.0, of, step, &self.devices.tasks)?;
         of.answer_paths(&self.devices.tasks)?;
-        if let Some(failure) = renumbering.and_then(|renumbering| renumbering.failure) {
-            return Err(failure);
+        if let Some(Renumbering { failure: Some(failure), failed_volumes, .. }) = renumbering {
+            let mut of_levels = levels.iter().flat_map(|level| &level.meshes);
+            let known = of_levels.find(|known| known.mesh == mesh);
+            let edits: &[EditReport] = match known {
+                Some(known) => &known.edits,
+                None => &[],
+            };
+            return Err(name_volumes(failure, &failed_volumes, edits));
         }
         let (answered, nodes, worst_wait) = of.request_statistics();
         counter!("navigation/searches") += u64::from(agents.statistics.searches + answered);

@@ -48,6 +48,25 @@ describe("a volume of a navigation mesh", function()
     assert.is_true(length() < 20.1)
   end)
 
+  it("keeps the ground of a thin area", function()
+    NavigationMesh.set_area_cost(mesh, 2, 0)
+    for i = 1, 6 do
+      local strip = NavigationMesh.add_box(mesh, 2, Vector3(15, 11 + i, 0),
+        Vector3(i, 0.1 * i, 2), 0.1 * i)
+      rebuild()
+      local from, to = Vector3(15, 9 + i, 0), Vector3(15, 13 + i, 0)
+      local path = NavigationMesh.find_path(mesh, from, to)
+      assert.is_true(#path > 2, "a strip of " .. 0.1 * i .. " metres")
+      -- Another volume in the same tile takes nothing away from it.
+      local crate = NavigationMesh.add_box(mesh, 0, Vector3(18, 11 + i, 0), Vector3(1, 1, 2))
+      rebuild()
+      path = NavigationMesh.find_path(mesh, from, to)
+      assert.is_true(#path > 2, "a strip of " .. 0.1 * i .. " metres, next to a crate")
+      NavigationMesh.remove_volume(mesh, crate)
+      NavigationMesh.remove_volume(mesh, strip)
+    end
+  end)
+
   it("is turned around the vertical axis", function()
     NavigationMesh.add_box(mesh, 0, Vector3(15, 15, 0), Vector3(20, 1, 2), math.pi / 2)
     rebuild()

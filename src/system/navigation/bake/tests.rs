@@ -105,6 +105,32 @@ fn a_volume_divides_a_floor_into_areas() {
 }
 
 #[test]
+fn thin_volumes_keep_their_area() {
+    let boxes = [([0.05, 0.05, -1.0], [29.95, 29.95, 0.0])];
+    let (layout, tiles) = bake(&boxes, SMALL);
+    let position = layout.position(layout.corner(0));
+    for at in 0..120u8 {
+        // Strips of one to three cells, along both axes, at any distance from the middles of cells.
+        let (offset, width) = (f32::from(at % 10) * 0.03, [0.31, 0.5, 0.7][usize::from(at % 3)]);
+        let length = [0.31, 1.0, 4.0, 27.0][usize::from(at / 30)];
+        let low = [1.5 + offset, 15.0 + offset];
+        let high = [low[0] + length, low[1] + width];
+        let turned = |[x, y]: [f32; 2]| if at % 2 == 0 { [x, y] } else { [y, x] };
+        let corners = [low, [high[0], low[1]], high, [low[0], high[1]]];
+        let points = corners.map(turned).to_vec();
+        let shape = AreaShape::Prism { points, low: -1.0, high: 1.0 };
+        let strip = AreaVolume { shape, area: 7 };
+        let mut marked = tiles[0].field.clone();
+        marked.mark(&strip, position, &layout.cells);
+        let cells = marked.areas.iter().filter(|area| **area == 7).count();
+        let mesh = tile_from_field(&tiles[0].field, &layout, 0, &[strip]).unwrap();
+        let polygons = mesh.polygons.iter().filter(|polygon| polygon.area == 7).copied().collect();
+        let of_strip = area(&TileMesh { polygons, ..mesh });
+        assert!(of_strip >= cells as f32 * 0.75, "{at}: {of_strip} of {cells}");
+    }
+}
+
+#[test]
 fn settings_out_of_range_are_refused() {
     let message = |settings: BakeSettings| settings.check().unwrap_err();
     assert_eq!(
