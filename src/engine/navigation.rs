@@ -21,7 +21,7 @@ use engine_navigation::volumes::Renumbering;
 use engine_navigation::{AgentId, GRIDS_MAX, MESHES_MAX, NavigationGridId, NavigationMeshId};
 use engine_world::WorldId;
 use engine_world::debug_lines::{DebugLine, LINES_MAX};
-use engine_world::level::LevelId;
+use engine_world::level::{LevelId, Levels};
 use engine_world::level_navigation::{EditReport, name_volumes};
 
 /// Colours of areas in turn, from area 1.
@@ -134,6 +134,17 @@ impl Navigation {
 }
 
 impl Navigation {
+    /// Returns where an agent is, or of which level a mesh is, for messages.
+    pub(super) fn detail(&self, levels: &Levels, handle: Handle) -> Option<String> {
+        if let Some(agent) = self.agents.slots.get(handle) {
+            let at = self.agents.pose(agent.mesh).to_world(agent.at.position);
+            return Some(format!(" at ({:.3}, {:.3}, {:.3})", at.x, at.y, at.z));
+        }
+        let mesh = NavigationMeshId(handle);
+        let level = self.levels.iter().find(|level| level.has_mesh(mesh))?;
+        Some(format!(" ({})", self.mesh_name(levels, level.level, mesh)))
+    }
+
     /// Counts for how many updates the agents of a mesh have waited for their paths.
     fn count_waits(&mut self, mesh: NavigationMeshId) {
         for (handle, agent) in self.agents.slots.iter().filter(|(_, agent)| agent.mesh == mesh.0) {
