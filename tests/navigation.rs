@@ -287,6 +287,9 @@ fn explain_shows_the_navigation_of_a_level() {
     ] {
         assert!(text.contains(part), "{part}: {text}");
     }
+    // Its name is enough, although its navigation has the same one.
+    let (text, errors, _) = explain(&["yard", "--navigation"]);
+    assert!(text.contains("navigation of level \"yard\""), "{text} {errors}");
     let (text, _, _) = explain(&["yard.navigation"]);
     assert!(text.contains("agents 'walker': radius 0.4, height 2"), "{text}");
     assert!(text.contains("area 'water', cost 4"), "{text}");
