@@ -2,6 +2,7 @@
 
 use super::compact::{CompactField, NONE};
 use super::regions::{BORDER, NO_REGION, Regions};
+use super::triangulation::{triangles_area, triangulate};
 use super::{BakeCells, NULL_AREA};
 
 /// Corner of an outline: column, row and height, in cells.
@@ -30,6 +31,8 @@ struct Borders<'a> {
     is_exact: Vec<bool>,
     /// Maximum distance of straightened walls, and of edges between two areas, in cells.
     error: f32,
+    /// True if an outline may be left with a part that cannot be cut into triangles.
+    is_last: bool,
 }
 
 /// Why a region has no outline.
@@ -40,12 +43,14 @@ enum Fault {
     Limit(String),
 }
 
-/// Outline of a region, counter-clockwise from above.
+/// Outline of a region, counter-clockwise from above, and the triangles into which it is cut.
 #[derive(Debug)]
 pub(super) struct Contour {
     pub region: u16,
     pub area: u8,
     pub corners: Vec<Corner>,
+    /// Indices of corners.
+    pub triangles: Vec<[u16; 3]>,
 }
 
 /// Corner of a traced loop, with the region on the other side of the edge that ends there.
@@ -86,7 +91,8 @@ pub(super) fn build(
     let mut areas = vec![NULL_AREA; usize::from(u16::MAX) + 1];
     loops.iter().for_each(|traced| areas[usize::from(traced.region)] = traced.area);
     let is_exact = vec![false; areas.len()];
-    let mut borders = Borders { areas: &areas, is_exact, error: cells.edge_error };
+    let error = cells.edge_error;
+    let mut borders = Borders { areas: &areas, is_exact, error, is_last: false };
     borders.mark_thin(&loops);
     match borders.outlines(&loops) {
         Ok(contours) => return Ok(contours),
@@ -96,9 +102,10 @@ pub(super) fn build(
     match borders.outlines(&loops) {
         Ok(contours) => return Ok(contours),
         Err((_, Fault::Limit(message))) => return Err(message),
-        // Exact borders next to straightened ones: those of all regions touch nothing else.
         Err(_) => borders.mark(loops.iter().map(|traced| traced.region).collect()),
     }
+    // Exact borders of all regions cross nothing.
+    borders.is_last = true;
     borders.outlines(&loops).map_err(|(_, fault)| match fault {
         Fault::Crossing(message) | Fault::Limit(message) => message,
     })
@@ -151,9 +158,12 @@ impl Borders<'_> {
     fn outlines(&self, loops: &[TracedLoop]) -> Result<Vec<Contour>, (Vec<u16>, Fault)> {
         let (mut contours, mut crossing, mut first) = (Vec::new(), Vec::new(), None);
         for of_region in loops.chunk_by(|a, b| a.region == b.region) {
-            // Straightened walls can cross each other where they are close. The exact ones do not.
-            let contour = self.outline(of_region, self.error);
-            match contour.or_else(|_| self.outline(of_region, 0.0)) {
+            let contour = match self.outline(of_region, self.error) {
+                // Straightened walls can cross each other where they are close.
+                Err(Fault::Crossing(_)) => self.outline(of_region, 0.0),
+                contour => contour,
+            };
+            match contour {
                 Ok(contour) => contours.extend(contour),
                 Err(fault @ Fault::Limit(_)) => return Err((Vec::new(), fault)),
                 Err(fault) => {
@@ -195,7 +205,8 @@ impl Borders<'_> {
             } else if contour.is_some() {
                 return Err(Fault::Crossing(too_fine(corners, "ground that overlaps itself")));
             } else {
-                contour = Some(Contour { region, area, corners: straight });
+                let (corners, triangles) = (straight, Vec::new());
+                contour = Some(Contour { region, area, corners, triangles });
             }
         }
         let Some(mut contour) = contour else { return Ok(None) };
@@ -208,7 +219,18 @@ impl Borders<'_> {
             )));
         }
         join_holes(&mut contour.corners, holes)?;
+        self.cut(&mut contour, &loops[0].corners)?;
         Ok(Some(contour))
+    }
+
+    /// Cuts an outline into triangles, which cover all of it if its borders do not cross.
+    fn cut(&self, contour: &mut Contour, corners: &[TracedCorner]) -> Result<(), Fault> {
+        contour.triangles = triangulate(&contour.corners).map_err(Fault::Limit)?;
+        let covered = triangles_area(&contour.corners, &contour.triangles);
+        match covered == doubled_area(&contour.corners) || self.is_last {
+            true => Ok(()),
+            false => Err(Fault::Crossing(too_fine(corners, "ground"))),
+        }
     }
 
     /// Returns what is in a hole, for messages.
