@@ -58,6 +58,8 @@ pub(super) struct Contour {
 struct TracedCorner {
     corner: Corner,
     beyond: u16,
+    /// True if regions meet here diagonally, all of which need the corner.
+    is_shared: bool,
 }
 
 /// Loop of a region that was traced.
@@ -305,7 +307,9 @@ fn trace(
             y += i32::from(side == 0 || side == 1);
             let near = field.spans[at].neighbors[side];
             let beyond = if near == NONE { NO_REGION } else { regions[near as usize] };
-            corners.push(TracedCorner { corner: [x, y, corner_height(field, at, side)], beyond });
+            let corner = [x, y, corner_height(field, at, side)];
+            let is_shared = is_shared(field, regions, at, side);
+            corners.push(TracedCorner { corner, beyond, is_shared });
             sides[at] &= !(1 << side);
             side = (side + 1) & 3;
         } else {
@@ -321,6 +325,25 @@ fn trace(
             return;
         }
     }
+}
+
+/// Returns true if regions of more than one area meet diagonally at a corner. Their borders turn
+/// there in different ways, and have to be straightened from there on, from both sides.
+fn is_shared(field: &CompactField, regions: &[u16], at: usize, side: usize) -> bool {
+    let next = (side + 1) & 3;
+    let neighbors = field.spans[at].neighbors;
+    let around = [at as u32, neighbors[side], neighbors[next], field.diagonal(at, side, next)];
+    if around.contains(&NONE) {
+        return false;
+    }
+    let around = around.map(|span| span as usize);
+    let [own, left, right, opposite] = around.map(|span| regions[span]);
+    let is_inner = |region: u16| region != NO_REGION && region & BORDER == 0;
+    around.iter().any(|span| field.areas[*span] != field.areas[at])
+        && [left, right, opposite].into_iter().all(is_inner)
+        && left != own
+        && right != own
+        && (opposite != left || opposite != right)
 }
 
 /// Returns the highest floor of the four spans around a corner.
@@ -349,14 +372,15 @@ pub(super) fn doubled_area(corners: &[Corner]) -> i64 {
     sum
 }
 
-/// Returns the corners of a traced loop that are needed: those where the region beyond changes, and
-/// those that are farther from the straight edges than the error allows. After D. Douglas and
+/// Returns the corners of a traced loop that are needed: those where the region beyond changes or
+/// others meet, and those that are farther from the straight edges than the error allows. After D. Douglas and
 /// T. Peucker, "Algorithms for the reduction of the number of points" (1973).
 fn simplify(traced: &[TracedCorner], error_of: impl Fn(u16) -> f32) -> Vec<Corner> {
     let count = traced.len();
-    let mut kept: Vec<usize> =
-        (0..count).filter(|i| traced[*i].beyond != traced[(*i + 1) % count].beyond).collect();
-    if kept.len() < 2 {
+    let is_kept =
+        |i: &usize| traced[*i].is_shared || traced[*i].beyond != traced[(*i + 1) % count].beyond;
+    let mut kept: Vec<usize> = (0..count).filter(is_kept).collect();
+    if kept.is_empty() {
         let key = |i: &usize| (traced[*i].corner[0], traced[*i].corner[1]);
         let low = (0..count).min_by_key(key).unwrap_or(0);
         let high = (0..count).max_by_key(key).unwrap_or(0);
@@ -391,18 +415,22 @@ fn simplify(traced: &[TracedCorner], error_of: impl Fn(u16) -> f32) -> Vec<Corne
 }
 
 /// Returns the corner between two others that is farthest from their line, and its squared
-/// distance. The line is followed in the same direction from both adjacent regions.
+/// distance. The line is followed in the same direction from both adjacent regions; if it ends where
+/// it begins, the lowest of equally far corners is chosen.
 fn farthest_corner(traced: &[TracedCorner], from: usize, to: usize) -> Option<(usize, f32)> {
     let count = traced.len();
     let at = |i: usize| traced[i % count].corner;
     let (a, b) = (at(from), at(to));
-    let forward = (a[0], a[1]) <= (b[0], b[1]);
+    let (forward, is_point) = ((a[0], a[1]) <= (b[0], b[1]), a[..2] == b[..2]);
     let (a, b) = if forward { (a, b) } else { (b, a) };
     let mut best: Option<(usize, f32)> = None;
     for step in 1..to - from {
         let i = if forward { from + step } else { to - step };
         let distance = squared_distance(at(i), a, b);
-        if best.is_none_or(|(_, far)| distance > far) {
+        let is_farther = |(known, far): (usize, f32)| {
+            distance > far || (is_point && distance == far && at(i)[..2] < at(known)[..2])
+        };
+        if best.is_none_or(is_farther) {
             best = Some((i, distance));
         }
     }
