@@ -306,6 +306,15 @@ fn explain_shows_the_navigation_of_a_level() {
     ] {
         assert!(text.contains(part), "{part}: {text} {errors}");
     }
+    // The ground of a thin volume is there as the volume says.
+    let thin = "agents = { walker = { radius = 0.3 } }\nareas = { mud = { cost = 4 } }\n\
+                volumes = { strip = { area = \"mud\" shape = \"box\" size = [2, 0.5, 2] \
+                position = [0, 0, 0.5] } }\n";
+    folder.write("yard.navigation", thin);
+    let (text, errors, _) = explain(&["yard.level", "--navigation"]);
+    assert!(text.contains("area 'mud' (number 2, cost 4): "), "{text} {errors}");
+    assert!(!text.contains(": 0.0 m²"), "{text}");
+    assert!(text.contains("volume 'strip' gives about 1.0 m²"), "{text}");
     let (_, errors, is_fine) = explain(&["ground.unit", "--navigation"]);
     assert!(!is_fine && errors.contains("--navigation is for levels"), "{errors}");
 }
