@@ -213,6 +213,10 @@ describe("a volume of a navigation mesh", function()
     assert.matches("'height' must be above 0", error_of(cylinder, mesh, 0, LEFT, 1, 1e9))
     assert.matches("the mesh has no volume 5", error_of(NavigationMesh.remove_volume, mesh, 5))
     assert.matches("'area' must be 1 to 63", error_of(NavigationMesh.set_area_cost, mesh, 0, 1))
+    assert.matches("Level.navigation_area%(level, name%)",
+      error_of(NavigationMesh.set_area_cost, mesh, "mud", 1))
+    assert.matches("'radius' must be above 0.*got %-1",
+      error_of(NavigationMesh.add_cylinder, mesh, 1, Vector3(), -1, 1))
     assert.matches("'cost' must be 0, or", error_of(NavigationMesh.set_area_cost, mesh, 1, 1e9))
     assert.matches("'area' must be 1 to 63", error_of(NavigationMesh.area_cost, mesh, 64))
     assert.matches("has no polygon", error_of(NavigationMesh.polygon_area, mesh, 0))
