@@ -252,7 +252,7 @@ fn diverging_agents_are_named() {
     let write = |speed: &str| {
         fs::write(scratch.0.join("main.lua"), WALKER.replace("SPEED", speed)).unwrap();
     };
-    write("3");
+    write("0.1");
     record(&scratch.0, "a.recording", "10");
     assert_eq!(scratch.test(&["."]).0, 0);
     write("5");
