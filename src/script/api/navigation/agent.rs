@@ -94,7 +94,13 @@ Agent.destroy(agent)"#,
             "Returns the agent that it follows; nil if it follows none.",
         )
         .pure(),
-        func("cancel", cancel, &[AGENT_ARG], "Stops an agent, which has no destination any more."),
+        func(
+            "cancel",
+            cancel,
+            &[AGENT_ARG],
+            "Stops an agent, which has no destination any more. One that waits on a link that is \
+             `manual` leaves it, at its start.",
+        ),
         hot(
             "position",
             position,
