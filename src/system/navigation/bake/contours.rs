@@ -31,7 +31,7 @@ struct Borders<'a> {
     is_exact: Vec<bool>,
     /// Maximum distance of straightened walls, and of edges between two areas, in cells.
     error: f32,
-    /// True if an outline may be left with a part that cannot be cut into triangles.
+    /// True if a part of an outline may be left out that cannot be cut into triangles.
     is_last: bool,
 }
 
@@ -96,18 +96,22 @@ pub(super) fn build(
     let error = cells.edge_error;
     let mut borders = Borders { areas: &areas, is_exact, error, is_last: false };
     borders.mark_thin(&loops);
+    let thin = borders.is_exact.clone();
     match borders.outlines(&loops) {
         Ok(contours) => return Ok(contours),
         Err((_, Fault::Limit(message))) => return Err(message),
         Err((crossing, _)) => borders.mark(crossing),
     }
+    if let Ok(contours) = borders.outlines(&loops) {
+        return Ok(contours);
+    }
+    // Exact borders cross, too, or have too many corners: parts of the ground may be left out.
+    borders = Borders { is_exact: thin, is_last: true, ..borders };
     match borders.outlines(&loops) {
         Ok(contours) => return Ok(contours),
         Err((_, Fault::Limit(message))) => return Err(message),
         Err(_) => borders.mark(loops.iter().map(|traced| traced.region).collect()),
     }
-    // Exact borders of all regions cross nothing.
-    borders.is_last = true;
     borders.outlines(&loops).map_err(|(_, fault)| match fault {
         Fault::Crossing(message) | Fault::Limit(message) => message,
     })
@@ -162,7 +166,10 @@ impl Borders<'_> {
         for of_region in loops.chunk_by(|a, b| a.region == b.region) {
             let contour = match self.outline(of_region, self.error) {
                 // Straightened walls can cross each other where they are close.
-                Err(Fault::Crossing(_)) => self.outline(of_region, 0.0),
+                Err(Fault::Crossing(message)) => match self.outline(of_region, 0.0) {
+                    Err(Fault::Limit(_)) => Err(Fault::Crossing(message)),
+                    contour => contour,
+                },
                 contour => contour,
             };
             match contour {
