@@ -50,8 +50,8 @@ pub(super) fn agent_form(
     let offset = offset.truncate();
     if offset.abs().max_element() > OFFSET_MAX {
         return Err(error!(
-            "argument #2 'followers': they would be up to {OFFSET_MAX} metres and more from the \
-             leader: reduce their number, or 'spacing'"
+            "argument #2 'followers': some would be more than {OFFSET_MAX} metres from the leader: \
+             reduce their number, or 'spacing'"
         ));
     }
     start(engine, follower, leader, (offset, "#2 'followers'"))
