@@ -200,6 +200,39 @@ fn a_bake_that_fails_names_class_and_tile() {
     assert_eq!(game.ground(0.0, 0.0), Some((2, 4.0)));
 }
 
+/// Pillars that scripts add to the mesh of a level: too many for a tile.
+const PILLARS: &str = r#"
+local world
+function init()
+  world = Application.new_world()
+  local mesh = Level.navigation_mesh(World.spawn_level(world, "yard"))
+  for i = 0, 899 do
+    local position = Vector3(i % 30 * 0.64 - 9.3, math.floor(i / 30) * 0.64 - 9.3, 0)
+    NavigationMesh.add_cylinder(mesh, 0, position, 0.2, 2)
+  end
+end
+function update(dt) World.update(world, dt) end
+"#;
+
+#[test]
+fn a_tile_that_fails_names_level_class_and_volumes() {
+    let folder = folder("pillars");
+    folder.write("main.lua", PILLARS);
+    let fine = NAVIGATION.replace("radius = 0.4", "radius = 0 cell_size = 0.05 tile_cells = 1000");
+    folder.write("yard.navigation", fine);
+    let errors = log::error_count();
+    let app = start(GameLaunch::headless(app::Game::Folder(folder.to_path_buf())));
+    let mut game = Game { folder, app };
+    game.wait_until("a failed tile", |_| {
+        log::errors_since(errors).iter().any(|error| {
+            error.contains("navigation of level \"yard\", agents 'walker': baking failed in the ")
+                && error.contains("CORNERS_MAX")
+                && error.contains("the tile has volume 'pond' of level \"yard\", volume 4097, ")
+                && error.ends_with("and others: the old ground stays")
+        })
+    });
+}
+
 /// A crowd with costs of its own, doors, obstacles and requests for paths.
 const CROWD: &str = r#"
 local world, level, mesh
@@ -287,6 +320,9 @@ fn explain_shows_the_navigation_of_a_level() {
     ] {
         assert!(text.contains(part), "{part}: {text}");
     }
+    // Its name is enough, although its navigation has the same one.
+    let (text, errors, _) = explain(&["yard", "--navigation"]);
+    assert!(text.contains("navigation of level \"yard\""), "{text} {errors}");
     let (text, _, _) = explain(&["yard.navigation"]);
     assert!(text.contains("agents 'walker': radius 0.4, height 2"), "{text}");
     assert!(text.contains("area 'water', cost 4"), "{text}");
@@ -303,6 +339,15 @@ fn explain_shows_the_navigation_of_a_level() {
     ] {
         assert!(text.contains(part), "{part}: {text} {errors}");
     }
+    // The ground of a thin volume is there as the volume says.
+    let thin = "agents = { walker = { radius = 0.3 } }\nareas = { mud = { cost = 4 } }\n\
+                volumes = { strip = { area = \"mud\" shape = \"box\" size = [2, 0.5, 2] \
+                position = [0, 0, 0.5] } }\n";
+    folder.write("yard.navigation", thin);
+    let (text, errors, _) = explain(&["yard.level", "--navigation"]);
+    assert!(text.contains("area 'mud' (number 2, cost 4): "), "{text} {errors}");
+    assert!(!text.contains(": 0.0 m²"), "{text}");
+    assert!(text.contains("volume 'strip' gives about 1.0 m²"), "{text}");
     let (_, errors, is_fine) = explain(&["ground.unit", "--navigation"]);
     assert!(!is_fine && errors.contains("--navigation is for levels"), "{errors}");
 }

@@ -191,6 +191,7 @@ local PERFHUD = {
     "renderer/latency" },
   culling = { "renderer/world_draw", "renderer/shadow_", "renderer/meshes", "renderer/particles" },
   gui = { "gui/" }, io = { "resources/" }, lua = { "scripts/" }, memory = { "memory/" },
+  navigation = { "navigation/" },
   network = { "network/", "tools/" }, network_messages = { "network/messages" },
   network_peers = { "network/peers" }, network_ping = { "network/ping" },
   physics = { "physics/" }, scopes = { "scopes/" }, sound = { "sound/" },
@@ -205,7 +206,9 @@ core.command("perfhud", "perfhud <part>",
     part = PART_ALIASES[part] or part
     local prefixes = PERFHUD[part]
     if not prefixes then
+      local near = part and core.suggest(part, core.names(PERFHUD))
       return "which of " .. concat(core.names(PERFHUD), ", ") .. "?"
+        .. (near and " Did you mean '" .. near .. "'?" or "")
     end
     local name = "perfhud " .. part
     if find(name) then return remove_from(name) end

@@ -2,7 +2,7 @@
 -- the links of a navigation mesh. Built on the native functions of `Agent`.
 local core = ...
 
-local type, ipairs = type, ipairs
+local type, ipairs, next, tostring = type, ipairs, next, tostring
 local format = string.format
 local max, min, ceil, sin, cos, pi = math.max, math.min, math.ceil, math.sin, math.cos, math.pi
 local raise, bad_argument, no_reload = core.raise, core.bad_argument, core.no_reload
@@ -66,7 +66,9 @@ function Agent.form(leader, followers, formation, spacing)
   end
   local count = 0
   for i, follower in ipairs(followers) do
-    if Agent.follow(follower, leader, position(i, #followers, spacing)) then count = count + 1 end
+    if core.agent_form(leader, follower, position(i, #followers, spacing)) then
+      count = count + 1
+    end
   end
   return count
 end
@@ -85,6 +87,7 @@ function Agent.move_mover(agent, mover, dt, fall)
   if fall ~= nil and type(fall) ~= "number" then
     bad_argument("Agent.move_mover", 4, "fall", "number or nil", fall)
   end
+  core.agent_move_mover(agent, mover)
   Mover.move(mover, (Agent.velocity(agent) - V3(0, 0, fall or 0)) * dt, dt)
   return Agent.update_position(agent, Mover.position(mover))
 end
@@ -94,6 +97,7 @@ end
 ---@param unit Unit the unit of its character
 function Agent.move_unit(agent, unit)
   no_reload("Agent.move_unit")
+  core.agent_move_unit(agent, unit)
   Unit.set_local_position(unit, 1, Agent.position(agent))
   Unit.set_local_rotation(unit, 1, Quaternion.look(Agent.forward(agent), V3(0, 0, 1)))
 end
@@ -109,6 +113,7 @@ function Agent.use_root_motion(agent, unit, dt)
   if type(dt) ~= "number" or not (dt > 0) then
     bad_argument("Agent.use_root_motion", 3, "dt", "number above 0", dt)
   end
+  core.agent_use_root_motion(agent, unit)
   local way = Matrix4x4.translation(Unit.animation_wanted_root_pose(unit))
     - Unit.world_position(unit, 1)
   local speed = min((way.x * way.x + way.y * way.y) ^ 0.5 / dt, SPEED_MAX)
@@ -116,9 +121,21 @@ function Agent.use_root_motion(agent, unit, dt)
   return speed
 end
 
+-- Returns the first key, in the order of their texts, whose value is no function.
+local function not_a_function(handlers)
+  local wrong
+  for name, handler in next, handlers do
+    if type(handler) ~= "function" and (wrong == nil or tostring(name) < tostring(wrong)) then
+      wrong = name
+    end
+  end
+  return wrong
+end
+
 ---Calls a function for each agent that has entered a link in the last `NavigationMesh.update`: the
 ---one with the name of the link, or `default`. It gets the agent and the number of the link. For a
----link that is `manual`, it can begin an animation at whose end you call `Agent.finish_link`.
+---link that is `manual`, it can begin an animation at whose end you call `Agent.finish_link`. A
+---warning names a manual link on which an agent waits, and for which there is no function.
 ---@param mesh NavigationMesh a navigation mesh
 ---@param handlers table<string, function> functions by the name of the link
 ---@return integer count number of agents for which a function was called
@@ -126,6 +143,11 @@ function NavigationMesh.handle_links(mesh, handlers)
   no_reload("NavigationMesh.handle_links")
   if type(handlers) ~= "table" then
     bad_argument("NavigationMesh.handle_links", 2, "handlers", "table", handlers)
+  end
+  local wrong = not_a_function(handlers)
+  if wrong ~= nil then
+    raise(format("NavigationMesh.handle_links: argument #2 'handlers' must have a function for the "
+      .. "link '%s', got %s", tostring(wrong), core.describe(handlers[wrong])))
   end
   local count = 0
   for _, agent in ipairs(NavigationMesh.linking_agents(mesh)) do
@@ -136,6 +158,12 @@ function NavigationMesh.handle_links(mesh, handlers)
     if handler then
       count = count + 1
       handler(agent, link)
+    elseif link and core.agent_waits_on_link(agent) then
+      local near = name and core.suggest(name, core.names(handlers))
+      core.warn_at(1, format("NavigationMesh.handle_links: no function is for the manual link %s: "
+        .. "its agents wait until Agent.finish_link is called%s",
+        name and "'" .. name .. "'" or "without a name, which is 'default'",
+        near and ", did you mean '" .. near .. "'?" or ""))
     end
   end
   return count

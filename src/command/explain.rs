@@ -137,7 +137,7 @@ fn requested_resource(index: &ResourceIndex, args: &Args) -> Result<ResourceName
     let sound = ResourceName::new(kind_names::SOUND, &args.resource);
     let has_type = ResourceName::parse(&args.resource).is_some();
     match args.parameters.is_empty() || has_type {
-        true => resolve(index, &args.resource),
+        true => resolve(index, &args.resource, args.navigation),
         // Only sounds have parameters.
         false if !index.variants(&sound).is_empty() => Ok(sound),
         false => {
@@ -239,8 +239,8 @@ fn compiled_data(
 }
 
 /// Finds the resource for a command-line text: a name with its type, a name that only one resource
-/// has, or the path of its file.
-fn resolve(index: &ResourceIndex, text: &str) -> Result<ResourceName, Error> {
+/// has, or the path of its file. Of several with a name, `is_level` chooses the level.
+fn resolve(index: &ResourceIndex, text: &str, is_level: bool) -> Result<ResourceName, Error> {
     let parsed = ResourceName::parse(text);
     if let Some(resource) = &parsed
         && KINDS.by_name(&resource.kind).is_some()
@@ -261,11 +261,12 @@ fn resolve(index: &ResourceIndex, text: &str) -> Result<ResourceName, Error> {
         [] => {}
         [only] => return Ok((*only).clone()),
         _ => {
+            let level = named.iter().find(|known| is_level && known.kind == kind_names::LEVEL);
             let names: Vec<String> = named.iter().map(|name| name.to_string()).collect();
             let names = names.join(", ");
-            return Err(engine_foundation::error!(
-                "'{text}' is the name of several resources: {names}"
-            ));
+            return level.map(|level| (**level).clone()).ok_or_else(|| {
+                engine_foundation::error!("'{text}' is the name of several resources: {names}")
+            });
         }
     }
     if let Some(Ok(source)) = SourceName::of(text, &KINDS)

@@ -17,10 +17,12 @@ use engine_navigation::mesh::NavigationMesh;
 use engine_navigation::outline::LineKind;
 use engine_navigation::queries::Flood;
 use engine_navigation::search::{PointPath, PolygonPath, Searcher};
+use engine_navigation::volumes::Renumbering;
 use engine_navigation::{AgentId, GRIDS_MAX, MESHES_MAX, NavigationGridId, NavigationMeshId};
 use engine_world::WorldId;
 use engine_world::debug_lines::{DebugLine, LINES_MAX};
-use engine_world::level::LevelId;
+use engine_world::level::{LevelId, Levels};
+use engine_world::level_navigation::{EditReport, name_volumes};
 
 /// Colours of areas in turn, from area 1.
 const AREA_COLORS: [[u8; 4]; 6] = [
@@ -132,6 +134,17 @@ impl Navigation {
 }
 
 impl Navigation {
+    /// Returns where an agent is, or of which level a mesh is, for messages.
+    pub(super) fn detail(&self, levels: &Levels, handle: Handle) -> Option<String> {
+        if let Some(agent) = self.agents.slots.get(handle) {
+            let at = self.agents.pose(agent.mesh).to_world(agent.at.position);
+            return Some(format!(" at ({:.3}, {:.3}, {:.3})", at.x, at.y, at.z));
+        }
+        let mesh = NavigationMeshId(handle);
+        let level = self.levels.iter().find(|level| level.has_mesh(mesh))?;
+        Some(format!(" ({})", self.mesh_name(levels, level.level, mesh)))
+    }
+
     /// Counts for how many updates the agents of a mesh have waited for their paths.
     fn count_waits(&mut self, mesh: NavigationMeshId) {
         for (handle, agent) in self.agents.slots.iter().filter(|(_, agent)| agent.mesh == mesh.0) {
@@ -216,7 +229,7 @@ impl Engine {
     }
 
     fn update_mesh(&mut self, mesh: NavigationMeshId, step: f32) -> Result<(), Error> {
-        let Navigation { meshes, agents, .. } = &mut self.worlds.navigation;
+        let Navigation { meshes, agents, levels, .. } = &mut self.worlds.navigation;
         let of = meshes.get_mut(mesh.0).expect("the handle was checked where it came in");
         let renumbering = of.rebuild(&self.devices.tasks)?;
         if let Some(renumbering) = &renumbering {
@@ -225,8 +238,14 @@ impl Engine {
         of.update_hierarchy(&self.devices.tasks)?;
         agents.advance(mesh.0, of, step, &self.devices.tasks)?;
         of.answer_paths(&self.devices.tasks)?;
-        if let Some(failure) = renumbering.and_then(|renumbering| renumbering.failure) {
-            return Err(failure);
+        if let Some(Renumbering { failure: Some(failure), failed_volumes, .. }) = renumbering {
+            let mut of_levels = levels.iter().flat_map(|level| &level.meshes);
+            let known = of_levels.find(|known| known.mesh == mesh);
+            let edits: &[EditReport] = match known {
+                Some(known) => &known.edits,
+                None => &[],
+            };
+            return Err(name_volumes(failure, &failed_volumes, edits));
         }
         let (answered, nodes, worst_wait) = of.request_statistics();
         counter!("navigation/searches") += u64::from(agents.statistics.searches + answered);

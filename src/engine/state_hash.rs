@@ -266,13 +266,11 @@ impl Worlds {
                 let [x, y, z] = at.to_array();
                 format!("unit {object} '{}' at ({x:.3}, {y:.3}, {z:.3})", unit.resource.name)
             }
-            None if handle.is_some_and(|handle| self.slots.get(handle).is_some()) => {
-                format!("world {object}")
+            None => {
+                let kind = handle.and_then(HandleKind::of).map_or("world", HandleKind::noun);
+                let detail = handle.and_then(|handle| self.navigation.detail(&self.levels, handle));
+                format!("{kind} {object}{}", detail.unwrap_or_default())
             }
-            None => match handle.and_then(HandleKind::of) {
-                Some(HandleKind::Unit) => format!("unit {object}"),
-                _ => format!("world {object}"),
-            },
         }
     }
 }

@@ -398,11 +398,13 @@ impl Engine {
         self.worlds.create_unit_agents(world, self.frame.index);
         self.worlds.follow_units(world);
         let levels = self.worlds.navigation.levels.iter().filter(|level| level.world == world);
-        let meshes: Vec<NavigationMeshId> =
-            levels.flat_map(|level| &level.meshes).map(|mesh| mesh.mesh).collect();
-        for mesh in meshes {
+        let meshes: Vec<(LevelId, NavigationMeshId)> = levels
+            .flat_map(|level| level.meshes.iter().map(move |mesh| (level.level, mesh.mesh)))
+            .collect();
+        for (level, mesh) in meshes {
             if let Err(error) = self.update_agents(mesh, step) {
-                log::error(&format!("navigation: {}: the old ground stays", error.message));
+                let of = self.worlds.navigation.mesh_name(&self.worlds.levels, level, mesh);
+                log::error(&format!("{of}: {}: the old ground stays", error.message));
             }
         }
         self.worlds.drive_units(world, step)

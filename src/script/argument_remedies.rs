@@ -19,6 +19,9 @@ pub fn remedy(expected: &str, argument: &str, got: &str) -> &'static str {
             " (Unit.node(unit, name) is the index of a node)"
         }
         _ if argument == "node" && has("integer") => " (node 1 is the root)",
+        "string" if argument == "area" && has("integer") => {
+            " (Level.navigation_area(level, name) is the number of an area)"
+        }
         _ => "",
     }
 }
@@ -33,6 +36,7 @@ mod tests {
         assert!(remedy("Vector3 or Vector2", "position", "number").contains("Vector3(x, y, z)"));
         assert!(remedy("integer", "node", "string").contains("Unit.node"));
         assert!(remedy("integer|string", "node", "table").contains("node 1 is the root"));
+        assert!(remedy("integer", "area", "string").contains("Level.navigation_area"));
         assert!(remedy("number", "x", "function").contains("are its () missing"));
         assert_eq!(remedy("function", "call", "function"), "");
         assert_eq!(remedy("integer", "index", "string"), "");

@@ -89,8 +89,14 @@ impl ValueReader<'_> {
                 LUA_TTABLE => return self.table(i, depth - 1),
                 _ => {
                     let description = describe(l, i, cx);
+                    let remedy = match description.get(..7) {
+                        Some("Vector2") => " (write its numbers: v.x, v.y)",
+                        Some("Vector3") => " (write its numbers: v.x, v.y, v.z)",
+                        _ => "",
+                    };
                     return Err(format!(
-                        "must be plain data (booleans, numbers, strings, tables), got {description}"
+                        "must be plain data (booleans, numbers, strings, tables), got \
+                         {description}{remedy}"
                     ));
                 }
             })

@@ -315,6 +315,28 @@ fn component_named_like_a_node_is_warned_about() {
 }
 
 #[test]
+fn manual_links_without_a_function_are_warned_about() {
+    check_warns(
+        "manual_link",
+        "function init()
+  local points = { 0, 0, 0, 20, 0, 0, 20, 20, 0, 0, 20, 0 }
+  local mesh = NavigationMesh.create_from_triangles(points, { 1, 2, 3, 1, 3, 4 })
+  NavigationMesh.add_link(mesh, Vector3(5, 5, 0), Vector3(15, 15, 0),
+    { name = 'hatch', cost = 1, manual = true })
+  NavigationMesh.update(mesh, 0.1)
+  local agent = Agent.create(mesh, Vector3(4, 4, 0))
+  Agent.set_destination(agent, Vector3(16, 16, 0))
+  for _ = 1, 200 do
+    NavigationMesh.update(mesh, 0.1)
+    NavigationMesh.handle_links(mesh, { htach = function() end })
+  end
+end",
+        &["main.lua:11: NavigationMesh.handle_links: no function is for the manual link 'hatch': \
+           its agents wait until Agent.finish_link is called, did you mean 'htach'?"],
+    );
+}
+
+#[test]
 fn windows_that_are_left_open_are_ended() {
     check_warns(
         "open_window",

@@ -344,6 +344,20 @@ describe("agents", function()
     assert.same({}, NavigationMesh.linking_agents(mesh))
   end)
 
+  it("do not follow each other in a circle", function()
+    local first, second, third = add(5, 10), add(7, 10), add(9, 10)
+    assert.is_true(Agent.follow(second, first))
+    assert.is_true(Agent.follow(third, second))
+    assert.matches("'leader': the leader follows the agent already, or one that does",
+      error_of(Agent.follow, first, second))
+    assert.matches("'leader': the leader follows", error_of(Agent.follow, first, third))
+    assert.matches("'followers': the leader follows",
+      error_of(Agent.form, third, { first }, "line"))
+    assert.is_nil(Agent.leader(first))
+    Agent.cancel(second)
+    assert.is_true(Agent.follow(first, third))
+  end)
+
   it("refuse wrong arguments", function()
     local agent, other = add(5, 10), add(7, 10)
     assert.matches("cannot follow itself", error_of(Agent.follow, agent, agent))
@@ -359,6 +373,18 @@ describe("agents", function()
       error_of(Agent.form, agent, { other }, "line", 0))
     assert.matches("followers", error_of(Agent.form, agent, other, "line"))
     assert.matches("handlers", error_of(NavigationMesh.handle_links, mesh, 7))
+    assert.matches("^NavigationMesh.handle_links: .* a function for the link 'hatch', got number 5",
+      error_of(NavigationMesh.handle_links, mesh, { hatch = 5, ladder = print }))
+    -- Errors name the function that was called.
+    assert.matches("^Agent.form: argument #2 'followers': an agent cannot follow itself",
+      error_of(Agent.form, agent, { agent }, "wedge"))
+    assert.matches("^Agent.form: argument #2 'followers'",
+      error_of(Agent.form, agent, { "other" }, "wedge"))
+    assert.matches("^Agent.move_unit: argument #2 'unit'", error_of(Agent.move_unit, agent, agent))
+    assert.matches("^Agent.move_mover: argument #2 'mover'",
+      error_of(Agent.move_mover, agent, agent, 0.1))
+    assert.matches("^Agent.use_root_motion: argument #2 'unit'",
+      error_of(Agent.use_root_motion, agent, agent, 0.1))
     local points = { 0, 0, 0, 9, 0, 0, 9, 9, 0, 0, 9, 0 }
     local island = NavigationMesh.create_from_triangles(points, { 1, 2, 3, 1, 3, 4 })
     local stranger = Agent.create(island, Vector3(4, 4, 0))

@@ -106,6 +106,8 @@ describe("a flow field of a navigation mesh", function()
     assert.matches("three numbers", error_of(set, mesh, "goal", { 1, 2 }))
     assert.matches("'targets'", error_of(set, mesh, "goal", { 0 / 0, 2, 3 }))
     assert.matches("'targets'", error_of(set, mesh, "goal", "door"))
+    assert.matches("got Vector3.*write its numbers: v.x, v.y, v.z",
+      error_of(set, mesh, "goal", { Vector3(1, 2, 3) }))
     assert.matches("has no flow field 'goal'", error_of(NavigationMesh.flow, mesh, "goal", LEFT))
     set(mesh, "goals", { 10, 10, 0 })
     assert.matches("did you mean 'goals'", error_of(NavigationMesh.distance, mesh, "goal", LEFT))

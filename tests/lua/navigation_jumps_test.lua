@@ -94,8 +94,8 @@ describe("jump links", function()
 
   it("refuse what is no jump", function()
     local add = NavigationMesh.add_jump_links
-    assert.matches("option 'distance' must be 0.1 to 20 metres", error_of(add, mesh,
-      { distance = 21 }))
+    assert.matches("option 'distance' must be 0.1 to 20 metres, got 21",
+      error_of(add, mesh, { distance = 21 }))
     assert.matches("option 'spacing' must be 0.5 to 100", error_of(add, mesh, { spacing = 0 }))
     assert.matches("option 'up' must be 0 to 50", error_of(add, mesh, { up = "high" }))
     assert.matches("unknown option 'distanc', did you mean 'distance'",

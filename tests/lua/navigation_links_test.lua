@@ -93,11 +93,29 @@ describe("a link of a navigation mesh", function()
     assert.matches("destroyed", error_of(Agent.finish_link, agent))
   end)
 
+  it("is left by an agent that is cancelled, if it is manual", function()
+    NavigationMesh.add_link(mesh, FROM, TO, { manual = true })
+    local agent = Agent.create(mesh, WEST)
+    Agent.set_destination(agent, EAST)
+    run_until(agent, "linking")
+    Agent.set_destination(agent, Vector3(40, 15, 0))
+    assert.equals("linking", Agent.state(agent))
+    Agent.cancel(agent)
+    assert.equals("idle", Agent.state(agent))
+    assert.is_nil(Agent.link(agent))
+    assert.is_true(Agent.position(agent).x < 20)
+    assert.matches("it is on no link", error_of(Agent.finish_link, agent))
+    Agent.set_destination(agent, WEST)
+    run_until(agent, "arrived")
+    Agent.destroy(agent)
+  end)
+
   it("refuses wrong arguments", function()
     local add = NavigationMesh.add_link
     assert.matches("unknown option 'oneway', did you mean 'one_way'?",
       error_of(add, mesh, FROM, TO, { oneway = true }))
-    assert.matches("option 'cost' must be a number", error_of(add, mesh, FROM, TO, { cost = -1 }))
+    assert.matches("option 'cost' must be a number.*got %-1",
+      error_of(add, mesh, FROM, TO, { cost = -1 }))
     assert.matches("option 'manual' must be true or false",
       error_of(add, mesh, FROM, TO, { manual = 1 }))
     assert.matches("option 'name' must be a string of at most 64 bytes",

@@ -73,6 +73,15 @@ describe("a navigation mesh", function()
       error_of(NavigationMesh.find_path, mesh, Vector3(900, 0, 0), RIGHT))
   end)
 
+  it("says that it has no ground if its triangles face down", function()
+    local points = { 0, 0, 0, 20, 0, 0, 20, 20, 0, 0, 20, 0 }
+    local empty = NavigationMesh.create_from_triangles(points, { 1, 3, 2, 1, 4, 3 })
+    assert.equals(0, NavigationMesh.num_polygons(empty))
+    assert.matches("the navigation mesh has no ground at all: triangles must be counter%-clockwise",
+      error_of(Agent.create, empty, Vector3(10, 10, 0)))
+    NavigationMesh.destroy(empty)
+  end)
+
   it("is baked without one-way platforms", function()
     local world = Application.new_world()
     local function spawn(size, position, one_way)

@@ -48,6 +48,25 @@ describe("a volume of a navigation mesh", function()
     assert.is_true(length() < 20.1)
   end)
 
+  it("keeps the ground of a thin area", function()
+    NavigationMesh.set_area_cost(mesh, 2, 0)
+    for i = 1, 6 do
+      local strip = NavigationMesh.add_box(mesh, 2, Vector3(15, 11 + i, 0),
+        Vector3(i, 0.1 * i, 2), 0.1 * i)
+      rebuild()
+      local from, to = Vector3(15, 9 + i, 0), Vector3(15, 13 + i, 0)
+      local path = NavigationMesh.find_path(mesh, from, to)
+      assert.is_true(#path > 2, "a strip of " .. 0.1 * i .. " metres")
+      -- Another volume in the same tile takes nothing away from it.
+      local crate = NavigationMesh.add_box(mesh, 0, Vector3(18, 11 + i, 0), Vector3(1, 1, 2))
+      rebuild()
+      path = NavigationMesh.find_path(mesh, from, to)
+      assert.is_true(#path > 2, "a strip of " .. 0.1 * i .. " metres, next to a crate")
+      NavigationMesh.remove_volume(mesh, crate)
+      NavigationMesh.remove_volume(mesh, strip)
+    end
+  end)
+
   it("is turned around the vertical axis", function()
     NavigationMesh.add_box(mesh, 0, Vector3(15, 15, 0), Vector3(20, 1, 2), math.pi / 2)
     rebuild()
@@ -152,6 +171,7 @@ describe("a volume of a navigation mesh", function()
       if not ok then message = raised end
     until NavigationMesh.num_waiting_tiles(wide) == 0
     assert.matches("baking failed in the tile from %(0%.0, 0%.0%) on: .*CORNERS_MAX", message)
+    assert.matches("the tile has volume 1, volume 2, .*, and others", message)
     assert.equals(count, NavigationMesh.num_polygons(wide))
     assert.is_nil(NavigationMesh.raycast(wide, Vector3(1, 1, 0), Vector3(99, 99, 0)))
     for i = 3, #volumes do NavigationMesh.remove_volume(wide, volumes[i]) end
@@ -194,6 +214,10 @@ describe("a volume of a navigation mesh", function()
     assert.matches("'height' must be above 0", error_of(cylinder, mesh, 0, LEFT, 1, 1e9))
     assert.matches("the mesh has no volume 5", error_of(NavigationMesh.remove_volume, mesh, 5))
     assert.matches("'area' must be 1 to 63", error_of(NavigationMesh.set_area_cost, mesh, 0, 1))
+    assert.matches("Level.navigation_area%(level, name%)",
+      error_of(NavigationMesh.set_area_cost, mesh, "mud", 1))
+    assert.matches("'radius' must be above 0.*got %-1",
+      error_of(NavigationMesh.add_cylinder, mesh, 1, Vector3(), -1, 1))
     assert.matches("'cost' must be 0, or", error_of(NavigationMesh.set_area_cost, mesh, 1, 1e9))
     assert.matches("'area' must be 1 to 63", error_of(NavigationMesh.area_cost, mesh, 64))
     assert.matches("has no polygon", error_of(NavigationMesh.polygon_area, mesh, 0))

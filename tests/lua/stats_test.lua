@@ -181,7 +181,7 @@ describe("The console's commands", function()
 
   it("show counters of the engine as tables", function()
     local parts = { "allocations", "animation", "artist", "backend", "culling", "frame", "gui",
-      "io", "lua", "memory", "network", "physics", "scopes", "sound", "texture_streaming", "tools",
+      "io", "lua", "memory", "navigation", "network", "physics", "scopes", "sound", "texture_streaming", "tools",
       "worlds", "wwise", "extended_memory" }
     for _, part in ipairs(parts) do
       run("perfhud", part)
@@ -196,6 +196,7 @@ describe("The console's commands", function()
     assert.is_true(test.draw_calls() > before)
     run("perfhud", "lua")
     refused("perfhud: which of allocations, animation, artist", "perfhud", "everything")
+    refused("Did you mean 'navigation'?", "perfhud", "navigatoin")
     refused("perfhud: nothing is counted under network/ping: the engine has no networking, "
       .. "and shows what a game counts there itself", "perfhud", "network_ping")
     Stats.counter("network/ping_milliseconds")

@@ -234,6 +234,34 @@ fn pairs_order_is_the_same_in_every_file_and_run() {
     assert_eq!(orders.len(), 1, "{orders:#?}");
 }
 
+/// Script with an agent, which has a speed.
+const WALKER: &str = r#"
+local mesh
+function init()
+  local points = { 0, 0, 0, 20, 0, 0, 20, 20, 0, 0, 20, 0 }
+  mesh = NavigationMesh.create_from_triangles(points, { 1, 2, 3, 1, 3, 4 })
+  local agent = Agent.create(mesh, Vector3(3, 3, 0), { speed = SPEED })
+  Agent.set_destination(agent, Vector3(16, 16, 0))
+end
+function update(dt) NavigationMesh.update(mesh, dt) end
+"#;
+
+#[test]
+fn diverging_agents_are_named() {
+    let scratch = Scratch::new("walker", &[("settings.sjson", SETTINGS)]);
+    let write = |speed: &str| {
+        fs::write(scratch.0.join("main.lua"), WALKER.replace("SPEED", speed)).unwrap();
+    };
+    write("0.1");
+    record(&scratch.0, "a.recording", "10");
+    assert_eq!(scratch.test(&["."]).0, 0);
+    write("5");
+    let (code, out, err) = scratch.test(&["."]);
+    assert_eq!(code, 1, "{out}{err}");
+    assert!(out.contains("    worlds: agent ") && out.contains(" at (3."), "{out}");
+    assert!(!out.contains("worlds: world "), "{out}");
+}
+
 /// Script with three units, of which the second one moves, a sound, and two hashed values.
 const OBJECTS: &str = r#"
 local barrel, lid, voice

@@ -85,6 +85,21 @@ impl Navigation {
         self.levels.iter().any(|level| level.has_mesh(mesh))
     }
 
+    /// Returns the level and the class of characters of a mesh, for messages.
+    pub(super) fn mesh_name(
+        &self,
+        levels: &Levels,
+        level: LevelId,
+        mesh: NavigationMeshId,
+    ) -> String {
+        let mut meshes = self.levels.iter().flat_map(|level| &level.meshes);
+        let class =
+            meshes.find(|known| known.mesh == mesh).map_or("", |known| known.class.as_str());
+        let of = levels.slots.get(level.0);
+        let level = of.map_or("", |level| level.resource.name.as_str());
+        format!("navigation of level \"{level}\", agents '{class}'")
+    }
+
     fn remove_mesh(&mut self, mesh: NavigationMeshId, frame: u64, location: &str) {
         if self.meshes.get(mesh.0).is_some() {
             self.end_platforms_on(mesh, frame, location);

@@ -12,7 +12,7 @@ use engine_foundation::{Error, error};
 
 /// Version of baked tiles. It changes with their format, and with every change of the bake that
 /// gives the same triangles other polygons.
-pub const BAKED_TILES_VERSION: u32 = 1;
+pub const BAKED_TILES_VERSION: u32 = 2;
 
 /// Maximum number of vertices of a tile, whose indices have two bytes.
 const TILE_VERTICES_MAX: usize = 1 << 16;

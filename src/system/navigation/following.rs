@@ -73,6 +73,20 @@ impl Agents {
         }
     }
 
+    /// Returns true if an agent follows another one, or agents that do.
+    pub fn is_led_by(&self, agent: Handle, leader: Handle) -> bool {
+        let mut at = agent;
+        // Agents that were already in a circle would be followed without end.
+        for _ in 0..self.slots.len() {
+            let Some(next) = self.slots.get(at).and_then(Agent::leader) else { return false };
+            if next == leader {
+                return true;
+            }
+            at = next;
+        }
+        false
+    }
+
     /// Finds the positions of agents that follow others.
     pub(super) fn follow_leaders(&mut self, mesh: &NavigationMesh, step: f32) {
         for at in 0..self.rows.len() {

@@ -2,7 +2,7 @@
 //! from a seed reaches are left out: roofs, the insides of walls, ledges. They keep their numbers,
 //! but nobody finds or enters them. Ways that are closed at the moment count as ways.
 
-use super::bake::{AreaShape, NULL_AREA};
+use super::bake::AreaShape;
 use super::mesh::{NavigationMesh, NearestPolygon, area};
 use engine_foundation::Vec3;
 
@@ -104,7 +104,7 @@ impl NavigationMesh {
 
     /// Returns about how many square metres of ground a volume with this shape and area changes.
     pub fn ground_inside(&self, shape: &AreaShape, area: u8) -> f32 {
-        let grown = if area == NULL_AREA { self.grown(shape.clone()) } else { shape.clone() };
+        let grown = self.effective(shape.clone(), area);
         let ([x0, y0, low], [x1, y1, high]) = grown.bounds();
         let step = [(x1 - x0) / SAMPLES as f32, (y1 - y0) / SAMPLES as f32];
         let (side, up) = (self.settings().cell_size * 0.01, (high - low) * 0.5);

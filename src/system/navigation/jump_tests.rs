@@ -171,6 +171,23 @@ fn agents_wait_on_manual_links_until_a_script_moves_them() {
 }
 
 #[test]
+fn agents_that_are_cancelled_leave_manual_links() {
+    let mut walk = Walk::new(&[JumpSettings { is_manual: true, ..link(10.0, true, 6.0) }]);
+    let agent = walk.update_until(AgentState::Linking);
+    assert!(agent.waits_on_link());
+    let start = agent.at.position;
+    walk.agents.cancel(walk.agent);
+    let agent = walk.update();
+    assert_eq!((agent.state, agent.link(), agent.waits_on_link()), (AgentState::Idle, None, false));
+    assert!(agent.at.position.distance(start) < 0.1);
+    // It is free to go elsewhere, and back to the link.
+    walk.agents.set_destination(walk.agent, near(&walk.mesh, WEST.x, WEST.y));
+    walk.update_until(AgentState::Arrived);
+    walk.agents.set_destination(walk.agent, near(&walk.mesh, EAST.x, EAST.y));
+    walk.update_until(AgentState::Linking);
+}
+
+#[test]
 fn changes_during_a_jump_apply_when_it_ends() {
     let mut walk = Walk::new(&[link(10.0, true, 6.0)]);
     walk.update_until(AgentState::Linking);

@@ -16,7 +16,12 @@ impl Renumbering {
     /// Returns the renumbering from a mesh to another one in its place: no polygon is the same.
     pub fn of_other_mesh(before: &NavigationMesh) -> Renumbering {
         let count = before.num_polygons() as u32;
-        Renumbering { before: vec![0, count], now: vec![None], failure: None }
+        Renumbering {
+            before: vec![0, count],
+            now: vec![None],
+            failure: None,
+            failed_volumes: Vec::new(),
+        }
     }
 }
 

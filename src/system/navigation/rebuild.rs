@@ -119,6 +119,8 @@ pub struct Renumbering {
     pub(super) now: Vec<Option<u32>>,
     /// First tile that could not be built again, and was left as it is.
     pub failure: Option<Error>,
+    /// Numbers of the volumes in that tile.
+    pub failed_volumes: Vec<u32>,
 }
 
 impl Renumbering {
@@ -127,6 +129,13 @@ impl Renumbering {
         let tile = self.before.partition_point(|first| *first <= before) - 1;
         self.now[tile].map(|now| now + before - self.before[tile])
     }
+}
+
+/// Polygon that was closed before its tile was built again.
+struct ClosedPolygon {
+    number: u32,
+    area: u8,
+    corners: Vec<Vec3>,
 }
 
 impl NavigationMesh {
@@ -160,7 +169,8 @@ impl NavigationMesh {
         while jobs.len() < UPDATE_TILES
             && let Some(tile) = self.volumes.waiting.pop_first()
         {
-            let (field, volumes) = (self.volumes.take_field(tile), self.volumes_of(tile));
+            let field = self.volumes.take_field(tile);
+            let volumes = self.volumes_near(tile).map(|(_, volume)| volume.clone()).collect();
             jobs.push(Job { tile, field, volumes, mesh: Ok(TileMesh::default()) });
         }
         self.volumes.batch = Some(Batch::start(jobs, &self.source, self.layout, pool)?);
@@ -171,8 +181,13 @@ impl NavigationMesh {
     fn swap_in(&mut self, jobs: Vec<Job>) -> Result<Renumbering, Error> {
         let closed = self.closed_polygons();
         let before = self.tiles.clone();
+        let tiles: Vec<usize> = jobs.iter().map(|job| job.tile).collect();
         let (changed, failure) = self.replace_tiles(jobs);
-        let mut renumbering = Renumbering { before, now: Vec::new(), failure };
+        let failed = tiles.into_iter().find(|tile| !changed[*tile]);
+        let failed_volumes = failed.map_or_else(Vec::new, |tile| {
+            self.volumes_near(tile).map(|(number, _)| *number).collect()
+        });
+        let mut renumbering = Renumbering { before, now: Vec::new(), failure, failed_volumes };
         // Links prefer open ground: what was closed has to be so before they are made.
         self.assemble_closed(|mesh| {
             let now = |tile: usize| (!changed[tile]).then_some(mesh.tiles[tile]);
@@ -183,14 +198,13 @@ impl NavigationMesh {
         Ok(renumbering)
     }
 
-    /// Returns the volumes that a tile has, with its border.
-    fn volumes_of(&self, tile: usize) -> Vec<AreaVolume> {
+    /// Returns the volumes that a tile has, with its border, by number.
+    fn volumes_near(&self, tile: usize) -> impl Iterator<Item = (&u32, &AreaVolume)> {
         let (low, high) = self.tile_bounds(tile);
-        let is_near = |volume: &&AreaVolume| {
+        self.volumes.volumes.iter().filter(move |(_, volume)| {
             let (from, to) = volume.shape.bounds();
             (0..2).all(|axis| from[axis] <= high[axis] && to[axis] >= low[axis])
-        };
-        self.volumes.volumes.values().filter(is_near).cloned().collect()
+        })
     }
 
     /// Replaces the meshes of tiles, except those that failed. Returns a flag for each tile, true
@@ -234,39 +248,61 @@ impl NavigationMesh {
         (low, low + Vec2::new(columns as f32, rows as f32) * size)
     }
 
-    /// Returns the corners of the polygons that are closed, by number.
-    fn closed_polygons(&self) -> Vec<(u32, Vec<Vec3>)> {
+    /// Returns the polygons that are closed.
+    fn closed_polygons(&self) -> Vec<ClosedPolygon> {
         let numbers = 0..self.polygons.len() as u32;
         let closed = numbers.filter(|polygon| self.is_obstructed(*polygon));
-        closed.map(|polygon| (polygon, self.corners(polygon).to_vec())).collect()
+        let copy = |number| {
+            let (area, corners) = (self.area(number), self.corners(number).to_vec());
+            ClosedPolygon { number, area, corners }
+        };
+        closed.map(copy).collect()
     }
 
-    /// Closes the polygons that were closed before, and the new ones whose middle is in one.
+    /// Closes the polygons that were closed before, and the new ones whose middle is in one. If there
+    /// is none, because the ground around it has other polygons now, the one of the same area in
+    /// which its middle is.
     fn close_again(
         &mut self,
-        closed: &[(u32, Vec<Vec3>)],
+        closed: &[ClosedPolygon],
         renumbering: &Renumbering,
         changed: &[bool],
     ) {
-        for (before, corners) in closed {
-            if let Some(now) = renumbering.polygon(*before) {
+        for ClosedPolygon { number, area, corners } in closed {
+            if let Some(now) = renumbering.polygon(*number) {
                 self.polygons[now as usize].is_obstructed = true;
                 continue;
             }
-            let tile = renumbering.before.partition_point(|first| first <= before) - 1;
+            let tile = renumbering.before.partition_point(|first| first <= number) - 1;
             assert!(changed[tile], "polygons of other tiles are renumbered");
-            let step = self.layout.settings.step;
+            let (step, middle) = (self.layout.settings.step, middle_of(corners));
+            let (mut is_closed, mut around) = (false, None);
             for polygon in self.tiles[tile]..self.tiles[tile + 1] {
                 let own = self.corners(polygon);
-                let middle = own.iter().sum::<Vec3>() / own.len() as f32;
-                let flat = middle.truncate();
-                let is_inside = nearest_in_polygon(corners, flat) == flat;
-                if is_inside && (corners[0].z - middle.z).abs() <= step {
-                    self.polygons[polygon as usize].is_obstructed = true;
+                let own_middle = middle_of(own);
+                if (corners[0].z - own_middle.z).abs() > step {
+                    continue;
                 }
+                let is_in = |corners: &[Vec3], point: Vec3| {
+                    nearest_in_polygon(corners, point.truncate()) == point.truncate()
+                };
+                if self.polygons[polygon as usize].area == *area && is_in(own, middle) {
+                    around = around.or(Some(polygon));
+                }
+                if is_in(corners, own_middle) {
+                    self.polygons[polygon as usize].is_obstructed = true;
+                    is_closed = true;
+                }
+            }
+            if let Some(polygon) = around.filter(|_| !is_closed) {
+                self.polygons[polygon as usize].is_obstructed = true;
             }
         }
     }
+}
+
+fn middle_of(corners: &[Vec3]) -> Vec3 {
+    corners.iter().sum::<Vec3>() / corners.len() as f32
 }
 
 #[cfg(test)]

@@ -112,6 +112,18 @@ impl Agent {
         true
     }
 
+    /// Returns true if the agent stands at the start of a manual link, until a script moves it.
+    pub fn waits_on_link(&self) -> bool {
+        self.traversal.is_some_and(|of| of.is_manual && of.number != NO_LINK)
+    }
+
+    /// Takes an agent off a manual link, at whose start it stands.
+    pub(super) fn abandon_link(&mut self) {
+        if self.waits_on_link() {
+            self.traversal = None;
+        }
+    }
+
     /// Has the way of an agent on a link searched when it has left the link.
     pub(super) fn search_after_link(&mut self) {
         self.version = OUTDATED;
@@ -137,7 +149,12 @@ impl Agent {
         };
         let Some(moved) = moved else { return false };
         traversal.end = moved;
-        self.at.polygon = renumbering.polygon(self.at.polygon).unwrap_or(moved.polygon);
+        // One that waits at the start stands on the ground there.
+        let is_on_ground = traversal.is_manual && traversal.number != NO_LINK;
+        let known = renumbering.polygon(self.at.polygon);
+        let known = known.map(|polygon| NearestPolygon { polygon, ..self.at });
+        let ground = known.or_else(|| nearest(self.at.position).filter(|_| is_on_ground));
+        self.at = ground.unwrap_or(NearestPolygon { polygon: moved.polygon, ..self.at });
         true
     }
 }

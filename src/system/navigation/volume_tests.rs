@@ -157,6 +157,56 @@ fn closed_polygons_stay_closed_when_tiles_are_built_again() {
     assert!(!mesh.is_obstructed(at(&mesh, 24.0, 35.0)));
 }
 
+fn polygons_of(mesh: &NavigationMesh, area: u8) -> Vec<u32> {
+    (0..mesh.num_polygons() as u32).filter(|polygon| mesh.area(*polygon) == area).collect()
+}
+
+#[test]
+fn thin_areas_stay_and_stay_closed_when_tiles_change() {
+    let (mut mesh, pool) = (floor(1), TaskPool::new(Some(1)));
+    mesh.add_volume(wall([9.0, 10.75], [11.0, 11.25]), 5).unwrap();
+    rebuild(&mut mesh, &pool);
+    let strip = polygons_of(&mesh, 5);
+    assert!(!strip.is_empty());
+    strip.into_iter().for_each(|polygon| mesh.set_obstructed(polygon, true));
+    for at in [8.0, 13.5] {
+        mesh.add_volume(cylinder(at, at, 0.3), 0).unwrap();
+        rebuild(&mut mesh, &pool);
+        let strip = polygons_of(&mesh, 5);
+        assert!(!strip.is_empty(), "{at}");
+        assert!(strip.iter().all(|polygon| mesh.is_obstructed(*polygon)), "{at}");
+    }
+}
+
+#[test]
+fn areas_narrower_than_a_cell_are_widened() {
+    // As narrow as a line, or a point, and between the middles of cells.
+    let shapes = [
+        wall([9.0, 11.0], [13.0, 11.0]),
+        wall([9.0, 11.0], [13.0, 11.01]),
+        wall([11.0, 11.0], [11.0, 11.0]),
+        cylinder(11.0, 11.0, 0.01),
+    ];
+    for shape in shapes {
+        for offset in 0..10u8 {
+            let (mut mesh, pool) = (floor(1), TaskPool::new(Some(1)));
+            let by = f32::from(offset) * 0.03;
+            let moved = match shape.clone() {
+                AreaShape::Cylinder { position: [x, y, z], radius, height } => {
+                    AreaShape::Cylinder { position: [x, y + by, z], radius, height }
+                }
+                AreaShape::Prism { points, low, high } => {
+                    let points = points.into_iter().map(|[x, y]| [x, y + by]).collect();
+                    AreaShape::Prism { points, low, high }
+                }
+            };
+            mesh.add_volume(moved.clone(), 5).unwrap();
+            rebuild(&mut mesh, &pool);
+            assert!(!polygons_of(&mesh, 5).is_empty(), "{moved:?}");
+        }
+    }
+}
+
 #[test]
 fn agents_walk_around_an_obstacle_that_appears_on_their_way() {
     let (mut mesh, pool) = (floor(1), TaskPool::new(Some(1)));

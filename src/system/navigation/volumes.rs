@@ -15,6 +15,9 @@ pub const VOLUMES_MAX: usize = 4096;
 const FIELD_BYTES_MAX: usize = 64 << 20;
 /// Maximum number of points around which a convex volume is made.
 pub const CONVEX_POINTS_MAX: usize = 256;
+/// Least width of the ground of an area, in cells: wherever it is, it covers the middle of a cell,
+/// and the cells along it touch each other.
+const AREA_WIDTH_MIN: f32 = 1.5;
 /// Smallest and largest cost of a metre of an area that can be entered.
 pub const AREA_COST_MIN: f32 = 0.01;
 pub const AREA_COST_MAX: f32 = 1000.0;
@@ -78,14 +81,15 @@ impl Volumes {
 
 impl NavigationMesh {
     /// Adds a volume that gives the ground inside it an area, or is an obstacle if the area is
-    /// [`NULL_AREA`]. The mesh changes in one of the next calls of [`NavigationMesh::rebuild`].
+    /// [`NULL_AREA`]. Areas that are narrower than one and a half cells are widened. The mesh
+    /// changes in one of the next calls of [`NavigationMesh::rebuild`].
     /// Returns the number of the volume; `None` if there are too many.
     pub fn add_volume(&mut self, shape: AreaShape, area: u8) -> Option<u32> {
         assert!(usize::from(area) < AREAS_MAX, "the caller has checked the area");
         if self.volumes.volumes.len() >= VOLUMES_MAX {
             return None;
         }
-        let shape = if area == NULL_AREA { self.grown(shape) } else { shape };
+        let shape = self.effective(shape, area);
         self.wait_for(&shape);
         self.volumes.last += 1;
         self.volumes.volumes.insert(self.volumes.last, AreaVolume { shape, area });
@@ -144,9 +148,25 @@ impl NavigationMesh {
         }
     }
 
+    /// Returns the shape in which a volume marks ground.
+    pub(super) fn effective(&self, shape: AreaShape, area: u8) -> AreaShape {
+        if area == NULL_AREA {
+            return self.grown(shape);
+        }
+        let least = self.layout.settings.cell_size * AREA_WIDTH_MIN;
+        match shape {
+            AreaShape::Cylinder { position, radius, height } => {
+                AreaShape::Cylinder { position, radius: radius.max(least * 0.5), height }
+            }
+            AreaShape::Prism { points, low, high } => {
+                AreaShape::Prism { points: wide_outline(points, least), low, high }
+            }
+        }
+    }
+
     /// Returns the shape of an obstacle as characters meet it: larger by their radius, and down to
     /// the ground on which they would touch it.
-    pub(super) fn grown(&self, shape: AreaShape) -> AreaShape {
+    fn grown(&self, shape: AreaShape) -> AreaShape {
         let settings = &self.layout.settings;
         // Cells are covered if their middle is.
         let (margin, below) = (settings.radius + settings.cell_size * 0.5, settings.height);
@@ -190,6 +210,31 @@ fn add_chain<'a>(points: impl Iterator<Item = &'a Vec2>, hull: &mut Vec<Vec2>) {
         hull.push(*point);
     }
     hull.pop();
+}
+
+/// Returns an outline, or a larger one around it if it is narrower than a width.
+fn wide_outline(points: Vec<[f32; 2]>, least: f32) -> Vec<[f32; 2]> {
+    let hull = convex_hull(points.iter().copied().map(Vec2::from).collect());
+    let corner = |at: usize| Vec2::from(hull[at % hull.len()]);
+    if hull.is_empty() {
+        return points;
+    }
+    if hull.len() < 3 {
+        // A line, or a point.
+        let (a, b) = (corner(0), corner(hull.len() - 1));
+        let along = (b - a).try_normalize().unwrap_or(Vec2::X) * least * 0.5;
+        let across = along.perp();
+        let (from, to) = (a - along, b + along);
+        let around = [from - across, to - across, to + across, from + across];
+        return around.map(|at| at.to_array()).to_vec();
+    }
+    let width_at = |at: usize| {
+        let along = (corner(at + 1) - corner(at)).normalize_or_zero();
+        let across = |to: usize| along.perp_dot(corner(to) - corner(at));
+        (0..hull.len()).map(across).fold(0.0, f32::max)
+    };
+    let width = (0..hull.len()).map(width_at).fold(f32::MAX, f32::min);
+    if width < least { grown_outline(&hull, (least - width) * 0.5) } else { points }
 }
 
 /// Moves the sides of a convex counter-clockwise outline outwards, and cuts its corners off where

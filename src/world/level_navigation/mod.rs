@@ -22,8 +22,14 @@ use engine_foundation::{Error, error};
 use engine_navigation::bake::{AREAS_MAX, BakeSource};
 use engine_navigation::jumps::JumpSettings;
 use engine_navigation::mesh::NavigationMesh;
+use engine_navigation::volumes::Renumbering;
 use engine_resource::store::ResourceStore;
 use std::sync::Arc;
+
+/// Kinds of reports whose numbers are those of volumes.
+const VOLUME_KINDS: [&str; 2] = ["volume", "blocker"];
+/// Maximum number of volumes that a message names.
+const NAMED_VOLUMES_MAX: usize = 8;
 
 /// Costs of all areas.
 pub type AreaCosts = [f32; AREAS_MAX];
@@ -128,7 +134,7 @@ impl LevelBake<'_> {
         let mesh = NavigationMesh::bake(self.source.clone(), class.settings, pool)?;
         let (mut mesh, costs, mut plan) = self.with_edits(class, mesh);
         adopt(&mut mesh);
-        finish_tiles(&mut mesh, pool)?;
+        finish_tiles(&mut mesh, &plan.reports, pool)?;
         plan.add_jumps(&mut mesh, class, self.parts, pool)?;
         plan.finish(&mut mesh);
         let EditPlan { reports: edits, found_links, .. } = plan;
@@ -155,7 +161,7 @@ impl LevelBake<'_> {
         for link in &found_links {
             mesh.add_found_link(link.clone());
         }
-        finish_tiles(&mut mesh, pool)?;
+        finish_tiles(&mut mesh, &plan.reports, pool)?;
         plan.finish(&mut mesh);
         mesh.set_version(version);
         adopt(&mut mesh);
@@ -179,15 +185,64 @@ impl LevelBake<'_> {
 }
 
 /// Builds the tiles again that wait for it, and makes links usable.
-fn finish_tiles(mesh: &mut NavigationMesh, pool: &TaskPool) -> Result<(), Error> {
+fn finish_tiles(
+    mesh: &mut NavigationMesh,
+    reports: &[EditReport],
+    pool: &TaskPool,
+) -> Result<(), Error> {
     // Links that were added need one call even if no tile waits.
     loop {
-        let failure = mesh.rebuild(pool)?.and_then(|renumbering| renumbering.failure);
-        if let Some(failure) = failure {
-            return Err(failure);
+        if let Some(Renumbering { failure: Some(failure), failed_volumes, .. }) =
+            mesh.rebuild(pool)?
+        {
+            return Err(name_volumes(failure, &failed_volumes, reports));
         }
         if mesh.waiting_tiles() == 0 {
             return Ok(());
         }
+    }
+}
+
+/// Returns an error about a tile with its volumes: the names of those that files have added, and
+/// the numbers of others.
+pub fn name_volumes(failure: Error, numbers: &[u32], reports: &[EditReport]) -> Error {
+    if numbers.is_empty() {
+        return failure;
+    }
+    let name = |number: &u32| {
+        let mut of_volumes = reports.iter().filter(|edit| VOLUME_KINDS.contains(&edit.kind));
+        match of_volumes.find(|edit| edit.number == Some(*number)) {
+            Some(edit) => format!("{} '{}' of level \"{}\"", edit.kind, edit.name, edit.level),
+            None => format!("volume {number}"),
+        }
+    };
+    let mut names: Vec<String> = numbers.iter().take(NAMED_VOLUMES_MAX).map(name).collect();
+    if numbers.len() > NAMED_VOLUMES_MAX {
+        names.push("and others".to_string());
+    }
+    let message = format!("{}; the tile has {}", failure.message, names.join(", "));
+    Error { message, ..failure }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn errors_of_tiles_name_their_volumes() {
+        let report = |kind: &'static str, name: &str, number| EditReport {
+            kind,
+            name: name.to_string(),
+            level: "levels/yard".to_string(),
+            message: String::new(),
+            has_effect: true,
+            number: Some(number),
+        };
+        let reports = [report("link", "jump", 2), report("volume", "strip", 2)];
+        let message = |numbers: &[u32]| name_volumes(error!("failed"), numbers, &reports).message;
+        assert_eq!(message(&[]), "failed");
+        let text = "failed; the tile has volume 'strip' of level \"levels/yard\", volume 4097";
+        assert_eq!(message(&[2, 4097]), text);
+        assert!(message(&[7; 100]).ends_with(", volume 7, and others"));
     }
 }

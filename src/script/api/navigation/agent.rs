@@ -94,7 +94,13 @@ Agent.destroy(agent)"#,
             "Returns the agent that it follows; nil if it follows none.",
         )
         .pure(),
-        func("cancel", cancel, &[AGENT_ARG], "Stops an agent, which has no destination any more."),
+        func(
+            "cancel",
+            cancel,
+            &[AGENT_ARG],
+            "Stops an agent, which has no destination any more. One that waits on a link that is \
+             `manual` leaves it, at its start.",
+        ),
         hot(
             "position",
             position,
@@ -267,11 +273,53 @@ Agent.destroy(agent)"#,
 /// Native functions on which the prelude's functions are built. They are in its table `core`.
 pub static CORE: ModuleRows = module(
     "Agent",
-    "Lists of points, for the prelude.",
+    "Lists of points, formations, and the arguments of functions that are built on others, for the \
+     prelude.",
     "assert(core == nil)",
-    &[func("agent_path", agent_path, &[("agent", "")], "Returns the coordinates of its path.")
-        .public_name("Agent.path")
-        .pure()],
+    &[
+        func("agent_path", agent_path, &[("agent", "")], "Returns the coordinates of its path.")
+            .public_name("Agent.path")
+            .pure(),
+        func(
+            "agent_form",
+            following::agent_form,
+            &[("leader", ""), ("followers", ""), ("offset", "")],
+            "Lets one agent of a formation follow its leader.",
+        )
+        .public_name("Agent.form"),
+        hot(
+            "agent_move_unit",
+            following::check_unit,
+            &[("agent", ""), ("unit", "")],
+            "Checks the arguments.",
+        )
+        .public_name("Agent.move_unit")
+        .pure(),
+        hot(
+            "agent_move_mover",
+            following::check_mover,
+            &[("agent", ""), ("mover", "")],
+            "Checks the arguments.",
+        )
+        .public_name("Agent.move_mover")
+        .pure(),
+        hot(
+            "agent_use_root_motion",
+            following::check_unit,
+            &[("agent", ""), ("unit", "")],
+            "Checks the arguments.",
+        )
+        .public_name("Agent.use_root_motion")
+        .pure(),
+        func(
+            "agent_waits_on_link",
+            following::waits_on_link,
+            &[("agent", "")],
+            "Returns true if it waits on a manual link.",
+        )
+        .public_name("NavigationMesh.handle_links")
+        .pure(),
+    ],
 );
 
 pub(super) fn of(engine: &Engine, agent: AgentId) -> &Agent {

@@ -5,10 +5,12 @@ use super::agent::{of, of_mut, pose_of};
 use super::volumes::position;
 use crate::argument::Integer;
 use crate::value::ScriptValue;
-use engine_foundation::{Error, Handle, Vec3, error};
+use engine_foundation::{Error, Handle, Vec2, Vec3, error};
 use engine_navigation::agents::{AgentState, GROUPS_MAX};
 use engine_navigation::{AgentId, NavigationMeshId};
 use engine_runtime::Engine;
+use engine_world::physics::MoverId;
+use engine_world::unit::UnitId;
 
 pub(super) const GROUP_ARG: (&str, &str) = ("group", "0 to 31; agents without a group are in 0");
 
@@ -29,18 +31,51 @@ pub(super) fn follow(
     leader: AgentId,
     offset: Option<Vec3>,
 ) -> Result<bool, Error> {
-    if agent == leader {
-        return Err(error!("argument #2 'leader': an agent cannot follow itself"));
-    }
     let offset = offset.unwrap_or(Vec3::new(0.0, -2.0, 0.0)).truncate();
     if offset.abs().max_element() > OFFSET_MAX {
         return Err(error!(
             "argument #3 'offset' must be at most {OFFSET_MAX} metres to each side, got {offset}"
         ));
     }
+    start(engine, agent, leader, (offset, "#2 'leader'"))
+}
+
+/// Lets an agent follow the leader of a formation.
+pub(super) fn agent_form(
+    engine: &mut Engine,
+    leader: AgentId,
+    follower: AgentId,
+    offset: Vec3,
+) -> Result<bool, Error> {
+    let offset = offset.truncate();
+    if offset.abs().max_element() > OFFSET_MAX {
+        return Err(error!(
+            "argument #2 'followers': some would be more than {OFFSET_MAX} metres from the leader: \
+             reduce their number, or 'spacing'"
+        ));
+    }
+    start(engine, follower, leader, (offset, "#2 'followers'"))
+}
+
+/// Lets an agent follow another one. `argument` is the one that messages name.
+fn start(
+    engine: &mut Engine,
+    agent: AgentId,
+    leader: AgentId,
+    (offset, argument): (Vec2, &str),
+) -> Result<bool, Error> {
+    if agent == leader {
+        return Err(error!("argument {argument}: an agent cannot follow itself"));
+    }
     if of(engine, agent).mesh != of(engine, leader).mesh {
         return Err(error!(
-            "argument #2 'leader': it is on another navigation mesh: create both on the same one"
+            "argument {argument}: it is on another navigation mesh: create both on the same one"
+        ));
+    }
+    if engine.worlds.navigation.agents.is_led_by(leader.0, agent.0) {
+        return Err(error!(
+            "argument {argument}: the leader follows the agent already, or one that does: call \
+             Agent.cancel for the leader first"
         ));
     }
     let is_lost = |engine: &Engine, agent| of(engine, agent).state == AgentState::Lost;
@@ -49,6 +84,17 @@ pub(super) fn follow(
     }
     engine.worlds.navigation.agents.follow(agent.0, leader.0, offset);
     Ok(true)
+}
+
+/// Checks the arguments of a function of the prelude that moves a unit.
+pub(super) fn check_unit(_: &mut Engine, _: AgentId, _: UnitId) {}
+
+/// Checks the arguments of a function of the prelude that moves a mover.
+pub(super) fn check_mover(_: &mut Engine, _: AgentId, _: MoverId) {}
+
+/// Returns true if the agent stands at the start of a manual link, until a script moves it.
+pub(super) fn waits_on_link(engine: &mut Engine, agent: AgentId) -> bool {
+    of(engine, agent).waits_on_link()
 }
 
 pub(super) fn leader(engine: &mut Engine, agent: AgentId) -> Option<AgentId> {

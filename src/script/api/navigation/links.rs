@@ -17,6 +17,16 @@ const NAMES: [&str; 4] = ["name", "cost", "one_way", "manual"];
 /// Highest cost of a link, in metres.
 const COST_MAX: f64 = 1e6;
 
+/// Returns the value of an option, for messages.
+fn got(value: &ScriptValue) -> String {
+    match value {
+        ScriptValue::Number(number) => number.to_string(),
+        ScriptValue::Boolean(flag) => flag.to_string(),
+        ScriptValue::Text(_) => "a string".to_string(),
+        _ => "a table".to_string(),
+    }
+}
+
 fn read_options(options: Option<ScriptValue>, link: &mut JumpSettings) -> Result<(), Error> {
     let fields = match options {
         None | Some(ScriptValue::Nil) => return Ok(()),
@@ -37,7 +47,10 @@ fn read_options(options: Option<ScriptValue>, link: &mut JumpSettings) -> Result
             ("cost", ScriptValue::Number(cost)) if (0.0..=COST_MAX).contains(&cost) => {
                 link.cost = cost as f32;
             }
-            ("cost", _) => return Err(error!("option 'cost' must be a number, 0 to {COST_MAX}")),
+            ("cost", value) => {
+                let got = got(&value);
+                return Err(error!("option 'cost' must be a number, 0 to {COST_MAX}, got {got}"));
+            }
             ("one_way", ScriptValue::Boolean(is_one_way)) => link.is_two_way = !is_one_way,
             ("manual", ScriptValue::Boolean(is_manual)) => link.is_manual = is_manual,
             ("one_way" | "manual", _) => {
@@ -94,7 +107,12 @@ fn read_rules(options: Option<ScriptValue>) -> Result<JumpRules, Error> {
                 {
                     *length = number as f32;
                 }
-                _ => return Err(error!("option '{name}' must be {low} to {high} metres")),
+                value => {
+                    let got = got(&value);
+                    return Err(error!(
+                        "option '{name}' must be {low} to {high} metres, got {got}"
+                    ));
+                }
             }
         } else if matches!(name.as_str(), "name" | "cost" | "manual") {
             read_options(Some(ScriptValue::Table(vec![(name, value)])), &mut link)?;

@@ -520,6 +520,13 @@ pub(super) fn ground(
     argument: &str,
 ) -> Result<NearestPolygon, Error> {
     snap(mesh, position, argument)?.ok_or_else(|| {
+        if mesh.num_polygons() == 0 {
+            return error!(
+                "argument {argument}: the navigation mesh has no ground at all: triangles must be \
+                 counter-clockwise from above and not steeper than 'slope', and leave ground \
+                 without 'radius' at their edges, of 'region_min' or more"
+            );
+        }
         error!(
             "argument {argument}: no ground of the navigation mesh is within {SNAP_DISTANCE} \
              metres of {position}: use NavigationMesh.find_nearest_polygon to search farther away"

@@ -48,7 +48,9 @@ pub(super) fn cost(cost: f64) -> Result<f32, Error> {
 
 fn length(number: f64, argument: &str) -> Result<f32, Error> {
     if !(number > 0.0 && number <= f64::from(LENGTH_MAX)) {
-        return Err(error!("argument {argument} must be above 0, at most {LENGTH_MAX} metres"));
+        return Err(error!(
+            "argument {argument} must be above 0, at most {LENGTH_MAX} metres, got {number}"
+        ));
     }
     Ok(number as f32)
 }

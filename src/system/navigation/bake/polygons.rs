@@ -4,7 +4,7 @@
 use super::compact::CompactField;
 use super::contours::{Contour, Corner};
 use super::regions::Regions;
-use super::triangulation::{ConvexPolygon, merge_convex, triangulate};
+use super::triangulation::{ConvexPolygon, merge_convex};
 use super::{BakeCells, CORNERS_OF_POLYGON_MAX};
 
 /// Neighbour of an edge at a wall.
@@ -150,9 +150,9 @@ pub(super) fn build(
         for corner in &contour.corners {
             indices.push(builder.vertex(*corner)?);
         }
-        let triangles = triangulate(&contour.corners)?;
-        let triangles = triangles
-            .into_iter()
+        let triangles = contour
+            .triangles
+            .iter()
             .map(|triangle| triangle.map(|corner| indices[usize::from(corner)]))
             .filter(|[a, b, c]| a != b && b != c && a != c);
         let merged = merge_convex(triangles, &builder.vertices);

@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::tests::push_box;
+use engine_foundation::Vec2;
 
 fn bake(boxes: &[([f32; 3], [f32; 3])], settings: BakeSettings) -> (TileLayout, Vec<BakedTile>) {
     let (mut vertices, mut triangles) = (Vec::new(), Vec::new());
@@ -105,6 +106,32 @@ fn a_volume_divides_a_floor_into_areas() {
 }
 
 #[test]
+fn thin_volumes_keep_their_area() {
+    let boxes = [([0.05, 0.05, -1.0], [29.95, 29.95, 0.0])];
+    let (layout, tiles) = bake(&boxes, SMALL);
+    let position = layout.position(layout.corner(0));
+    for at in 0..120u8 {
+        // Strips of one to three cells, along both axes, at any distance from the middles of cells.
+        let (offset, width) = (f32::from(at % 10) * 0.03, [0.31, 0.5, 0.7][usize::from(at % 3)]);
+        let length = [0.31, 1.0, 4.0, 27.0][usize::from(at / 30)];
+        let low = [1.5 + offset, 15.0 + offset];
+        let high = [low[0] + length, low[1] + width];
+        let turned = |[x, y]: [f32; 2]| if at % 2 == 0 { [x, y] } else { [y, x] };
+        let corners = [low, [high[0], low[1]], high, [low[0], high[1]]];
+        let points = corners.map(turned).to_vec();
+        let shape = AreaShape::Prism { points, low: -1.0, high: 1.0 };
+        let strip = AreaVolume { shape, area: 7 };
+        let mut marked = tiles[0].field.clone();
+        marked.mark(&strip, position, &layout.cells);
+        let cells = marked.areas.iter().filter(|area| **area == 7).count();
+        let mesh = tile_from_field(&tiles[0].field, &layout, 0, &[strip]).unwrap();
+        let polygons = mesh.polygons.iter().filter(|polygon| polygon.area == 7).copied().collect();
+        let of_strip = area(&TileMesh { polygons, ..mesh });
+        assert!(of_strip >= cells as f32 * 0.75, "{at}: {of_strip} of {cells}");
+    }
+}
+
+#[test]
 fn settings_out_of_range_are_refused() {
     let message = |settings: BakeSettings| settings.check().unwrap_err();
     assert_eq!(
@@ -180,6 +207,41 @@ fn polygons_cover_the_ground_and_no_obstacle_of_random_scenes() {
                     assert!(!is_open_around || covered, "round {round}: no ground at {x}, {y}");
                     assert!(!is_solid_around || !covered, "round {round}: an obstacle at {x}, {y}");
                 }
+            }
+        }
+    }
+}
+
+#[test]
+fn areas_of_random_volumes_leave_no_gaps() {
+    let (layout, tiles) = bake(&[([0.05, 0.05, -1.0], [11.95, 11.95, 0.0])], SMALL);
+    let field = &tiles[0].field;
+    let border = layout.cells.border as i32;
+    let (width, depth) = layout.inner_columns(0);
+    let is_open = |x: i32, y: i32| {
+        let column = (y + border) as usize * field.width + (x + border) as usize;
+        field.range(column).any(|at| field.areas[at] != NULL_AREA)
+    };
+    let mut random = engine_foundation::random::Random::seed(32);
+    for round in 0..40 {
+        let mut any = |most: f64| (random.next_f64() * most) as f32;
+        let mut strip = || {
+            let middle = Vec2::new(any(12.0), any(12.0));
+            let along = Vec2::new(any(2.0) - 1.0, any(2.0) - 1.0);
+            let along = along.try_normalize().unwrap_or(Vec2::X);
+            let (length, width) = (along * (0.3 + any(3.0)), along.perp() * (0.15 + any(0.4)));
+            let corners = [-length - width, length - width, length + width, width - length];
+            let points = corners.map(|corner| (middle + corner).to_array()).to_vec();
+            let shape = AreaShape::Prism { points, low: -1.0, high: 1.0 };
+            AreaVolume { shape, area: 2 + any(3.0) as u8 }
+        };
+        let volumes: Vec<AreaVolume> = (0..12).map(|_| strip()).collect();
+        let mesh = tile_from_field(field, &layout, 0, &volumes).unwrap();
+        for y in 2..depth as i32 - 2 {
+            for x in 2..width as i32 - 2 {
+                let is_inside = (-2..=2).all(|by| is_open(x + by, y) && is_open(x, y + by));
+                let is_known = !is_inside || is_covered(&mesh, x, y);
+                assert!(is_known, "round {round}: no ground at {x}, {y}");
             }
         }
     }

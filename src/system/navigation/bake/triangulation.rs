@@ -266,6 +266,12 @@ pub(super) fn triangulate(corners: &[Corner]) -> Result<Vec<[u16; 3]>, String> {
     Ok(triangles)
 }
 
+/// Returns twice the area of triangles of corners.
+pub(super) fn triangles_area(corners: &[Corner], triangles: &[[u16; 3]]) -> i64 {
+    let at = |i: u16| corners[usize::from(i)];
+    triangles.iter().map(|[a, b, c]| turn(at(*a), at(*b), at(*c))).sum()
+}
+
 /// Convex polygon of vertex indices, counter-clockwise.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct ConvexPolygon {
@@ -353,11 +359,6 @@ fn join(a: &ConvexPolygon, b: &ConvexPolygon, vertices: &[Corner]) -> Option<Con
 mod tests {
     use super::*;
 
-    fn area(corners: &[Corner], triangles: &[[u16; 3]]) -> i64 {
-        let at = |i: u16| corners[usize::from(i)];
-        triangles.iter().map(|[a, b, c]| turn(at(*a), at(*b), at(*c))).sum()
-    }
-
     #[test]
     fn triangles_cover_a_loop_exactly() {
         let spiral: Vec<Corner> = [
@@ -379,8 +380,11 @@ mod tests {
         .collect();
         let triangles = triangulate(&spiral).unwrap();
         assert_eq!(triangles.len(), spiral.len() - 2);
-        assert_eq!(area(&spiral, &triangles), super::super::contours::doubled_area(&spiral));
-        assert!(triangles.iter().all(|triangle| area(&spiral, &[*triangle]) > 0));
+        assert_eq!(
+            triangles_area(&spiral, &triangles),
+            super::super::contours::doubled_area(&spiral)
+        );
+        assert!(triangles.iter().all(|triangle| triangles_area(&spiral, &[*triangle]) > 0));
     }
 
     #[test]
@@ -399,6 +403,9 @@ mod tests {
             .map(|(x, y)| [x, y, 0])
             .collect();
         let triangles = triangulate(&pinched).unwrap();
-        assert_eq!(area(&pinched, &triangles), super::super::contours::doubled_area(&pinched));
+        assert_eq!(
+            triangles_area(&pinched, &triangles),
+            super::super::contours::doubled_area(&pinched)
+        );
     }
 }
