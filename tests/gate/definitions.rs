@@ -1,6 +1,6 @@
 //! The definitions for editors: the language servers that are installed have nothing to say about
-//! the templates, the examples and the manual (tests/editors.py). Those of test suites are written by
-//! hand, and have all functions.
+//! the templates, the examples and the manual (tests/editors.py). Those of test suites are written
+//! by hand, and have all functions.
 
 use super::source::root;
 use std::io::Write;
@@ -31,9 +31,9 @@ fn installed_language_servers_give_no_diagnostics() {
     );
 }
 
-/// Returns the functions that begin with a text in a Lua file, with their parameters.
+/// Returns the names of the functions of a module in a Lua file. `start` is how their lines begin.
 fn functions<'a>(text: &'a str, start: &'a str) -> impl Iterator<Item = &'a str> {
-    text.lines().filter_map(move |line| line.strip_prefix(start)?.split_inclusive(')').next())
+    text.lines().filter_map(move |line| line.strip_prefix(start)?.split('(').next())
 }
 
 #[test]
