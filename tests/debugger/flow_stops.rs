@@ -36,6 +36,7 @@ const NODES: &str = "return {
     run = function(x)
       calls = (calls or 0) + 1
       if x == limit then error('too much') end
+      if x == wrong then Unit.flow_event(crate, 5) end
       return x * 2
     end,
   },
@@ -188,6 +189,12 @@ fn errors_of_lua_nodes_stop_the_script() {
             break;
         }
     }
+    editor.plays_on("frames");
+    // So does an error that a function for graphs raises.
+    run(&mut editor, "limit, wrong = nil, 2");
+    run(&mut editor, "go = true");
+    assert_eq!(editor.stopped(), ("exception".to_string(), "my.lua:8".to_string()));
+    editor.ask("continue", THREAD);
     editor.plays_on("frames");
     // The other filters do not mean it, and a text is looked for.
     let filters = |editor: &mut Editor, filters: &str| {
