@@ -29,6 +29,8 @@ use std::time::Duration;
 
 /// Maximum wait for the adapter, on a busy machine.
 const WAIT_MAX: Duration = Duration::from_secs(60);
+/// Frames of a game that a test launches: ten minutes.
+const FRAMES: u32 = 36_000;
 
 const MAIN: &str = r#"local helper = require("helper")
 local count = 0
@@ -151,10 +153,12 @@ impl Editor {
         editor
     }
 
-    /// Starts the game and sets breakpoints in `main.lua`. Returns the answer.
+    /// Starts the game and sets breakpoints in `main.lua`. Returns the answer. The game ends by
+    /// itself, also if a test fails after its editor has left it.
     fn launch(&mut self, breakpoints: &str) -> SjsonTree {
         let folder = json::quoted(&self.path("").to_string_lossy());
-        self.ask("launch", &format!("{{\"folder\": {folder}, \"headless\": true}}"));
+        let ends = format!("\"engineArguments\": [\"--frames\", \"{FRAMES}\"]");
+        self.ask("launch", &format!("{{\"folder\": {folder}, \"headless\": true, {ends}}}"));
         self.event("initialized");
         let set = self.set_breakpoints("main.lua", breakpoints);
         self.ask("setExceptionBreakpoints", "{\"filters\": [\"uncaught\"]}");
@@ -414,9 +418,10 @@ fn bad_requests_are_refused_and_the_session_continues() {
     let none = editor.set_breakpoints("none.lua", "{\"line\": 1}");
     assert!(text(&items(&none, "breakpoints")[0], "message").contains("not loaded yet"));
     // The main program of the file has ended, so nothing stops at these.
-    let odd = "{\"line\": 0}, {\"line\": 4}, {\"line\": 10000}, {\"line\": -3}";
-    let odd = editor.set_breakpoints("main.lua", odd);
-    let lines: Vec<f64> = items(&odd, "breakpoints").iter().map(|it| number(it, "line")).collect();
+    let wrong = "{\"line\": 0}, {\"line\": 4}, {\"line\": 10000}, {\"line\": -3}";
+    let wrong = editor.set_breakpoints("main.lua", wrong);
+    let lines: Vec<f64> =
+        items(&wrong, "breakpoints").iter().map(|it| number(it, "line")).collect();
     assert_eq!(lines, [1.0, 5.0, 10000.0, 1.0]);
     editor.set_breakpoints("main.lua", "{\"line\": 17}");
     editor.stopped();

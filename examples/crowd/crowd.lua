@@ -108,7 +108,7 @@ end
 
 ---Moves all beetles along the field, away from each other and not into closed cells.
 ---@param crowd Crowd
----@param flow Flow
+---@param flow FlowField
 ---@param map Map
 ---@param dt number
 function Crowd.move(crowd, flow, map, dt)

@@ -16,13 +16,13 @@ local CROWDING = 0.12 -- the cost that each beetle adds to its cell; an empty ce
 local solved = Stats.counter("crowd/fields")
 local grid = NavigationGrid.create(WIDE, TALL)
 
----@class Flow
+---@class FlowField
 ---@field distance number[] of each cell: cells to walk to the lamp, FAR if there is no way
 ---@field x number[] of each cell: the direction to walk in, of length 1 or 0
 ---@field y number[]
 ---@field cost number[] of each cell
 
----@return Flow
+---@return FlowField
 function Flow.new()
   local flow = { distance = {}, x = {}, y = {}, cost = {} }
   for cell = 1, WIDE * TALL do
@@ -49,7 +49,7 @@ local function point(flow)
 end
 
 ---Finds all ways to the lamp.
----@param flow Flow
+---@param flow FlowField
 ---@param map Map
 ---@param crowd? Crowd the beetles that add to the cost of cells
 function Flow.solve(flow, map, crowd)

@@ -28,7 +28,7 @@ local fallen = Stats.counter("crowd/fallen")
 
 ---@class Game
 ---@field map Map
----@field flow Flow
+---@field flow FlowField
 ---@field crowd Crowd
 ---@field effects Effects
 ---@field towers Tower[]

@@ -65,6 +65,8 @@ function Map.has(x, y)
 end
 
 ---Returns the column and the row of a cell, which count from 1.
+---@return integer column
+---@return integer row
 function Map.column_and_row(cell)
   return (cell - 1) % Map.WIDE + 1, math.floor((cell - 1) / Map.WIDE) + 1
 end

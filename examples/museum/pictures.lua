@@ -11,6 +11,7 @@ local Doors = require "doors"
 local Eye = require "eye"
 local Hud = require "hud"
 
+---@type table<string, table?>
 local VIEWS = {
   -- The hall and the stairs, with the navigation mesh, and the agents on it.
   mesh = { target = Vector3(-3, -4, 0), yaw = 0.35, distance = 26, mesh = true },

@@ -10,7 +10,7 @@ local ROOFS = { "units/eaves", "units/gable", "units/shop", "units/narrow" }
 
 local world, drops, amount, light ---@type World, ParticleEffect, integer, integer
 local grounds, roofs = {}, {}
-local sound ---@type SoundVoice
+local sound ---@type Voice
 
 local function find_materials(level)
   local ground = Level.unit(level, "ground")

@@ -16,6 +16,7 @@ local frame = 0
 
 -- Each scene has the camera's position and the point that it looks at, as seen from the figure's
 -- feet, and a function that moves the figure in a frame.
+---@type table<string, table?>
 local SCENES = {}
 
 SCENES.run = {

@@ -5,7 +5,7 @@ local Puppet = require "puppet"
 local SKY = Color(150, 190, 214)
 
 local world, camera
-puppet = nil ---@type Puppet
+puppet = nil ---@type PuppetState
 
 function init()
   world = Application.new_world("2d")

@@ -1,13 +1,21 @@
 -- The puppet: its movement, and which animations, clothes and weapons it has.
----@class Puppet
----@field unit Unit
----@field steps number steps that it has taken
 local Puppet = {}
 
 local SPEED, JUMP, GRAVITY = 1.1, 5, 14
 local REACH = 4.2
 
----@return Puppet
+---@class PuppetState
+---@field world World
+---@field unit Unit
+---@field x number
+---@field y number
+---@field rise number the speed upwards
+---@field way number -1 while it walks to the left, 1 to the right, and 0
+---@field facing number -1 or 1
+---@field steps integer steps that it has taken
+---@field hits integer hits of its weapon
+
+---@return PuppetState
 function Puppet.new(world, position)
   local unit = World.spawn_unit(world, "units/puppet", position)
   return {

@@ -82,3 +82,18 @@ function core.breakpoint_fault(wanted)
     end
   end
 end
+
+-- Returns true if a file has the breakpoints of a list of `{ id, condition, hits, log }`, on any
+-- lines.
+function core.has_breakpoints(chunk, list)
+  local file = core.reloader.debugged[chunk]
+  local set = file and file.set or {}
+  for i = 1, #set do
+    local point, wanted = set[i], list[i] or {}
+    if point.id ~= wanted.id or point.condition ~= wanted.condition
+      or point.hit_condition ~= wanted.hits or point.log ~= wanted.log then
+      return false
+    end
+  end
+  return #set == #list
+end

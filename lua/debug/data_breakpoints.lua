@@ -1,9 +1,9 @@
 -- Data breakpoints: a script stops after a value was changed. The data of units is compared after
 -- each `Unit.set_data`, and tables that the engine has made inside of it also at the end of each
 -- frame, because a script may have them from `Unit.get_data`. What the engine knows of a unit is
--- compared after each function of `Unit`, counters at the end of each frame. Fields of tables,
--- globals, upvalues and locals are compared at each line, with the JIT compiler off, which makes
--- all scripts many times as slow.
+-- compared after each function of `Unit`. Fields of tables, globals, upvalues, locals and counters,
+-- which scripts write without a call, are compared at each line, with the JIT compiler off, which
+-- makes all scripts many times as slow.
 local core = ...
 
 core.jit.off(true, true)
@@ -22,7 +22,7 @@ local WHEN = {
   data = "compared after each Unit.set_data",
   nested = "compared after each Unit.set_data, and at the end of each frame",
   Unit = "compared after each function of Unit, and at the end of each frame",
-  frame = "compared at the end of each frame",
+  counter = "compared at each line, which makes all scripts slow, and at the end of each frame",
   line = SLOW,
 }
 
@@ -67,16 +67,11 @@ function data.changed(at_frame)
   local found, ended
   for i = 1, #followed do
     local watch = followed[i]
-    local value, is_ended
-    local when, is_due = watch.when, nil
-    if at_frame then
-      is_due = when == "frame" or when == "Unit" or when == "nested"
-    else
-      is_due = when ~= "frame"
-    end
-    if is_due then
+    local value, is_ended, base
+    local when = watch.when
+    if not at_frame or when == "counter" or when == "Unit" or when == "nested" then
       local ok
-      ok, value, is_ended = pcall(watch.read)
+      ok, value, is_ended, base = pcall(watch.read)
       if not ok then is_ended = nil end
     end
     if is_ended then
@@ -86,7 +81,7 @@ function data.changed(at_frame)
       -- It could not be read before.
       watch.last = { value }
     elseif is_ended == false then
-      local before = watch.last[1]
+      local before = base or watch.last[1]
       if not rawequal(value, before) and (value == value or before == before) then
         found = found or {}
         found[#found + 1] = { watch = watch, text = clean(watch.name .. ": " .. preview(before)
@@ -105,7 +100,7 @@ local function follow()
   local rows, has_slow = {}, false
   for i = 1, #followed do
     local when = followed[i].when
-    has_slow = has_slow or when == "line"
+    has_slow = has_slow or when == "line" or when == "counter"
     if when == "data" or when == "nested" then rows["Unit.set_data"] = core.debugger_data end
     if when == "Unit" then rows["Unit.*"] = core.debugger_data end
   end
@@ -152,7 +147,7 @@ function data.set(list)
     end
     results[i] = { id = watch and watch.id or breakpoints.new_id(), verified = watch ~= nil,
       message = fault or not watch and (of and tonumber(of) ~= worker and FOREIGN or UNKNOWN)
-        or watch.when == "line" and SLOW or nil }
+        or (watch.when == "line" or watch.when == "counter") and SLOW or nil }
   end
   follow()
   return results

@@ -110,12 +110,27 @@ function requests.debug_data(fields)
   return { breakpoints = data.set(list) }
 end
 
+-- In a worker: a reload has moved the breakpoints of a file in the game, and the worker keeps the
+-- code that it has loaded, and their lines in it. Before it has taken a list of the tool, it gets
+-- only this one, which has replaced that.
+local function set_moved(wanted, loaded)
+  local list = with_conditions(wanted, "line", wanted.lines)
+  if core.has_breakpoints(wanted.file, list) then return end
+  local move = core.moved_lines(wanted.saved or loaded, loaded)
+  for i = 1, #list do list[i].line = move(list[i].line) end
+  breakpoints.set(wanted.file, list, loaded)
+end
+
 -- In a worker: a request that the tool has sent to the game, which has answered it.
 function requests.debug_setting(fields)
   local wanted = fields.fields
-  -- A reload has moved the lines in the game, and a worker keeps the code that it has loaded. What
-  -- it loads later may have either text.
-  if wanted.reason == "moved" and core.source(wanted.file) then return {} end
+  -- What a worker loads later may have either text.
+  local loaded = wanted.reason == "moved" and core.source(wanted.file)
+  if loaded then
+    -- The tool knows the lines in the game.
+    set_moved(wanted, loaded)
+    return {}
+  end
   local result = requests[fields.name](wanted)
   local set = {}
   for i = 1, result and result.breakpoints and #result.breakpoints or 0 do

@@ -64,11 +64,28 @@ local function is_made_for_data(tree)
   return false
 end
 
+-- Returns a function that reads a counter, and the value to compare with. Each frame begins with 0,
+-- which is no change. What was counted after the last comparison of a frame is in its total.
+local function counter_reader(name)
+  local counter, frames, last = Stats.counter(name), core.stat_frames(), nil
+  return function()
+    local before, now = last or counter.value, core.stat_frames()
+    if now ~= frames then
+      frames, last = now, 0
+      local total = Stats.value(name)
+      if total ~= before then return total, false, before end
+      before = 0
+    end
+    last = counter.value
+    return last, false, before
+  end
+end
+
 -- Returns a function that reads a field of the data of a unit, or a counter, and when it has to be
 -- compared; nil if the table is neither. The function is as in stack_values.lua.
 function handles.field_reader(tree, key)
   if counter_tables[tree] then
-    return function() return Stats.value(key), false end, "frame"
+    return counter_reader(key), "counter"
   end
   local function read() return rawget(tree, key), false end
   for _, data in next, core.unit_data do

@@ -10,8 +10,8 @@ local format, find, match = string.format, string.find, string.match
 local gmatch, gsub, sub = string.gmatch, string.gsub, string.sub
 local getinfo = core.debug.getinfo
 local concat = table.concat
-local running, create, resume, status =
-  coroutine.running, coroutine.create, coroutine.resume, coroutine.status
+local running, create, resume = coroutine.running, coroutine.create, coroutine.resume
+local status, yield = coroutine.status, coroutine.yield
 local raise, bad_argument, no_reload = core.raise, core.bad_argument, core.no_reload
 local value_of, store = core.flow_value, core.flow_store
 local add_result = core.flow_add_result
@@ -97,9 +97,9 @@ local OWN_LINES_MAX = 3 -- lines of a stack, from its start, in which this file 
 -- which call the game's, and without those that raise errors.
 local function handler(problem)
   local text = tostring(problem)
-  -- The message of LuaJIT names its own stack.
+  -- The message of LuaJIT names its own stack. It is right in a coroutine that the game has made.
   local before = match(text, "^(.-)attempt to yield across C%-call boundary$")
-  if before then text = before .. WAITS end
+  if before and getinfo(2, "f").func == yield then text = before .. WAITS end
   if is_of_game() then core.debug_uncaught(text) end
   if not find(text, "\nstack traceback:", 1, true) then
     text = core.debug.traceback(text, 2)

@@ -136,6 +136,15 @@ function test.clear_fault() end
 ---@param events table one event, or an ordered list of events
 function test.input(events) end
 
+---Compares the last frame that ran with an approved reference. Fails if they differ. The reference
+---is next to the suite: for `hud_test.lua` in `hud_test.golden`, as a list of draw calls or, with
+---`picture = true`, as an image rendered by the software adapter. The option `--update-golden` of
+---`engine test` writes it. Images are compared in blocks of 8 x 8 pixels, whose bytes may differ
+---by `tolerance` on average (6). A machine without such an adapter skips the test.
+---@param name string the file's name: letters, digits, `_` and `-`
+---@param options? table `picture`: true or false; `tolerance`: from 0 to 255
+function test.screenshot(name, options) end
+
 ---Requests that the game ends, as when the player closes its window. `on_close` may refuse.
 ---@return boolean # true if the game ends; no more frames run in this test then
 function test.close() end

@@ -16,7 +16,7 @@ use engine_resource::glob::Glob;
 use engine_resource::project::Project;
 use engine_resource::resource_kind::kind_names;
 use engine_resource::resource_name::{ResourceName, SourceName, is_script};
-use engine_resource::settings::Settings;
+use engine_resource::settings::{self, Settings};
 use engine_runtime::built_in_resources::is_built_in;
 use engine_script::api::flow;
 use engine_script::lint::ResourceCreators;
@@ -34,11 +34,26 @@ const TEST_MODULES: [&str; 3] = ["busted", "luassert", "say"];
 /// File in the engine's own folder with the references of the last time.
 const CACHE: &str = "references";
 
-/// Checks that a folder has a game: its settings, or the script that starts it.
+/// Checks that a folder has a game: settings, or the script that starts games without settings. A
+/// game whose script is missing has one, too, so that commands can repair it.
 ///
 /// # Errors
 /// Returns an error that says what is missing, and where a game is, if one is near.
-pub fn check_game(folder: &Path) -> Result<(), Error> {
+pub fn check_folder(folder: &Path) -> Result<(), Error> {
+    let project = Project::open(folder)?;
+    if file_access::is_file(folder, settings::FILE) {
+        return Ok(());
+    }
+    let defaults = Settings::read(folder, platform::NAME)?;
+    let message = project.missing_boot_message(defaults.text("boot_script"));
+    message.map_or(Ok(()), |message| Err(Error::new(message)))
+}
+
+/// Checks that a folder has the script that starts its game.
+///
+/// # Errors
+/// Returns an error that says what is missing, and where a game is, if one is near.
+pub fn check_boot_script(folder: &Path) -> Result<(), Error> {
     let project = Project::open(folder)?;
     // Settings with an error are those of a game.
     let Ok(settings) = Settings::read(folder, platform::NAME) else { return Ok(()) };
@@ -67,7 +82,7 @@ pub fn graph(folder: &Path) -> Result<ContentGraph, Error> {
         false => is_built_in(resource) || is_module(resource),
     };
     // A folder that cannot be written is read again each time. One without a game stays as it is.
-    let own = check_game(folder).is_ok().then(|| own_folder::create(folder).ok()).flatten();
+    let own = check_folder(folder).is_ok().then(|| own_folder::create(folder).ok()).flatten();
     let cache = own.map(|own| own.join(CACHE));
     let options = GraphOptions {
         kinds: KINDS,
@@ -90,6 +105,16 @@ pub fn check_own(graph: &ContentGraph, text: &str) -> Result<(), Error> {
         )),
         false => Ok(()),
     }
+}
+
+/// Returns an error if a text on a command line means a resource of the engine, which cannot take
+/// the place of one of the game.
+pub fn check_replacement(graph: &ContentGraph, text: &str) -> Result<(), Error> {
+    check_own(graph, text).map_err(|_| {
+        error!(
+            "'{text}' belongs to the engine, and cannot take the place of a resource of the game"
+        )
+    })
 }
 
 /// Returns the names that no resource has, without those that scripts create.

@@ -31,8 +31,6 @@ pub use engine_flow::difference_svg;
 
 /// Kinds of resources that can have a graph.
 pub const GRAPH_KINDS: [&str; 3] = [kind_names::FLOW, kind_names::UNIT, kind_names::LEVEL];
-/// CPU time in which the node types of the engine, or of one file, are added, in seconds.
-const READY_SECONDS: f64 = 10.0;
 
 /// The source of a graph in a file.
 pub struct GraphFile {
@@ -102,13 +100,14 @@ impl App {
     /// Adds the node types of functions and of the game, if no graph has needed them yet. Each file
     /// of the game has its own time, so that one that never returns does not affect the others.
     pub fn ready_flow(&mut self) {
-        let modules = match self.vm.call_core("begin_node_types", &[], READY_SECONDS) {
+        let modules = match self.vm.call_core("begin_node_types", &[], self.init_seconds) {
             Ok(ScriptValue::List(modules)) => modules,
             Ok(_) => return,
             Err(report) => return log::error(&describe(&report)),
         };
         for module in modules {
-            if let Err(report) = self.vm.call_core("add_node_module", &[module], READY_SECONDS) {
+            if let Err(report) = self.vm.call_core("add_node_module", &[module], self.init_seconds)
+            {
                 log::error(&describe(&report));
             }
         }

@@ -168,7 +168,7 @@ fn run(args: &Args) -> Result<i32, Error> {
     }
     if args.bundle {
         warn_of_excluded(&args.folder, &exclude, &compiled.index)?;
-        if !check_nodes(args, &exclude)? {
+        if !check_nodes(args, &compiled.index)? {
             return Ok(exit::FAILED);
         }
         if !args.skip_check && !check(&args.folder, &exclude) {
@@ -219,7 +219,7 @@ fn excluded(args: &Args, settings: &Settings) -> Result<Vec<Glob>, Error> {
 fn check(folder: &Path, exclude: &[Glob]) -> bool {
     let references = check::References::of(folder);
     let platforms = engine_app::check::platform_names(folder);
-    let mut report = check::check_game(&references, &platforms, None);
+    let mut report = check::find_faults(&references, &platforms, None);
     let is_excluded = |file: &String| exclude.iter().any(|glob| glob.matches(file));
     report.findings.retain(|finding| !finding.file.as_ref().is_some_and(is_excluded));
     check::output::print_errors(&report);
@@ -239,9 +239,12 @@ fn check(folder: &Path, exclude: &[Glob]) -> bool {
 
 /// Prints an error for each type of nodes in a graph of the bundle whose script is not in it. The
 /// check finds types that do not exist at all. Returns true if there are no errors.
-fn check_nodes(args: &Args, exclude: &[Glob]) -> Result<bool, Error> {
+fn check_nodes(args: &Args, index: &ResourceIndex) -> Result<bool, Error> {
     let graph = content::graph(&args.folder)?;
-    let is_left_out = |path: &str| exclude.iter().any(|glob| glob.matches(path));
+    // Patterns leave files out, and so does their platform.
+    let sources = index.entries.iter().filter_map(|entry| entry.files.first());
+    let bundled: HashSet<&str> = sources.map(|source| source.path.as_str()).collect();
+    let is_left_out = |path: &str| !bundled.contains(path);
     let errors = content::nodes_left_out(&graph, &is_left_out, args.skip_check);
     for error in &errors {
         engine_foundation::error_line!("error: {error}");
@@ -250,8 +253,8 @@ fn check_nodes(args: &Args, exclude: &[Glob]) -> Result<bool, Error> {
         let errors = errors.len();
         let nouns = if errors == 1 { "1 error".to_string() } else { format!("{errors} errors") };
         engine_foundation::error_line!(
-            "{nouns}: graphs need nodes that bundle.exclude in settings.sjson leaves out, or that \
-             do not exist; no bundle was made"
+            "{nouns}: graphs need nodes that bundle.exclude in settings.sjson leaves out, that are \
+             of another platform, or that do not exist; no bundle was made"
         );
     }
     Ok(errors.is_empty())

@@ -168,7 +168,7 @@ pub fn main_copy(args: CopyArgs) -> i32 {
 pub fn main_replace(args: ReplaceArgs) -> i32 {
     let ReplaceArgs { folder, old, new, users, force, flags } = args;
     operate(&folder, &flags, |graph| {
-        content::check_own(graph, &new)?;
+        content::check_replacement(graph, &new)?;
         let plan = plan_replace(graph, &old, &new, users_of(&users))?;
         if !force {
             check_known(graph, &plan)?;
@@ -232,7 +232,7 @@ pub fn main_undo(args: UndoArgs) -> i32 {
 fn check_changed(folder: &Path) -> Result<(), Error> {
     let has_changes = changes::undoable(folder).is_ok_and(|title| title.is_some())
         || changes::forgettable(folder).is_ok_and(|title| title.is_some());
-    if has_changes { Ok(()) } else { content::check_game(folder) }
+    if has_changes { Ok(()) } else { content::check_folder(folder) }
 }
 
 /// Forgets the last change without taking it back.
@@ -319,7 +319,7 @@ fn run(
     plan: impl FnOnce(&ContentGraph) -> Result<OperationPlan, Error>,
 ) -> Result<i32, Error> {
     complete_interrupted(folder, flags.preview)?;
-    content::check_game(folder)?;
+    content::check_folder(folder)?;
     let graph = content::graph(folder)?;
     let planned = plan(&graph);
     // The error of the plan can be such a problem.

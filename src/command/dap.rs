@@ -47,8 +47,8 @@ use values::JumpTarget;
 #[derive(clap::Args)]
 pub struct Args {}
 
-/// Longest wait for a message of the editor or the game, before the output is looked at.
-const WAIT: Duration = Duration::from_millis(50);
+/// Longest wait for another line of a game that has ended.
+const LAST_LINES_WAIT: Duration = Duration::from_millis(50);
 
 /// A message that a thread of the adapter has read.
 enum Arrival {
@@ -84,8 +84,8 @@ struct Adapter {
     positions: Positions,
     /// Requests of the editor that the game has not answered, by the id of the tool's message.
     pending: BTreeMap<u64, Pending>,
-    /// Breakpoints that a restarted game gets again, by the same. No request waits for them.
-    again: BTreeMap<u64, PointList>,
+    /// Breakpoints that a restarted game gets once more, by the same. No request waits for them.
+    restored_lists: BTreeMap<u64, PointList>,
     /// The breakpoints of each script, for a game that is restarted.
     breakpoints: BTreeMap<String, Fields>,
     /// The breakpoints of each file with a graph.
@@ -149,7 +149,7 @@ impl Adapter {
             paths: None,
             positions: Positions::default(),
             pending: BTreeMap::new(),
-            again: BTreeMap::new(),
+            restored_lists: BTreeMap::new(),
             breakpoints: BTreeMap::new(),
             flow_breakpoints: BTreeMap::new(),
             flow_nodes: None,
@@ -170,9 +170,9 @@ impl Adapter {
 
     fn run(&mut self) {
         while !self.is_done {
-            if let Ok(arrival) = self.arrivals.recv_timeout(WAIT) {
-                self.arrived(arrival);
-            }
+            // The adapter has a sender itself.
+            let Ok(arrival) = self.arrivals.recv() else { break };
+            self.arrived(arrival);
         }
         if let Some(game) = self.game.take() {
             game.end();
@@ -214,10 +214,10 @@ impl Adapter {
                 &format!("engine dap: the connection to the game has ended: {reason}\n"),
             );
         }
-        while let Ok(arrival) = self.arrivals.recv_timeout(WAIT) {
+        while let Ok(arrival) = self.arrivals.recv_timeout(LAST_LINES_WAIT) {
             self.arrived(arrival);
         }
-        self.again.clear();
+        self.restored_lists.clear();
         for (_, pending) in std::mem::take(&mut self.pending) {
             self.refuse(&pending, "the game has ended");
         }

@@ -100,7 +100,7 @@ pub fn main(mut args: Args) -> i32 {
 }
 
 fn show(args: &Args) -> Result<i32, String> {
-    content::check_game(&args.folder).map_err(|error| error.to_string())?;
+    content::check_folder(&args.folder).map_err(|error| error.to_string())?;
     let graph = content::graph(&args.folder).map_err(|error| error.to_string())?;
     for problem in graph.problems.iter().chain(&graph.redirect_problems()) {
         engine_foundation::error_line!("warning: {problem}");

@@ -74,7 +74,7 @@ pub fn main(args: Args) -> i32 {
 }
 
 fn explain(args: &Args) -> Result<String, Error> {
-    content::check_game(&args.folder)?;
+    content::check_folder(&args.folder)?;
     editor_definitions::refresh(&args.folder);
     if args.confine.is_enabled() {
         ConfinementPlan::of_game(&Game::Folder(args.folder.clone()), platform::NAME).begin();

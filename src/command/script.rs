@@ -75,7 +75,7 @@ pub fn main(args: Args) -> i32 {
 fn run(args: &Args) -> Result<i32, Error> {
     let shown = args.script.display().to_string();
     complete_interrupted(&args.folder, args.preview)?;
-    content::check_game(&args.folder)?;
+    content::check_folder(&args.folder)?;
     let Some(changed) = results_of_worker(args)? else { return Ok(exit::FAILED) };
     match args.output {
         ReportFormat::Text => changed.iter().try_for_each(print)?,

@@ -1,5 +1,6 @@
 //! Devices: the connections of the game to the machine that it runs on, and to connected tools.
 
+use super::Engine;
 use engine_foundation::tasks::TaskPool;
 use engine_foundation::{Handle, Vec2};
 use engine_frame_packet::ViewTarget;
@@ -9,6 +10,11 @@ use engine_sound::SoundSystem;
 use engine_window::{SecondaryWindows, Window, WindowChange};
 use engine_workers::Workers;
 use engine_world::camera::Viewport;
+use std::rc::Rc;
+
+/// Shows the game while it waits for a worker that the debugger has stopped: called again and
+/// again, and once after the stop. It takes some milliseconds, which count for no script.
+pub type WorkerStopView = Rc<dyn Fn(&mut Engine)>;
 
 /// Input, windows, sound, threads, and the messages for connected tools.
 pub struct Devices {
@@ -23,6 +29,8 @@ pub struct Devices {
     pub tasks: TaskPool,
     /// Workers for long jobs of the game, in parallel with its frames.
     pub workers: Workers,
+    /// Present if tools can debug the game.
+    pub worker_stop_view: Option<WorkerStopView>,
     /// The sound device, and the voices that it plays.
     pub sounds: SoundSystem,
     /// Messages of the game for connected tools.

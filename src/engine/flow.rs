@@ -69,7 +69,7 @@ pub struct FlowGraphs {
     /// Graphs that the last reload could not compile, so that their previous programs run.
     pub(super) kept: HashSet<String>,
     /// Changed files of graphs that wait until scripts of nodes are reloaded.
-    waiting: HashSet<String>,
+    pub(super) waiting: HashSet<String>,
     /// True if files of units or levels have changed, which may have their first graph now.
     reloaded: bool,
     /// True if somebody else reports the problems of graphs, with their files and lines.
@@ -528,12 +528,14 @@ impl Engine {
         let before = std::mem::take(&mut self.worlds.flow.scripted);
         let waiting = std::mem::take(&mut self.worlds.flow.waiting);
         if before == self.worlds.flow.get().catalogue.scripted() {
-            return self.reload_programs(&waiting);
+            self.reload_programs(&waiting);
+        } else {
+            self.worlds.flow.failed.clear();
+            for (name, index) in self.worlds.flow.get().program_names() {
+                self.reload_program(&name, index);
+            }
         }
-        self.worlds.flow.failed.clear();
-        for (name, index) in self.worlds.flow.get().program_names() {
-            self.reload_program(&name, index);
-        }
+        self.note_reloaded_graphs(&waiting);
     }
 
     /// Replaces a program by that of the changed graph. Without a new one, the reason is logged.

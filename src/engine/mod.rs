@@ -171,6 +171,7 @@ impl Engine {
                 windows: SecondaryWindows::default(),
                 tasks: TaskPool::new(None),
                 workers: Workers::new(start.deterministic, || platform::end_requested().is_some()),
+                worker_stop_view: None,
                 sounds: SoundSystem::silent(start.seed, start.build != BuildMode::Release),
                 outbox: RemoteOutbox::default(),
             },

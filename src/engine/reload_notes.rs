@@ -1,12 +1,14 @@
 //! Notes for the log after a hot reload of units, levels, tile maps, models, animations and
 //! materials: which existing objects use the new version, and which keep the old one.
 
-use super::Engine;
+use super::{BuildMode, Engine};
+use engine_foundation::log;
 use engine_resource::reload_steps::{ChangedResources, ReloadStep};
 use engine_resource::resource_kind::kind_names;
 use engine_resource::resource_name::ResourceName;
 use engine_tilemaps::TilemapId;
 use engine_world::unit_resource::UnitResource;
+use std::collections::HashSet;
 
 const REMEDY: &str = "or set reload.respawn in settings.sjson";
 
@@ -219,11 +221,11 @@ impl Engine {
             let actors = actors.filter(|(_, actor)| actor.has_shape_of(&name.name)).count();
             notes.push(self.note(name, |note| note.models(meshes, actors)));
         }
-        for name in changed.of(ReloadStep::Flow) {
-            if let Some(count) = self.reloaded_graphs(name) {
-                notes.push(self.note(name, |note| note.graphs(count)));
-            }
-        }
+        // Graphs that wait for the scripts of their nodes are reported after these.
+        let is_current =
+            |name: &&ResourceName| !self.worlds.flow.waiting.contains(&name.to_string());
+        let graphs = changed.of(ReloadStep::Flow).filter(is_current);
+        notes.extend(graphs.filter_map(|name| self.graph_note(name)));
         for name in changed.of(ReloadStep::StateMachines) {
             let animations = &self.worlds.animations;
             let [new, old] = animations.users_of_machine(&name.name, &mut self.assets.store);
@@ -244,6 +246,26 @@ impl Engine {
             self.note(name, |note| note.of_characters(count, 0))
         };
         changed.of(ReloadStep::Animations).map(note).collect()
+    }
+
+    /// Returns the note about a `.flow` file; `None` if one of the graphs that use it could not be
+    /// compiled again, which was logged.
+    fn graph_note(&self, resource: &ResourceName) -> Option<String> {
+        let count = self.reloaded_graphs(resource)?;
+        Some(self.note(resource, |note| note.graphs(count)))
+    }
+
+    /// Logs a note about each `.flow` file that was saved together with scripts of nodes, after its
+    /// graphs were compiled again. `names` can have other resources, too.
+    pub(super) fn note_reloaded_graphs(&self, names: &HashSet<String>) {
+        if self.game.build != BuildMode::Development {
+            return;
+        }
+        let resources = names.iter().filter_map(|name| ResourceName::parse(name));
+        let mut graphs: Vec<ResourceName> =
+            resources.filter(|resource| resource.kind == kind_names::FLOW).collect();
+        graphs.sort();
+        graphs.iter().filter_map(|graph| self.graph_note(graph)).for_each(|it| log::info(&it));
     }
 
     /// Returns the number of running graphs that use a `.flow` file, themselves or as a subgraph;

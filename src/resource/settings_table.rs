@@ -120,7 +120,8 @@ const ENGINE: &[Setting] = &[
         "limits.init_seconds",
         SettingType::Number(0.05, 3600.0),
         "10",
-        "The maximum CPU time for loading the boot script and for `init`, in seconds.",
+        "The maximum CPU time for loading the boot script and for `init`, and for each file of \
+         nodes that the tool page or a check loads, in seconds.",
     )
     .live(),
     setting(

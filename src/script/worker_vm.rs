@@ -57,11 +57,16 @@ pub fn start(
         frame_delta: engine.frame.delta,
         frame_total: engine.frame.total,
         seed: engine.devices.workers.started(),
-        debugging: engine.devices.workers.companion.clone().and_then(|it| it.downcast().ok()),
+        debugging: debug_hub(engine),
         seconds: seconds.unwrap_or_else(|| engine.game.settings.number("limits.worker_seconds")),
     };
     let order = WorkerStart { name: module, data, turn_frames };
     engine.devices.workers.start(order, move |inside| run(origin, inside))
+}
+
+/// Returns the hub through which a tool debugs the workers of a game, if there is one.
+pub fn debug_hub(engine: &Engine) -> Option<Arc<WorkerDebugHub>> {
+    engine.devices.workers.companion.clone().and_then(|it| it.downcast().ok())
 }
 
 fn no_script(module: &str, why: ScriptError) -> Error {

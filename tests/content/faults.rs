@@ -350,6 +350,19 @@ fn a_folder_without_a_game_is_refused_and_stays_as_it_is() {
 }
 
 #[test]
+fn a_game_whose_script_is_missing_can_be_repaired() {
+    let game = super::game("renamed_main");
+    game.write("settings.sjson", "name = \"Yard\"\n");
+    fs::rename(game.join("main.lua"), game.join("start.lua")).unwrap();
+    let (code, _, errors) = game.engine(&["check", "."]);
+    assert!(code == 1 && errors.contains("has no main.lua"), "{errors}");
+    assert_eq!(game.engine(&["deps", "."]).0, 0);
+    let (code, out, errors) = game.engine(&["mv", ".", "start.lua", "main.lua"]);
+    assert_eq!(code, 0, "{out}{errors}");
+    assert!(game.join("main.lua").exists() && !game.join("start.lua").exists());
+}
+
+#[test]
 fn wrong_names_are_explained() {
     let game = super::game("wrong_names");
     let check = |arguments: &[&str], code: i32, wanted: &str| {
@@ -365,6 +378,11 @@ fn wrong_names_are_explained() {
     check(&["mv", ".", "units/box", "con", "--preview"], 0, device);
     check(&["mv", ".", "core/units/cube", "x"], 1, "'core/units/cube' belongs to the engine");
     check(&["rm", ".", "core/models/cube.model"], 1, "belongs to the engine");
+    check(
+        &["replace", ".", "units/box", "core/units/cube"],
+        1,
+        "'core/units/cube' belongs to the engine, and cannot take the place of a resource of the",
+    );
     check(&["merge", ".", "main.lua", "main.lua"], 1, "'.' is a folder: give three versions");
     check(&["explain", ".", "units/something"], 1, ": its folder has units/box.unit");
     check(&["explain", ".", "levels/box"], 1, "did you mean 'units/box'?");

@@ -14,7 +14,7 @@ fn states(answer: &SjsonTree) -> Vec<(bool, String)> {
 #[test]
 fn conditions_that_are_no_lua_have_a_message_at_once() {
     let mut editor = Editor::start("faults", MAIN);
-    let odd = [
+    let faulty = [
         ("condition", "count ++", "the condition is no Lua expression: unexpected symbol near '+'"),
         ("condition", "count = 3", "(== compares)"),
         ("condition", "true end, function() return 1", "the condition is no Lua expression"),
@@ -27,16 +27,16 @@ fn conditions_that_are_no_lua_have_a_message_at_once() {
     let point = |(key, text, _): &(&str, &str, &str)| {
         format!("{{\"line\": 7, \"{key}\": {}}}", json::quoted(text))
     };
-    let points: Vec<String> = odd.iter().map(point).collect();
+    let points: Vec<String> = faulty.iter().map(point).collect();
     let points = points.join(", ") + ", {\"line\": 16, \"condition\": \"frames == 3\"}";
     // The message is there before the script is loaded, and after.
     let set = editor.launch(&points);
     let check = |set: &SjsonTree| {
         let states = states(set);
-        for ((is_set, message), (_, text, wanted)) in states.iter().zip(odd) {
+        for ((is_set, message), (_, text, wanted)) in states.iter().zip(faulty) {
             assert!(!is_set && message.contains(wanted), "{text}: {message}");
         }
-        states[odd.len()].clone()
+        states[faulty.len()].clone()
     };
     assert!(check(&set).1.contains("not loaded yet"), "{set:?}");
     // Nothing stops at those.

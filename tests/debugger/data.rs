@@ -80,7 +80,7 @@ fn a_local_variable_is_followed_until_its_function_returns() {
 }
 
 #[test]
-fn counters_are_compared_at_the_end_of_each_frame() {
+fn a_counter_stops_after_the_line_that_counts() {
     let mut editor = Editor::start("data-counter", MAIN);
     editor.launch("");
     editor.plays_on("frames");
@@ -89,16 +89,46 @@ fn counters_are_compared_at_the_end_of_each_frame() {
     let engine = editor.scope("Engine");
     let counters = editor.inner(engine, "counters");
     let description = editor.follow(counters, "[\"test/rounds\"]");
-    assert!(description.contains("end of each frame"), "{description}");
-    editor.ask("continue", THREAD);
-    editor.plays_on("done");
-    editor.ask("evaluate", "{\"expression\": \"fast = true\"}");
-    let stop = editor.event("stopped");
-    assert_eq!(text(&stop, "reason"), "data breakpoint");
-    assert!(text(&stop, "text").contains("1 → 2"), "{stop:?}");
+    assert!(description.contains("compared at each line"), "{description}");
+    let stops = |editor: &mut Editor, wanted: &str| {
+        editor.ask("continue", THREAD);
+        let stop = editor.event("stopped");
+        assert_eq!(text(&stop, "reason"), "data breakpoint");
+        assert!(text(&stop, "text").contains(wanted), "{stop:?}");
+        assert_eq!(editor.locations()[0], "main.lua:20");
+    };
+    // A frame begins with 0, which is no change.
+    stops(&mut editor, "0 → 1");
+    stops(&mut editor, "0 → 1");
+    editor.evaluate("fast = true");
+    stops(&mut editor, "0 → 2");
     editor.ask("setDataBreakpoints", "{\"breakpoints\": []}");
     editor.ask("continue", THREAD);
     editor.plays_on("done");
+    editor.end();
+}
+
+#[test]
+fn a_count_at_the_end_of_a_frame_stops_the_next_line() {
+    let main = "frames = 0\nlocal rounds = Stats.counter(\"test/last\")\n\
+        function update() frames = frames + 1; rounds.value = on and frames or 0 end\n\
+        function render()\n  local drawn = frames\nend\n";
+    let mut editor = Editor::start("data-counter-last", main);
+    editor.launch("");
+    editor.plays_on("frames");
+    editor.stop_at("local drawn");
+    let engine = editor.scope("Engine");
+    let counters = editor.inner(engine, "counters");
+    editor.follow(counters, "[\"test/last\"]");
+    editor.evaluate("on = true");
+    editor.ask("continue", THREAD);
+    let stop = editor.event("stopped");
+    assert_eq!(text(&stop, "reason"), "data breakpoint");
+    assert!(text(&stop, "text").contains("0 → "), "{stop:?}");
+    assert_eq!(editor.locations()[0], "main.lua:5");
+    editor.ask("setDataBreakpoints", "{\"breakpoints\": []}");
+    editor.ask("continue", THREAD);
+    editor.plays_on("frames");
     editor.end();
 }
 

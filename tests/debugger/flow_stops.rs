@@ -2,6 +2,8 @@
 //! while a script is stopped, and errors of the functions that graphs call.
 
 use super::*;
+use engine::system::remote::client::RemoteClient;
+use engine::system::remote::endpoint_file::EndpointFile;
 
 const GAME: &str = "frames = 0
 function init()
@@ -34,6 +36,7 @@ const NODES: &str = "return {
     run = function(x)
       calls = (calls or 0) + 1
       if x == limit then error('too much') end
+      if x == wrong then Unit.flow_event(crate, 5) end
       return x * 2
     end,
   },
@@ -87,14 +90,41 @@ fn a_restart_ends_the_stop_of_a_graph() {
 }
 
 #[test]
+fn a_restart_during_the_stop_of_a_graph_keeps_a_pause() {
+    let mut editor = start("flow-paused", GAME);
+    editor.launch("");
+    editor.plays_on("frames");
+    editor.set_breakpoints("crate.unit", "{\"line\": 5}");
+    let session = EndpointFile::read(&editor.path("")).expect("the game lets tools in");
+    let mut tool = RemoteClient::connect(&session).expect("a second connection");
+    let mut ask = |name: &str, fields| tool.request(name, fields, WAIT_MAX, |_| ()).expect("yes");
+    ask("pause", vec![]);
+    run(&mut editor, "go = true");
+    ask("step", vec![("frames", SjsonTree::Number(1.0))]);
+    stopped_graph(&mut editor, "node n2");
+    editor.ask("restart", "{}");
+    editor.event("continued");
+    let end = std::time::Instant::now() + WAIT_MAX;
+    while run(&mut editor, "go") != "nil" {
+        assert!(std::time::Instant::now() < end, "the game does not restart");
+    }
+    let before = run(&mut editor, "frames");
+    assert_eq!(ask("status", vec![]).get("paused"), Some(&SjsonTree::Bool(true)));
+    assert_eq!(run(&mut editor, "frames"), before);
+    ask("resume", vec![]);
+    editor.plays_on("frames");
+    editor.end();
+}
+
+#[test]
 fn breakpoints_of_graphs_are_answered_during_a_stop() {
     let mut editor = start("flow-waits", GAME);
     editor.launch("{\"line\": 6}");
     editor.stopped();
-    let odd = "{\"line\": 5, \"condition\": \"true\"}, {\"line\": 6}";
-    editor.set_breakpoints("crate.unit", odd);
+    let conditional = "{\"line\": 5, \"condition\": \"true\"}, {\"line\": 6}";
+    editor.set_breakpoints("crate.unit", conditional);
     // The last list counts.
-    let set = editor.set_breakpoints("crate.unit", &odd.replace("6}", "5}"));
+    let set = editor.set_breakpoints("crate.unit", &conditional.replace("6}", "5}"));
     let points = items(&set, "breakpoints");
     assert!(text(&points[0], "message").contains("no conditions"), "{set:?}");
     assert_eq!(points[1].get("verified"), Some(&SjsonTree::Bool(false)), "{set:?}");
@@ -159,6 +189,12 @@ fn errors_of_lua_nodes_stop_the_script() {
             break;
         }
     }
+    editor.plays_on("frames");
+    // So does an error that a function for graphs raises.
+    run(&mut editor, "limit, wrong = nil, 2");
+    run(&mut editor, "go = true");
+    assert_eq!(editor.stopped(), ("exception".to_string(), "my.lua:8".to_string()));
+    editor.ask("continue", THREAD);
     editor.plays_on("frames");
     // The other filters do not mean it, and a text is looked for.
     let filters = |editor: &mut Editor, filters: &str| {

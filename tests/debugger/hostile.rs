@@ -247,7 +247,7 @@ fn sounds_pause_during_a_stop_unless_a_setting_is_off() {
 
 #[test]
 fn an_editor_that_reads_nothing_does_not_hold_the_game() {
-    let mut editor = Editor::start("deaf", MAIN);
+    let mut editor = Editor::start("unread", MAIN);
     editor.launch("");
     editor.plays_on("frames");
     let session = EndpointFile::read(&editor.path("")).expect("the game lets tools in");
@@ -281,31 +281,31 @@ fn an_editor_that_reads_nothing_does_not_hold_the_game() {
 }
 
 #[test]
-fn a_stopped_game_plays_on_when_a_deaf_editor_ends() {
+fn a_stopped_game_plays_on_when_its_editor_reads_no_more() {
     // The game is not the adapter's own, or it would end with it.
-    let mut first = Editor::start("deaf-stopped", MAIN);
+    let mut first = Editor::start("unread-stopped", MAIN);
     first.launch("");
     let attach = format!("{{\"folder\": {}}}", json::quoted(&first.path("").to_string_lossy()));
     let path = json::quoted(&first.path("main.lua").to_string_lossy());
     first.ask("disconnect", "{\"terminateDebuggee\": false}");
-    let mut deaf = Editor::start("deaf-stopped-1", MAIN);
-    deaf.ask("attach", &attach);
+    let mut silent = Editor::start("unread-stopped-1", MAIN);
+    silent.ask("attach", &attach);
     let point =
         format!("{{\"source\": {{\"path\": {path}}}, \"breakpoints\": [{{\"line\": 16}}]}}");
-    deaf.ask("setBreakpoints", &point);
-    deaf.stopped();
-    deaf.reads.store(false, Ordering::SeqCst);
+    silent.ask("setBreakpoints", &point);
+    silent.stopped();
+    silent.reads.store(false, Ordering::SeqCst);
     // More than all pipes on the way can hold: the adapter waits for the editor.
     for _ in 0..400 {
-        deaf.send("loadedSources", "{}");
+        silent.send("loadedSources", "{}");
     }
     std::thread::sleep(Duration::from_millis(500));
-    let mut second = Editor::start("deaf-stopped-2", MAIN);
+    let mut second = Editor::start("unread-stopped-2", MAIN);
     assert!(second.refused("attach", &attach).contains("another tool debugs"));
     // The editor ends, and with it its pipe.
-    deaf.is_closed.store(true, Ordering::SeqCst);
+    silent.is_closed.store(true, Ordering::SeqCst);
     let end = Instant::now() + super::WAIT_MAX;
-    while deaf.adapter.try_wait().expect("it can be asked").is_none() {
+    while silent.adapter.try_wait().expect("it can be asked").is_none() {
         assert!(Instant::now() < end, "the adapter goes on");
         std::thread::sleep(Duration::from_millis(20));
     }
@@ -539,6 +539,22 @@ fn a_stopped_game_can_be_ended() {
     editor.stopped();
     editor.ask("terminate", "{}");
     assert_eq!(number(&editor.event("exited"), "exitCode"), 0.0);
+    editor.event("terminated");
+    assert!(editor.refused("stackTrace", THREAD).contains("no game is debugged"));
+    editor.end();
+}
+
+#[test]
+fn a_game_that_dies_during_a_stop_ends_its_session() {
+    if !cfg!(unix) {
+        return;
+    }
+    let mut editor = Editor::start("dies", MAIN);
+    editor.launch("{\"line\": 16}");
+    editor.stopped();
+    let process = editor.evaluate("Application.process_id()");
+    let kill = std::process::Command::new("kill").args(["-9", &process]).status();
+    assert!(kill.expect("there is kill").success(), "{process}");
     editor.event("terminated");
     assert!(editor.refused("stackTrace", THREAD).contains("no game is debugged"));
     editor.end();

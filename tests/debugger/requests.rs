@@ -128,6 +128,11 @@ fn values_stop_scripts_when_they_change() {
         let found = items(tree, "variables").iter().find(|it| text(it, "name") == name);
         number(found.unwrap_or_else(|| panic!("{name} in {tree:?}")), "variablesReference")
     };
+    for name in ["unit", "world", "main_world", "counters"] {
+        assert!(items(&fields, "variables").iter().any(|it| text(it, "name") == name), "{name}");
+    }
+    let contexts = items(&fields, "variables").iter().find(|it| text(it, "name") == "contexts");
+    assert!(text(contexts.expect("there is one"), "value").contains("When playing"), "{fields:?}");
     let unit = reference(&fields, "unit");
     let unit = editor.ask("variables", &format!("{{\"variablesReference\": {unit}}}"));
     let data = reference(&unit, "data");

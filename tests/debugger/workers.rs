@@ -292,6 +292,42 @@ fn a_worker_gets_the_lines_of_the_text_that_it_loads() {
 }
 
 #[test]
+fn a_waiting_worker_gets_breakpoints_that_have_moved_since() {
+    let main = "local helper = require(\"helper\")\nframes, loaded = 0, 0\nfunction init()\n  \
+        worker = Worker.start(\"jobs/load\", {}, { seconds = 600 })\nend\n\
+        function update()\n  frames = frames + 1\n  \
+        if Worker.receive(worker) then loaded = 1 end\n  \
+        if asks then Worker.send(worker, 3) end\n  asks = nil\nend\n";
+    let job = "return function()\n  local parent, helper = Worker.parent(), require(\"helper\")\n  \
+        Worker.send(parent, 1)\n  helper.clamp(Worker.wait(parent), 0, 5)\nend\n";
+    let mut editor = Editor::start("worker-missed", main);
+    editor.folder.write("game/jobs/load.lua", job);
+    editor.launch("");
+    let end = Instant::now() + super::WAIT_MAX;
+    let loaded = "{\"expression\": \"loaded\"}";
+    while text(&editor.ask("evaluate", loaded), "result") != "1" {
+        assert!(Instant::now() < end, "the worker loads nothing");
+    }
+    // The worker waits in the engine, and takes neither of the two lists before it has a message.
+    editor.set_breakpoints("helper.lua", "{\"line\": 6}");
+    let longer = super::HELPER.replace("local M = {}\n", "local M = {}\n\n-- A comment.\n");
+    editor.folder.write("game/helper.lua", longer);
+    loop {
+        let event = editor.event("breakpoint");
+        let point = event.get("breakpoint").expect("it has one");
+        if number(point, "line") == 8.0 {
+            break;
+        }
+    }
+    editor.ask("evaluate", "{\"expression\": \"asks = true\"}");
+    let thread = number(&editor.event("stopped"), "threadId");
+    assert!(thread > FIRST_WORKER);
+    let at = editor.locations_of(&format!("{{\"threadId\": {thread}}}")).remove(0);
+    assert_eq!(at, "helper.lua:6", "the line in the code that it has loaded");
+    editor.end();
+}
+
+#[test]
 fn scripts_stop_one_after_the_other() {
     let mut editor = start("worker-both");
     editor.launch("{\"line\": 4}");

@@ -167,6 +167,44 @@ fn each_stop_shows_its_banner_however_the_last_one_ended() {
     assert_eq!(game.wait_for_exit(), Some(0), "{}", game.output.join("\n"));
 }
 
+/// As `GAME`, and waits for a worker if it is asked to.
+fn waiting_game() -> String {
+    let start = "  worker = Worker.start(\"answer\", {}, { seconds = 600 })\nend\nsteps,";
+    let wait = "function update(dt)\n  if asks then\n    asks = nil\n    \
+        Worker.send(worker, 1)\n    Worker.wait(worker)\n  end\n";
+    GAME.replacen("end\nsteps,", start, 1).replacen("function update(dt)\n", wait, 1)
+}
+
+#[test]
+fn a_game_that_waits_for_a_stopped_worker_shows_the_stop() {
+    let Some(display) = Display::start() else { return };
+    let folder = scratch("stopped-worker");
+    std::fs::create_dir_all(folder.join("game")).expect("a scratch folder can be made");
+    let answer = "return function()\n  local parent = Worker.parent()\n  while true do\n    \
+        local message = Worker.wait(parent)\n    Worker.send(parent, message)\n  end\nend\n";
+    std::fs::write(folder.join("game/answer.lua"), answer).expect("it can be written");
+    let options = ["--renderer", "software"];
+    let mut game = GameProcess::start(&display, &folder, &waiting_game(), &options);
+    let mut client = connect(&folder.join("game"));
+    wait_for_frames(&mut client);
+    game.take_focus(&display, "Yard");
+    request(&mut client, "debug_attach", vec![]);
+    let lines = json::numbers([5.0]);
+    let fields = vec![("file", json::text("answer.lua")), ("lines", lines)];
+    request(&mut client, "debug_breakpoints", fields);
+    request(&mut client, "eval", vec![("text", json::text("asks = true"))]);
+    let points = [(395, 8), (200, 250)];
+    wait_for_colors(&display, &game.window, &points, &[true, false]);
+    display.tool(&["windowsize", "--sync", &game.window, "600", "500"]);
+    wait_for_colors(&display, &game.window, &[(595, 8), (300, 450)], &[true, false]);
+    request(&mut client, "debug_continue", vec![]);
+    wait_for_colors(&display, &game.window, &[(595, 8), (300, 450)], &[false, false]);
+    game.interrupt();
+    assert_eq!(game.wait_for_exit(), Some(0), "{}", game.output.join("\n"));
+    // The time of the stop is no time of the game.
+    assert!(game.output.iter().any(|line| line == "shutdown\ttrue"), "{:?}", game.output);
+}
+
 #[test]
 fn a_stopped_game_can_be_closed() {
     let Some(display) = Display::start() else { return };

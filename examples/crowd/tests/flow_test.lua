@@ -30,7 +30,7 @@ describe("the garden", function()
 end)
 
 describe("the flow field", function()
-  local map, flow ---@type Map, Flow
+  local map, flow ---@type Map, FlowField
 
   before_each(function()
     map, flow = Map.new(), Flow.new()

@@ -79,12 +79,12 @@ describe("the museum", function()
     test.seconds(1)
     assert.is_false(Doors.all[1].is_open)
     assert.equals(0, Doors.all[1].open)
-    local outside = {}
-    for i, visitor in ipairs(Visitors.all) do outside[i] = at(visitor).y < -14.5 end
+    local waits = {}
+    for i, visitor in ipairs(Visitors.all) do waits[i] = at(visitor).y < -14.5 end
     local function entered()
       local number = 0
       for i, visitor in ipairs(Visitors.all) do
-        if outside[i] and at(visitor).y > -13.5 then number = number + 1 end
+        if waits[i] and at(visitor).y > -13.5 then number = number + 1 end
       end
       return number
     end

@@ -4,6 +4,9 @@ local Eye = require "eye"
 local Hero = require "hero"
 local Strollers = require "strollers"
 
+-- The globals of the game: this file has an environment of its own.
+local game = _G
+
 describe("the hero", function()
   setup(function() test.boot() end)
 
@@ -78,8 +81,8 @@ describe("the hero", function()
       Unit.disable_animation_state_machine(person.figure.unit)
     end
     test.seconds(1)
-    local hear, steps, history = _G.on_animation_event, 0, Sound.history()
-    _G.on_animation_event = function(unit, event)
+    local hear, steps, history = game.on_animation_event, 0, Sound.history()
+    game.on_animation_event = function(unit, event)
       if unit == Hero.figure.unit and event == "step" then steps = steps + 1 end
       hear(unit, event)
     end
@@ -87,7 +90,7 @@ describe("the hero", function()
     local ok, problem = pcall(walk, Vector3(-3, -11, 0), { "w" }, 3)
     local walked = steps
     test.seconds(2)
-    _G.on_animation_event = hear
+    game.on_animation_event = hear
     assert.is_true(ok, problem)
     assert.is_true(walked >= 4 and walked <= 9, walked .. " steps")
     assert.equals(walked, steps, "it stands")

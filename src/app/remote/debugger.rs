@@ -375,7 +375,7 @@ pub fn detach(call: &mut IncomingCall) -> Result<Option<SjsonTree>, Refusal> {
     call.state.link.workers.detach();
     let tool = call.state.debugger.take();
     let was_stopped = tool.is_some_and(|mut tool| tool.flow.end(call.app));
-    call.state.paused &= !was_stopped;
+    call.state.is_graph_stopped &= !was_stopped;
     end(call.app).map_err(|report| eval::refusal(&report))?;
     if was_stopped {
         super::flow::continue_events(call.app);
@@ -434,7 +434,7 @@ impl RemoteTools {
         let Some(mut tool) = ended else { return };
         self.state.link.workers.detach();
         let was_stopped = tool.flow.end(app);
-        self.state.paused &= !was_stopped;
+        self.state.is_graph_stopped &= !was_stopped;
         if let Err(report) = end(app) {
             log::error(&report.to_string());
         }
@@ -462,10 +462,18 @@ impl RemoteTools {
 }
 
 impl App {
-    /// Lets the workers that the game starts find the tool that debugs it.
+    /// Lets the workers that the game starts find the tool that debugs it, and shows their stops
+    /// while a script waits for them.
     pub(super) fn share_workers(&mut self, tools: &RemoteTools) {
         let hub = tools.state.link.workers.hub.clone();
-        self.vm.engine().devices.workers.companion = Some(hub);
+        let (link, interrupt) = (tools.state.link.clone(), self.vm.interrupt());
+        let devices = &mut self.vm.engine().devices;
+        devices.workers.companion = Some(hub);
+        devices.worker_stop_view = Some(Rc::new(move |engine| {
+            let budget = interrupt.suspend();
+            link.show_worker_stop(engine);
+            interrupt.resume(budget);
+        }));
     }
 
     /// Notes that a file of tests is run in place of the game.

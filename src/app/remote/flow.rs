@@ -376,7 +376,7 @@ pub fn resume(call: &mut IncomingCall) -> Answer {
     call.app.vm().engine().worlds.flow.get_mut().resume(false);
     run(call)?;
     let is_stopped = call.app.vm().engine().worlds.flow.get().stopped_node().is_some();
-    call.state.paused = is_stopped;
+    (call.state.paused, call.state.is_graph_stopped) = (false, is_stopped);
     Ok(Some(object([])))
 }
 

@@ -31,8 +31,9 @@ impl RemoteTools {
     /// Pauses or resumes the game.
     fn toggle_pause(&mut self, app: &mut App) {
         let state = &mut self.state;
-        if state.paused {
-            state.paused = false;
+        if state.is_paused() {
+            state.resume();
+            app.vm.engine().worlds.flow.get_mut().resume(false);
             log::info("the game continues");
         } else {
             state.pictures.capture_next_frame(app.vm.engine());

@@ -168,8 +168,9 @@ struct RemoteState {
     pictures: ScreenshotQueue,
     /// Simulated device events for the next frame.
     events: Vec<InputEvent>,
+    /// True if a person or a tool has paused the game.
     paused: bool,
-    /// True if a breakpoint in a graph has paused it.
+    /// True while a graph is stopped before a node, which pauses the game, too.
     is_graph_stopped: bool,
     /// Number of frames still to play while the game is paused.
     steps: u64,
@@ -194,6 +195,18 @@ struct RemoteState {
     /// Number of log lines sent to clients; [`NOT_FOLLOWED`] if no client follows the log.
     lines: u64,
     log_stamps: LogStamps,
+}
+
+impl RemoteState {
+    /// Returns true if the game is paused, by a person or by a breakpoint in a graph.
+    fn is_paused(&self) -> bool {
+        self.paused || self.is_graph_stopped
+    }
+
+    /// Lets the game go on. A graph that is still stopped pauses it in its next frame.
+    fn resume(&mut self) {
+        (self.paused, self.is_graph_stopped) = (false, false);
+    }
 }
 
 /// Marks that no client follows the log.
@@ -257,7 +270,7 @@ impl RemoteTools {
     /// Replies to the clients that wait for the game to be paused.
     fn answer_waiting(&mut self) {
         for reply in std::mem::take(&mut self.state.waiting) {
-            reply.answer(json::object([("paused", SjsonTree::Bool(self.state.paused))]));
+            reply.answer(json::object([("paused", SjsonTree::Bool(self.state.is_paused()))]));
         }
     }
 
@@ -352,7 +365,8 @@ impl RemoteTools {
                 break;
             }
         }
-        self.state.pictures.update(engine, &mut self.clients, self.state.paused, now);
+        let is_paused = self.state.is_paused();
+        self.state.pictures.update(engine, &mut self.clients, is_paused, now);
     }
 }
 
@@ -385,7 +399,7 @@ impl App {
         if let Some(tools) = &mut self.tools {
             tools.state.pictures.restart();
             // The graph that has paused the game has ended with it.
-            tools.state.paused &= !std::mem::take(&mut tools.state.is_graph_stopped);
+            tools.state.is_graph_stopped = false;
             tools.forget_debugger();
             for client in &mut tools.clients {
                 client.streams.restart();
@@ -396,19 +410,20 @@ impl App {
     /// Returns true if remote tools pause the game, and no frame is to be played now.
     pub(super) fn is_paused(&self) -> bool {
         self.tools.as_ref().is_some_and(|it| {
-            it.state.paused && it.state.steps == 0 || it.state.link.workers.hub.is_worker_stopped()
+            it.state.is_paused() && it.state.steps == 0
+                || it.state.link.workers.hub.is_worker_stopped()
         })
     }
 
     /// Returns true if remote tools step the game frame by frame.
     pub(super) fn is_stepping(&self) -> bool {
-        self.tools.as_ref().is_some_and(|it| it.state.paused)
+        self.tools.as_ref().is_some_and(|it| it.state.is_paused())
     }
 
     /// Resumes the game, even if remote tools have paused it, or a stopped worker does.
     pub(super) fn resume(&mut self) {
         if let Some(tools) = &mut self.tools {
-            tools.state.paused = false;
+            tools.state.resume();
             if tools.state.link.workers.hub.is_worker_stopped() {
                 tools.state.link.workers.detach();
             }
@@ -458,15 +473,15 @@ impl App {
         tools.update_flow_debugger(self);
         tools.state.data.send(&tools.clients);
         let is_graph_stopped = self.vm.engine().worlds.flow.get().stopped_node().is_some();
-        tools.state.is_graph_stopped = is_graph_stopped;
         // The events of graphs wait at a breakpoint.
-        tools.state.paused |= is_graph_stopped;
+        tools.state.is_graph_stopped = is_graph_stopped;
         counter!("tools/clients") += tools.clients.len();
         self.run_console_commands(Some(&mut tools));
         tools.send_game_messages(self);
-        let RemoteState { paused, steps, needs_redraw, may_redraw, problem, pictures, .. } =
+        let is_paused = tools.state.is_paused();
+        let RemoteState { steps, needs_redraw, may_redraw, problem, pictures, .. } =
             &mut tools.state;
-        *needs_redraw &= *may_redraw && !in_frame && *paused && *steps == 0 && problem.is_none();
+        *needs_redraw &= *may_redraw && !in_frame && is_paused && *steps == 0 && problem.is_none();
         if *needs_redraw {
             // Clients that follow the screen receive the redrawn frame, too.
             pictures.capture_last_frame(self.vm.engine());
@@ -514,7 +529,7 @@ impl App {
 }
 
 fn pause(call: &mut IncomingCall) -> Result<Option<SjsonTree>, Refusal> {
-    if !call.state.paused || call.state.steps > 0 {
+    if !call.state.is_paused() || call.state.steps > 0 {
         // The frame to show while the game is paused.
         call.state.pictures.capture_next_frame(call.app.vm.engine());
     }
@@ -525,13 +540,13 @@ fn pause(call: &mut IncomingCall) -> Result<Option<SjsonTree>, Refusal> {
 }
 
 fn resume(call: &mut IncomingCall) -> Result<Option<SjsonTree>, Refusal> {
-    call.state.paused = false;
+    call.state.resume();
     call.app.vm.engine().worlds.flow.get_mut().resume(false);
     Ok(Some(json::object([("paused", SjsonTree::Bool(false))])))
 }
 
 fn step(call: &mut IncomingCall) -> Result<Option<SjsonTree>, Refusal> {
-    if !call.state.paused {
+    if !call.state.is_paused() {
         return Err(Refusal::of("the game is not paused: send 'pause' first"));
     }
     if call.state.problem.is_some() {
@@ -545,14 +560,14 @@ fn step(call: &mut IncomingCall) -> Result<Option<SjsonTree>, Refusal> {
 fn quit(call: &mut IncomingCall) -> Result<Option<SjsonTree>, Refusal> {
     call.app.vm.engine().frame.quit.get_or_insert(super::exit::SUCCESS);
     // A paused game would not notice that it has to end.
-    call.state.paused = false;
+    call.state.resume();
     Ok(Some(json::object([])))
 }
 
 fn restart(call: &mut IncomingCall) -> Result<Option<SjsonTree>, Refusal> {
     call.state.link.workers.check_restart(call.reply.kind).map_err(Refusal::of)?;
     call.state.restart = true;
-    if call.state.paused {
+    if call.state.is_paused() {
         // The game restarts after a frame. A paused game then waits for its next one.
         call.state.steps = call.state.steps.max(1);
     }

@@ -5,6 +5,7 @@ use super::stopped_game::StoppedGame;
 use super::worker_debugger::DebuggedWorkers;
 use crate::display::Display;
 use crate::frame_input::FrameInput;
+use engine_foundation::sjson::SjsonTree;
 use engine_remote::{ClientEvent, ClientEventKind, RemoteServer};
 use engine_runtime::Engine;
 use engine_window::WindowChange;
@@ -13,9 +14,13 @@ use std::collections::VecDeque;
 use std::path::PathBuf;
 use std::rc::Rc;
 use std::sync::Arc;
+use std::time::Duration;
 
 /// Maximum number of messages that wait for the script to continue. More are refused.
 const DEFERRED_MAX: usize = 1024;
+
+/// Time between two polls of the window while a script waits for a stopped worker.
+const POLL_INTERVAL: Duration = Duration::from_millis(10);
 
 /// The connection of tools and the display, as a stopped script and the main loop share them.
 pub struct PauseLink {
@@ -40,6 +45,8 @@ pub struct PauseLink {
     pub plays_frame: Cell<bool>,
     /// The workers, while a tool debugs the game.
     pub workers: Arc<DebuggedWorkers>,
+    /// The stop of a worker that is shown while a script of the game waits for it, with its event.
+    worker_stop: RefCell<Option<(SjsonTree, StoppedGame)>>,
 }
 
 /// If a frame is played again after the debugger has stopped it.
@@ -70,6 +77,7 @@ impl PauseLink {
             leaves: Cell::new(false),
             plays_frame: Cell::new(false),
             workers,
+            worker_stop: RefCell::default(),
         })
     }
 
@@ -107,6 +115,32 @@ impl PauseLink {
         }
         deferred.push_back(event);
         None
+    }
+
+    /// Shows the stop of a worker for which a script of the game waits, in the middle of a frame,
+    /// or notes its end. If the player closes the window, the worker continues.
+    pub fn show_worker_stop(&self, engine: &mut Engine) {
+        let mut shown = self.worker_stop.borrow_mut();
+        let Some(event) = self.workers.stop() else {
+            if let Some((_, mut stopped)) = shown.take() {
+                stopped.end(engine);
+            }
+            return;
+        };
+        self.was_stopped.set(true);
+        let (_, stopped) = match shown.take_if(|(known, _)| *known == event) {
+            Some(known) => shown.insert(known),
+            None => {
+                let mut stopped = StoppedGame::default();
+                stopped.note(&event);
+                shown.insert((event, stopped))
+            }
+        };
+        stopped.begin(engine);
+        if self.poll_window(engine, stopped) {
+            self.workers.detach();
+        }
+        std::thread::sleep(POLL_INTERVAL);
     }
 
     /// Polls the window, so that the desktop does not take it for hung, and shows the stopped game

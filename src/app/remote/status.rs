@@ -26,7 +26,7 @@ pub fn status(call: &mut IncomingCall) -> Result<Option<SjsonTree>, Refusal> {
     let worker = call.state.link.workers.stop().map(|event| location_of(&event));
     let facts = StatusFacts {
         folder: &call.state.folder,
-        paused: call.state.paused,
+        paused: call.state.is_paused(),
         problem: call.state.problem.clone(),
         stopped: worker.as_deref(),
         clients: call.clients,

@@ -42,6 +42,15 @@ fn setting_key(name: &str, fields: &ScriptValue) -> Option<String> {
     }
 }
 
+/// Returns true if a message removes all breakpoints of a file or of functions.
+fn removes_all(fields: &ScriptValue) -> bool {
+    let ScriptValue::Table(entries) = fields else { return false };
+    entries.iter().any(|(key, value)| match value {
+        ScriptValue::List(items) => items.is_empty() && ["lines", "names"].contains(&key.as_str()),
+        _ => false,
+    })
+}
+
 /// Returns the size of the fields of a message.
 fn size_of(fields: &ScriptValue) -> usize {
     json::write(&fields.to_tree()).len()
@@ -135,7 +144,7 @@ impl DebuggedWorkers {
     /// Returns a message if there is no room for what a request sets.
     pub fn check_room(&self, name: &str, fields: &ScriptValue) -> Result<(), String> {
         let has_room = |key: String| self.hub.has_room(&key, size_of(fields));
-        match setting_key(name, fields).is_none_or(has_room) {
+        match removes_all(fields) || setting_key(name, fields).is_none_or(has_room) {
             true => Ok(()),
             false => Err("there are breakpoints in too many files (SETTINGS_MAX, \
                           SETTING_BYTES_MAX)"
@@ -147,8 +156,12 @@ impl DebuggedWorkers {
     /// whose numbers of breakpoints count for workers, too.
     pub fn set(&self, name: &str, fields: ScriptValue, answer: &SjsonTree) {
         let Some(key) = setting_key(name, &fields) else { return };
-        let fields = with_ids(fields, answer);
-        let bytes = size_of(&fields);
+        let mut fields = with_ids(fields, answer);
+        let removes = removes_all(&fields);
+        if let (true, ScriptValue::Table(entries)) = (removes, &mut fields) {
+            entries.retain(|(key, _)| key != "saved");
+        }
+        let bytes = if removes { 0 } else { size_of(&fields) };
         self.hub.set(&key, name, fields, bytes);
     }
 

@@ -46,7 +46,7 @@ pub struct Args {
 }
 
 pub fn main(args: Args) -> i32 {
-    if let Err(error) = content::check_game(&args.folder) {
+    if let Err(error) = content::check_boot_script(&args.folder) {
         log::error(&error.to_string());
         return exit::FAILED;
     }
@@ -78,7 +78,7 @@ pub fn main(args: Args) -> i32 {
     // Only the findings go to the standard output of a program that reads them.
     log::set_silent(!is_text);
     let references = References::of(&args.folder);
-    let mut report = check_game(&references, &platforms, preferred.as_ref());
+    let mut report = find_faults(&references, &platforms, preferred.as_ref());
     let merge = driver.map(|text| CheckFinding::warning(CheckRule::Merge, text));
     report.findings.extend(merge);
     if is_merged && let Some(graph) = references.graph() {
@@ -127,9 +127,9 @@ impl References<'_> {
     }
 }
 
-/// Checks a game on some platforms, the one that this is first. `preferred` is the only set of
-/// variants if there is one.
-pub fn check_game(
+/// Finds the faults of a game on some platforms, the one that this is first. `preferred` is the
+/// only set of variants if there is one.
+pub fn find_faults(
     references: &References,
     platforms: &[&'static str],
     preferred: Option<&VariantProperties>,
@@ -150,7 +150,8 @@ pub fn check_game(
 }
 
 /// Returns true if a message is among others, or ends with one of them for the same line: a graph
-/// with a missing subgraph names the node, too.
+/// with a missing subgraph names the node, too. Two nodes on one line that miss the same subgraph
+/// are one finding.
 fn is_known(text: &str, known: &HashSet<String>) -> bool {
     if known.contains(text) {
         return true;

@@ -98,8 +98,8 @@ impl Adapter {
             add_refused(&mut points, refused);
             self.respond(&pending, json::object([("breakpoints", SjsonTree::Array(points))]));
             // The answer to an earlier list of the file is about breakpoints that are none now.
-            self.again.retain(|_, earlier| *earlier != list);
-            self.again.insert(id, list);
+            self.restored_lists.retain(|_, earlier| *earlier != list);
+            self.restored_lists.insert(id, list);
         }
     }
 
@@ -250,7 +250,7 @@ impl Adapter {
     }
 
     /// Notes that chosen nodes were refused: what they would have replaced is still set.
-    pub fn bring_back(&mut self, replaced: ReplacedPoints) {
+    pub fn restore_replaced(&mut self, replaced: ReplacedPoints) {
         self.flow_nodes = replaced.nodes;
         for (file, fields) in replaced.files {
             self.flow_breakpoints.entry(file).or_insert(fields);
@@ -318,14 +318,32 @@ mod tests {
         // A script stops before the game has read the list.
         let stopped = json::read(r#"{"type": "debug_stopped", "reason": "step"}"#);
         adapter.handle_game_message(&stopped.expect("JSON"));
-        assert!(adapter.pending.is_empty() && adapter.again.len() == 1);
+        assert!(adapter.pending.is_empty() && adapter.restored_lists.len() == 1);
         // The next list is another one of the same file.
         adapter.pending.insert(6, pending());
         adapter.answer_waiting_graphs();
-        assert_eq!(adapter.again.keys().collect::<Vec<_>>(), [&6]);
+        assert_eq!(adapter.restored_lists.keys().collect::<Vec<_>>(), [&6]);
         let answer = r#"{"type": "debug_flow_breakpoints", "id": 6,
             "breakpoints": [{"id": 1000000001, "line": 3, "verified": true}]}"#;
         adapter.handle_game_message(&json::read(answer).expect("JSON"));
-        assert_eq!((adapter.points.of(1_000_000_001.0), adapter.again.len()), (2.0, 0));
+        assert_eq!((adapter.points.of(1_000_000_001.0), adapter.restored_lists.len()), (2.0, 0));
+    }
+
+    #[test]
+    fn a_list_that_is_refused_later_is_known_as_not_set() {
+        let (sender, arrivals) = std::sync::mpsc::channel();
+        let mut adapter = Adapter::new(arrivals, sender);
+        let file = "a.unit".to_string();
+        let list = PointList::File(file.clone());
+        let context = Context::FlowBreakpoints { file, lines: vec![3.0], refused: Vec::new() };
+        let (number, command) = (SjsonTree::Null, "setBreakpoints".to_string());
+        adapter.pending.insert(5, Pending { number, command, is_reading: false, context });
+        adapter.answer_waiting_graphs();
+        let sent = adapter.last_number;
+        let refusal = r#"{"type": "error", "id": 5, "message": "there is no graph"}"#;
+        adapter.handle_game_message(&json::read(refusal).expect("JSON"));
+        // A line of output, and the change of the breakpoint.
+        assert_eq!(adapter.last_number, sent + 2);
+        assert!(adapter.restored_lists.is_empty() && adapter.points.forget(&list).is_empty());
     }
 }

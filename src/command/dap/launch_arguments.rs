@@ -2,9 +2,9 @@
 
 use super::paths::GamePaths;
 use super::responses::text;
+use engine_app::content;
 use engine_foundation::json;
 use engine_foundation::sjson::SjsonTree;
-use engine_resource::project::Project;
 
 /// The type of an argument, and how messages call it.
 #[derive(Clone, Copy)]
@@ -68,18 +68,17 @@ pub fn folder(arguments: &SjsonTree) -> &str {
     }
 }
 
-/// Checks that a folder has a script to begin with, or settings, which may name one: otherwise the
-/// engine would compile all that is in it first.
+/// Checks that a folder has a game, or that the arguments name the script that starts one:
+/// otherwise the engine would compile all that is in it first.
 ///
 /// # Errors
 /// Returns what is missing.
-pub fn check_game(paths: &GamePaths, engine_arguments: &[String]) -> Result<(), String> {
+pub fn check_launch(paths: &GamePaths, engine_arguments: &[String]) -> Result<(), String> {
     let names_script = |argument: &String| argument == "--boot" || argument.starts_with("--boot=");
-    if paths.path_of("settings.sjson").is_some() || engine_arguments.iter().any(names_script) {
-        return Ok(());
+    match engine_arguments.iter().any(names_script) {
+        true => Ok(()),
+        false => content::check_folder(paths.folder()).map_err(|error| error.message),
     }
-    let project = Project::open(paths.folder()).map_err(|error| error.message)?;
-    project.missing_boot_message("main").map_or(Ok(()), Err)
 }
 
 #[cfg(test)]

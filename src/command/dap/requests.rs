@@ -299,7 +299,7 @@ impl Adapter {
                         tests: tests_of(&paths, arguments)?,
                     };
                     if launch.tests.is_none() {
-                        launch_arguments::check_game(&paths, &launch.engine_arguments)?;
+                        launch_arguments::check_launch(&paths, &launch.engine_arguments)?;
                     }
                     DebuggedGame::launch(paths.folder(), &launch, &self.sender)
                 }

@@ -151,9 +151,9 @@ impl Adapter {
             };
         }
         if let Some(SjsonTree::Number(id)) = tree.get("id")
-            && let Some(list) = self.again.remove(&(*id as u64))
+            && let Some(list) = self.restored_lists.remove(&(*id as u64))
         {
-            return self.set_again(&list, tree);
+            return self.handle_restored_list(&list, tree);
         }
         if self.handle_flow_event(tree) {
             return;
@@ -182,7 +182,7 @@ impl Adapter {
             }
             "debug_restarted" => {
                 (self.is_stopped, self.stopped_worker) = (false, 0.0);
-                self.set_up_again();
+                self.restore_session();
             }
             "message" => {
                 let level = text(tree, "level");
@@ -200,7 +200,7 @@ impl Adapter {
     fn failed(&mut self, mut pending: Pending, problem: &str) {
         match std::mem::replace(&mut pending.context, Context::Nothing) {
             Context::Data => return self.respond(&pending, unknown_data(problem)),
-            Context::Nodes(replaced) => self.bring_back(replaced),
+            Context::Nodes(replaced) => self.restore_replaced(replaced),
             _ => {}
         }
         self.refuse(&pending, problem);
@@ -513,7 +513,7 @@ mod tests {
         assert_eq!(adapter.flow_nodes, Some(lines(5.0)));
         // The editor has sent one of them again.
         adapter.flow_breakpoints.insert("a.unit".to_string(), lines(3.0));
-        adapter.bring_back(replaced);
+        adapter.restore_replaced(replaced);
         assert_eq!(adapter.flow_nodes, None);
         let wanted = BTreeMap::from([file("a.unit", 3.0), file("b.unit", 2.0)]);
         assert_eq!(adapter.flow_breakpoints, wanted);

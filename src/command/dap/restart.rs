@@ -10,10 +10,10 @@ const LOST_DATA: &str = "the game was restarted, and its values are others: choo
 
 impl Adapter {
     /// Debugs a game that was restarted.
-    pub fn set_up_again(&mut self) {
+    pub fn restore_session(&mut self) {
         self.forget_texts();
         self.points.forget_game();
-        self.again.clear();
+        self.restored_lists.clear();
         self.end_flow_stop();
         self.end_data_breakpoints();
         self.end_kept_lines();
@@ -36,13 +36,13 @@ impl Adapter {
         messages.push(("debug_errors", self.errors.clone(), None));
         messages.push(("debug_ready", Vec::new(), None));
         for (name, fields, list) in messages {
-            if let Err(message) = self.send_again(name, fields, list) {
+            if let Err(message) = self.send_restored(name, fields, list) {
                 return self.output("stderr", &format!("engine dap: {message}\n"));
             }
         }
     }
 
-    fn send_again(
+    fn send_restored(
         &mut self,
         name: &str,
         fields: Fields,
@@ -51,17 +51,20 @@ impl Adapter {
         let Some(game) = &mut self.game else { return Ok(()) };
         let id = game.client.send(name, fields).map_err(|error| error.message)?;
         if let Some(list) = list {
-            self.again.insert(id, list);
+            self.restored_lists.insert(id, list);
         }
         Ok(())
     }
 
-    /// Handles the answer to breakpoints that were set again.
-    pub fn set_again(&mut self, list: &PointList, tree: &SjsonTree) {
+    /// Handles the answer to a list of breakpoints for which no request waits. The editor shows
+    /// those of a list that is refused as not set, with the reason.
+    pub fn handle_restored_list(&mut self, list: &PointList, tree: &SjsonTree) {
         if text(tree, "type") == "error" {
             let (points, message) = (list.name(), text(tree, "message"));
-            let problem = format!("engine dap: {points} are not set again: {message}\n");
-            return self.output("stderr", &problem);
+            let problem = format!("engine dap: {points} are not set: {message}\n");
+            self.output("stderr", &problem);
+            let ids = self.points.forget(list);
+            return self.refuse_points(&ids, message);
         }
         self.points.restore(list, tree);
         self.breakpoints_event("changed", list.file(), items(tree, "breakpoints"));
@@ -88,11 +91,17 @@ impl Adapter {
 
     /// Tells the editor that breakpoints of values are not set any more.
     fn end_data_breakpoints(&mut self) {
-        for id in self.points.forget(&PointList::Data) {
+        let ids = self.points.forget(&PointList::Data);
+        self.refuse_points(&ids, LOST_DATA);
+    }
+
+    /// Tells the editor that breakpoints are not set, and why.
+    fn refuse_points(&mut self, ids: &[u64], message: &str) {
+        for id in ids {
             let point = json::object([
-                ("id", SjsonTree::Number(id as f64)),
+                ("id", SjsonTree::Number(*id as f64)),
                 ("verified", SjsonTree::Bool(false)),
-                ("message", json::text(LOST_DATA)),
+                ("message", json::text(message)),
             ]);
             self.breakpoint_event("changed", point);
         }

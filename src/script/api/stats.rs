@@ -81,6 +81,8 @@ pub static CORE: ModuleRows = module(
         .pure(),
         func("stat_name", stat_name, &[("number", "")], "Returns the name of a counter's number.")
             .pure(),
+        func("stat_frames", stat_frames, &[], "Returns the number of frames that were counted.")
+            .pure(),
         func(
             "set_alarm",
             set_alarm,
@@ -194,6 +196,10 @@ fn take_alarms(_: &mut Engine) -> ScriptValue {
         ])
     });
     ScriptValue::List(alarms.collect())
+}
+
+fn stat_frames(_: &mut Engine) -> f64 {
+    counters::frames() as f64
 }
 
 /// `stat_base()`: returns the address of counter 0 in this thread's array.

@@ -10,6 +10,7 @@ use crate::types::{ApiType, ValueShape};
 use crate::value::ScriptValue;
 use crate::worker_vm;
 use engine_foundation::Error;
+use engine_platform as platform;
 use engine_runtime::Engine;
 use engine_workers::{TURN_FRAMES_MAX, WorkerEnd, WorkerId};
 use mlua::ffi::*;
@@ -274,8 +275,22 @@ fn receive(engine: &mut Engine, worker: WorkerId) -> Result<ReceivedMessage, Err
 }
 
 fn wait(engine: &mut Engine, worker: WorkerId) -> Result<ReceivedMessage, Error> {
-    let came = engine.devices.workers.wait(worker).map_err(Error::new)?;
-    Ok(ReceivedMessage(came.map(SerializedValue)))
+    let hub = worker_vm::debug_hub(engine);
+    let is_stopped = || hub.as_ref().is_some_and(|hub| hub.is_worker_stopped());
+    let view = engine.devices.worker_stop_view.clone();
+    let mut was_shown = false;
+    loop {
+        let came = engine.devices.workers.wait(worker, &is_stopped).map_err(Error::new)?;
+        let waits = came.is_none() && is_stopped() && platform::end_requested().is_none();
+        let Some(view) = view.as_ref().filter(|_| waits || was_shown) else {
+            return Ok(ReceivedMessage(came.map(SerializedValue)));
+        };
+        view(engine);
+        if !waits {
+            return Ok(ReceivedMessage(came.map(SerializedValue)));
+        }
+        was_shown = true;
+    }
 }
 
 fn status(engine: &mut Engine, worker: WorkerId) -> Result<String, Error> {

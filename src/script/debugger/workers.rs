@@ -25,7 +25,8 @@ const RETRY: Duration = Duration::from_secs(1);
 /// Maximum number of requests that wait for a stopped worker, and of their bytes. More are refused.
 const REQUESTS_MAX: usize = 1024;
 const REQUEST_BYTES_MAX: usize = 4 << 20;
-/// Maximum number of settings, most of which are the breakpoints of a file, and of their bytes.
+/// Maximum number of settings, most of which are the breakpoints of a file, and of their bytes. Of
+/// removals, the last ones are kept, for workers that have not taken them yet.
 const SETTINGS_MAX: usize = 1000;
 const SETTING_BYTES_MAX: usize = 16 << 20;
 
@@ -41,7 +42,7 @@ struct WorkerSetting {
     version: u64,
     name: String,
     fields: ScriptValue,
-    /// The size of the tool's message.
+    /// The size of the tool's message; 0 for a removal.
     bytes: usize,
 }
 
@@ -127,16 +128,17 @@ impl WorkerDebugHub {
     /// Returns true if there is room for a setting with this key and this size.
     pub fn has_room(&self, key: &str, bytes: usize) -> bool {
         let state = self.lock();
-        let others = state.settings.iter().filter(|known| known.key != key);
+        let others = state.settings.iter().filter(|known| known.key != key && known.bytes > 0);
         let (count, all) = others.fold((1, bytes), |(n, all), it| (n + 1, all + it.bytes));
         count <= SETTINGS_MAX && all <= SETTING_BYTES_MAX
     }
 
     /// Applies a request of the tool in all workers, in place of the last with this key. `bytes` is
-    /// the size of its message.
+    /// the size of its message, and 0 for one that removes what the last has set.
     pub fn set(&self, key: &str, name: &str, fields: ScriptValue, bytes: usize) {
         let mut state = self.lock();
-        if state.events.is_none() {
+        let is_known = state.settings.iter().any(|known| known.key == key);
+        if state.events.is_none() || bytes == 0 && !is_known {
             return;
         }
         state.changed();
@@ -144,6 +146,12 @@ impl WorkerDebugHub {
         state.settings.retain(|known| known.key != key);
         let (key, name) = (key.to_string(), name.to_string());
         state.settings.push(WorkerSetting { key, version, name, fields, bytes });
+        let removals = state.settings.iter().filter(|it| it.bytes == 0);
+        if removals.count() > SETTINGS_MAX
+            && let Some(oldest) = state.settings.iter().position(|it| it.bytes == 0)
+        {
+            state.settings.remove(oldest);
+        }
         drop(state);
         self.changed.notify_all();
     }
@@ -529,6 +537,17 @@ mod tests {
         }
         assert!(hub.has_room("file 1", 1) && !hub.has_room("another", 1));
         assert!(!hub.has_room("file 1", SETTING_BYTES_MAX));
+        // A removal takes no room, and one of what is not set is none.
+        let remove = |key: &str| hub.set(key, "debug_breakpoints", ScriptValue::Nil, 0);
+        remove("file 1");
+        remove("none");
+        assert_eq!((hub.lock().settings.len(), hub.has_room("another", 1)), (SETTINGS_MAX, true));
+        for i in 0..3 * SETTINGS_MAX {
+            let key = format!("later {i}");
+            hub.set(&key, "debug_breakpoints", ScriptValue::Nil, 1);
+            remove(&key);
+        }
+        assert_eq!(hub.lock().settings.len(), 2 * SETTINGS_MAX - 1);
         assert!(!hub.ask(request(), 1, Box::new(|_| {})), "no worker is stopped");
         hub.lock().stopped = Some(1);
         assert!(hub.ask(request(), REQUEST_BYTES_MAX, Box::new(|_| {})));

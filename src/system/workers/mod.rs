@@ -191,6 +191,7 @@ impl Workers {
     /// collects are logged.
     pub fn begin_frame(&mut self, frame: u64) {
         self.frame = frame;
+        let end_requested = self.end_requested;
         if self.slots.is_empty() {
             return;
         }
@@ -198,7 +199,7 @@ impl Workers {
         for handle in handles {
             let Some(Worker::Child(child)) = self.slots.get_mut(handle) else { continue };
             if child.link.lockstep && child.end.is_none() && frame >= child.turn_end_frame {
-                child.run_turn(frame, self.end_requested);
+                child.run_turn(frame, &end_requested);
             }
             child.report_failure(frame);
         }
@@ -237,21 +238,25 @@ impl Workers {
     }
 
     /// Returns the next message, and blocks until there is one. Returns `None` if there will be
-    /// none because the worker has ended or waits for a message itself.
-    pub fn wait(&mut self, id: WorkerId) -> Result<Option<Vec<u8>>, String> {
+    /// none because the worker has ended or waits for a message itself; and while `is_interrupted`
+    /// returns true: the caller has to wait again.
+    pub fn wait(
+        &mut self,
+        id: WorkerId,
+        is_interrupted: &dyn Fn() -> bool,
+    ) -> Result<Option<Vec<u8>>, String> {
         let (frame, end_requested) = (self.frame, self.end_requested);
+        let ends = || end_requested() || is_interrupted();
         match self.worker(id) {
             Worker::Parent(inside) => inside.wait(),
-            Worker::Child(child) if child.link.lockstep => {
-                Ok(child.wait_by_turns(frame, end_requested))
-            }
+            Worker::Child(child) if child.link.lockstep => Ok(child.wait_by_turns(frame, &ends)),
             Worker::Child(child) => {
                 let something = |state: &channel::ChannelState| {
                     let waits =
                         state.wait_reason == WorkerActivity::Message && state.inbox.is_empty();
                     !state.outbox.is_empty() || state.end.is_some() || waits
                 };
-                Ok(child.link.wait_until(something, end_requested).outbox.take())
+                Ok(child.link.wait_until(something, ends).outbox.take())
             }
         }
     }
@@ -337,11 +342,11 @@ impl WorkerHandle {
     }
 
     /// Ends a turn and begins the next. Returns false if the process is to end.
-    fn run_turn(&mut self, frame: u64, end_requested: fn() -> bool) -> bool {
+    fn run_turn(&mut self, frame: u64, ends: &dyn Fn() -> bool) -> bool {
         let over = |state: &channel::ChannelState| {
             state.wait_reason != WorkerActivity::NotWaiting || state.end.is_some()
         };
-        let mut state = self.link.wait_until(over, end_requested);
+        let mut state = self.link.wait_until(over, ends);
         if !over(&state) {
             return false;
         }
@@ -359,12 +364,12 @@ impl WorkerHandle {
         true
     }
 
-    fn wait_by_turns(&mut self, frame: u64, end_requested: fn() -> bool) -> Option<Vec<u8>> {
+    fn wait_by_turns(&mut self, frame: u64, ends: &dyn Fn() -> bool) -> Option<Vec<u8>> {
         loop {
             if let Some(message) = self.arrived.take() {
                 return Some(message);
             }
-            if self.end.is_some() || !self.run_turn(frame, end_requested) {
+            if self.end.is_some() || !self.run_turn(frame, ends) {
                 return None;
             }
             let waits = self.link.lock().wait_reason == WorkerActivity::Message;

@@ -48,9 +48,9 @@ fn messages_are_ordered_and_the_result_is_last() {
         Ok([data, answer].concat())
     });
     for i in 0..3 {
-        assert_eq!(workers.wait(id), Ok(Some(vec![i])));
+        assert_eq!(workers.wait(id, &|| false), Ok(Some(vec![i])));
     }
-    assert_eq!(workers.wait(id), Ok(None), "it waits, too");
+    assert_eq!(workers.wait(id, &|| false), Ok(None), "it waits, too");
     assert_eq!(workers.progress(id), Ok(0.5));
     assert_eq!(workers.status(id), Ok(WorkerStatus::Running));
     workers.send(id, b"!".to_vec()).unwrap();
@@ -112,11 +112,11 @@ fn lockstep_waiting_is_counted_in_turns() {
         inside.wait().map(|_| Vec::new())
     });
     for _ in 0..5 {
-        assert_eq!(workers.wait(id), Ok(Some(vec![7])));
+        assert_eq!(workers.wait(id, &|| false), Ok(Some(vec![7])));
     }
     workers.send(id, Vec::new()).unwrap();
-    assert_eq!(workers.wait(id), Ok(Some(vec![7])), "sent before it could know");
-    while workers.wait(id).unwrap().is_some() {}
+    assert_eq!(workers.wait(id, &|| false), Ok(Some(vec![7])), "sent before it could know");
+    while workers.wait(id, &|| false).unwrap().is_some() {}
     assert_eq!(workers.status(id), Ok(WorkerStatus::Running), "it waits for a message");
 }
 
