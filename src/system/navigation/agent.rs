@@ -35,9 +35,11 @@ const DETOUR_RADII: f32 = 1.0;
 const DETOUR_SECONDS: f32 = 3.0;
 /// Distance from others at which an agent has arrived although they are on its target, in radii.
 const CROWDED_RADII: f32 = 6.0;
-/// Seconds without progress after which it has arrived near its target, and next to an agent that
-/// has arrived at the same target.
+/// Seconds without progress after which it has arrived near its target: if others have the same
+/// target, and if none has, so that they only have to make way; and next to an agent that has
+/// arrived at the same target.
 const CROWDED_SECONDS: f32 = 0.4;
+const OBSTRUCTED_SECONDS: f32 = 4.0;
 const CONTACT_SECONDS: f32 = 0.15;
 /// Distance by which others push an agent away before it walks back, in radii.
 const RETURN_RADII: f32 = 3.0;
@@ -151,6 +153,8 @@ pub struct Agent {
     pub(super) wanted: Vec2,
     pub state: AgentState,
     pub destination: Option<NearestPolygon>,
+    /// True if it has arrived at its destination before, and others have pushed it away.
+    pub(super) has_arrived: bool,
     pub(super) path: PolygonPath,
     /// End of the path: the destination, or the nearest point that can be reached.
     pub(super) end: Vec3,
@@ -204,6 +208,7 @@ impl Agent {
             wanted: Vec2::ZERO,
             state: AgentState::Idle,
             destination: None,
+            has_arrived: false,
             path: PolygonPath::default(),
             end: at.position,
             partial: None,
@@ -407,8 +412,9 @@ impl Agent {
         // The way of an update, so that it does not pass its end between two of them.
         let stride = (self.velocity.length() * step).min(radius);
         let is_near = left <= radius * ARRIVAL_RADII + stride && result.is_last_corner;
+        let is_held_up = self.still_seconds > self.patience(result);
         let is_crowded = is_last
-            && (left <= radius * CROWDED_RADII && self.still_seconds > CROWDED_SECONDS
+            && (left <= radius * CROWDED_RADII && is_held_up
                 || result.touches_arrived && self.still_seconds > CONTACT_SECONDS);
         if !is_near && !is_crowded {
             return;
@@ -421,10 +427,21 @@ impl Agent {
             return;
         }
         self.end = self.at.position;
+        self.has_arrived = true;
         let partial = self.partial;
         self.stop(if partial.is_some() { AgentState::Partial } else { AgentState::Arrived });
         self.partial = partial;
         self.velocity *= 0.5;
+    }
+
+    /// Returns the seconds without progress after which it has arrived near its end. Those who come
+    /// to a point that nobody else is sent to get there once others have made way.
+    fn patience(&self, result: &Steering) -> f32 {
+        match self.turn {
+            _ if result.is_contested || self.has_arrived => CROWDED_SECONDS,
+            Turn::Free => OBSTRUCTED_SECONDS,
+            _ => f32::MAX,
+        }
     }
 
     /// Returns true if the search for the path was given up, and another one from here can lead
@@ -476,7 +493,8 @@ impl Agent {
         let sent = u64::from(self.destination.is_some());
         let flags = u64::from(priority) << 8 | u64::from(avoids) << 16 | u64::from(group) << 24;
         write(self.state as u64 | flags | u64::from(ignored_groups) << 32);
-        write(sent | partial << 8 | u64::from(self.version) << 32);
+        let has_arrived = u64::from(self.has_arrived);
+        write(sent | partial << 8 | has_arrived << 16 | u64::from(self.version) << 32);
         write(u64::from(self.at.polygon) | u64::from(destination.polygon) << 32);
         write(self.mesh.index() as u64);
         let request =

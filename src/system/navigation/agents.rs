@@ -120,6 +120,7 @@ impl Agents {
             }
             agent.note_new_destination(destination);
             agent.destination = Some(destination);
+            agent.has_arrived = false;
             if agent.traversal.is_some() {
                 agent.search_after_link();
             } else if agent.state != AgentState::Moving || agent.path.polygons.is_empty() {

@@ -82,6 +82,8 @@ pub(super) struct Steering {
     pub is_last_corner: bool,
     /// True if it touches an agent that has arrived at the same destination.
     pub touches_arrived: bool,
+    /// True if another agent near it has the same destination.
+    pub is_contested: bool,
     /// Shortest time without progress of those for whom it waits.
     pub line_seconds: f32,
     /// Angle by which it keeps to the right.
@@ -97,6 +99,7 @@ impl Default for Steering {
             push: Vec2::ZERO,
             is_last_corner: false,
             touches_arrived: false,
+            is_contested: false,
             line_seconds: f32::MAX,
             swirl: 0.0,
         }
@@ -111,6 +114,7 @@ struct Surroundings {
     free_speed: f32,
     line_seconds: f32,
     touches_arrived: bool,
+    is_contested: bool,
     /// Largest angle of those in front of it, in the same direction.
     swirl: f32,
 }
@@ -129,6 +133,7 @@ impl Surroundings {
             free_speed: f32::MAX,
             line_seconds: f32::MAX,
             touches_arrived: false,
+            is_contested: false,
             swirl: 0.0,
         };
         let heading = desired.normalize_or_zero();
@@ -146,8 +151,9 @@ impl Surroundings {
                 // It is served at the start of the link, and this one has its turn after it.
                 found.line_seconds = 0.0;
             }
+            let is_same = other.target.distance(end) <= radius + other.body.radius;
+            found.is_contested |= is_same;
             if other.heading == Vec2::ZERO {
-                let is_same = other.target.distance(end) <= radius + other.body.radius;
                 let is_settled = matches!(other.state, AgentState::Arrived | AgentState::Idle);
                 found.touches_arrived |= is_same && is_settled && gap <= radius * TOUCH_RADII;
                 continue;
@@ -230,16 +236,16 @@ pub(super) fn steer(
     let walls = push_walls(mesh, agent, wanted, &mut planes);
     let (count, push) = push_others(agent, (snapshot, at), near, step, (&mut planes, walls));
     let velocity = solve(&planes[..count], walls, agent.settings.speed, wanted);
-    let (touches_arrived, swirl) = (around.touches_arrived, around.angle(agent));
     Steering {
         desired,
         wanted,
         velocity,
         push,
         is_last_corner,
-        touches_arrived,
+        touches_arrived: around.touches_arrived,
+        is_contested: around.is_contested,
         line_seconds,
-        swirl,
+        swirl: around.angle(agent),
     }
 }
 
