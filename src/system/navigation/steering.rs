@@ -40,6 +40,7 @@ const MEET_DISTANCE: f32 = 3.0;
 /// Cosine of the angle to another above which it is in front.
 const AHEAD: f32 = 0.1;
 const STRAIGHT_AHEAD: f32 = 0.8;
+const BEHIND: f32 = 0.5;
 /// Gap within which an agent waits behind another, in radii.
 const LINE_RADII: f32 = 0.75;
 /// Seconds in which an agent closes the gap to one in front of it.
@@ -84,6 +85,8 @@ pub(super) struct Steering {
     pub touches_arrived: bool,
     /// True if another agent near it has the same destination.
     pub is_contested: bool,
+    /// True if another agent that walks is right in front of it.
+    pub is_behind: bool,
     /// Shortest time without progress of those for whom it waits.
     pub line_seconds: f32,
     /// Angle by which it keeps to the right.
@@ -100,6 +103,7 @@ impl Default for Steering {
             is_last_corner: false,
             touches_arrived: false,
             is_contested: false,
+            is_behind: false,
             line_seconds: f32::MAX,
             swirl: 0.0,
         }
@@ -115,6 +119,7 @@ struct Surroundings {
     line_seconds: f32,
     touches_arrived: bool,
     is_contested: bool,
+    is_behind: bool,
     /// Largest angle of those in front of it, in the same direction.
     swirl: f32,
 }
@@ -134,6 +139,7 @@ impl Surroundings {
             line_seconds: f32::MAX,
             touches_arrived: false,
             is_contested: false,
+            is_behind: false,
             swirl: 0.0,
         };
         let heading = desired.normalize_or_zero();
@@ -161,6 +167,7 @@ impl Surroundings {
             if ahead <= AHEAD {
                 continue;
             }
+            found.is_behind |= ahead > BEHIND && gap < radius * LINE_RADII;
             let together = other.heading.dot(heading);
             // At a passage, they take turns instead.
             let is_regulated = own.line != 0 || other.is_holding;
@@ -190,7 +197,7 @@ impl Surroundings {
     /// sides turn around the middle instead of waiting for each other, and those behind them, too.
     fn angle(&self, agent: &Agent) -> f32 {
         let own = match self.opposing > 0.0 {
-            true => (self.opposing * MEET_ANGLE).max(KEEP_RIGHT * agent.blocked),
+            true => (self.opposing * MEET_ANGLE).max(KEEP_RIGHT * agent.slowed),
             false => 0.0,
         };
         own.max(self.swirl * FOLLOW_SWIRL).min(KEEP_RIGHT)
@@ -221,7 +228,7 @@ pub(super) fn steer(
         return Steering { is_last_corner, ..Steering::default() };
     }
     let around = Surroundings::new(agent, at, desired, near, &snapshot.others);
-    let turn = if agent.held.detour.is_some() { Turn::Free } else { agent.turn };
+    let turn = if agent.obstruction.detour.is_some() { Turn::Free } else { agent.turn };
     let (wanted, line_seconds) = match turn {
         Turn::Free => (adapted(mesh, agent, &around, desired), around.line_seconds),
         Turn::Hold(seconds) => (held(agent, desired), around.line_seconds.min(seconds)),
@@ -244,6 +251,7 @@ pub(super) fn steer(
         is_last_corner,
         touches_arrived: around.touches_arrived,
         is_contested: around.is_contested,
+        is_behind: around.is_behind,
         line_seconds,
         swirl: around.angle(agent),
     }
@@ -291,7 +299,7 @@ fn push_others(
         }
         let horizon = match own.is_companion(other) {
             true => GROUP_HORIZON,
-            false => HORIZON + (JAM_HORIZON - HORIZON) * agent.blocked,
+            false => HORIZON + (JAM_HORIZON - HORIZON) * agent.slowed,
         };
         let body = Body { velocity, ..other.body };
         planes[count] = avoid(own.body, body, horizon, share, OVERLAP_SECONDS.max(step));
