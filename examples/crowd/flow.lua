@@ -14,7 +14,8 @@ local WIDE, TALL = Map.WIDE, Map.TALL
 local FAR = 1e9
 local CROWDING = 0.12 -- the cost that each beetle adds to its cell; an empty cell costs 1
 local solved = Stats.counter("crowd/fields")
-local grid = NavigationGrid.create(WIDE, TALL)
+local grid ---@type NavigationGrid
+local lamp ---@type integer
 
 ---@class FlowField
 ---@field distance number[] of each cell: cells to walk to the lamp, FAR if there is no way
@@ -63,7 +64,11 @@ function Flow.solve(flow, map, crowd)
       cost[cell] = cost[cell] + CROWDING
     end
   end
-  NavigationGrid.set_targets(grid, "lamp", { Map.column_and_row(map.lamp) })
+  grid = grid or NavigationGrid.create(WIDE, TALL)
+  if lamp ~= map.lamp then
+    lamp = map.lamp
+    NavigationGrid.set_targets(grid, "lamp", { Map.column_and_row(lamp) })
+  end
   for cell = 1, WIDE * TALL do
     local column, row = Map.column_and_row(cell)
     NavigationGrid.set_cost(grid, column, row, map.closed[cell] and 0 or cost[cell])

@@ -94,6 +94,11 @@ describe("a flow field of a navigation mesh", function()
       Agent.set_destination(agents[i], RIGHT)
     end
     NavigationMesh.update(mesh, 1 / 60)
+    test.frames(1)
+    assert.equals(40, Stats.value("navigation/searches"))
+    -- Each of 40 searches of their own would visit most of the polygons.
+    local nodes, polygons = Stats.value("navigation/nodes"), NavigationMesh.num_polygons(mesh)
+    assert.is_true(nodes > 0 and nodes < polygons * 8, nodes .. " of " .. polygons .. " polygons")
     local length = length_of(NavigationMesh.find_path(mesh, LEFT, RIGHT))
     for i = 1, 40 do
       assert.equals("moving", Agent.state(agents[i]))
@@ -118,6 +123,10 @@ describe("a flow field of a navigation mesh", function()
     assert.matches("'factor' must be 1 to 10", error_of(flee, mesh, "away", "goals", 11))
     flee(mesh, "away", "goals", 2)
     assert.matches("targets of its own", error_of(flee, mesh, "more", "away"))
+    set(mesh, "others", { 20, 20, 0 })
+    assert.matches("'away' leads away from the targets of 'goals', which must keep them",
+      error_of(flee, mesh, "goals", "others"))
+    set(mesh, "others", {})
     assert.matches("read the distance on 'goals'",
       error_of(NavigationMesh.distance, mesh, "away", LEFT))
     set(mesh, "goals", {})
@@ -185,6 +194,9 @@ describe("a navigation grid", function()
       error_of(NavigationGrid.distance, grid, "flee", 2, 2))
     assert.matches("targets of its own",
       error_of(NavigationGrid.set_flee, grid, "flee", "flee"))
+    NavigationGrid.set_targets(grid, "others", { 9, 9 })
+    assert.matches("'flee' leads away from the targets of 'threats', which must keep them",
+      error_of(NavigationGrid.set_flee, grid, "threats", "others"))
     assert.matches("'factor' must be 1 to 10",
       error_of(NavigationGrid.set_flee, grid, "flee", "threats", 0))
     assert.matches("no flow field 'threat'",
@@ -233,10 +245,29 @@ describe("the velocities of an agent", function()
   it("are drawn as lines", function()
     local mesh = yard()
     local agent = Agent.create(mesh, LEFT)
-    Agent.create(mesh, LEFT + Vector3(1.5, 0, 0))
+    local other = Agent.create(mesh, LEFT + Vector3(1.5, 0, 0))
     Agent.set_destination(agent, Vector3(20, 5, 0))
     for _ = 1, 5 do NavigationMesh.update(mesh, 1 / 60) end
-    assert.equals(0, Agent.draw_avoidance(agent))
+    local function lines_of(show)
+      local world, camera = Application.new_world(), Application.main_camera()
+      Camera.set_local_position(camera, Vector3(5, -60, 60))
+      Camera.set_local_rotation(camera, Quaternion(Vector3.right(), -math.pi / 4))
+      show()
+      Application.render_world(world, camera)
+      test.frames(1)
+      local count = 0
+      for _, draw in ipairs(test.draws()) do count = count + draw.count end
+      Application.release_world(world)
+      return count
+    end
+    test.frames(1)
+    assert.equals(0, lines_of(function() end))
+    local among = lines_of(function() assert.equals(0, Agent.draw_avoidance(agent)) end)
+    Agent.destroy(other)
+    for _ = 1, 5 do NavigationMesh.update(mesh, 1 / 60) end
+    local alone = lines_of(function() assert.equals(0, Agent.draw_avoidance(agent)) end)
+    -- A circle, and the half-plane of the neighbour with its ticks.
+    assert.is_true(alone >= 12 and among > alone, among .. " and " .. alone .. " lines")
     Agent.destroy(agent)
     assert.matches("agent", error_of(Agent.draw_avoidance, agent))
     NavigationMesh.destroy(mesh)

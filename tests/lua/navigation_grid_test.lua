@@ -84,6 +84,10 @@ describe("a navigation grid", function()
       error_of(NavigationGrid.set_targets, grid, "exit", { 1 }))
     assert.matches("1.5 is no whole number",
       error_of(NavigationGrid.set_targets, grid, "exit", { 1.5, 1 }))
+    local many = {}
+    for i = 1, 65537 * 2 do many[i] = 1 end
+    assert.matches("at most 65536 targets %(GRID_TARGETS_MAX%), got 65537",
+      error_of(NavigationGrid.set_targets, grid, "exit", many))
     for i = 1, 64 do NavigationGrid.set_targets(grid, "field" .. i, { 1, 1 }) end
     assert.matches("FLOW_FIELDS_MAX", error_of(NavigationGrid.set_targets, grid, "more", { 1, 1 }))
     assert.matches("must be", error_of(NavigationGrid.size))

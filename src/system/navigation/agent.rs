@@ -1,6 +1,6 @@
 //! One agent: its settings and its state, and how it moves with the velocity that steering chose.
 
-use super::detours::Held;
+use super::detours::Obstruction;
 use super::following::Leader;
 use super::mesh::{NavigationMesh, NearestPolygon};
 use super::own_costs::OwnCosts;
@@ -18,12 +18,14 @@ use std::sync::Arc;
 pub const GROUPS_MAX: u8 = 32;
 /// Polygons at the beginning of a path among which an agent is looked for after a step.
 const PATH_LOOKAHEAD: usize = 32;
+/// Seconds without progress after which an agent that was pushed off its path gets a new one.
+const ASTRAY_SECONDS: f32 = 0.2;
 /// Distance from the target at which an agent has arrived, as a part of its radius.
 const ARRIVAL_RADII: f32 = 0.25;
 /// Seconds without progress after which an agent counts as stuck, and gets a new path.
 pub(super) const STUCK_SECONDS: f32 = 0.75;
-/// Duration of the average of [`Agent::blocked`].
-const BLOCKED_SECONDS: f32 = 0.5;
+/// Duration of the average of [`Agent::slowed`].
+const SLOWED_SECONDS: f32 = 0.5;
 /// Seconds in which an agent turns to the right of others.
 const SWIRL_SECONDS: f32 = 0.2;
 /// Advance that counts as progress: the way of so many seconds at full speed, at most a part of the
@@ -35,9 +37,11 @@ const DETOUR_RADII: f32 = 1.0;
 const DETOUR_SECONDS: f32 = 3.0;
 /// Distance from others at which an agent has arrived although they are on its target, in radii.
 const CROWDED_RADII: f32 = 6.0;
-/// Seconds without progress after which it has arrived near its target, and next to an agent that
-/// has arrived at the same target.
+/// Seconds without progress after which it has arrived near its target: if others have the same
+/// target, and if none has, so that they only have to make way; and next to an agent that has
+/// arrived at the same target.
 const CROWDED_SECONDS: f32 = 0.4;
+const OBSTRUCTED_SECONDS: f32 = 4.0;
 const CONTACT_SECONDS: f32 = 0.15;
 /// Distance by which others push an agent away before it walks back, in radii.
 const RETURN_RADII: f32 = 3.0;
@@ -151,6 +155,8 @@ pub struct Agent {
     pub(super) wanted: Vec2,
     pub state: AgentState,
     pub destination: Option<NearestPolygon>,
+    /// True if it has arrived at its destination before, and others have pushed it away.
+    pub(super) has_arrived: bool,
     pub(super) path: PolygonPath,
     /// End of the path: the destination, or the nearest point that can be reached.
     pub(super) end: Vec3,
@@ -161,6 +167,8 @@ pub struct Agent {
     /// Version of the mesh that the path was searched on.
     pub(super) version: u32,
     pub(super) request: Option<Request>,
+    /// True if others have pushed it off its path since its last search.
+    pub(super) is_aside: bool,
     /// Seconds in which neither it nor those for whom it waits have made progress, and in which it
     /// has not walked around others either.
     pub stuck_seconds: f32,
@@ -173,7 +181,7 @@ pub struct Agent {
     /// Seconds of `stuck_seconds` after which it asks for a new path.
     pub(super) repair_seconds: f32,
     /// Part of its speed that others take from it, 0 to 1, as a moving average.
-    pub(super) blocked: f32,
+    pub(super) slowed: f32,
     /// Angle by which it keeps to the right of those who come towards it, in radians.
     pub(super) swirl: f32,
     /// Link that it is on.
@@ -188,7 +196,7 @@ pub struct Agent {
     /// Narrow passage that comes next on its path, and its turn there.
     pub(super) approach: Approach,
     pub(super) turn: Turn,
-    pub(super) held: Held,
+    pub(super) obstruction: Obstruction,
 }
 
 impl Agent {
@@ -204,18 +212,20 @@ impl Agent {
             wanted: Vec2::ZERO,
             state: AgentState::Idle,
             destination: None,
+            has_arrived: false,
             path: PolygonPath::default(),
             end: at.position,
             partial: None,
             search_distance: 0.0,
             version: 0,
             request: None,
+            is_aside: false,
             stuck_seconds: 0.0,
             still_seconds: 0.0,
             advance: 0.0,
             anchor: at.position.truncate(),
             repair_seconds: STUCK_SECONDS,
-            blocked: 0.0,
+            slowed: 0.0,
             swirl: 0.0,
             traversal: None,
             queue: (0, 0),
@@ -224,7 +234,7 @@ impl Agent {
             ride: None,
             approach: Approach::default(),
             turn: Turn::Free,
-            held: Held::default(),
+            obstruction: Obstruction::default(),
         }
     }
 
@@ -245,11 +255,11 @@ impl Agent {
         self.wanted = Vec2::ZERO;
         self.partial = None;
         self.request = None;
-        self.blocked = 0.0;
+        self.slowed = 0.0;
         self.swirl = 0.0;
         self.queue = (0, 0);
         self.turn = Turn::Free;
-        self.held = Held::default();
+        self.obstruction = Obstruction::default();
         self.restart_progress();
     }
 
@@ -321,14 +331,14 @@ impl Agent {
         if self.state != AgentState::Moving {
             return;
         }
-        let detour = self.held.detour;
+        let detour = self.obstruction.detour;
         if detour.is_none() {
             self.enter_link(mesh, step);
         }
         if self.state != AgentState::Moving {
             return;
         }
-        self.note_held(self.desired.length() * step, step);
+        self.note_held(self.desired.length() * step, &result, step);
         let moved = (self.at.position - before).truncate();
         self.count_progress(moved.dot(self.desired.normalize_or_zero()), &result, step);
         if let Some(detour) = detour {
@@ -349,7 +359,7 @@ impl Agent {
         let moved = (self.at.position - before).truncate();
         let toward = moved.dot(self.desired.normalize_or_zero());
         self.advance = (self.advance + toward).max(-self.settings.radius);
-        self.held.back -= toward.min(0.0);
+        self.obstruction.back -= toward.min(0.0);
         self.follow_path(mesh);
     }
 
@@ -368,8 +378,8 @@ impl Agent {
     fn count_progress(&mut self, toward: f32, result: &Steering, step: f32) {
         let wanted = self.desired.length();
         let part = if wanted > 0.0 { toward / (wanted * step).max(1e-6) } else { 1.0 };
-        let blocked = (1.0 - part).clamp(0.0, 1.0) - self.blocked;
-        self.blocked += blocked * (step / BLOCKED_SECONDS).min(1.0);
+        let slowed = (1.0 - part).clamp(0.0, 1.0) - self.slowed;
+        self.slowed += slowed * (step / SLOWED_SECONDS).min(1.0);
         let radius = self.settings.radius;
         let progress = (radius * PROGRESS_RADII).min(self.settings.speed * PROGRESS_SECONDS);
         self.advance = (self.advance + toward).max(-radius);
@@ -407,8 +417,9 @@ impl Agent {
         // The way of an update, so that it does not pass its end between two of them.
         let stride = (self.velocity.length() * step).min(radius);
         let is_near = left <= radius * ARRIVAL_RADII + stride && result.is_last_corner;
+        let is_held_up = self.still_seconds > self.patience(result);
         let is_crowded = is_last
-            && (left <= radius * CROWDED_RADII && self.still_seconds > CROWDED_SECONDS
+            && (left <= radius * CROWDED_RADII && is_held_up
                 || result.touches_arrived && self.still_seconds > CONTACT_SECONDS);
         if !is_near && !is_crowded {
             return;
@@ -421,10 +432,23 @@ impl Agent {
             return;
         }
         self.end = self.at.position;
+        self.has_arrived = true;
         let partial = self.partial;
         self.stop(if partial.is_some() { AgentState::Partial } else { AgentState::Arrived });
         self.partial = partial;
         self.velocity *= 0.5;
+    }
+
+    /// Returns the seconds without progress after which it has arrived near its end. Those who come
+    /// to a point that nobody else is sent to get there once others have made way. Those who use a
+    /// platform get on and off as near as others let them.
+    fn patience(&self, result: &Steering) -> f32 {
+        let is_near_enough = result.is_contested || self.has_arrived || self.ride.is_some();
+        match self.turn {
+            _ if is_near_enough => CROWDED_SECONDS,
+            Turn::Free => OBSTRUCTED_SECONDS,
+            _ => f32::MAX,
+        }
     }
 
     /// Returns true if the search for the path was given up, and another one from here can lead
@@ -434,6 +458,22 @@ impl Agent {
         let left = self.at.position.distance(destination.position);
         self.partial == Some(PartialReason::Budget)
             && left < self.search_distance - self.settings.radius
+    }
+
+    /// Returns true if the agent walks along its path, and only has to make up for the way that it
+    /// was pushed back: another path would turn it around now.
+    pub(super) fn gets_on(&self) -> bool {
+        let wanted = self.desired.length();
+        let along = self.velocity.dot(self.desired.normalize_or_zero());
+        self.obstruction.seconds <= 0.0 && wanted > 0.0 && along > wanted * 0.5
+    }
+
+    /// Returns true, once, if the agent was pushed off its path and does not get on: the path can
+    /// lead back around something that it is past by now.
+    pub(super) fn is_astray(&mut self) -> bool {
+        let is_astray = self.is_aside && self.stuck_seconds > ASTRAY_SECONDS;
+        self.is_aside &= !is_astray;
+        is_astray
     }
 
     /// Keeps the path beginning at the polygon of the agent.
@@ -447,9 +487,10 @@ impl Agent {
             return;
         }
         // Pushed aside: go back through a neighbour, or ask for another path.
+        self.is_aside = true;
         if !self.path.rejoin(mesh, self.at.polygon, PATH_LOOKAHEAD) {
             self.path = PolygonPath::default();
-            let is_on_path = self.leader.is_none() && self.held.detour.is_none();
+            let is_on_path = self.leader.is_none() && self.obstruction.detour.is_none();
             if self.state == AgentState::Moving && is_on_path {
                 self.state = AgentState::Waiting;
             }
@@ -467,7 +508,7 @@ impl Agent {
         let directions = directions.map(|at| at.to_array());
         let settings = [radius, speed, acceleration];
         let times = [self.stuck_seconds, self.still_seconds, self.repair_seconds];
-        let others = [self.blocked, self.swirl, self.advance, self.search_distance, part];
+        let others = [self.slowed, self.swirl, self.advance, self.search_distance, part];
         let floats = points.as_flattened().iter().chain(directions.as_flattened());
         for number in floats.chain(&settings).chain(&times).chain(&others) {
             write(u64::from(number.to_bits()));
@@ -476,7 +517,9 @@ impl Agent {
         let sent = u64::from(self.destination.is_some());
         let flags = u64::from(priority) << 8 | u64::from(avoids) << 16 | u64::from(group) << 24;
         write(self.state as u64 | flags | u64::from(ignored_groups) << 32);
-        write(sent | partial << 8 | u64::from(self.version) << 32);
+        let has_arrived = u64::from(self.has_arrived);
+        let flags = has_arrived << 16 | u64::from(self.is_aside) << 17;
+        write(sent | partial << 8 | flags | u64::from(self.version) << 32);
         write(u64::from(self.at.polygon) | u64::from(destination.polygon) << 32);
         write(self.mesh.index() as u64);
         let request =
@@ -486,7 +529,7 @@ impl Agent {
         self.path.polygons.iter().for_each(|polygon| write(u64::from(*polygon)));
         write(self.link().map_or(0, |link| u64::from(link) + 1));
         write(u64::from(self.queue.0) | u64::from(self.queue.1) << 32);
-        self.held.write_state(&mut write);
+        self.obstruction.write_state(&mut write);
         if let Some(leader) = &self.leader {
             leader.write_state(&mut write);
         }

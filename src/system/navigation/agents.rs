@@ -110,23 +110,30 @@ impl Agents {
 
     /// Sends an agent to a point of its mesh, which can be a part of its way.
     pub(super) fn send(&mut self, agent: Handle, destination: NearestPolygon) {
-        self.requests += 1;
-        let number = self.requests;
+        let next = self.requests + 1;
         // A lost agent is on no ground from which it could be sent.
         let known = self.slots.get_mut(agent).filter(|agent| agent.state != AgentState::Lost);
         if let Some(agent) = known {
             if agent.leader.is_some() {
                 agent.end_following();
             }
-            agent.note_new_destination(destination);
+            // One that is sent on each second, or in each frame, is stuck and held up all the same.
+            if !agent.note_new_destination(destination) {
+                agent.restart_progress();
+            }
             agent.destination = Some(destination);
+            agent.has_arrived = false;
             if agent.traversal.is_some() {
                 agent.search_after_link();
             } else if agent.state != AgentState::Moving || agent.path.polygons.is_empty() {
                 agent.state = AgentState::Waiting;
             }
-            agent.request = Some(Request { is_repair: false, number });
-            agent.restart_progress();
+            // It keeps its place among those who wait.
+            let pending = agent.request.filter(|request| !request.is_repair);
+            if pending.is_none() {
+                agent.request = Some(Request { is_repair: false, number: next });
+                self.requests = next;
+            }
         }
     }
 

@@ -3,9 +3,9 @@
 
 use super::bake::{
     AREAS_MAX, BakeSettings, BakeSource, CORNERS_OF_POLYGON_MAX, HeightGrid, NO_NEIGHBOR,
-    TILE_HEIGHTS_MAX, TILE_POLYGONS_MAX, TILE_SIDE, TILES_MAX, TileMesh, TilePolygon,
+    TILE_HEIGHTS_MAX, TILE_POLYGONS_MAX, TILE_SIDE, TILES_MAX, TileLayout, TileMesh, TilePolygon,
 };
-use super::mesh::{NavigationMesh, layout_of};
+use super::mesh::NavigationMesh;
 use engine_foundation::blob::{BlobReader, BlobWriter};
 use engine_foundation::tasks::TaskPool;
 use engine_foundation::{Error, error};
@@ -144,6 +144,19 @@ fn leads_back(tile: &TileMesh, (polygon, edge): (u16, usize), neighbor: u16) -> 
     let (from, to) = ends(&tile.polygons[usize::from(polygon)], edge);
     (0..usize::from(other.count))
         .any(|back| other.neighbors[back] == polygon && ends(other, back) == (to, from))
+}
+
+/// Returns the tiles of triangles, which are sorted by them.
+pub(super) fn layout_of(
+    source: &mut BakeSource,
+    settings: BakeSettings,
+) -> Result<TileLayout, Error> {
+    let Some((low, high)) = source.bounds() else {
+        return Err(error!("there are no triangles to bake a navigation mesh from"));
+    };
+    let layout = TileLayout::new(settings, low, high).map_err(Error::new)?;
+    source.sort(&layout).map_err(Error::new)?;
+    Ok(layout)
 }
 
 impl NavigationMesh {

@@ -27,6 +27,8 @@ const FREE_RADII: f32 = 4.0;
 pub struct Measures {
     pub seconds: f32,
     pub arrived: usize,
+    /// Agents that have come within a radius of their destinations.
+    pub reached: usize,
     /// Seconds in which pairs overlap by more than a tenth of a radius, summed over pairs.
     pub overlap_seconds: f32,
     /// Deepest overlap as a part of the smaller radius.
@@ -131,11 +133,18 @@ impl Crowd {
         let mut measures = Measures::default();
         let mut before: Vec<Vec2> = vec![Vec2::ZERO; self.handles.len()];
         let mut free: Vec<f32> = vec![0.0; self.handles.len()];
+        let mut has_come = vec![false; self.handles.len()];
         for update in 0..(seconds / STEP) as u32 {
             each(self, update);
             self.update();
             self.add_to(&mut measures, &mut before);
             self.add_free(&mut measures, &mut free);
+            for (agent, has_come) in self.handles.iter().zip(&mut has_come) {
+                let agent = self.agents.slots.get(*agent).unwrap();
+                let end = agent.destination.map_or(agent.at.position, |end| end.position);
+                *has_come |= agent.at.position.distance(end) <= agent.settings.radius;
+            }
+            measures.reached = has_come.iter().filter(|has_come| **has_come).count();
             measures.arrived = self.arrived();
             if measures.arrived == self.handles.len() {
                 break;

@@ -11,7 +11,8 @@ const FREE_SECONDS: f32 = 1.0;
 
 const USUAL: AgentSettings = AgentSettings { radius: 0.4, ..AgentSettings::DEFAULT };
 
-/// Largest measures of a scene. All agents have to arrive.
+/// Largest measures of a scene. All agents have to arrive, and to come within a radius of their
+/// destinations if each has its own.
 struct Bounds {
     seconds: f32,
     /// Seconds in which nobody of a line makes progress, and in which an agent itself makes none.
@@ -25,7 +26,9 @@ struct Bounds {
 fn check(name: &str, crowd: &mut Crowd, bounds: &Bounds) {
     let measures = crowd.measure(bounds.seconds, |_, _| ());
     let Measures { longest_stuck, longest_still, overlap_seconds, deepest, jitter, .. } = measures;
+    let least = if name == "one point" { 1 } else { crowd.handles.len() };
     assert_eq!(measures.arrived, crowd.handles.len(), "{name}: {measures:?}");
+    assert!(measures.reached >= least, "{name}: {measures:?}");
     assert!(longest_stuck <= bounds.stuck, "{name}: {measures:?}");
     assert!(longest_still <= bounds.still, "{name}: {measures:?}");
     assert!(measures.longest_free <= FREE_SECONDS, "{name}: {measures:?}");
@@ -169,7 +172,8 @@ fn agents_with_a_new_destination_each_second_are_not_stuck() {
             crowd.scatter(&mut random);
         }
     });
-    assert!(measures.longest_stuck <= 1.0 && measures.longest_still <= 1.0, "{measures:?}");
+    // Some of the new destinations are so near to the old ones that the time goes on.
+    assert!(measures.longest_stuck <= 1.0 && measures.longest_still <= 2.0, "{measures:?}");
     assert!(measures.longest_free <= FREE_SECONDS, "{measures:?}");
     assert!(measures.overlap_seconds < 15.0 && measures.jitter < 3.0, "{measures:?}");
 }

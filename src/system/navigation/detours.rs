@@ -5,6 +5,7 @@
 use super::agent::{Agent, AgentState, STUCK_SECONDS};
 use super::mesh::{NavigationMesh, NearestPolygon};
 use super::path::PolygonPath;
+use super::steering::Steering;
 use engine_foundation::{Vec2, Vec3};
 
 /// Part of its way that physics takes from an agent which counts as held back, and the seconds of
@@ -17,11 +18,11 @@ const REPAIRS: f32 = 3.0;
 const DETOURS_MAX: u8 = 6;
 /// Way to the side of the first two times, in radii; twice as far in each two that follow. The way
 /// on is twice that.
-const DETOUR_RADII: f32 = 3.0;
+const SIDESTEP_RADII: f32 = 3.0;
 /// Seconds without being held back after which an agent has got around.
 const FREE_SECONDS: f32 = 3.0;
 /// Seconds for which an agent is blocked before it tries again.
-const BLOCKED_SECONDS: f32 = 4.0;
+const RETRY_SECONDS: f32 = 4.0;
 /// Distance between destinations that are the same for an agent on a detour, in radii: it can
 /// follow something that moves.
 const SAME_RADII: f32 = 2.0;
@@ -40,7 +41,7 @@ pub(super) struct Detour {
 
 /// Knowledge of an agent about obstacles that hold it back.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
-pub(super) struct Held {
+pub(super) struct Obstruction {
     /// Way against its direction that physics has moved it since its last step, in metres.
     pub back: f32,
     /// Seconds for which it is held back, and those since it was last.
@@ -54,10 +55,10 @@ pub(super) struct Held {
     wait: f32,
 }
 
-impl Held {
+impl Obstruction {
     /// Calls `write` with the numbers that make up the state; with none if nothing holds it back.
     pub fn write_state(&self, write: &mut dyn FnMut(u64)) {
-        if *self == Held::default() {
+        if *self == Obstruction::default() {
             return;
         }
         let numbers = [self.back, self.seconds, self.free, self.side, self.wait];
@@ -74,10 +75,10 @@ impl Held {
 
 impl Agent {
     /// Notes for a step of `step` seconds whether physics holds the agent back. `wanted` is the way
-    /// that it wanted to go.
-    pub(super) fn note_held(&mut self, wanted: f32, step: f32) {
-        let held = &mut self.held;
-        if wanted > 0.0 && held.back > wanted * HELD_PART {
+    /// that it wanted to go. Those behind others wait for them, also where the characters touch.
+    pub(super) fn note_held(&mut self, wanted: f32, result: &Steering, step: f32) {
+        let held = &mut self.obstruction;
+        if wanted > 0.0 && held.back > wanted * HELD_PART && !result.is_behind {
             held.seconds += step;
             held.free = 0.0;
         } else {
@@ -86,69 +87,71 @@ impl Agent {
         }
         held.back = 0.0;
         if held.detour.is_none() && held.free > FREE_SECONDS {
-            *held = Held { seconds: held.seconds, ..Held::default() };
+            *held = Obstruction { seconds: held.seconds, ..Obstruction::default() };
         }
     }
 
-    /// Forgets what held the agent back, if it is sent somewhere else than before.
-    pub(super) fn note_new_destination(&mut self, destination: NearestPolygon) {
+    /// Forgets what held the agent back, if it is sent somewhere else than before. Returns false
+    /// then.
+    pub(super) fn note_new_destination(&mut self, destination: NearestPolygon) -> bool {
         let away = |before: NearestPolygon| before.position.distance(destination.position);
         let is_same =
             self.destination.is_some_and(|at| away(at) <= self.settings.radius * SAME_RADII);
         if !is_same || self.state == AgentState::Blocked {
-            self.held = Held::default();
+            self.obstruction = Obstruction::default();
         }
+        is_same
     }
 
     /// Returns true if physics holds the agent back, or has until it gave up.
     pub fn is_held(&self) -> bool {
-        self.state == AgentState::Blocked || self.held.seconds >= HELD_SECONDS
+        self.state == AgentState::Blocked || self.obstruction.seconds >= HELD_SECONDS
     }
 
     /// Returns the point to which a detour leads the agent.
     pub(super) fn detour_point(&self) -> Option<Vec3> {
-        self.held.detour.map(|detour| detour.legs[detour.at])
+        self.obstruction.detour.map(|detour| detour.legs[detour.at])
     }
 
     /// Begins a detour, for an agent that has made no progress for `stuck_seconds`. Returns false
     /// if it has no reason for one.
     pub(super) fn begin_detour(&mut self, mesh: &NavigationMesh) -> bool {
-        let repairs = if self.held.count == 0 { REPAIRS } else { 1.0 };
+        let repairs = if self.obstruction.count == 0 { REPAIRS } else { 1.0 };
         let heading = self.desired.normalize_or_zero();
         let is_alone = self.leader.is_none() && self.traversal.is_none() && self.ride.is_none();
         if !is_alone
-            || self.held.seconds < HELD_SECONDS
+            || self.obstruction.seconds < HELD_SECONDS
             || self.stuck_seconds < STUCK_SECONDS * repairs
             || heading == Vec2::ZERO
         {
             return false;
         }
-        if self.held.count >= DETOURS_MAX {
+        if self.obstruction.count >= DETOURS_MAX {
             self.stop(AgentState::Blocked);
             self.velocity = Vec2::ZERO;
-            self.held = Held { wait: BLOCKED_SECONDS, ..Held::default() };
+            self.obstruction = Obstruction { wait: RETRY_SECONDS, ..Obstruction::default() };
             return true;
         }
         let radius = self.settings.radius;
-        let width = radius * DETOUR_RADII * f32::from(1u8 << (self.held.count / 2));
+        let width = radius * SIDESTEP_RADII * f32::from(1u8 << (self.obstruction.count / 2));
         let right = Vec2::new(heading.y, -heading.x);
         let aside = |side: f32| mesh.slide(self.at, right * (side * width) - heading * radius);
         let room = |side: f32| aside(side).position.distance(self.at.position);
-        let side = match self.held.count % 2 {
+        let side = match self.obstruction.count % 2 {
             0 if room(1.0) + radius >= room(-1.0) => 1.0,
             0 => -1.0,
-            _ => -self.held.side,
+            _ => -self.obstruction.side,
         };
         let first = aside(side);
         let second = mesh.slide(first, heading * (width * 2.0 + radius));
-        self.held.count += 1;
-        self.held.side = side;
-        self.held.detour = Some(Detour {
+        self.obstruction.count += 1;
+        self.obstruction.side = side;
+        self.obstruction.detour = Some(Detour {
             legs: [first.position, second.position],
             at: 0,
             seconds: self.leg_seconds(first.position),
         });
-        self.held.seconds = 0.0;
+        self.obstruction.seconds = 0.0;
         // Its character stands. Without this, it would walk on into what holds it back.
         self.velocity = Vec2::ZERO;
         self.restart_progress();
@@ -174,20 +177,20 @@ impl Agent {
             self.velocity = Vec2::ZERO;
             self.restart_progress();
         } else if is_over {
-            self.held.detour = None;
+            self.obstruction.detour = None;
             self.path = PolygonPath::default();
             self.state = AgentState::Waiting;
             self.velocity = Vec2::ZERO;
             self.restart_progress();
             return;
         }
-        self.held.detour = Some(detour);
+        self.obstruction.detour = Some(detour);
     }
 
     /// Has a blocked agent try again after some seconds.
     pub(super) fn wait_blocked(&mut self, step: f32) {
-        self.held.wait -= step;
-        if self.held.wait <= 0.0 && self.destination.is_some() {
+        self.obstruction.wait -= step;
+        if self.obstruction.wait <= 0.0 && self.destination.is_some() {
             self.state = AgentState::Waiting;
         }
     }

@@ -1,10 +1,12 @@
 //! Tests of flow fields of meshes, and of destinations that agents share.
 
 use crate::agents::{AgentSettings, AgentState, Agents};
+use crate::bake::DEFAULT_AREA;
 use crate::grid::FLOW_FIELDS_MAX;
 use crate::jumps::JumpSettings;
 use crate::mesh::{NavigationMesh, NearestPolygon};
 use crate::search::{PointPath, PolygonPath, SEARCH_NODES_DEFAULT, Searcher};
+use crate::shared_targets::SHARED_TARGETS_MAX;
 use crate::test_worlds::{Oracle, pillars, rooms, world};
 use engine_foundation::Vec3;
 use engine_foundation::handle::{Handle, HandleKind, Slots};
@@ -265,12 +267,78 @@ fn agents_share_the_ways_to_their_destination() {
     assert_eq!(agents.shared.len(), 0);
 }
 
+/// Sends 36 agents to each of nine points of a mesh on which a door opens and closes, half of
+/// them with costs of their own. Returns the hash of each update, and the largest numbers of shared
+/// destinations and of requests that wait.
+fn busy_crowd(threads: usize) -> (Vec<u64>, usize, u32) {
+    let (mut mesh, pool) = (rooms(3, 2), pool(threads));
+    let (mut agents, mut random) = (Agents::default(), Random::seed(5));
+    let mut all: Vec<Handle> = Vec::new();
+    while all.len() < 324 {
+        let settings = AgentSettings { radius: 0.2, ..AgentSettings::DEFAULT };
+        let at = any(&mesh, &mut random);
+        let agent = agents.add(mesh_id(), at, settings).unwrap();
+        if all.len() % 2 == 1 {
+            agents.set_area_cost(agent, DEFAULT_AREA, Some(2.0)).unwrap();
+        }
+        all.push(agent);
+    }
+    let targets: Vec<NearestPolygon> = (0..9).map(|_| any(&mesh, &mut random)).collect();
+    let door = near(&mesh, 20.0, 20.0).polygon;
+    let (mut hashes, mut shared, mut waiting) = (Vec::new(), 0, 0);
+    for update in 0..90 {
+        if update % 30 == 0 {
+            for (at, agent) in all.iter().enumerate() {
+                agents.set_destination(*agent, targets[(at + update) % 9]);
+            }
+        }
+        if update % 7 == 3 {
+            mesh.set_obstructed(door, update % 2 == 0);
+            mesh.update_hierarchy(&pool).unwrap();
+        }
+        agents.advance(mesh_id(), &mut mesh, 1.0 / 60.0, &pool).unwrap();
+        shared = shared.max(agents.shared.len());
+        waiting = waiting.max(agents.statistics.waiting);
+        let mut hash = 0u64;
+        let mut write = |number: u64| hash = hash.rotate_left(7).wrapping_mul(31) ^ number;
+        agents.slots.iter().for_each(|(_, agent)| agent.write_state(&mut write));
+        agents.write_shared(mesh_id(), &mut write);
+        hashes.push(hash);
+    }
+    (hashes, shared, waiting)
+}
+
 #[test]
 fn shared_ways_are_equal_on_any_number_of_threads() {
     let (_, _, one) = crowd(1, 100, 120);
+    let busy = busy_crowd(1);
+    assert!(busy.1 == SHARED_TARGETS_MAX && busy.2 > 0, "{} maps, {} wait", busy.1, busy.2);
     for threads in [2, 4, 8] {
         assert_eq!(crowd(threads, 100, 120).2, one, "{threads} threads");
+        assert_eq!(busy_crowd(threads), busy, "{threads} threads");
     }
+}
+
+#[test]
+fn agents_that_are_sent_again_are_answered_in_turn() {
+    let mesh = rooms(5, 2);
+    let (mut agents, mut random) = (Agents::default(), Random::seed(3));
+    let mut all: Vec<(Handle, NearestPolygon)> = Vec::new();
+    for _ in 0..2000 {
+        let at = any(&mesh, &mut random);
+        let agent = agents.add(mesh_id(), at, AgentSettings::DEFAULT).unwrap();
+        all.push((agent, any(&mesh, &mut random)));
+    }
+    let mut answered = std::collections::BTreeSet::new();
+    for _ in 0..200 {
+        for (agent, target) in &all {
+            agents.set_destination(*agent, *target);
+        }
+        agents.update(mesh_id(), &mesh, 0.0, &pool(1)).unwrap();
+        let rows = agents.slots.iter().filter(|(_, agent)| agent.request.is_none());
+        answered.extend(rows.map(|(handle, _)| handle.index()));
+    }
+    assert_eq!(answered.len(), all.len());
 }
 
 #[test]

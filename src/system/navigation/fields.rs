@@ -130,6 +130,12 @@ impl NavigationMesh {
         }
     }
 
+    /// Returns the name of a field that leads away from the targets of another one, if one does.
+    pub fn follower_of(&self, threats: &str) -> Option<&str> {
+        let leads_away = |at: &usize| self.field_threats(*at) == Some(threats);
+        (0..self.fields.len()).find(leads_away).map(|at| self.fields[at].name.as_str())
+    }
+
     /// Returns the names of the flow fields.
     pub fn field_names(&self) -> impl Iterator<Item = &str> {
         self.fields.iter().map(|field| field.name.as_str())

@@ -5,7 +5,7 @@
 
 use super::agent::{Agent, AgentState, Request};
 use super::agents::Agents;
-use super::detours::Held;
+use super::detours::Obstruction;
 use super::mesh::{NavigationMesh, NearestPolygon};
 use super::search::PolygonPath;
 use super::steering::Steering;
@@ -61,7 +61,7 @@ impl Agents {
             agent.destination = Some(agent.at);
             agent.request = None;
             agent.target = None;
-            agent.held = Held::default();
+            agent.obstruction = Obstruction::default();
             if !agent.ride.is_some_and(|ride| ride.is_crossing()) {
                 agent.ride = None;
             }

@@ -5,8 +5,8 @@
 //! Inside, cells are *nodes*: indices into arrays with a border of blocked cells around the grid,
 //! so that every neighbour of a cell exists.
 
-pub use super::grid_flow::FLOW_FIELDS_MAX;
 use super::grid_flow::FlowField;
+pub use super::grid_flow::{FLOW_FIELDS_MAX, GRID_TARGETS_MAX};
 use super::grid_path::{CellMark, DeadEnds};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;

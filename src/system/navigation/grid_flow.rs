@@ -6,6 +6,8 @@ use std::cmp::Reverse;
 
 /// Maximum number of flow fields of a grid.
 pub const FLOW_FIELDS_MAX: usize = 64;
+/// Maximum number of targets of a flow field of a grid.
+pub const GRID_TARGETS_MAX: usize = 65_536;
 /// Buckets of distances above which a heap is used instead.
 const BUCKETS_MAX: usize = 4096;
 /// Distance of blocked nodes: below that of all others, so that no way into them is shorter.
@@ -15,6 +17,7 @@ pub(super) const BLOCKED: f32 = -1.0;
 #[derive(Clone, Debug, Default)]
 pub(super) struct FlowField {
     name: String,
+    /// Cells in their order, each once.
     pub targets: Vec<u32>,
     /// Field from whose targets it leads away, and how much: a metre towards them costs as much as
     /// this many metres.
@@ -42,11 +45,11 @@ impl NavigationGrid {
             self.forget_followers(name);
             return true;
         }
-        self.set_field(FlowField {
-            name: name.to_string(),
-            targets: targets.to_vec(),
-            ..FlowField::default()
-        })
+        let mut targets = targets.to_vec();
+        targets.sort_unstable();
+        targets.dedup();
+        assert!(targets.len() <= GRID_TARGETS_MAX, "the caller has checked their number");
+        self.set_field(FlowField { name: name.to_string(), targets, ..FlowField::default() })
     }
 
     /// Has a flow field lead away from the targets of another one, which has targets of its own.
@@ -86,6 +89,12 @@ impl NavigationGrid {
         self.fields[field].threats.as_ref().map(|(threats, _)| threats.as_str())
     }
 
+    /// Returns the name of a field that leads away from the targets of another one, if one does.
+    pub fn follower_of(&self, threats: &str) -> Option<&str> {
+        let leads_away = |at: &usize| self.field_threats(*at) == Some(threats);
+        (0..self.fields.len()).find(leads_away).map(|at| self.fields[at].name.as_str())
+    }
+
     /// Returns the names of the flow fields.
     pub fn field_names(&self) -> impl Iterator<Item = &str> {
         self.fields.iter().map(|field| field.name.as_str())
@@ -104,7 +113,7 @@ impl NavigationGrid {
         let distances = &self.fields[field].distances;
         let node = self.node(cell);
         let distance = distances[node as usize];
-        let is_target = || self.fields[field].targets.contains(&cell);
+        let is_target = || self.fields[field].targets.binary_search(&cell).is_ok();
         if distance == 0.0 || distance == BLOCKED && is_target() {
             return Some((0.0, cell));
         }

@@ -36,10 +36,8 @@ impl NavigationGrid {
         changed.sort_unstable();
         changed.dedup();
         let mut known = std::mem::take(&mut self.fields[field]);
-        let mut targets: Vec<u32> = known.targets.iter().map(|cell| self.node(*cell)).collect();
-        targets.sort_unstable();
         for node in &changed {
-            let is_target = targets.binary_search(node).is_ok();
+            let is_target = known.targets.binary_search(&self.cell_of(*node)).is_ok();
             let distance = &mut known.distances[*node as usize];
             *distance = match (self.costs[*node as usize] > 0.0, is_target) {
                 (false, _) => BLOCKED,

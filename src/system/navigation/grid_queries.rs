@@ -9,22 +9,49 @@ impl NavigationGrid {
     /// distance.
     pub fn nearest_free(&self, column: i64, row: i64, reach: i64) -> Option<u32> {
         let mut best: Option<(f64, u32)> = None;
-        for ring in 0..=reach {
+        for ring in self.rings(column, row, reach) {
             if best.is_some_and(|(distance, _)| distance < self.least_of_ring(ring)) {
                 break;
             }
-            for (dx, dy) in ring_cells(ring) {
-                let (x, y) = (column.saturating_add(dx), row.saturating_add(dy));
+            self.each_of_ring(column, row, ring, |x, y| {
                 let Some(cell) = self.cell(x, y).filter(|cell| self.cost(*cell) > 0.0) else {
-                    continue;
+                    return;
                 };
                 let distance = self.apart((column, row), (x, y));
                 if best.is_none_or(|known| (distance, cell) < known) {
                     best = Some((distance, cell));
                 }
-            }
+            });
         }
         best.map(|(_, cell)| cell)
+    }
+
+    /// Returns the square rings around a cell that have cells of the grid.
+    fn rings(&self, column: i64, row: i64, reach: i64) -> std::ops::RangeInclusive<i64> {
+        let (columns, rows) = self.size();
+        let sides = [(column, columns as i64 - 1), (row, rows as i64 - 1)];
+        let nearest =
+            sides.map(|(at, last)| 0.max(0i64.saturating_sub(at)).max(at.saturating_sub(last)));
+        let farthest = sides.map(|(at, last)| at.max(last.saturating_sub(at)));
+        nearest[0].max(nearest[1])..=reach.min(farthest[0].max(farthest[1]))
+    }
+
+    /// Calls `each` with the columns and rows of the cells of the grid in a square ring.
+    fn each_of_ring(&self, column: i64, row: i64, ring: i64, mut each: impl FnMut(i64, i64)) {
+        let (columns, rows) = self.size();
+        let (left, right) = (column - ring, column + ring);
+        for y in (row - ring).max(0)..=(row + ring).min(rows as i64 - 1) {
+            if (y - row).abs() == ring {
+                let last = right.min(columns as i64 - 1);
+                (left.max(0)..=last).for_each(|x| each(x, y));
+                continue;
+            }
+            for x in [left, right] {
+                if (0..columns as i64).contains(&x) {
+                    each(x, y);
+                }
+            }
+        }
     }
 
     /// Returns the least squared distance of a ring of columns and rows.
@@ -142,15 +169,6 @@ fn round_axial(q: f64, r: f64) -> (i64, i64) {
     (whole_q as i64, whole_r as i64)
 }
 
-/// Iterates over the steps of a square ring around a cell.
-fn ring_cells(ring: i64) -> impl Iterator<Item = (i64, i64)> {
-    (-ring..=ring).flat_map(move |dy| {
-        let is_side = dy.abs() == ring;
-        let step = if is_side || ring == 0 { 1 } else { ring * 2 };
-        (-ring..=ring).step_by(step as usize).map(move |dx| (dx, dy))
-    })
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -182,6 +200,24 @@ mod tests {
             assert_eq!(grid.nearest_free(-50, 3, 40), None);
             assert_eq!(grid.nearest_free(i64::MIN, i64::MAX, 3), None);
         }
+    }
+
+    #[test]
+    fn no_cell_outside_of_the_grid_is_visited() {
+        let grid = NavigationGrid::new(20, 15, GridShape::Square8);
+        for (column, row, reach) in [(-2048, 5, 2048), (3, 4, 2048), (19, 14, 7), (-9, -9, 8)] {
+            let (mut cells, mut visited) = (std::collections::BTreeSet::new(), 0);
+            for ring in grid.rings(column, row, reach) {
+                grid.each_of_ring(column, row, ring, |x, y| {
+                    assert!(grid.cell(x, y).is_some() && cells.insert((x, y)), "{x} {y}");
+                    visited += 1;
+                });
+            }
+            let is_near = |x: i64, y: i64| (x - column).abs().max((y - row).abs()) <= reach;
+            let near = (0..15).flat_map(|y| (0..20).map(move |x| (x, y)));
+            assert_eq!(visited, near.filter(|(x, y)| is_near(*x, *y)).count());
+        }
+        assert!(grid.rings(-5000, 3, 2048).is_empty());
     }
 
     #[test]

@@ -2,18 +2,20 @@
 //! Finds polygons by position, and heights. Searches are in search.rs.
 
 use super::bake::{
-    AREAS_MAX, BakeSettings, BakeSource, HeightGrid, TILE_SIDE, TileLayout, TileMesh, bake_tile,
-    fan_height,
+    AREAS_MAX, BakeSettings, BakeSource, BakedTile, CompactField, HeightGrid, TILE_SIDE,
+    TileLayout, TileMesh, bake_tile, fan_height,
 };
+use super::baked_tiles::layout_of;
 use super::fields::Field;
 use super::hierarchy::Hierarchy;
 use super::jumps::{Jumps, NO_JUMP};
 use super::own_costs::View;
 use super::path_requests::PathRequests;
-use super::volumes::Volumes;
+use super::volumes::{FIELD_BYTES_MAX, Volumes};
 use engine_foundation::tasks::TaskPool;
 use engine_foundation::{Error, Vec2, Vec3, error};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// Maximum number of polygons of a mesh.
 pub const MESH_POLYGONS_MAX: usize = 1 << 24;
@@ -98,19 +100,6 @@ pub struct NavigationMesh {
     pub(super) fields: Vec<Field>,
 }
 
-/// Returns the tiles of triangles, which are sorted by them.
-pub(super) fn layout_of(
-    source: &mut BakeSource,
-    settings: BakeSettings,
-) -> Result<TileLayout, Error> {
-    let Some((low, high)) = source.bounds() else {
-        return Err(error!("there are no triangles to bake a navigation mesh from"));
-    };
-    let layout = TileLayout::new(settings, low, high).map_err(Error::new)?;
-    source.sort(&layout).map_err(Error::new)?;
-    Ok(layout)
-}
-
 /// Edge at the side of a tile.
 struct SideEdge {
     polygon: u32,
@@ -134,22 +123,34 @@ impl NavigationMesh {
         pool: &TaskPool,
     ) -> Result<NavigationMesh, Error> {
         let layout = layout_of(&mut source, settings)?;
-        let mut tiles: Vec<TileMesh> = vec![TileMesh::default(); layout.count()];
+        let mut tiles: Vec<(TileMesh, Option<CompactField>)> = Vec::new();
+        tiles.resize_with(layout.count(), Default::default);
         let (source_of, tiles_of) = (&source, &layout);
+        let field_bytes = AtomicUsize::new(0);
         pool.tasks(source_of.len())?.each_slice(
             pool.task("navigation"),
             &mut tiles,
             |first, piece| {
-                for (tile, mesh) in (first..).zip(piece) {
-                    if !source_of.triangles_of(tile).is_empty() {
-                        let baked = bake_tile(source_of, tiles_of, tile, &[]);
-                        *mesh = baked.map_err(|message| located(tiles_of, tile, &message))?.mesh;
+                for (tile, baked) in (first..).zip(piece) {
+                    if source_of.triangles_of(tile).is_empty() {
+                        continue;
                     }
+                    let BakedTile { mesh, field } = bake_tile(source_of, tiles_of, tile, &[])
+                        .map_err(|message| located(tiles_of, tile, &message))?;
+                    // Which ones are kept if there are too many does not change any mesh.
+                    let bytes = field.bytes();
+                    let before = field_bytes.fetch_add(bytes, Ordering::Relaxed);
+                    *baked = (mesh, (before + bytes <= FIELD_BYTES_MAX).then_some(field));
                 }
                 Ok(())
             },
         )?;
-        NavigationMesh::of_tiles(layout, source, tiles, pool)
+        let (meshes, fields): (Vec<_>, Vec<_>) = tiles.into_iter().unzip();
+        let mut mesh = NavigationMesh::of_tiles(layout, source, meshes, pool)?;
+        for (tile, field) in fields.into_iter().enumerate() {
+            mesh.volumes.keep_field(tile, field);
+        }
+        Ok(mesh)
     }
 
     /// Puts a mesh together from its tiles.

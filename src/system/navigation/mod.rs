@@ -56,6 +56,8 @@ mod waiting_slots;
 #[cfg(test)]
 mod agent_tests;
 #[cfg(test)]
+mod arrival_tests;
+#[cfg(test)]
 mod baked_tiles_tests;
 #[cfg(test)]
 mod crowd_scenes;

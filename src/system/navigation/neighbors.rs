@@ -56,7 +56,7 @@ pub(super) struct Other {
     pub stuck_seconds: f32,
     pub still_seconds: f32,
     pub swirl: f32,
-    blocked: f32,
+    slowed: f32,
     wanted: Vec2,
 }
 
@@ -91,7 +91,7 @@ impl Other {
             stuck_seconds: agent.stuck_seconds,
             still_seconds: agent.still_seconds,
             swirl: agent.swirl,
-            blocked: agent.blocked,
+            slowed: agent.slowed,
             wanted: agent.wanted,
         }
     }
@@ -134,7 +134,7 @@ impl Other {
         // Those ahead have the right of way. Where agents block each other, one of the two has it,
         // and the other makes way for the velocity that it would like to have.
         let has_way = self.has_way(other, comes_first);
-        let jam = self.blocked.max(other.blocked);
+        let jam = self.slowed.max(other.slowed);
         let urgency = self.urgency().max(other.urgency());
         let jam = jam.max(urgency);
         let way = JAM_WAY + (0.5 - JAM_WAY) * urgency;
@@ -146,7 +146,7 @@ impl Other {
         let assumed = match has_way {
             true => velocity,
             false => {
-                let intent = (other.blocked * INTENT).max(other.urgency());
+                let intent = (other.slowed * INTENT).max(other.urgency());
                 velocity + (other.wanted - velocity) * intent
             }
         };
@@ -310,7 +310,7 @@ mod tests {
         let at = |x: f32| NearestPolygon { polygon: 0, position: Vec3::new(x, 0.0, 0.0) };
         let other = |x: f32, settings: AgentSettings, heading: Vec2, blocked: f32| {
             let mut agent = Agent::new(mesh, at(x), settings);
-            (agent.desired, agent.wanted, agent.blocked) = (heading, heading, blocked);
+            (agent.desired, agent.wanted, agent.slowed) = (heading, heading, blocked);
             agent.state = AgentState::Moving;
             Other::of(&agent)
         };

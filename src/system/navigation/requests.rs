@@ -101,7 +101,8 @@ impl Agents {
                 agent.path = PolygonPath::default();
             }
             let is_moving = agent.state == AgentState::Moving;
-            let is_stuck = is_moving && agent.stuck_seconds > agent.repair_seconds;
+            let is_stuck =
+                is_moving && agent.stuck_seconds > agent.repair_seconds && !agent.gets_on();
             if is_stuck {
                 agent.repair_seconds += STUCK_SECONDS;
                 if agent.begin_detour(mesh) {
@@ -109,8 +110,9 @@ impl Agents {
                 }
             }
             let is_waiting = agent.state == AgentState::Waiting;
+            let is_astray = is_moving && agent.leader.is_none() && agent.is_astray();
             let is_asking = match agent.request {
-                None => is_waiting || is_outdated || is_stuck,
+                None => is_waiting || is_outdated || is_stuck || is_astray,
                 Some(request) => is_waiting && request.is_repair,
             };
             if is_asking {
@@ -167,6 +169,7 @@ impl Agents {
             for search in &mut lane.searches[..lane.answered] {
                 let agent = self.slots.at_mut(search.row as usize).expect("it was listed");
                 agent.request = None;
+                agent.is_aside = false;
                 std::mem::swap(&mut agent.path, &mut search.path);
                 agent.take_path(mesh);
             }

@@ -3,7 +3,7 @@
 //! those who ask later, until the mesh changes.
 
 use super::agent::Agent;
-use super::agents::Agents;
+use super::agents::{AGENTS_MAX, Agents};
 use super::bake::AREAS_MAX;
 use super::dijkstra_map::{DijkstraMap, Target};
 use super::mesh::{NavigationMesh, NearestPolygon};
@@ -20,6 +20,9 @@ const SHARING_AGENTS: usize = 8;
 const SEARCH_NODES: usize = 32;
 /// Maximum number of polygons of a mesh on which destinations are shared.
 const POLYGONS_MAX: usize = 1 << 16;
+/// Number of requests after which nobody waits for a destination that was not asked for since: all
+/// agents have asked for others.
+const STALE_REQUESTS: u64 = AGENTS_MAX as u64;
 /// Polygons after which a map is asked if it knows the ways of all who wait.
 const PART: usize = 128;
 
@@ -34,7 +37,8 @@ pub(super) struct SharedTarget {
     pub map: DijkstraMap,
     /// Number of requests when it was asked last.
     used: u64,
-    /// Polygons from which ways are asked for in this update.
+    /// Polygons from which ways are asked for in the last update of the mesh, and are not known
+    /// yet.
     wanted: Vec<u32>,
 }
 
@@ -50,6 +54,17 @@ pub(super) enum Answer {
 }
 
 impl SharedTarget {
+    /// Returns true if it is on a mesh, with the costs that the mesh has now.
+    fn is_of(&self, id: Handle, mesh: &NavigationMesh) -> bool {
+        self.mesh == id && same_costs(&self.costs, &mesh.costs)
+    }
+
+    /// Returns true if it can make room for another one: nobody asks for it, or waits for its ways.
+    fn makes_room(&self, requests: u64) -> bool {
+        let is_waited_for = !self.wanted.is_empty() && requests - self.used < STALE_REQUESTS;
+        self.used < requests && !is_waited_for
+    }
+
     /// Finds ways until all who wait can be answered, or the nodes are used up. Returns the number
     /// of nodes.
     fn advance(&mut self, mesh: &NavigationMesh, nodes: usize) -> usize {
@@ -65,8 +80,8 @@ impl SharedTarget {
     }
 }
 
-/// Returns the number of a destination: equal ones have the same.
-fn number(target: NearestPolygon) -> [u32; 4] {
+/// Returns the key of a destination: equal ones have the same.
+fn key(target: NearestPolygon) -> [u32; 4] {
     let [x, y, z] = target.position.to_array().map(f32::to_bits);
     [target.polygon, x, y, z]
 }
@@ -92,7 +107,8 @@ impl Agents {
         };
         let id = id.mesh;
         self.shared.retain(|shared| shared.mesh != id || shared.version == mesh.version);
-        self.shared.iter_mut().for_each(|shared| shared.wanted.clear());
+        let of_group = self.shared.iter_mut().filter(|shared| shared.is_of(id, mesh));
+        of_group.for_each(|shared| shared.wanted.clear());
         self.share_targets(id, mesh);
         for at in 0..self.queue.len() {
             let agent = self.slots.at(self.queue[at].1 as usize).expect("it was listed");
@@ -102,7 +118,8 @@ impl Agents {
                 self.shared[at].wanted.push(polygon);
             }
         }
-        let asked = self.shared.iter().filter(|shared| !shared.wanted.is_empty()).count();
+        let is_asked = |shared: &SharedTarget| shared.is_of(id, mesh) && !shared.wanted.is_empty();
+        let asked = self.shared.iter().filter(|shared| is_asked(shared)).count();
         if asked == 0 {
             return Ok(0);
         }
@@ -110,7 +127,7 @@ impl Agents {
         let before: usize = self.shared.iter().map(|shared| shared.map.visited).sum();
         let tasks = pool.tasks(asked * 250)?;
         tasks.each_slice(pool.task("navigation"), &mut self.shared, |_, piece| {
-            for shared in piece.iter_mut().filter(|shared| !shared.wanted.is_empty()) {
+            for shared in piece.iter_mut().filter(|shared| is_asked(shared)) {
                 shared.advance(mesh, nodes);
             }
             Ok(())
@@ -124,16 +141,17 @@ impl Agents {
         if self.queue.len() < SHARING_AGENTS || polygons > POLYGONS_MAX {
             return;
         }
-        let agent = |row: &u32| self.slots.at(*row as usize).expect("it was listed");
-        let mut targets: Vec<NearestPolygon> = self
-            .queue
-            .iter()
-            .map(|(_, row)| agent(row))
-            .filter(|agent| self.find_shared(mesh, agent).is_none())
-            .filter_map(|agent| agent.destination)
-            .collect();
-        targets.sort_by_key(|target| number(*target));
-        for same in targets.chunk_by(|a, b| number(*a) == number(*b)) {
+        let mut targets: Vec<NearestPolygon> = Vec::new();
+        for at in 0..self.queue.len() {
+            let agent = self.slots.at(self.queue[at].1 as usize).expect("it was listed");
+            match self.find_shared(mesh, agent) {
+                // It makes no room for those that come now.
+                Some(at) => self.shared[at].used = self.requests,
+                None => targets.extend(agent.destination),
+            }
+        }
+        targets.sort_by_key(|target| key(*target));
+        for same in targets.chunk_by(|a, b| key(*a) == key(*b)) {
             if same.len() < SHARING_AGENTS || same.len() * SEARCH_NODES < polygons {
                 continue;
             }
@@ -142,8 +160,9 @@ impl Agents {
                 true => DijkstraMap::default(),
                 // The one that nobody has asked for the longest time makes room.
                 false => {
-                    let oldest = (0..self.shared.len()).min_by_key(|at| self.shared[*at].used);
-                    match oldest.filter(|at| self.shared[*at].used < self.requests) {
+                    let is_free = |at: &usize| self.shared[*at].makes_room(self.requests);
+                    let free = (0..self.shared.len()).filter(is_free);
+                    match free.min_by_key(|at| self.shared[*at].used) {
                         Some(oldest) => self.shared.remove(oldest).map,
                         None => return,
                     }
@@ -164,12 +183,11 @@ impl Agents {
 
     /// Returns the shared destination of an agent.
     fn find_shared(&self, mesh: &NavigationMesh, agent: &Agent) -> Option<usize> {
-        let target = number(agent.destination?);
+        let target = key(agent.destination?);
         self.shared.iter().position(|shared| {
-            shared.mesh == agent.mesh
-                && number(shared.target) == target
+            shared.is_of(agent.mesh, mesh)
+                && key(shared.target) == target
                 && shared.version == mesh.version
-                && same_costs(&shared.costs, &mesh.costs)
         })
     }
 
@@ -195,12 +213,14 @@ impl Agents {
 
     /// Calls `write` with the numbers that make up the state of the shared destinations on a mesh.
     pub fn write_shared(&self, mesh: Handle, mut write: impl FnMut(u64)) {
+        write(self.requests);
         for shared in self.shared.iter().filter(|shared| shared.mesh == mesh) {
-            let [polygon, x, y, z] = number(shared.target).map(u64::from);
+            let [polygon, x, y, z] = key(shared.target).map(u64::from);
             write(polygon << 32 | x);
             write(y << 32 | z);
             write((shared.map.visited as u64) << 32 | u64::from(shared.version));
             write(shared.used);
+            write(shared.wanted.len() as u64);
             shared.costs.iter().for_each(|cost| write(u64::from(cost.to_bits())));
         }
     }

@@ -40,6 +40,7 @@ const MEET_DISTANCE: f32 = 3.0;
 /// Cosine of the angle to another above which it is in front.
 const AHEAD: f32 = 0.1;
 const STRAIGHT_AHEAD: f32 = 0.8;
+const BEHIND: f32 = 0.5;
 /// Gap within which an agent waits behind another, in radii.
 const LINE_RADII: f32 = 0.75;
 /// Seconds in which an agent closes the gap to one in front of it.
@@ -82,6 +83,10 @@ pub(super) struct Steering {
     pub is_last_corner: bool,
     /// True if it touches an agent that has arrived at the same destination.
     pub touches_arrived: bool,
+    /// True if another agent near it has the same destination.
+    pub is_contested: bool,
+    /// True if another agent that walks is right in front of it.
+    pub is_behind: bool,
     /// Shortest time without progress of those for whom it waits.
     pub line_seconds: f32,
     /// Angle by which it keeps to the right.
@@ -97,6 +102,8 @@ impl Default for Steering {
             push: Vec2::ZERO,
             is_last_corner: false,
             touches_arrived: false,
+            is_contested: false,
+            is_behind: false,
             line_seconds: f32::MAX,
             swirl: 0.0,
         }
@@ -111,6 +118,8 @@ struct Surroundings {
     free_speed: f32,
     line_seconds: f32,
     touches_arrived: bool,
+    is_contested: bool,
+    is_behind: bool,
     /// Largest angle of those in front of it, in the same direction.
     swirl: f32,
 }
@@ -129,6 +138,8 @@ impl Surroundings {
             free_speed: f32::MAX,
             line_seconds: f32::MAX,
             touches_arrived: false,
+            is_contested: false,
+            is_behind: false,
             swirl: 0.0,
         };
         let heading = desired.normalize_or_zero();
@@ -146,8 +157,9 @@ impl Surroundings {
                 // It is served at the start of the link, and this one has its turn after it.
                 found.line_seconds = 0.0;
             }
+            let is_same = other.target.distance(end) <= radius + other.body.radius;
+            found.is_contested |= is_same;
             if other.heading == Vec2::ZERO {
-                let is_same = other.target.distance(end) <= radius + other.body.radius;
                 let is_settled = matches!(other.state, AgentState::Arrived | AgentState::Idle);
                 found.touches_arrived |= is_same && is_settled && gap <= radius * TOUCH_RADII;
                 continue;
@@ -155,6 +167,7 @@ impl Surroundings {
             if ahead <= AHEAD {
                 continue;
             }
+            found.is_behind |= ahead > BEHIND && gap < radius * LINE_RADII;
             let together = other.heading.dot(heading);
             // At a passage, they take turns instead.
             let is_regulated = own.line != 0 || other.is_holding;
@@ -184,7 +197,7 @@ impl Surroundings {
     /// sides turn around the middle instead of waiting for each other, and those behind them, too.
     fn angle(&self, agent: &Agent) -> f32 {
         let own = match self.opposing > 0.0 {
-            true => (self.opposing * MEET_ANGLE).max(KEEP_RIGHT * agent.blocked),
+            true => (self.opposing * MEET_ANGLE).max(KEEP_RIGHT * agent.slowed),
             false => 0.0,
         };
         own.max(self.swirl * FOLLOW_SWIRL).min(KEEP_RIGHT)
@@ -215,7 +228,7 @@ pub(super) fn steer(
         return Steering { is_last_corner, ..Steering::default() };
     }
     let around = Surroundings::new(agent, at, desired, near, &snapshot.others);
-    let turn = if agent.held.detour.is_some() { Turn::Free } else { agent.turn };
+    let turn = if agent.obstruction.detour.is_some() { Turn::Free } else { agent.turn };
     let (wanted, line_seconds) = match turn {
         Turn::Free => (adapted(mesh, agent, &around, desired), around.line_seconds),
         Turn::Hold(seconds) => (held(agent, desired), around.line_seconds.min(seconds)),
@@ -230,16 +243,17 @@ pub(super) fn steer(
     let walls = push_walls(mesh, agent, wanted, &mut planes);
     let (count, push) = push_others(agent, (snapshot, at), near, step, (&mut planes, walls));
     let velocity = solve(&planes[..count], walls, agent.settings.speed, wanted);
-    let (touches_arrived, swirl) = (around.touches_arrived, around.angle(agent));
     Steering {
         desired,
         wanted,
         velocity,
         push,
         is_last_corner,
-        touches_arrived,
+        touches_arrived: around.touches_arrived,
+        is_contested: around.is_contested,
+        is_behind: around.is_behind,
         line_seconds,
-        swirl,
+        swirl: around.angle(agent),
     }
 }
 
@@ -285,7 +299,7 @@ fn push_others(
         }
         let horizon = match own.is_companion(other) {
             true => GROUP_HORIZON,
-            false => HORIZON + (JAM_HORIZON - HORIZON) * agent.blocked,
+            false => HORIZON + (JAM_HORIZON - HORIZON) * agent.slowed,
         };
         let body = Body { velocity, ..other.body };
         planes[count] = avoid(own.body, body, horizon, share, OVERLAP_SECONDS.max(step));

@@ -125,6 +125,29 @@ fn random_changes_give_the_same_mesh_on_any_number_of_threads() {
 }
 
 #[test]
+fn the_first_obstacle_is_carved_from_open_ground_of_the_bake() {
+    let (mut mesh, pool) = (floor(1), TaskPool::new(Some(1)));
+    // Nothing is left to make cells of: whoever tried would find no ground.
+    let triangles = vec![[0, 1, 2]];
+    let far = [Vec3::new(0.0, 0.0, -9.0), Vec3::new(1.0, 0.0, -9.0), Vec3::new(0.0, 1.0, -9.0)];
+    let mut nothing = BakeSource::new(far.to_vec(), triangles).unwrap();
+    nothing.sort(&mesh.layout).unwrap();
+    let kept = std::mem::replace(&mut mesh.source, std::sync::Arc::new(nothing));
+    (0..mesh.tile_meshes.len()).for_each(|tile| {
+        mesh.volumes.waiting.insert(tile);
+    });
+    mesh.add_volume(cylinder(15.0, 15.0, 1.5), 0).unwrap();
+    rebuild(&mut mesh, &pool);
+    mesh.source = kept;
+    let mut other = floor(1);
+    (0..other.tile_meshes.len()).for_each(|tile| assert!(other.volumes.take_field(tile).is_some()));
+    other.add_volume(cylinder(15.0, 15.0, 1.5), 0).unwrap();
+    rebuild(&mut other, &pool);
+    assert!(polygons(&mesh) == polygons(&other));
+    assert!(mesh.nearest(Vec3::new(15.0, 15.0, 1.0), 1.0, 1.0).is_none());
+}
+
+#[test]
 fn paths_avoid_expensive_areas() {
     let (mut mesh, pool) = (floor(1), TaskPool::new(Some(1)));
     mesh.add_volume(wall([12.0, 6.0], [18.0, 24.0]), 5).unwrap();

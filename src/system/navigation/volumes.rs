@@ -12,7 +12,7 @@ use std::collections::{BTreeMap, BTreeSet};
 /// Maximum number of volumes of a mesh.
 pub const VOLUMES_MAX: usize = 4096;
 /// Memory of the open spans that a mesh keeps, in bytes.
-const FIELD_BYTES_MAX: usize = 64 << 20;
+pub(super) const FIELD_BYTES_MAX: usize = 64 << 20;
 /// Maximum number of points around which a convex volume is made.
 pub const CONVEX_POINTS_MAX: usize = 256;
 /// Least width of the ground of an area, in cells: wherever it is, it covers the middle of a cell,
@@ -31,28 +31,34 @@ pub(super) struct Volumes {
     pub waiting: BTreeSet<usize>,
     /// Tiles that are being built.
     pub batch: Option<Batch>,
-    /// Open spans of the tiles that were built again last, and their memory.
-    fields: BTreeMap<usize, CompactField>,
+    /// Open spans of tiles, from the bake or from when they were built again, each with a number
+    /// that is larger the later they were kept; and their memory.
+    fields: BTreeMap<usize, (u64, CompactField)>,
+    kept: u64,
     field_bytes: usize,
 }
 
 impl Volumes {
     /// Takes the open spans of a tile, if they are kept.
     pub fn take_field(&mut self, tile: usize) -> Option<CompactField> {
-        let field = self.fields.remove(&tile)?;
+        let (_, field) = self.fields.remove(&tile)?;
         self.field_bytes -= field.bytes();
         Some(field)
     }
 
-    /// Keeps the open spans of a tile, instead of those of all others if the memory is used up.
+    /// Keeps the open spans of a tile, instead of those that are the oldest if the memory is used
+    /// up.
     pub fn keep_field(&mut self, tile: usize, field: Option<CompactField>) {
         let Some(field) = field.filter(|field| field.bytes() <= FIELD_BYTES_MAX) else { return };
-        if self.field_bytes + field.bytes() > FIELD_BYTES_MAX {
-            self.fields.clear();
-            self.field_bytes = 0;
+        self.take_field(tile);
+        while self.field_bytes + field.bytes() > FIELD_BYTES_MAX {
+            let oldest = self.fields.iter().min_by_key(|(_, (kept, _))| *kept);
+            let oldest = *oldest.expect("without any, there is room").0;
+            self.take_field(oldest);
         }
         self.field_bytes += field.bytes();
-        self.fields.insert(tile, field);
+        self.kept += 1;
+        self.fields.insert(tile, (self.kept, field));
     }
 
     pub fn write_state(&self, write: &mut dyn FnMut(u64)) {

@@ -236,13 +236,6 @@ M.calls = {
       NavigationGrid.destroy))
     error(tostring(size) .. "; " .. tostring(count), 0)
   end,
-  ["NavigationGrid.set_targets"] = function()
-    local grid = NavigationGrid.create(1, 1)
-    local set = function(name) NavigationGrid.set_targets(grid, name, { 1, 1 }) end
-    local _, problem = pcall(distinct(65, set))
-    NavigationGrid.destroy(grid)
-    error(problem, 0)
-  end,
   ["NavigationMesh.add_box"] = filled(4097, function()
     return NavigationMesh.add_box(fixtures.get("NavigationMesh"), 0, Vector3(99, 0, 0),
       Vector3(1, 1, 1))

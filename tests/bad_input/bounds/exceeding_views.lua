@@ -58,6 +58,17 @@ M["NavigationMesh.create_platform"] = function()
   fill(fixtures.new_platform, NavigationMesh.destroy)
 end
 
+M["NavigationGrid.set_targets"] = function()
+  local grid, many = NavigationGrid.create(1, 1), {}
+  for i = 1, 65537 * 2 do many[i] = 1 end
+  local _, targets = pcall(NavigationGrid.set_targets, grid, "many", many)
+  local _, fields = pcall(function()
+    for i = 1, 65 do NavigationGrid.set_targets(grid, "walk" .. i, { 1, 1 }) end
+  end)
+  NavigationGrid.destroy(grid)
+  error(tostring(targets) .. "; " .. tostring(fields), 0)
+end
+
 M["NavigationMesh.set_targets"] = function()
   local mesh, many = fixtures.get("NavigationMesh"), {}
   for i = 1, 1025 * 3 do many[i] = 0 end

@@ -115,12 +115,20 @@ pub(super) fn factor(factor: Option<f64>) -> Result<f32, Error> {
     Ok(factor as f32)
 }
 
-/// Checks that a field can be fled from. `threats_of` is the field that it leads away from.
+/// Checks that a field can lead away from another one. `threats_of` is the field that this one
+/// leads away from, and `follower` one that leads away from the first.
 pub(super) fn check_threats(
     name: &str,
     threats: &str,
     threats_of: Option<&str>,
+    follower: Option<&str>,
 ) -> Result<(), Error> {
+    if let Some(follower) = follower {
+        return Err(error!(
+            "argument #2 'name': the field '{follower}' leads away from the targets of '{name}', \
+             which must keep them: use another name, or remove '{follower}' first"
+        ));
+    }
     if name == threats || threats_of.is_some() {
         return Err(error!(
             "argument #3 'threats': '{threats}' is no field with targets of its own"
@@ -139,8 +147,9 @@ fn set_flee(
     let rate = factor(rate)?;
     let mesh = of_mut(engine, mesh);
     let field = find_field(mesh, &threats, "#3 'threats'")?;
-    check_threats(name.as_str(), threats.as_str(), mesh.field_threats(field))?;
-    match mesh.set_flee(name.as_str(), threats.as_str(), rate) {
+    let (name, threats) = (name.as_str(), threats.as_str());
+    check_threats(name, threats, mesh.field_threats(field), mesh.follower_of(name))?;
+    match mesh.set_flee(name, threats, rate) {
         true => Ok(()),
         false => Err(too_many_fields()),
     }

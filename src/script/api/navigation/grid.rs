@@ -10,7 +10,8 @@ use crate::return_value::{ManyResults, WholeNumber};
 use crate::value::ScriptValue;
 use engine_foundation::{Error, Vec3, error, suggest};
 use engine_navigation::grid::{
-    CELL_COST_MAX, CELL_COST_MIN, FLOW_FIELDS_MAX, GRID_SIZE_MAX, GridShape, NavigationGrid,
+    CELL_COST_MAX, CELL_COST_MIN, FLOW_FIELDS_MAX, GRID_SIZE_MAX, GRID_TARGETS_MAX, GridShape,
+    NavigationGrid,
 };
 use engine_navigation::{GRIDS_MAX, NavigationGridId};
 use engine_runtime::Engine;
@@ -127,7 +128,8 @@ NavigationGrid.destroy(grid)"#,
             &[GRID_ARG, FIELD_ARG, THREATS_ARG, FACTOR_ARG],
             "Creates a flow field that leads away from the targets of another one, around corners \
              and past the threats if that is worth it, or changes it. It follows the targets of \
-             the other field. `set_targets` with { } removes it.",
+             the other field, and is computed as a whole after each change of a cell. \
+             `set_targets` with { } removes it.",
         ),
         func(
             "flow",
@@ -309,6 +311,13 @@ fn set_targets(
     if !targets.len().is_multiple_of(2) {
         return Err(error!("argument #3 'targets' needs a column and a row for each target"));
     }
+    if targets.len() / 2 > GRID_TARGETS_MAX {
+        return Err(error!(
+            "argument #3 'targets' must have at most {GRID_TARGETS_MAX} targets \
+             (GRID_TARGETS_MAX), got {}",
+            targets.len() / 2
+        ));
+    }
     let whole = |number: f64| {
         let whole = number as i64;
         let is_whole = whole as f64 == number;
@@ -343,8 +352,9 @@ fn set_flee(
     let factor = fields::factor(factor)?;
     let grid = of(engine, grid);
     let field = find_field(grid, &threats, "#3 'threats'")?;
-    check_threats(name.as_str(), threats.as_str(), grid.field_threats(field))?;
-    match grid.set_flee(name.as_str(), threats.as_str(), factor) {
+    let (name, threats) = (name.as_str(), threats.as_str());
+    check_threats(name, threats, grid.field_threats(field), grid.follower_of(name))?;
+    match grid.set_flee(name, threats, factor) {
         true => Ok(()),
         false => Err(too_many_fields()),
     }
