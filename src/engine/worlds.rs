@@ -3,6 +3,7 @@
 
 use super::navigation::Navigation;
 use super::{FlowGraphs, RenderScenes};
+use engine_foundation::deterministic_math::tan_f64;
 use engine_foundation::{Error, Handle, HandleKind, Mat4, Slots, Vec3, error};
 use engine_particles::Particles;
 use engine_sound::SoundSystem;
@@ -50,7 +51,7 @@ pub struct Worlds {
     pub shading: ShadingEnvironments,
     pub cameras: Slots<Camera>,
     main_camera: Option<CameraId>,
-    /// Memory for the positions of the cameras that show a world.
+    /// Memory for the cameras that show a world.
     pub(super) viewers: Vec<Viewer>,
     /// Debug lines and debug texts.
     pub lines: DebugLines,
@@ -211,7 +212,7 @@ impl Worlds {
     }
 }
 
-/// Height of a picture, for cameras that show a number of its units per metre.
+/// Height in pixels of the picture of cameras that show a number of pixels per metre.
 const PICTURE_HEIGHT: f32 = 1080.0;
 
 /// Returns the position and the lens of a camera, for levels of detail.
@@ -220,7 +221,10 @@ fn viewer(camera: &Camera) -> Viewer {
         (Projection::Perspective, Some([_, _, bottom, top]), _) => {
             Lens::Perspective((top - bottom).abs() / (2.0 * camera.near))
         }
-        (Projection::Perspective, None, _) => Lens::Perspective((camera.vertical_fov / 2.0).tan()),
+        // Levels of detail are part of the state that is equal on every machine.
+        (Projection::Perspective, None, _) => {
+            Lens::Perspective(tan_f64(f64::from(camera.vertical_fov) / 2.0) as f32)
+        }
         (_, _, OrthographicView::Edges([_, _, bottom, top])) => {
             Lens::Orthographic((top - bottom).abs() / 2.0)
         }
@@ -230,4 +234,34 @@ fn viewer(camera: &Camera) -> Viewer {
         }
     };
     Viewer { position: camera.pose.w_axis.truncate(), lens }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lenses_are_those_of_the_projections() {
+        let lens = |camera: Camera| viewer(&camera).lens;
+        let perspective = Camera { vertical_fov: 1.3, ..Camera::DEFAULT };
+        // The tangent of the mathematical library that is equal on every machine.
+        let half = tan_f64(f64::from(1.3_f32) / 2.0) as f32;
+        assert_eq!(lens(perspective), Lens::Perspective(half));
+        assert!((half - 0.76).abs() < 1e-3);
+        let frustum = Some([-0.25, 0.25, -0.125, 0.375]);
+        let frustum = Camera { frustum, near: 0.5, ..perspective };
+        assert_eq!(lens(frustum), Lens::Perspective(0.5));
+        let orthographic = |orthographic: OrthographicView| Camera {
+            projection: Projection::Orthographic,
+            orthographic,
+            ..Camera::DEFAULT
+        };
+        for (view, half) in [
+            (OrthographicView::Edges([-9.0, 9.0, -1.0, 4.0]), 2.5),
+            (OrthographicView::Height(8.0), 4.0),
+            (OrthographicView::Scale(108.0), 5.0),
+        ] {
+            assert_eq!(lens(orthographic(view)), Lens::Orthographic(half));
+        }
+    }
 }

@@ -4,6 +4,9 @@ use super::scene::DrawTransform;
 
 /// Maximum number of matrices for which a cleared list always keeps memory.
 const MATRICES_KEPT: usize = 4096;
+/// Number of frames whose largest number of matrices decides how much memory is kept, so that
+/// frames without changed poses free nothing.
+const FRAMES_KEPT: u32 = 60;
 
 /// The matrices of a frame's palettes. Their memory is used again without being cleared.
 #[derive(Clone, Debug, Default)]
@@ -11,6 +14,9 @@ pub struct Palettes {
     /// Those beyond `count` are of earlier frames.
     matrices: Vec<DrawTransform>,
     count: usize,
+    /// Largest `count` of the last `frames` frames.
+    peak: usize,
+    frames: u32,
 }
 
 impl Palettes {
@@ -29,12 +35,17 @@ impl Palettes {
         (first, &mut self.matrices[first..self.count])
     }
 
-    /// Removes all matrices, and keeps memory for twice as many as there were.
+    /// Removes all matrices. After some frames, memory for twice the largest number of them is kept.
     pub(super) fn clear(&mut self) {
-        let kept = (2 * self.count).max(MATRICES_KEPT);
-        self.matrices.truncate(kept);
-        self.matrices.shrink_to(kept);
+        self.peak = self.peak.max(self.count);
         self.count = 0;
+        self.frames += 1;
+        if self.frames >= FRAMES_KEPT {
+            let kept = (2 * self.peak).max(MATRICES_KEPT);
+            self.matrices.truncate(kept);
+            self.matrices.shrink_to(kept);
+            (self.peak, self.frames) = (0, 0);
+        }
     }
 }
 
@@ -42,13 +53,28 @@ impl Palettes {
 mod tests {
     use super::*;
 
+    fn frame(palettes: &mut Palettes, count: usize) {
+        assert_eq!(palettes.reserve(count).0, 0);
+        assert_eq!(palettes.matrices().len(), count);
+        palettes.clear();
+    }
+
     #[test]
-    fn palettes_keep_memory_for_twice_as_many_matrices() {
+    fn frames_without_palettes_free_no_memory() {
         let mut palettes = Palettes::default();
-        for count in [100_000, 100_000, 20_000, 10] {
-            assert_eq!(palettes.reserve(count).0, 0);
-            assert_eq!(palettes.matrices().len(), count);
-            palettes.clear();
+        frame(&mut palettes, 50_000);
+        let memory = palettes.matrices.as_ptr();
+        for round in 0..5 * FRAMES_KEPT {
+            frame(&mut palettes, if round % 20 == 0 { 50_000 } else { 0 });
+            assert_eq!((palettes.matrices.as_ptr(), palettes.matrices.len()), (memory, 50_000));
+        }
+    }
+
+    #[test]
+    fn memory_of_earlier_peaks_is_freed() {
+        let mut palettes = Palettes::default();
+        for count in [100_000, 20_000, 10] {
+            (0..2 * FRAMES_KEPT).for_each(|_| frame(&mut palettes, count));
             let kept = palettes.matrices.capacity();
             assert!(kept <= (2 * count).max(MATRICES_KEPT) && kept >= count, "{count}: {kept}");
         }

@@ -175,7 +175,8 @@ fn states_without_length_or_weights_are_reported() {
                    { clip = \"Nod\" weight = \"1 - 1\" } ] } } } ]";
     let (code, output) = check("no-weights", machine);
     assert_eq!(code, Some(1), "{output}");
-    let wanted = "hero.state_machine:3: state 'a': all its weights are 0: nothing would be shown";
+    let wanted = "hero.state_machine:3: state 'a': its weights are all 0 or less: give one of them \
+                  a weight above 0";
     assert!(output.contains(wanted), "{output}");
     let machine = "skeleton = \"column\"\nlayers = [ { states = {\n\
                    a = { clip = \"Bow\" speed = \"2 / 0\" } } } ]";
@@ -203,4 +204,10 @@ fn bones_of_levels_of_detail_are_checked() {
         assert_eq!(code, Some(1), "{output}");
         assert!(output.contains(wanted), "{output}");
     }
+    let dot =
+        r#"{"asset":{"version":"2.0"},"scene":0,"scenes":[{"nodes":[0]}],"nodes":[{"name":"A"}]}"#;
+    let unit = "components = { animation = { model = \"dot\" lod_size = 0.1 } }";
+    let (code, output) = run_check("lod-dot", &[MAIN, ("dot.gltf", dot), ("hero.unit", unit)]);
+    assert_eq!(code, Some(1), "{output}");
+    assert!(output.contains("'lod_size' needs a model with a size, and 'dot' has"), "{output}");
 }

@@ -41,14 +41,31 @@ impl Clip {
 
     /// Returns this clip of a skeleton as one of some of its bones. `bones` has the index of each
     /// bone of `part` in the whole skeleton. Weights of morph targets are left out. Returns `None`
-    /// if the clip moves none of the bones, or if it is streamed.
-    pub fn of_bones(&self, whole: &Skeleton, part: &Skeleton, bones: &[u16]) -> Option<Clip> {
+    /// if the clip moves none of the bones.
+    ///
+    /// # Errors
+    /// Returns an error if the clip is streamed or of another skeleton, or cannot be encoded.
+    pub fn of_bones(
+        &self,
+        whole: &Skeleton,
+        part: &Skeleton,
+        bones: &[u16],
+    ) -> Result<Option<Clip>, Error> {
         if self.chunks.is_some() || self.bone_count() != whole.bone_count() {
-            return None;
+            return Err(error!("a clip is streamed, or of another skeleton"));
+        }
+        let constants = self.constants.tracks.iter().map(|track| (track.property, track.bone));
+        let keyframes = self.keyframes.tracks.iter().map(|track| (track.property, track.bone));
+        let own = self.tracks.iter().map(|track| (track.property, track.bone));
+        let moves = |(property, bone): (TrackProperty, u16)| {
+            property != TrackProperty::Weight && bones.binary_search(&bone).is_ok()
+        };
+        if !constants.chain(keyframes).chain(own).any(moves) {
+            return Ok(None);
         }
         let map = bones.iter().copied().zip(0..).collect();
         let retarget = Retarget::new(self, (whole, part), 1.0, map);
-        Retarget { has_weights: false, ..retarget }.clip().ok()
+        Retarget { has_weights: false, ..retarget }.clip().map(Some)
     }
 }
 
@@ -378,5 +395,37 @@ mod tests {
         assert_eq!(message, "the clip has 2 bones, and its skeleton 1");
         let message = refusal(&theirs, &rig(&["root", "hips"], 1e9, 0.0));
         assert!(message.contains("differ too much in size"), "{message}");
+    }
+
+    #[test]
+    fn clips_of_some_bones_move_like_the_whole_clip() {
+        let whole = rig(&["root", "hips", "spine", "head"], 1.0, 0.2);
+        let mut moves = source(4);
+        // The head does not move, and a morph target has the number of the first bone.
+        moves.tracks.retain(|track| track.bone != 3);
+        moves.tracks.push(SourceTrack {
+            bone: 0,
+            property: TrackProperty::Weight,
+            interpolation: SourceInterpolation::Linear,
+            times: vec![0.0, 1.0],
+            values: vec![[0.0; 4], [1.0; 4]],
+        });
+        let clip = compile(&moves, &whole, &ClipSettings::DEFAULT).unwrap().clip;
+        let part = whole.part(&[0, 1]);
+        let few = clip.of_bones(&whole, &part, &[0, 1]).unwrap().unwrap();
+        for time in [0.0, 0.7, 2.9] {
+            let (all, some) = (pose(&clip, &whole, time), pose(&few, &part, time));
+            for bone in 0..2 {
+                let (all, some) = (all.transform(bone), some.transform(bone));
+                assert!(all.position.distance(some.position) < 1e-4, "{time}: {all:?} {some:?}");
+                assert!(all.rotation.dot(some.rotation).abs() > 0.99999, "{time}");
+            }
+        }
+        // Only the morph target and bones that are not in the part.
+        moves.tracks.retain(|track| track.bone == 2 || track.property == TrackProperty::Weight);
+        let clip = compile(&moves, &whole, &ClipSettings::DEFAULT).unwrap().clip;
+        assert!(clip.of_bones(&whole, &part, &[0, 1]).unwrap().is_none());
+        let other = rig(&["root"], 1.0, 0.0);
+        assert!(clip.of_bones(&other, &other, &[0]).is_err(), "another skeleton");
     }
 }

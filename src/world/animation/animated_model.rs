@@ -14,7 +14,7 @@ use engine_foundation::hash::murmur64a;
 use engine_foundation::suggest::hint;
 use engine_foundation::{Error, Vec3, error};
 use engine_models::Model;
-use engine_models::data::SkinData;
+use engine_models::data::{ModelData, SkinData};
 use engine_models::sprite_skeleton::SpriteSkeletonData;
 use std::sync::Arc;
 
@@ -25,7 +25,7 @@ pub struct AnimatedModel {
     pub skeleton: Skeleton,
     /// Pose of the nodes as in the model.
     pub rest: Pose,
-    /// Longest side of the box around the bones in that pose, in metres.
+    /// Longest side of the box around the model in that pose, in metres.
     pub extent: f32,
     /// Pose below the clips that are differences.
     pub no_difference: Pose,
@@ -88,14 +88,32 @@ impl NamedClip {
     }
 }
 
-/// Returns the longest side of the box around the bones of a pose.
-fn extent_of(skeleton: &Skeleton, pose: &Pose) -> f32 {
+/// Returns the longest side of the box around the joints of all skins and the meshes without skins
+/// in a pose; around all bones if there are neither. Cameras, lights and empty nodes have no size.
+fn extent_of(skeleton: &Skeleton, pose: &Pose, data: &ModelData) -> f32 {
     let mut matrices = Vec::new();
     model_matrices(skeleton, pose, &mut matrices);
-    let positions = matrices.iter().map(|it| Vec3::from_array(it.transform_point([0.0; 3])));
-    let (least, most) = positions
-        .fold((Vec3::INFINITY, Vec3::NEG_INFINITY), |(least, most), position| {
-            (least.min(position), most.max(position))
+    let place = |bone: usize, point: [f32; 3]| {
+        matrices.get(bone).map(|matrix| Vec3::from_array(matrix.transform_point(point)))
+    };
+    let joints = data.skins.iter().flat_map(|skin| &skin.joints);
+    let joints = joints.filter_map(|joint| place(*joint as usize, [0.0; 3]));
+    let meshes = data.nodes.iter().enumerate().filter(|(_, node)| node.skin.is_none());
+    let corners =
+        meshes.filter_map(|(bone, node)| Some((bone, data.meshes.get(node.mesh? as usize)?)));
+    let corners = corners.flat_map(|(bone, mesh)| {
+        let sides = [mesh.bounds.min, mesh.bounds.max];
+        let corner =
+            move |index: usize| [sides[index & 1].x, sides[index >> 1 & 1].y, sides[index >> 2].z];
+        (0..8).filter_map(move |index| place(bone, corner(index)))
+    });
+    let mut points: Vec<Vec3> = joints.chain(corners).collect();
+    if points.is_empty() {
+        points = (0..matrices.len()).filter_map(|bone| place(bone, [0.0; 3])).collect();
+    }
+    let (least, most) =
+        points.iter().fold((Vec3::INFINITY, Vec3::NEG_INFINITY), |(least, most), position| {
+            (least.min(*position), most.max(*position))
         });
     (most - least).max_element()
 }
@@ -130,7 +148,7 @@ impl AnimatedModel {
         let rest = Pose::rest(&skeleton);
         Ok(AnimatedModel {
             name: model.name.clone(),
-            extent: extent_of(&skeleton, &rest),
+            extent: extent_of(&skeleton, &rest, &model.data),
             rest,
             no_difference: additive_rest(&skeleton),
             skeleton,
@@ -200,5 +218,54 @@ impl Skin {
             name: data.name.clone(),
             joints: joints.map(|(index, joint)| (*joint as u16, bind(index))).collect(),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::node;
+    use super::*;
+    use engine_frame_packet::mesh::MeshBounds;
+    use engine_models::data::MeshData;
+
+    /// Returns the extent of a model with a mesh of 2 by 4 by 1 metres, and a camera far away.
+    fn extent(has_skin: bool, mesh: Option<u32>) -> f32 {
+        let mut data = ModelData {
+            nodes: vec![node("mill", None), node("wing", Some(0)), node("camera", None)],
+            ..ModelData::default()
+        };
+        data.nodes[1].position = [0.0, 0.0, 3.0];
+        data.nodes[1].scale = [1.0, 2.0, 1.0];
+        data.nodes[1].mesh = mesh;
+        data.nodes[2].position = [0.0, -100.0, 0.0];
+        let (min, max) = (Vec3::new(-1.0, -1.0, 0.0), Vec3::new(1.0, 3.0, 1.0));
+        let bounds = MeshBounds { min, max, center: Vec3::ZERO, radius: 4.0 };
+        data.meshes.push(MeshData {
+            name: "wing".to_string(),
+            vertices: Vec::new(),
+            indices: Vec::new(),
+            parts: Vec::new(),
+            surfaces: Vec::new(),
+            bounds,
+            joints: Vec::new(),
+            weights: Vec::new(),
+            targets: Vec::new(),
+            target_names: Vec::new(),
+            target_weights: Vec::new(),
+        });
+        if has_skin {
+            let (name, joints) = ("skin".to_string(), vec![0, 1]);
+            data.skins.push(SkinData { name, joints, inverse_bind: Vec::new() });
+        }
+        let (name, meshes, materials) = ("mill".to_string(), vec![], vec![]);
+        AnimatedModel::read(&Model { name, data, meshes, materials }).unwrap().extent
+    }
+
+    #[test]
+    fn the_extent_is_that_of_meshes_and_joints() {
+        assert_eq!(extent(false, Some(0)), 8.0, "the mesh with the scale of its node");
+        assert_eq!(extent(true, None), 3.0, "the joints");
+        assert_eq!(extent(true, Some(0)), 8.0);
+        assert_eq!(extent(false, None), 100.0, "all nodes");
     }
 }

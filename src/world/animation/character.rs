@@ -119,6 +119,18 @@ impl Character {
         self.outdated = true;
     }
 
+    /// Lets the next update evaluate the character, and find the bones that it moves.
+    pub(super) fn mark_moved(&mut self) {
+        (self.outdated, self.moves_changed) = (true, true);
+    }
+
+    /// Shows the pose of bones that no clip moves, until the next evaluation.
+    pub(super) fn reset_pose(&mut self) {
+        let CharacterPose { pose, matrices } = self.pose.edit();
+        pose.clone_from(&self.base);
+        model_matrices(&self.model.skeleton, pose, matrices);
+    }
+
     /// Starts a clip. Returns its number.
     ///
     /// # Errors
@@ -387,10 +399,10 @@ impl Character {
     pub(super) fn take_turn(&mut self, viewers: &[Viewer], seconds: f32) {
         let NodePose { position, scale, .. } = self.world;
         let extent = self.model.extent * scale.abs().max_element();
-        let farness = self.detail.farness(viewers, position, extent);
+        let distance = self.detail.relative_distance(viewers, position, extent);
         let is_busy = self.ragdoll.as_ref().is_some_and(|ragdoll| ragdoll.is_busy());
         let (row, is_new) = (self.unit.row(), self.matrices().is_empty() || is_busy);
-        self.is_due = self.detail.take_turn(farness, is_new, row, seconds);
+        self.is_due = self.detail.take_turn(distance, is_new, row, seconds);
         self.outdated |= !self.is_due;
     }
 

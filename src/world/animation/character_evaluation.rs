@@ -2,7 +2,7 @@
 //! ragdoll and its constraints.
 
 use super::animated_model::AnimatedModel;
-use super::bone_sets::{PartScratch, evaluate_set};
+use super::bone_sets::{BoneSetScratch, evaluate_set};
 use super::character::Character;
 use super::character_pose::CharacterPose;
 use super::constraints::{ConstraintScratch, ConstraintUpdate};
@@ -23,7 +23,7 @@ pub struct PoseScratch {
     morph: MorphScratch,
     pools: MachinePools,
     constraints: ConstraintScratch,
-    part: PartScratch,
+    bone_set: BoneSetScratch,
 }
 
 /// Data of an evaluation that all characters share.
@@ -127,10 +127,10 @@ impl Character {
                 match &mut machine {
                     None => pose.clone_from(&self.base),
                     Some(machine) => {
-                        let PoseScratch { pools, evaluator, part, .. } = scratch;
+                        let PoseScratch { pools, evaluator, bone_set, .. } = scratch;
                         let (sets, base) = (&mut self.bone_sets, (&self.base, self.is_edited));
                         let working = (&mut *pools, &mut *evaluator);
-                        let poses = (part, &mut *pose);
+                        let poses = (bone_set, &mut *pose);
                         if evaluate_set(sets, machine.output(), working, base, poses) {
                             machine.release_players(pools);
                         } else {

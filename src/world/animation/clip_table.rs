@@ -245,7 +245,8 @@ impl Animations {
                 if before.contains_key(name) {
                     let nodes = bone_nodes(&new, units, character.unit);
                     character.reload(&new, nodes);
-                    take_poses(character, units, Some(&old.skeleton));
+                    let file = &units.of(character.unit).resource;
+                    take_poses(character, file, Some(&old.skeleton));
                 } else {
                     character.reload_clips(&new);
                 }

@@ -80,7 +80,7 @@ pub static ANIMATION: Component = Component {
             kind: FieldKind::Checked(bone_sets::check),
             default: FieldDefault::None,
             doc: "the bones that the state machine moves at each level of detail from 1 on: a list \
-                  of names for each level",
+                  of names for each level; units without a state machine move all bones",
         },
     ],
     in_node_order: false,
@@ -190,12 +190,19 @@ fn spawn(
     let nodes = bone_nodes(&model, host.units, unit);
     let mut character = Character::new(unit, model.clone(), nodes);
     (character.detail.near, character.detail.size) = (component.lod_distance, component.lod_size);
+    if component.lod_size > 0.0 && model.extent <= 0.0 {
+        return Err(error!(
+            "'lod_size' needs a model with a size, and '{}' has neither meshes nor bones at \
+             different positions: use 'lod_distance'",
+            model.name
+        ));
+    }
     if let Some(names) = &component.lod_bones {
         bone_sets::check_bones(names, &model.skeleton)?;
         character.set_bone_sets(names);
     }
     character.has_inner_parts = has_inner_parts(template, &character.nodes);
-    take_poses(&mut character, host.units, None);
+    take_poses(&mut character, &host.units.of(unit).resource, None);
     if let Some(name) = clip {
         let index = model.position(name).ok_or_else(|| error!("there is no clip '{name}'"))?;
         let seconds = model.clips[usize::from(index)].clip.seconds;
@@ -205,6 +212,7 @@ fn spawn(
         character.set_machine(Some(CharacterMachine::new(machine.clone(), unit.row())));
     }
     host.animations.add(character);
+    host.animations.prepare_bone_sets(unit, host.units);
     host.units.scene.set_records_edits(unit.row(), true);
     let has_states = machine.as_ref().is_some_and(|machine| machine.has_ragdolls());
     if ragdoll.is_some() || has_states {
@@ -308,4 +316,5 @@ fn reload(host: &mut ComponentHost, changed: &ChangedResources) {
     if let Err(error) = host.animations.reload_machines(is_changed, &mut files) {
         log::error(&format!("{error}: characters keep the previous version"));
     }
+    host.animations.prepare_all_bone_sets(host.units);
 }

@@ -200,7 +200,7 @@ impl Crowd {
     }
 
     /// Returns a hash of the state and of all matrices.
-    fn hash(&self) -> u64 {
+    pub fn hash(&self) -> u64 {
         let mut hash = StateHash::new(0);
         for unit in &self.crowd {
             let character = self.animations.of(unit.row()).unwrap();

@@ -1,6 +1,6 @@
 //! Warnings about characters whose data has no useful meaning at present: weights that sum to 0,
 //! divisions by 0, clips without length, a unit with a scale of 0. Their poses stay valid, and the
-//! log has one line for each.
+//! log has one line for each line of a file with such a fault.
 
 use super::state_machine::BoundMachine;
 use super::{Animations, Character};
@@ -20,9 +20,14 @@ enum Fault {
     WithoutScale,
 }
 
-/// The faults that were reported, with the numbers of their state machines.
+/// The faults that were reported.
 #[derive(Default)]
-pub(super) struct Faults(HashSet<(usize, Fault)>);
+pub(super) struct Faults {
+    /// Faults with the numbers of their state machines.
+    known: HashSet<(usize, Fault)>,
+    /// Paths and lines of state machines, which can be bound to several models, with the message.
+    lines: HashSet<(String, u32, &'static str)>,
+}
 
 /// Warns about the data of a game, in its log or in the results of a check.
 pub(super) fn warn(location: &str, message: &str) {
@@ -35,59 +40,79 @@ pub(super) fn warn(location: &str, message: &str) {
 impl Faults {
     /// Returns true if a fault is a new one.
     fn add(&mut self, machine: &BoundMachine, fault: Fault) -> bool {
-        self.0.len() < FAULTS_MAX && self.0.insert((machine.number, fault))
+        self.known.len() < FAULTS_MAX && self.known.insert((machine.number, fault))
+    }
+
+    /// Returns true if a line of a state machine did not have a message of this kind.
+    fn add_line(&mut self, machine: &BoundMachine, line: u32, kind: &'static str) -> bool {
+        let key = (machine.machine.path().to_string(), line, kind);
+        self.lines.len() < FAULTS_MAX && self.lines.insert(key)
+    }
+
+    /// Forgets the faults of a replaced state machine.
+    pub fn remove(&mut self, replaced: &BoundMachine) {
+        self.known.retain(|(number, _)| *number != replaced.number);
+        self.lines.retain(|(path, _, _)| path != replaced.machine.path());
     }
 
     /// Reports the faults of a character in this update.
     pub fn check(&mut self, character: &Character, units: &Units) {
         let Some(it) = character.machine.as_ref().filter(|it| it.is_active()) else { return };
         let bound = &*it.bound;
-        if let Some(state) = it.output.without_weights
-            && self.add(bound, Fault::WithoutWeights(state))
-        {
-            let state = bound.machine.state(state);
-            let location = format!("{}:{}", bound.machine.path(), state.line);
-            let name = &state.name;
-            warn(
-                &location,
-                &format!("the weights of state '{name}' sum to 0: its first animation is shown"),
-            );
+        for state in &it.output.without_weights {
+            if !self.add(bound, Fault::WithoutWeights(*state)) {
+                continue;
+            }
+            let state = bound.machine.state(*state);
+            if self.add_line(bound, state.line, "weights") {
+                let (path, name) = (bound.machine.path(), &state.name);
+                let message =
+                    format!("the weights of state '{name}' sum to 0: its first animation is shown");
+                warn(&format!("{path}:{}", state.line), &message);
+            }
         }
         let scale = character.world.scale;
         if character.has_constraints()
-            && scale.min_element() <= 0.0
             && scale.abs().min_element() == 0.0
             && self.add(bound, Fault::WithoutScale)
         {
             let name = &units.of(character.unit).resource.name;
-            let message = format!("its scale is {scale}: constraints with targets have no effect");
+            let message = format!(
+                "its scale is {scale}: constraints with targets have no effect, as for all units \
+                 with such a scale"
+            );
             warn(&format!("unit \"{name}\""), &message);
         }
     }
-}
 
-impl BoundMachine {
     /// Reports states that play only clips without length.
-    pub(super) fn report_lengths(&self) {
-        for (line, message) in self.machine.length_warnings(&self.infos) {
-            warn(&format!("{}:{line}", self.machine.path()), &message);
+    pub fn report_lengths(&mut self, bound: &BoundMachine) {
+        for (line, message) in bound.machine.length_warnings(&bound.infos) {
+            if self.add_line(bound, line, "length") {
+                warn(&format!("{}:{line}", bound.machine.path()), &message);
+            }
         }
     }
 }
 
 impl Animations {
-    /// Reports the state machines whose expressions divided by 0 since the last update, each once.
-    pub(super) fn report_divisions(&self) {
-        let found = |bound: &BoundMachine| {
-            let line = bound.machine.take_zero_division()?;
-            Some(format!("{}:{line}", bound.machine.path()))
-        };
-        let mut locations: Vec<String> =
-            self.machines.values().filter_map(|bound| found(bound)).collect();
-        locations.sort();
-        locations.dedup();
-        for location in locations {
-            warn(&location, "an expression divides by 0, which gives 0");
+    /// Reports the expressions of state machines that divided by 0 since the last update: one of
+    /// each machine in an update, and each line once.
+    pub(super) fn report_divisions(&mut self) {
+        let divided = |bound: &BoundMachine| bound.machine.take_zero_division();
+        let found = self.machines.values().filter_map(|bound| Some((divided(bound)?, bound)));
+        let mut found: Vec<_> = found.collect();
+        found.sort_by(|(a, one), (b, other)| {
+            (one.machine.path(), a).cmp(&(other.machine.path(), b))
+        });
+        for (line, bound) in found {
+            if self.faults.add_line(bound, line, "division") {
+                warn(
+                    &format!("{}:{line}", bound.machine.path()),
+                    "an expression divides by 0, which gives 0: keep the divisor above 0, for \
+                     example 2 / max(speed, 0.01)",
+                );
+            }
         }
     }
 }
@@ -96,29 +121,50 @@ impl Animations {
 mod tests {
     use super::super::clip_stream_tests::lines_with;
     use super::super::crowd_tests::Crowd;
+    use super::*;
     use engine_foundation::Vec3;
+    use std::sync::Arc;
 
     const MACHINE: &str = r#"
 skeleton = "rig"
 variables = { amount = 1 }
 constraints = { look = { type = "aim" bone = "head" } }
-layers = [ { states = {
-    weightless = { blend = [ { clip = "a" weight = "amount" } { clip = "b" weight = "-amount" } ]
-        speed = "1 / amount" constraints = ["look"] }
-} } ]
+layers = [
+    { states = { weightless = {
+        blend = [ { clip = "a" weight = "amount" } { clip = "b" weight = "-amount" } ]
+        speed = "1 / amount" constraints = ["look"]
+    } } }
+    { states = { other = {
+        blend = [ { clip = "a" weight = "amount" } { clip = "b" weight = "-amount" } ]
+        speed = "2 / amount"
+    } } }
+]
 "#;
 
     #[test]
     fn faults_are_logged_once_and_poses_stay_valid() {
         let mut crowd = Crowd::new(3, 1, MACHINE);
         let bound = crowd.animations.characters[0].machine.as_ref().unwrap().bound.clone();
-        crowd.animations.machines.insert(("rig".to_string(), "rig".to_string()), bound);
-        let weights = "rig.state_machine:6: the weights of state 'weightless' sum to 0";
-        let division = "rig.state_machine:7: an expression divides by 0, which gives 0";
-        let scale = "unit \"rig\": its scale is [1, 0, 1]: constraints with targets have no effect";
-        let counts = || [weights, division, scale].map(lines_with);
+        let key = |model: &str| ("rig".to_string(), model.to_string());
+        crowd.animations.machines.insert(key("rig"), bound.clone());
+        // The same machine for another model, which another character has.
+        let mut other = (*bound).clone();
+        other.number = 9;
+        let other = Arc::new(other);
+        crowd.animations.machines.insert(key("other"), other.clone());
+        crowd.animations.characters[2].reload_machine(&other);
+        let counts = || {
+            [
+                "rig.state_machine:6: the weights of state 'weightless' sum to 0",
+                "rig.state_machine:10: the weights of state 'other' sum to 0",
+                "rig.state_machine:8: an expression divides by 0, which gives 0: keep the divisor",
+                "rig.state_machine:12: an expression divides by 0",
+                "unit \"rig\": its scale is [1, 0, 1]: constraints with targets have no effect",
+            ]
+            .map(lines_with)
+        };
         crowd.step(0.1);
-        assert_eq!(counts(), [0; 3]);
+        assert_eq!(counts(), [0; 5]);
         for character in &mut crowd.animations.characters {
             let machine = character.machine.as_mut().unwrap();
             machine.state.set_variable(&machine.bound.machine, 0, 0.0);
@@ -126,11 +172,15 @@ layers = [ { states = {
         let row = crowd.crowd[1].row();
         crowd.units.scene.set_local_scale(row, 0, Vec3::new(1.0, 0.0, 1.0));
         (0..5).for_each(|_| crowd.step(0.1));
-        assert_eq!(counts(), [1; 3]);
+        assert_eq!(counts(), [1; 5]);
         for character in crowd.animations.iter() {
             let numbers = character.matrices().iter().flat_map(|matrix| matrix.0);
             assert!(numbers.flat_map(|row| row.0).all(f32::is_finite));
         }
+        // A replaced machine can have the faults again.
+        crowd.animations.faults.remove(&bound);
+        crowd.step(0.1);
+        assert_eq!(counts()[..2], [2; 2]);
     }
 
     #[test]
@@ -159,7 +209,7 @@ layers = [ { states = {
             (6, "state 'tells': 'a' is 0 seconds long: its 'events' are all at its start"),
         ];
         assert_eq!(found, wanted.map(|(line, text)| (line, text.to_string())));
-        bound.report_lengths();
+        Faults::default().report_lengths(&bound);
         assert_eq!(lines_with("rig.state_machine:4: state 'ends'"), 1);
     }
 }

@@ -7,6 +7,14 @@ use engine_foundation::hash::StateHash;
 
 /// Maximum level: the pose is evaluated in every eighth update.
 pub const LEVEL_MAX: u8 = 3;
+/// Factor of a limit between two levels beyond which the level changes, so that it does not flicker
+/// while a character stays near the limit.
+const HYSTERESIS: f32 = 1.1;
+
+/// Returns the level at a multiple of the distance at which level 0 ends.
+fn level_of(relative_distance: f32) -> u8 {
+    [1.0, 2.0, 4.0].iter().filter(|limit| relative_distance > **limit).count() as u8
+}
 
 /// Lens of a camera.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -54,9 +62,14 @@ impl LevelOfDetail {
         self.current
     }
 
-    /// Returns how far a character is away from the nearest viewer, as a multiple of the distance
-    /// at which level 0 ends. `extent` is the size of the character in metres.
-    pub fn farness(&self, viewers: &[Viewer], position: Vec3, extent: f32) -> Option<f32> {
+    /// Returns the distance of a character to the nearest viewer, as a multiple of the distance at
+    /// which level 0 ends. `extent` is the size of the character in metres.
+    pub fn relative_distance(
+        &self,
+        viewers: &[Viewer],
+        position: Vec3,
+        extent: f32,
+    ) -> Option<f32> {
         let of = |viewer: &Viewer| {
             let distance = viewer.position.distance(position);
             let by_distance = if self.near > 0.0 { distance / self.near } else { 0.0 };
@@ -72,13 +85,15 @@ impl LevelOfDetail {
         (!viewers.is_empty()).then_some(nearest)
     }
 
-    /// Returns the level at a multiple of the distance at which level 0 ends: the pose is evaluated
-    /// in each 2^level-th update.
-    fn level_at(&self, farness: Option<f32>) -> u8 {
-        match (self.level, farness) {
+    /// Returns the next level at a relative distance: the pose is evaluated in each 2^level-th
+    /// update.
+    fn level_at(&self, relative_distance: Option<f32>) -> u8 {
+        match (self.level, relative_distance) {
             (Some(level), _) => level.min(LEVEL_MAX),
-            (None, Some(far)) if far > 1.0 => 1 + u8::from(far > 2.0) + u8::from(far > 4.0),
-            _ => 0,
+            (None, Some(far)) => {
+                self.current.clamp(level_of(far / HYSTERESIS), level_of(far * HYSTERESIS))
+            }
+            (None, None) => 0,
         }
     }
 
@@ -86,12 +101,12 @@ impl LevelOfDetail {
     /// character without a pose; `row` spreads characters over the updates.
     pub fn take_turn(
         &mut self,
-        farness: Option<f32>,
+        relative_distance: Option<f32>,
         is_new: bool,
         row: u32,
         seconds: f32,
     ) -> bool {
-        self.current = self.level_at(farness);
+        self.current = self.level_at(relative_distance);
         let interval = 1 << self.current;
         if is_new {
             self.wait = (row % interval) as u8;
@@ -130,7 +145,8 @@ mod tests {
     /// Returns the updates of 24 in which the pose is evaluated, and the seconds of each. The
     /// character is 2 metres tall.
     fn turns(mut lod: LevelOfDetail, viewers: &[Viewer]) -> (Vec<usize>, f32) {
-        let far = lod.needs_viewers().then(|| lod.farness(viewers, Vec3::ZERO, 2.0)).flatten();
+        let far =
+            lod.needs_viewers().then(|| lod.relative_distance(viewers, Vec3::ZERO, 2.0)).flatten();
         assert!(lod.take_turn(far, true, 5, 0.5));
         let mut seconds = lod.take_seconds(0.0);
         let turn = |_: &usize| {
@@ -180,6 +196,50 @@ mod tests {
         }
         let both = LevelOfDetail { near: 10.0, ..small };
         assert_eq!(count(both, &at(30.0, Lens::Perspective(0.01))), 6, "the higher level");
-        assert_eq!(small.farness(&at(1.0, LENS), Vec3::ZERO, 0.0), Some(f32::INFINITY));
+        assert_eq!(small.relative_distance(&at(1.0, LENS), Vec3::ZERO, 0.0), Some(f32::INFINITY));
+    }
+
+    #[test]
+    fn levels_change_only_beyond_their_limits() {
+        let mut lod = LevelOfDetail { near: 10.0, ..LevelOfDetail::default() };
+        let mut level = |distance: f32| {
+            let far = lod.relative_distance(&at(distance, LENS), Vec3::ZERO, 2.0);
+            lod.take_turn(far, false, 0, 0.0);
+            lod.current()
+        };
+        for (distance, wanted) in [
+            (10.9, 0),
+            (11.1, 1),
+            (9.2, 1),
+            (10.5, 1),
+            (9.0, 0),
+            (10.9, 0),
+            (21.9, 1),
+            (22.1, 2),
+            (18.3, 2),
+            (18.1, 1),
+            (f32::INFINITY, 3),
+            (36.5, 3),
+            (0.0, 0),
+            (f32::NAN, 0),
+        ] {
+            assert_eq!(level(distance), wanted, "{distance} m");
+        }
+    }
+
+    #[test]
+    fn the_level_is_part_of_the_state_hash() {
+        let near = LevelOfDetail { near: 10.0, ..LevelOfDetail::default() };
+        let state = |distance: f32| {
+            let mut lod = near;
+            let far = lod.relative_distance(&at(distance, LENS), Vec3::ZERO, 2.0);
+            assert!(lod.take_turn(far, true, 0, 0.0));
+            let mut hash = StateHash::new(0);
+            lod.write_state(&mut hash);
+            (hash.finish(), lod.current(), lod.wait)
+        };
+        let (first, second) = (state(5.0), state(15.0));
+        assert_eq!((first.1, second.1, first.2, second.2), (0, 1, 0, 0));
+        assert_ne!(first.0, second.0, "only the level differs");
     }
 }

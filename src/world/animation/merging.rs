@@ -2,8 +2,9 @@
 //! evaluated once. Its state machines, events and root motion go on for each of them.
 //!
 //! In each update, a character follows the one that it followed before, or the first one in the
-//! order of the table whose state is near enough; otherwise it leads. The result depends on nothing
-//! but the state of the characters, so that it is equal on any number of threads.
+//! order of the units whose state is near enough; otherwise it leads. The result depends on nothing
+//! but the state of the characters, so that it is equal on any number of threads, and after a
+//! restored snapshot, where the table can have another order.
 
 use super::character::Character;
 use super::state_machine::CharacterMachine;
@@ -96,14 +97,15 @@ fn mix(number: u64, part: u64) -> u64 {
     (number.rotate_left(5) ^ part).wrapping_mul(0x517c_c1b7_2722_0a95)
 }
 
-/// Returns the key of characters with the same machine, options and clips, whose first clip is in a
-/// cell of time. Cells are as long as the drift that is allowed.
+/// Returns the key of characters with the same machine, bones, options and clips, whose first clip
+/// is in a cell of time. Cells are as long as the drift that is allowed.
 fn key(character: &Character, machine: &CharacterMachine, merging: &Merging, cell: i64) -> u64 {
     let MergeOptions { max_drift, .. } = merging.options;
     let number = mix(machine.output.signature(), machine.bound.number as u64);
     let mode = u64::from(max_drift.to_bits()) << 8 | character.bone_mode() as u64;
+    let bones = character.bone_set_number() as u64;
     // The hasher of the table takes the number as it is.
-    mix(mix(number, mode), cell as u64)
+    mix(mix(mix(number, mode), bones), cell as u64)
 }
 
 /// Returns the cell of time that the first clip of a character is in.
@@ -128,8 +130,11 @@ impl Animations {
             table.clear(self.characters.len());
             // Characters that led lead again, before those that followed look for a leader.
             for followed in [false, true] {
-                for index in 0..self.characters.len() {
-                    self.find_leader(&mut table, index, followed, seconds);
+                for row in 0..self.index_of.len() {
+                    let index = self.index_of[row];
+                    if index != NONE {
+                        self.find_leader(&mut table, index as usize, followed, seconds);
+                    }
                 }
             }
         }
@@ -147,7 +152,8 @@ impl Animations {
         let table = &mut self.merges;
         table.times.clear();
         for is_new in [false, true] {
-            for character in &mut self.characters {
+            for index in self.index_of.iter().filter(|index| **index != NONE) {
+                let character = &mut self.characters[*index as usize];
                 let Some(Merging { options, rate, .. }) = merging(character) else { continue };
                 let Some(machine) = &mut character.machine else { continue };
                 for layer in 0..machine.bound.machine.layers().len() as u16 {
@@ -210,7 +216,7 @@ impl Animations {
             let is_same = Arc::ptr_eq(&theirs.bound, &machine.bound)
                 && other.bone_mode() == character.bone_mode()
                 && other.has_same_weights(character)
-                && other.has_same_bones(character);
+                && other.bone_set_number() == character.bone_set_number();
             let infos: &[ClipInfo] = &machine.bound.infos;
             is_same.then(|| machine.output.offset_of(&theirs.output, infos, drift)).flatten()
         };

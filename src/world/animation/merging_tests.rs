@@ -6,7 +6,7 @@ use super::*;
 use engine_foundation::Vec3;
 use engine_foundation::hash::StateHash;
 
-const MACHINE: &str = r#"
+pub(super) const MACHINE: &str = r#"
 skeleton = "rig"
 variables = { speed = { value = 2 min = 0 max = 4 } }
 constraints = { look = { type = "aim" bone = "head" } }

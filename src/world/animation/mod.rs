@@ -50,6 +50,8 @@ mod skeleton_view;
 mod slot_values;
 mod snapshot;
 #[cfg(test)]
+mod snapshot_reload_tests;
+#[cfg(test)]
 mod snapshot_tests;
 mod state_machine;
 mod statistics;
@@ -60,11 +62,12 @@ use super::WorldId;
 use super::physics::PhysicsTables;
 use super::scene_graph::NodePose;
 use super::unit::{UnitId, Units};
+use super::unit_resource::UnitResource;
 pub use animated_model::{AnimatedModel, ClipOrigin, NamedClip, Skin};
 pub use animation_resource::{ANIMATION_FILE, clip_warnings, refer_clip};
 pub use bone_mode::BoneMode;
 pub use bone_sets::BoneSetNames;
-use bone_sets::PartialMachines;
+use bone_sets::BoneSets;
 pub use character::{Character, LAYERS_MAX};
 use character_evaluation::{PoseContext, PoseScratch};
 pub use character_pose::CharacterPose;
@@ -133,10 +136,9 @@ pub struct Animations {
     models: HashMap<String, Arc<AnimatedModel>>,
     /// State machines that characters use or used, by the names of the machine and of the model.
     machines: HashMap<(String, String), Arc<BoundMachine>>,
-    /// Number of machines that were bound, to all bones or to a set of bones.
-    bound_machines: usize,
-    /// Machines for sets of bones.
-    parts: PartialMachines,
+    /// Number of the last pool of players: each bound machine and each set of bones has one.
+    last_pool: usize,
+    bone_sets: BoneSets,
     /// Events that characters have sent.
     pub events: AnimationEvents,
     /// Characters whose transitions and events are logged.
@@ -150,7 +152,7 @@ pub struct Animations {
     changed: Vec<u32>,
     /// Memory for the indices of events of a clip.
     found_events: Vec<u16>,
-    /// Faults of characters that the log has.
+    /// Faults of characters that were reported.
     faults: Faults,
     /// Characters that show the pose of another one.
     merges: MergeTable,
@@ -212,10 +214,10 @@ impl Animations {
                 })?,
             );
         }
-        self.bound_machines += 1;
+        self.last_pool += 1;
         let model = &self.models[model];
-        let bound = BoundMachine::new(name, self.bound_machines, machine, (model, clips))?;
-        bound.report_lengths();
+        let bound = BoundMachine::new(name, self.last_pool, machine, (model, clips))?;
+        self.faults.report_lengths(&bound);
         Ok(bound)
     }
 
@@ -367,10 +369,23 @@ impl Animations {
         units: &mut Units,
         bodies: &mut PhysicsTables,
     ) {
-        let Animations { characters, events, found_events, faults, parts, bound_machines, .. } =
-            self;
+        let Animations {
+            characters,
+            index_of,
+            events,
+            found_events,
+            faults,
+            bone_sets,
+            last_pool,
+            ..
+        } = self;
         events.begin_update();
-        for character in characters.iter_mut().filter(|it| it.is_due) {
+        // The order of the units, which a restored snapshot does not change.
+        for index in index_of.iter().filter(|index| **index != NONE) {
+            let character = &mut characters[*index as usize];
+            if !character.is_due {
+                continue;
+            }
             let unit = character.unit;
             character.take_events(found_events, |origin, layer| {
                 events.send(AnimationEvent { world, unit, layer, origin });
@@ -385,7 +400,7 @@ impl Animations {
             }
             faults.check(character, units);
             character.take_turn(if has_viewers { viewers } else { &[] }, seconds);
-            parts.choose(character, bound_machines);
+            bone_sets.choose(character, units, last_pool);
         }
         self.report_divisions();
         if !self.log.is_empty() {
@@ -412,12 +427,14 @@ impl Animations {
     ) -> Result<(), Error> {
         let mut outcome = Ok(());
         self.order.note_reload();
-        self.parts.clear();
         // The pools of replaced machines are not used any more.
         self.scratches.lock().unwrap_or_else(PoisonError::into_inner).clear();
         let keys = self.machines.keys().filter(|(machine, model)| is_changed(machine, model));
         let mut keys: Vec<_> = keys.cloned().collect();
         keys.sort();
+        for key in &keys {
+            self.faults.remove(&self.machines[key]);
+        }
         for (name, model_name) in keys {
             if !self.models.contains_key(&model_name) {
                 continue;
@@ -429,7 +446,10 @@ impl Animations {
                     continue;
                 }
             };
-            self.machines.insert((name.clone(), model_name.clone()), bound.clone());
+            let key = (name.clone(), model_name.clone());
+            if let Some(replaced) = self.machines.insert(key, bound.clone()) {
+                self.bone_sets.remove(replaced.number);
+            }
             let mut lost = LostStates::default();
             for character in self.characters.iter_mut().filter(|it| it.model.name == model_name) {
                 if let Some(machine) = character.machine.as_ref().filter(|it| it.bound.name == name)
@@ -458,9 +478,9 @@ fn bone_nodes(model: &AnimatedModel, units: &Units, unit: UnitId) -> Arc<[Option
 
 /// Takes the poses of a unit's nodes where its file differs from the model, except for bones that
 /// are in `known`.
-fn take_poses(character: &mut Character, units: &Units, known: Option<&Skeleton>) {
+fn take_poses(character: &mut Character, file: &UnitResource, known: Option<&Skeleton>) {
     let model = character.model.clone();
-    let poses = &units.of(character.unit).resource.poses;
+    let poses = &file.poses;
     let nodes = character.nodes.clone();
     let names = model.skeleton.names();
     for ((node, rest), name) in nodes.iter().zip(model.skeleton.rest()).zip(names) {

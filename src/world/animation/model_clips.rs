@@ -99,7 +99,11 @@ fn scale_warning(skeleton: &Skeleton) -> Option<String> {
     let flat = skeleton.rest().iter().zip(skeleton.names()).filter(|(rest, _)| is_flat(rest));
     let mut names = flat.map(|(_, name)| name);
     let (first, others) = (names.next()?, names.count());
-    let others = if others > 0 { format!(", and that of {others} others") } else { String::new() };
+    let others = match others {
+        0 => String::new(),
+        1 => ", and that of another one".to_string(),
+        _ => format!(", and those of {others} others"),
+    };
     Some(format!(
         "the scale of node '{first}' is 0{others}: constraints and animations of other models have \
          no effect below it"
@@ -270,13 +274,18 @@ mod tests {
 
     #[test]
     fn nodes_without_scale_are_named() {
-        let mut data = chain(3);
-        data.nodes[1].scale = [1.0, 0.0, 1.0];
-        data.nodes[2].scale = [0.0; 3];
-        compile_clips(&mut data).unwrap();
-        assert_eq!(data.clips.len(), 1);
-        let wanted = "the scale of node 'n1' is 0, and that of 1 others: constraints and \
-                      animations of other models have no effect below it";
-        assert_eq!(data.warnings, [wanted]);
+        for (flat, others) in
+            [(1, ""), (2, ", and that of another one"), (3, ", and those of 2 others")]
+        {
+            let mut data = chain(4);
+            data.nodes[1..=flat].iter_mut().for_each(|node| node.scale = [1.0, 0.0, 1.0]);
+            compile_clips(&mut data).unwrap();
+            assert_eq!(data.clips.len(), 1);
+            let wanted = format!(
+                "the scale of node 'n1' is 0{others}: constraints and animations of other models \
+                 have no effect below it"
+            );
+            assert_eq!(data.warnings, [wanted]);
+        }
     }
 }

@@ -3,7 +3,7 @@
 
 use super::ragdoll::{CharacterRagdoll, Driver, Phase, RagdollChanges};
 use super::ragdoll_description::{ModelRagdolls, RagdollDescription};
-use super::{Animations, Character};
+use super::{Animations, Character, NONE};
 use crate::WorldId;
 use crate::physics::{ActorId, PhysicsTables, PhysicsTemplate, PhysicsWorldId, RagdollStart};
 use crate::unit::{UnitId, Units};
@@ -136,7 +136,9 @@ impl Animations {
         physics: &mut PhysicsTables,
         frame: u64,
     ) {
-        for character in &mut self.characters {
+        // The order of the units, which a restored snapshot does not change.
+        for index in self.index_of.iter().filter(|index| **index != NONE) {
+            let character = &mut self.characters[*index as usize];
             let Some(ragdoll) = character.ragdoll.as_deref_mut() else { continue };
             let unit = character.unit;
             if !units.is_in(unit.row(), world) {

@@ -1,11 +1,14 @@
 //! Snapshots of the characters of a world, which are part of those of its physics. Restored
 //! characters continue exactly as the original ones did, bit for bit.
 
-use super::{Animations, Character, bone_nodes};
+use super::ragdoll::CharacterRagdoll;
+use super::{Animations, Character, take_poses};
 use crate::WorldId;
 use crate::physics::{ActorId, PhysicsTables};
 use crate::scene_graph::NodePose;
 use crate::unit::{UnitId, Units};
+use crate::unit_resource::UnitResource;
+use engine_animation::Pose;
 use engine_foundation::Error;
 use engine_foundation::memory::limit;
 use std::sync::Arc;
@@ -21,6 +24,8 @@ struct KeptCharacter {
     root: NodePose,
     /// Actors of a running ragdoll.
     ragdoll: Vec<Option<ActorId>>,
+    /// Resource that the unit was spawned from.
+    resource: Arc<UnitResource>,
 }
 
 /// The characters of a world at a time.
@@ -49,6 +54,7 @@ impl Animations {
             root: units.scene.local(character.unit.row(), 0),
             ragdoll: physics.ragdoll_body_actors(character.unit).to_vec(),
             character: character.clone(),
+            resource: units.of(character.unit).resource.clone(),
         };
         Ok(AnimationSnapshot { characters: kept.map(keep).collect() })
     }
@@ -85,13 +91,14 @@ impl Animations {
                 self.changed.push(unit.row());
             }
             self.characters[index as usize] = restored;
+            self.prepare_bone_sets(unit, units);
         }
         // The state machines and the set poses are those of the snapshot.
         units.scene.take_edited();
         self.order.note_reload();
     }
 
-    /// Returns a kept character with the current data of its model and its state machine.
+    /// Returns a kept character with the current data of its unit, its model and its state machine.
     fn restored(
         &self,
         kept: &KeptCharacter,
@@ -102,16 +109,28 @@ impl Animations {
         let mut it = kept.character.clone();
         it.is_listed = living.is_listed;
         it.has_inner_parts = living.has_inner_parts;
-        let model = &living.model;
-        let grown = it.model.clips.iter().zip(&model.clips);
-        let is_grown = it.model.clips.len() <= model.clips.len()
+        let respawned = !Arc::ptr_eq(&kept.resource, &units.of(it.unit).resource);
+        let base = respawned.then(|| carried_base(kept, living, units));
+        let (before, model) = (it.model.clone(), &living.model);
+        let is_same = before.skeleton == model.skeleton
+            && before.morphs == model.morphs
+            && before.sprite_skeleton == model.sprite_skeleton;
+        let grown = before.clips.iter().zip(&model.clips);
+        let is_grown = before.clips.len() <= model.clips.len()
             && grown.into_iter().all(|(before, now)| Arc::ptr_eq(before, now));
-        if it.model.skeleton != model.skeleton {
-            it.reload(model, bone_nodes(model, units, it.unit));
+        if !is_same {
+            it.reload(model, living.nodes.clone());
+            take_poses(&mut it, &units.of(living.unit).resource, Some(&before.skeleton));
         } else if !is_grown {
             it.reload_clips(model);
         }
         it.model = model.clone();
+        if let Some(base) = base {
+            it.take_unit(base, living);
+        }
+        if !is_same {
+            it.reset_pose();
+        }
         if let Some(machine) = &it.machine {
             let key = (machine.bound.name.clone(), model.name.clone());
             let current = self.machines.get(&key);
@@ -121,6 +140,54 @@ impl Animations {
         }
         restore_ragdoll(&mut it, &kept.ragdoll, physics);
         it
+    }
+}
+
+/// Returns the poses that the scripts of a kept character have set, over those of the unit's
+/// current file, and true if these are not the poses of the model.
+fn carried_base(kept: &KeptCharacter, living: &Character, units: &Units) -> (Pose, bool) {
+    let of_file = |character: &Character, resource: &UnitResource| {
+        let (model, nodes) = (character.model.clone(), character.nodes.clone());
+        let mut of_file = Character::new(character.unit, model, nodes);
+        take_poses(&mut of_file, resource, None);
+        of_file
+    };
+    let before = of_file(&kept.character, &kept.resource);
+    let now = of_file(living, &units.of(living.unit).resource);
+    let (mut base, mut is_edited) = (now.base, now.is_edited);
+    for (bone, name) in before.model.skeleton.names().iter().enumerate() {
+        let set = kept.character.base.transform(bone);
+        if set != before.base.transform(bone)
+            && let Some(bone) = now.model.skeleton.find(name)
+        {
+            base.set(usize::from(bone), &set);
+            is_edited = true;
+        }
+    }
+    (base, is_edited)
+}
+
+impl Character {
+    /// Takes over the fields of the file of a unit that was spawned again: its nodes, levels of
+    /// detail, the description of its ragdoll, and its state machine if that is another one.
+    fn take_unit(&mut self, (base, is_edited): (Pose, bool), living: &Character) {
+        self.nodes = living.nodes.clone();
+        (self.base, self.is_edited) = (base, is_edited);
+        (self.detail.near, self.detail.size) = (living.detail.near, living.detail.size);
+        self.bone_sets = living.bone_sets.clone();
+        let name = |it: &Character| it.machine.as_ref().map(|machine| machine.bound.name.clone());
+        if name(self) != name(living) {
+            self.machine = living.machine.clone();
+        }
+        match (&mut self.ragdoll, &living.ragdoll) {
+            // Its bodies ended when the unit was spawned again.
+            (Some(ragdoll), Some(now)) => _ = ragdoll.replace(now.shared.clone()),
+            (ragdoll, Some(now)) => {
+                *ragdoll = Some(Box::new(CharacterRagdoll::new(now.shared.clone())));
+            }
+            (ragdoll, None) => *ragdoll = None,
+        }
+        self.mark_moved();
     }
 }
 

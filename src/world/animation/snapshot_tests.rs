@@ -47,16 +47,22 @@ fn play(crowd: &mut Crowd, frames: usize) -> Vec<u64> {
     (0..frames).map(frame).collect()
 }
 
-/// A crowd in which every kind of state is in use: springs and feet, merging, clips of scripts that
-/// fade, levels of detail with their bones, bone modes.
-fn crowd() -> Crowd {
-    let mut crowd = Crowd::new(24, 1, &MACHINE.replace("FEET", "[\"feet\"]"));
+/// Options with which clocks come together.
+const NEAR: MergeOptions =
+    MergeOptions { max_start_time: 0.1, max_drift: 0.2, clock_fidelity: 0.9 };
+
+/// A crowd with springs and feet, targets of constraints, clips of scripts that fade, levels of
+/// detail with their bones, and modes of bones and roots. Merging is in [`merging_crowd`].
+fn crowd(threads: usize) -> Crowd {
+    let mut crowd = Crowd::new(48, threads, &MACHINE.replace("FEET", "[\"feet\"]"));
     let lists = Arc::new(vec![vec!["head".to_string()]]);
-    let options = MergeOptions { max_start_time: 0.1, max_drift: 0.2, clock_fidelity: 0.9 };
     for (index, unit) in crowd.crowd.iter().enumerate() {
         let character = crowd.animations.of_mut(unit.row()).unwrap();
         match index % 6 {
-            0 => character.set_merge_options(Some(options)),
+            0 => {
+                let id = character.play(1, PlayOptions::once(2.0)).unwrap();
+                (character.simple, character.root_mode) = (Some(id), RootMode::Position);
+            }
             1 => {
                 let fade = PlayOptions { blend: 3.0, loops: true, ..PlayOptions::once(2.0) };
                 character.play(2, fade).unwrap();
@@ -73,9 +79,17 @@ fn crowd() -> Crowd {
     crowd
 }
 
-#[test]
-fn updates_after_a_restored_snapshot_are_equal_to_the_bit() {
-    let mut crowd = crowd();
+/// A crowd whose characters share poses, and move towards the times of others.
+fn merging_crowd(threads: usize) -> Crowd {
+    let mut crowd = Crowd::new(48, threads, merging_tests::MACHINE);
+    for unit in &crowd.crowd {
+        crowd.animations.of_mut(unit.row()).unwrap().set_merge_options(Some(NEAR));
+    }
+    crowd
+}
+
+/// Compares updates after a snapshot with those after it was restored.
+fn compare(mut crowd: Crowd) -> Vec<u64> {
     play(&mut crowd, 50);
     let kept = crowd.animations.snapshot(crowd.world, &mut crowd.units, &crowd.bodies).unwrap();
     let seed = crowd.seed;
@@ -88,8 +102,13 @@ fn updates_after_a_restored_snapshot_are_equal_to_the_bit() {
             character.set_bone_mode(BoneMode::Ignore);
             character.set_merge_options(None);
             character.detail.level = Some(1);
+            (character.simple, character.root_mode) = (None, RootMode::Ignore);
             character.stop(None, 0.0);
             character.play(0, PlayOptions::once(1.0)).unwrap();
+            let machine = character.machine.as_mut().unwrap();
+            if !machine.bound.constraints.is_empty() {
+                machine.constraints.set_target(0, None);
+            }
             if round == 1 {
                 character.set_machine(None);
             }
@@ -100,46 +119,94 @@ fn updates_after_a_restored_snapshot_are_equal_to_the_bit() {
         crowd.seed = seed;
         assert!(play(&mut crowd, 100) == first, "round {round}");
     }
+    first
+}
+
+#[test]
+fn updates_after_a_restored_snapshot_are_equal_to_the_bit() {
+    let alone = compare(crowd(1));
+    assert!(compare(crowd(4)) == alone, "on four threads");
+}
+
+#[test]
+fn merging_after_a_restored_snapshot_is_equal_to_the_bit() {
+    let shared = |crowd: &Crowd| crowd.animations.merges.followers.len();
+    let mut seen = merging_crowd(1);
+    play(&mut seen, 50);
+    let at_snapshot = shared(&seen);
+    play(&mut seen, 100);
+    let counts = (at_snapshot, shared(&seen));
+    assert!(counts.0 > 5 && counts.1 > 5, "{counts:?} characters share poses");
+    let rates = |it: &Character| it.merging.is_some_and(|merging| merging.rate != 1.0);
+    assert!(seen.animations.iter().any(rates), "a clock moves towards another one");
+    let alone = compare(merging_crowd(1));
+    assert!(compare(merging_crowd(4)) == alone, "on four threads");
+}
+
+#[test]
+fn merging_repeats_although_the_table_has_another_order() {
+    let mut crowd = Crowd::new(3, 1, merging_tests::MACHINE);
+    let send = |crowd: &mut Crowd, index: usize| {
+        let character = crowd.animations.of_mut(crowd.crowd[index].row()).unwrap();
+        let machine = character.machine.as_mut().unwrap();
+        machine.send_event(machine.bound.machine.find_event("rest").unwrap());
+    };
+    let options = MergeOptions { max_drift: 0.1, max_start_time: 0.0, ..NEAR };
+    for index in [1, 2] {
+        let character = crowd.animations.of_mut(crowd.crowd[index].row()).unwrap();
+        character.set_merge_options(Some(options));
+    }
+    send(&mut crowd, 1);
+    (0..5).for_each(|_| crowd.step(1.0 / 60.0));
+    send(&mut crowd, 2);
+    crowd.step(1.0 / 60.0);
+    assert!(crowd.animations.merges.followers.is_empty(), "they merge after the snapshot");
+    let kept = crowd.animations.snapshot(crowd.world, &mut crowd.units, &crowd.bodies).unwrap();
+    let watch = |crowd: &mut Crowd| {
+        let frame = |_: usize| {
+            crowd.step(1.0 / 60.0);
+            let mut hash = StateHash::new(0);
+            for unit in &crowd.crowd[1..] {
+                crowd.animations.of(unit.row()).unwrap().write_state(&mut hash);
+            }
+            hash.finish()
+        };
+        (0..80).map(frame).collect::<Vec<u64>>()
+    };
+    let first = watch(&mut crowd);
+    assert_eq!(crowd.animations.merges.followers.len(), 1);
+    // The last character of the table takes the index of the first one.
+    crowd.animations.remove(crowd.crowd[0].row());
+    let Crowd { animations, units, bodies, .. } = &mut crowd;
+    animations.restore(&kept, units, bodies);
+    assert!(watch(&mut crowd) == first);
 }
 
 #[test]
 fn ended_characters_stay_ended_and_new_ones_stay() {
-    let mut crowd = crowd();
+    let mut crowd = crowd(1);
     play(&mut crowd, 20);
+    let [removed, other, new] = [3, 4, 5].map(|index| crowd.crowd[index].row());
+    // The new one has no character at the time of the snapshot.
+    let late = crowd.animations.of(new).unwrap().clone();
+    crowd.animations.remove(new);
     let kept = crowd.animations.snapshot(crowd.world, &mut crowd.units, &crowd.bodies).unwrap();
-    let [removed, other] = [crowd.crowd[3].row(), crowd.crowd[4].row()];
-    let time = |crowd: &Crowd| {
-        let machine = crowd.animations.of(other).unwrap().machine.as_ref().unwrap();
+    crowd.animations.add(late);
+    let time = |crowd: &Crowd, row: u32| {
+        let machine = crowd.animations.of(row).unwrap().machine.as_ref().unwrap();
         machine.state.layer_info(&machine.bound.machine, 0).unwrap().time
     };
-    let before = time(&crowd);
+    let before = time(&crowd, other);
     crowd.step(0.25);
-    assert_ne!(before, time(&crowd));
+    assert_ne!(before, time(&crowd, other));
+    let late = time(&crowd, new);
     crowd.animations.remove(removed);
     let Crowd { animations, units, bodies, .. } = &mut crowd;
     animations.restore(&kept, units, bodies);
-    assert_eq!(before, time(&crowd));
+    assert_eq!((before, late), (time(&crowd, other), time(&crowd, new)));
     assert!(crowd.animations.of(removed).is_none());
     let mut sent = Vec::new();
     crowd.animations.take_changed(|character| sent.push(character.unit.row()));
     assert!(sent.contains(&other), "the renderer gets the restored pose");
-    crowd.step(0.1);
-}
-
-#[test]
-fn a_snapshot_is_restored_after_its_machine_was_reloaded() {
-    let mut crowd = crowd();
-    let row = crowd.crowd[4].row();
-    play(&mut crowd, 20);
-    let kept = crowd.animations.snapshot(crowd.world, &mut crowd.units, &crowd.bodies).unwrap();
-    let bound = crowd.animations.of(row).unwrap().machine.as_ref().unwrap().bound.clone();
-    let mut reloaded = (*bound).clone();
-    reloaded.number = 7;
-    let reloaded = Arc::new(reloaded);
-    crowd.animations.machines.insert(("rig".to_string(), "rig".to_string()), reloaded.clone());
-    let Crowd { animations, units, bodies, .. } = &mut crowd;
-    animations.restore(&kept, units, bodies);
-    let machine = crowd.animations.of(row).unwrap().machine.as_ref().unwrap();
-    assert!(Arc::ptr_eq(&machine.bound, &reloaded));
     crowd.step(0.1);
 }

@@ -133,9 +133,15 @@ impl BoundMachine {
         self.clips.iter().map(|named| &**named)
     }
 
+    /// Returns the name of a streamed clip of the machine, if it has one.
+    pub(super) fn streamed_clip(&self) -> Option<&str> {
+        let streamed = self.clips.iter().find(|named| named.stream.is_some());
+        streamed.map(|named| named.name.as_str())
+    }
+
     /// Returns true if a clip of the machine is streamed.
     pub(super) fn has_streams(&self) -> bool {
-        self.clips.iter().any(|named| named.stream.is_some())
+        self.streamed_clip().is_some()
     }
 
     /// Returns the bones that a clip or a constraint of the machine moves, sorted.

@@ -32,7 +32,7 @@ pub(super) fn node(name: &str, parent: Option<u32>) -> ModelNode {
 }
 
 /// An animation that moves a node along x, from 0 to `distance` in one second.
-fn slide(name: &str, node: u32, distance: f32) -> AnimationData {
+pub(super) fn slide(name: &str, node: u32, distance: f32) -> AnimationData {
     let channel = AnimationChannel {
         node,
         track: ChannelTarget::Position,
@@ -44,7 +44,7 @@ fn slide(name: &str, node: u32, distance: f32) -> AnimationData {
 }
 
 /// A model of three nodes in a chain, with these animations.
-fn model(animations: Vec<AnimationData>) -> Model {
+pub(super) fn model(animations: Vec<AnimationData>) -> Model {
     let nodes = vec![node("hip", None), node("chest", Some(0)), node("head", Some(1))];
     let mut data = ModelData { nodes, animations, ..ModelData::default() };
     compile_clips(&mut data).unwrap();
@@ -86,7 +86,7 @@ pub(super) struct Stage {
 }
 
 impl Stage {
-    fn new() -> Stage {
+    pub fn new() -> Stage {
         let clips = vec![slide("walk", 0, 1.0), slide("run", 0, 3.0), slide("nod", 2, 2.0)];
         Stage::of(AnimatedModel::read(&model(clips)).unwrap())
     }

@@ -127,8 +127,9 @@ Application.release_world(world)"#,
             restore,
             &[PHYSICS, ("snapshot", "result of `snapshot`")],
             "Restores a state. The steps that follow repeat those that followed the snapshot, to \
-             the last bit. Actors and units that were destroyed since then stay destroyed, and \
-             those that were created since then do not change.",
+             the last bit, if nothing that is not part of a snapshot has changed, such as links, \
+             and cameras that levels of detail depend on. Actors and units that were destroyed \
+             since then stay destroyed, and those that were created since then do not change.",
         ),
         func(
             "drop_snapshot",

@@ -225,7 +225,9 @@ fn set_animation_state_machine(
         }
     };
     character(engine, unit)?.set_machine(machine);
-    engine.worlds.animations.note_machine_change();
+    let Worlds { animations, units, .. } = &mut engine.worlds;
+    animations.note_machine_change();
+    animations.prepare_bone_sets(unit, units);
     Ok(())
 }
 
@@ -324,7 +326,7 @@ fn animation_layer_info(
     engine: &mut Engine,
     unit: UnitId,
     layer: Option<Integer>,
-) -> Result<LayerTable, Error> {
+) -> Result<ScriptValue, Error> {
     let machine = machine(engine, unit)?;
     let count = machine.bound.machine.layers().len();
     let layer = layer.map_or(1, |Integer(layer)| layer);
@@ -349,7 +351,8 @@ fn animation_layer_info(
         fields.push(("from".to_string(), ScriptValue::Text(from.to_string())));
         fields.push(("progress".to_string(), number(progress)));
     }
-    Ok(LayerTable(fields))
+    // Any value, so that graphs have it as a query.
+    Ok(ScriptValue::Table(fields))
 }
 
 /// A list of numbers, an array in Lua.
@@ -384,17 +387,6 @@ impl Argument for NumberList {
         let numbers: Option<Vec<f64>> = numbers;
         let refused = || ArgumentError::Message("must be a list of numbers".to_string());
         numbers.map(NumberList).ok_or_else(refused)
-    }
-}
-
-/// A table about a layer of a state machine.
-struct LayerTable(Vec<(String, ScriptValue)>);
-
-impl ReturnValue for LayerTable {
-    const TYPES: &'static [ApiType] = &[ApiType::new("table", ValueShape::Boxed)];
-    unsafe fn push(self, l: *mut lua_State, cx: &mut ScriptContext) -> Result<c_int, String> {
-        // SAFETY: as the caller promised.
-        unsafe { ScriptValue::Table(self.0).push(l, cx) }
     }
 }
 

@@ -342,8 +342,8 @@ impl StateMachine {
         &self.states[usize::from(index)]
     }
 
-    /// Returns the line of the first expression that has divided by zero; once, and `None` if none
-    /// has.
+    /// Returns the line of an expression that has divided by zero: once for each line, the first in
+    /// the file before the others. `None` if there is no further one.
     pub fn take_zero_division(&self) -> Option<u32> {
         self.table.take_zero_division()
     }

@@ -5,6 +5,7 @@ use super::compiled::{read_u16, write_floats};
 use super::match_weight::{MatchWindow, point_weight};
 use engine_foundation::blob::{BlobReader, BlobWriter};
 use engine_foundation::{Error, error};
+use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 /// Maximum number of values on the stack of an expression.
@@ -140,53 +141,66 @@ pub struct Expression {
     pub(super) count: u32,
 }
 
-/// The first operation of a table that has divided by zero, for one message. Threads that evaluate
-/// at the same time agree on the one with the lowest index.
+/// Expressions of a table that have divided by zero, each for one message. Threads that evaluate at
+/// the same time agree on the next one, which has the lowest index.
 #[derive(Debug)]
-struct ZeroDivision(AtomicU32);
+struct ZeroDivisions {
+    /// Index of the expression for the next message, or [`ZeroDivisions::NONE`].
+    next: AtomicU32,
+    /// Expressions that have had their message, one bit each; none before the first message.
+    taken: OnceLock<Box<[AtomicU32]>>,
+}
 
-impl ZeroDivision {
-    /// Nothing has divided by zero.
+impl ZeroDivisions {
     const NONE: u32 = u32::MAX;
-    /// A division was taken; later ones are not kept.
-    const TAKEN: u32 = 0;
 
-    #[cold]
-    fn note(&self, op: usize) {
-        let number = op as u32 + 1;
-        if number < self.0.load(Ordering::Relaxed) {
-            self.0.fetch_min(number, Ordering::Relaxed);
+    fn is_taken(&self, index: u32) -> bool {
+        let word = self.taken.get().and_then(|taken| taken.get(index as usize / 32));
+        word.is_some_and(|word| word.load(Ordering::Relaxed) & 1 << (index % 32) != 0)
+    }
+
+    fn note(&self, index: u32) {
+        if index < self.next.load(Ordering::Relaxed) && !self.is_taken(index) {
+            self.next.fetch_min(index, Ordering::Relaxed);
         }
     }
 
-    /// Returns the index of the operation, once.
-    fn take(&self) -> Option<u32> {
-        match self.0.load(Ordering::Relaxed) {
-            ZeroDivision::NONE | ZeroDivision::TAKEN => None,
-            number => {
-                self.0.store(ZeroDivision::TAKEN, Ordering::Relaxed);
-                Some(number - 1)
-            }
+    /// Returns the index of the next of `count` expressions, once.
+    fn take(&self, count: usize) -> Option<u32> {
+        let index = self.next.load(Ordering::Relaxed);
+        if index == ZeroDivisions::NONE {
+            return None;
+        }
+        self.next.store(ZeroDivisions::NONE, Ordering::Relaxed);
+        self.keep_taken(index, count);
+        Some(index)
+    }
+
+    /// Lets an expression have no further message.
+    fn keep_taken(&self, index: u32, count: usize) {
+        let words = || (0..=count / 32).map(|_| AtomicU32::new(0)).collect();
+        if let Some(word) = self.taken.get_or_init(words).get(index as usize / 32) {
+            word.fetch_or(1 << (index % 32), Ordering::Relaxed);
         }
     }
 }
 
-impl Default for ZeroDivision {
-    fn default() -> ZeroDivision {
-        ZeroDivision(AtomicU32::new(ZeroDivision::NONE))
+impl Default for ZeroDivisions {
+    fn default() -> ZeroDivisions {
+        ZeroDivisions { next: AtomicU32::new(ZeroDivisions::NONE), taken: OnceLock::new() }
     }
 }
 
 /// A copy has divided nothing.
-impl Clone for ZeroDivision {
-    fn clone(&self) -> ZeroDivision {
-        ZeroDivision::default()
+impl Clone for ZeroDivisions {
+    fn clone(&self) -> ZeroDivisions {
+        ZeroDivisions::default()
     }
 }
 
 /// The data of two tables is equal whatever was evaluated.
-impl PartialEq for ZeroDivision {
-    fn eq(&self, _: &ZeroDivision) -> bool {
+impl PartialEq for ZeroDivisions {
+    fn eq(&self, _: &ZeroDivisions) -> bool {
         true
     }
 }
@@ -197,7 +211,7 @@ pub struct ExpressionTable {
     pub(super) ops: Vec<Op>,
     /// First operation and line in the file of each expression, in ascending order.
     pub(super) lines: Vec<(u32, u32)>,
-    zero_division: ZeroDivision,
+    zero_divisions: ZeroDivisions,
     pub(super) windows: Vec<MatchWindow>,
     pub(super) points: Vec<[f32; 2]>,
 }
@@ -214,12 +228,22 @@ impl ExpressionTable {
         self.evaluate_ops(self.ops(expression), expression.start as usize, variables)
     }
 
-    /// Returns the line of the first expression that has divided by zero; once, and `None` if none
-    /// has.
+    /// Notes a division by zero of an operation.
+    #[cold]
+    fn note_zero_division(&self, op: usize) {
+        let known = self.lines.partition_point(|(start, _)| *start as usize <= op);
+        self.zero_divisions.note(known.saturating_sub(1) as u32);
+    }
+
+    /// Returns the line of an expression that has divided by zero: once for each line, the first in
+    /// the file before the others. `None` if there is no further one.
     pub fn take_zero_division(&self) -> Option<u32> {
-        let op = self.zero_division.take()?;
-        let known = self.lines.partition_point(|(start, _)| *start <= op);
-        Some(known.checked_sub(1).map_or(0, |index| self.lines[index].1))
+        let index = self.zero_divisions.take(self.lines.len())?;
+        let line = self.lines.get(index as usize).map_or(0, |(_, line)| *line);
+        for (same, _) in (0..).zip(&self.lines).filter(|(_, (_, other))| *other == line) {
+            self.zero_divisions.keep_taken(same, self.lines.len());
+        }
+        Some(line)
     }
 
     /// Returns the value of an optional expression, or `default`.
@@ -241,7 +265,7 @@ impl ExpressionTable {
                 Op::Plain(PlainOp::Divide) => {
                     let [a, b] = [2, 1].map(|depth| stack[top.wrapping_sub(depth) & MASK]);
                     if b == 0.0 {
-                        self.zero_division.note(start + index);
+                        self.note_zero_division(start + index);
                     }
                     (2, PlainOp::Divide.apply([a, b, 0.0]))
                 }

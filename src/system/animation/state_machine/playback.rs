@@ -81,8 +81,8 @@ pub struct StateMachineOutput {
     pub ragdolls: Vec<RagdollOutput>,
     /// Weight of each constraint of the machine: 0 to 1.
     pub constraints: Vec<f32>,
-    /// A state whose clips have weights that sum to 0, so that its first clip is shown.
-    pub without_weights: Option<u16>,
+    /// States whose clips have weights that sum to 0, so that the first clip is shown.
+    pub without_weights: Vec<u16>,
     /// Weights of the constraints of the layer in work.
     layer_constraints: Vec<f32>,
 }
@@ -115,7 +115,7 @@ impl StateMachineState {
         output.samples.clear();
         output.layers.clear();
         output.ragdolls.clear();
-        output.without_weights = None;
+        output.without_weights.clear();
         output.constraints.clear();
         output.constraints.resize(machine.constraints.len(), 0.0);
         self.start(machine, sent);
@@ -392,7 +392,7 @@ impl Track {
         let found = update.clip_weights(state, self.choice);
         let ClipWeights { weights, main, seconds, is_empty } = found;
         if is_empty {
-            update.output.without_weights = Some(self.state);
+            update.output.without_weights.push(self.state);
         }
         self.seconds = seconds;
         let (clock, boundary) = match state.kind {

@@ -273,6 +273,8 @@ impl<'a> Builder<'a> {
             }
             "blend" => {
                 state.clips = self.state_clips(fields, kind, "weight")?;
+                let is_shown = state.clips.len() == 1 && !state.additive;
+                self.check_weights(fields, !is_shown, state.clips.iter().map(|clip| clip.weight))?;
                 state.kind = StateKind::Blend;
             }
             "blend_space" => {
@@ -286,6 +288,8 @@ impl<'a> Builder<'a> {
             }
             "random" => {
                 state.clips = self.state_clips(fields, kind, "weight")?;
+                let is_random = state.clips.len() > 1;
+                self.check_weights(fields, is_random, state.clips.iter().map(|clip| clip.weight))?;
                 state.kind = StateKind::RandomClip;
             }
             "choice" => {
@@ -357,7 +361,6 @@ impl<'a> Builder<'a> {
             clips.push(StateClip { clip: self.clip(&entry, "clip")?, weight });
         }
         self.finish_group(fields, group)?;
-        self.check_weights(fields, weight_key, clips.iter().map(|clip| clip.weight))?;
         Ok(clips)
     }
 
@@ -410,11 +413,12 @@ impl<'a> Builder<'a> {
         Ok(clips)
     }
 
-    /// Returns an error if all weights are numbers that are not above 0.
+    /// Returns an error if all weights are numbers that are not above 0. `counts` is false if the
+    /// weights have no effect: a single entry is always taken.
     fn check_weights(
         &self,
         fields: &SourceFields<'a>,
-        key: &str,
+        counts: bool,
         mut weights: impl Iterator<Item = Option<Expression>>,
     ) -> Result<(), Error> {
         let ops = |weight: Expression| self.machine.table.ops(weight);
@@ -422,8 +426,9 @@ impl<'a> Builder<'a> {
             weight
                 .is_some_and(|weight| matches!(ops(weight), [Op::Number(number)] if *number <= 0.0))
         };
-        match key == "weight" && weights.all(is_zero) {
-            true => Err(fields.block_error("all its weights are 0: nothing would be shown")),
+        match counts && weights.all(is_zero) {
+            true => Err(fields
+                .block_error("its weights are all 0 or less: give one of them a weight above 0")),
             false => Ok(()),
         }
     }
@@ -448,7 +453,8 @@ impl<'a> Builder<'a> {
             targets.push((0, weight));
         }
         self.finish_group(fields, group)?;
-        self.check_weights(fields, weight_key, targets.iter().map(|(_, weight)| *weight))?;
+        let is_random = kind == "random" && targets.len() > 1;
+        self.check_weights(fields, is_random, targets.iter().map(|(_, weight)| *weight))?;
         Ok(targets)
     }
 }

@@ -171,15 +171,19 @@ fn errors_name_the_token() {
 }
 
 #[test]
-fn the_first_division_by_zero_is_reported_once() {
+fn each_division_by_zero_is_reported_once() {
     let text = "variables = { x = 0 y = 1 }\nlayers = [ { weight = \"1 / y\" states = {\n\
-                a = { clip = \"a\" speed = \"2 / x\" }\n b = { clip = \"b\" } } } ]";
+                a = { clip = \"a\" speed = \"2 / x + 1 / x\" }\n b = { clip = \"b\" } } } ]";
     let mut it = super::Character::new(text, &[]);
     assert_eq!(it.machine.take_zero_division(), None);
     it.set("y", 0.0);
     it.update(0.1);
     // The weight of the layer is before the speed in the file.
     assert_eq!(it.machine.take_zero_division(), Some(2));
+    // The other one divides again in the next update.
+    assert_eq!(it.machine.take_zero_division(), None);
+    it.update(0.1);
+    assert_eq!(it.machine.take_zero_division(), Some(3));
     it.update(0.1);
     assert_eq!(it.machine.take_zero_division(), None, "once");
     let read = super::read_state_machine(&it.machine.write()).unwrap();
