@@ -160,14 +160,20 @@ impl BlendSum {
 }
 
 impl<V: SimdFloat> Transforms<V> {
-    /// Returns all numbers multiplied by a factor.
+    /// Returns all numbers multiplied by a factor. Loops, as `map` is compiled without the
+    /// instructions of wide vectors: it would be a call for each of them.
     #[inline(always)]
-    fn scaled(self, factor: V) -> Transforms<V> {
-        Transforms {
-            rotation: self.rotation.map(|number| number * factor),
-            position: self.position.map(|number| number * factor),
-            scale: self.scale.map(|number| number * factor),
+    fn scaled(mut self, factor: V) -> Transforms<V> {
+        for number in &mut self.rotation {
+            *number = *number * factor;
         }
+        for number in &mut self.position {
+            *number = *number * factor;
+        }
+        for number in &mut self.scale {
+            *number = *number * factor;
+        }
+        self
     }
 }
 
@@ -205,7 +211,7 @@ fn change_with<const WIDE: bool>(groups: &mut [PoseGroup], change: impl EachBone
         for [first, second] in pairs {
             // SAFETY: the processor has the instructions.
             let both = unsafe { wide::join(first, second) };
-            [*first, *second] = wide::halves(change.apply(both));
+            wide::store(&change.apply(both), first, second);
         }
         last.iter_mut().for_each(|group| *group = change.apply(*group));
         return;
@@ -274,24 +280,31 @@ pub(crate) mod wide {
     #[inline(always)]
     pub unsafe fn join(first: &PoseGroup, second: &PoseGroup) -> Transforms<Lanes8> {
         // SAFETY: the caller has promised it.
-        let join = |first: Lanes, second: Lanes| unsafe { Lanes8::join(first, second) };
-        Transforms {
-            rotation: std::array::from_fn(|it| join(first.rotation[it], second.rotation[it])),
-            position: std::array::from_fn(|it| join(first.position[it], second.position[it])),
-            scale: std::array::from_fn(|it| join(first.scale[it], second.scale[it])),
+        unsafe {
+            let zero = Lanes8::join(Lanes::ZERO, Lanes::ZERO);
+            let mut both =
+                Transforms { rotation: [zero; 4], position: [zero; 3], scale: [zero; 3] };
+            for axis in 0..4 {
+                both.rotation[axis] = Lanes8::join(first.rotation[axis], second.rotation[axis]);
+            }
+            for axis in 0..3 {
+                both.position[axis] = Lanes8::join(first.position[axis], second.position[axis]);
+                both.scale[axis] = Lanes8::join(first.scale[axis], second.scale[axis]);
+            }
+            both
         }
     }
 
-    /// Returns the transforms of both groups.
+    /// Writes the transforms of both groups.
     #[inline(always)]
-    pub fn halves(both: Transforms<Lanes8>) -> [PoseGroup; 2] {
-        let [rotation, position, scale] = [&both.rotation[..], &both.position[..], &both.scale[..]];
-        let half = |side: usize, all: &[Lanes8], it: usize| all[it].halves()[side];
-        [0, 1].map(|side| Transforms {
-            rotation: std::array::from_fn(|it| half(side, rotation, it)),
-            position: std::array::from_fn(|it| half(side, position, it)),
-            scale: std::array::from_fn(|it| half(side, scale, it)),
-        })
+    pub fn store(both: &Transforms<Lanes8>, first: &mut PoseGroup, second: &mut PoseGroup) {
+        for axis in 0..4 {
+            [first.rotation[axis], second.rotation[axis]] = both.rotation[axis].halves();
+        }
+        for axis in 0..3 {
+            [first.position[axis], second.position[axis]] = both.position[axis].halves();
+            [first.scale[axis], second.scale[axis]] = both.scale[axis].halves();
+        }
     }
 
     #[inline]
