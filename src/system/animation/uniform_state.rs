@@ -262,11 +262,17 @@ fn advance<const N: usize, const WIDE: bool>(
     (stream, at): &mut (&[u8], usize),
 ) {
     let differences = block.read::<N, WIDE>(stream, *at);
-    *at += usize::from(block.bits);
+    *at += block.bits();
     let slopes = Lanes(block.slopes);
     let first = take_mut::<N>(units);
     if is_narrow {
         for (unit, difference) in first.iter_mut().zip(differences) {
+            #[cfg(target_arch = "x86_64")]
+            if WIDE {
+                // SAFETY: the processor has the instructions.
+                unsafe { wide::advance(unit, slopes, difference) };
+                continue;
+            }
             let [earlier, before] = unit.halves();
             *unit = Unit::join(before, extrapolated(before, earlier, slopes) + difference);
         }
@@ -332,12 +338,28 @@ impl RotationGroup {
 /// The numbers of both keyframes, or of two groups, in one vector.
 #[cfg(target_arch = "x86_64")]
 mod wide {
-    use super::{Lanes, Pair, PoseGroup, RotationGroup, Unit, select_all, take};
+    use super::{Lanes, Pair, PoseGroup, RotationGroup, Unit, extrapolated, select_all, take};
     use std::arch::x86_64::{
-        __m128, __m128i, __m256, _mm_unpackhi_epi64, _mm_unpacklo_epi64, _mm256_add_ps,
-        _mm256_cvtepi16_epi32, _mm256_cvtepi32_ps, _mm256_max_ps, _mm256_mul_ps, _mm256_set_m128,
-        _mm256_set1_ps, _mm256_setzero_ps, _mm256_sqrt_ps, _mm256_sub_ps,
+        __m128, __m128i, __m256, _mm_cvtps_epi32, _mm_packs_epi32, _mm_unpackhi_epi64,
+        _mm_unpacklo_epi64, _mm256_add_ps, _mm256_cvtepi16_epi32, _mm256_cvtepi32_ps,
+        _mm256_max_ps, _mm256_mul_ps, _mm256_set_m128, _mm256_set1_ps, _mm256_setzero_ps,
+        _mm256_sqrt_ps, _mm256_sub_ps,
     };
+
+    /// Moves numbers of 16 bits to the next keyframe.
+    #[inline]
+    #[target_feature(enable = "avx2")]
+    pub fn advance(unit: &mut Unit, slopes: Lanes, difference: Lanes) {
+        let old = load_unit(*unit);
+        let both = _mm256_cvtepi32_ps(_mm256_cvtepi16_epi32(old));
+        // SAFETY: both are 32 bytes with eight numbers.
+        let [earlier, before] = unsafe { std::mem::transmute::<__m256, [Lanes; 2]>(both) };
+        let new = load(extrapolated(before, earlier, slopes) + difference);
+        let new = _mm_cvtps_epi32(new);
+        let joined = _mm_unpackhi_epi64(old, _mm_packs_epi32(new, new));
+        // SAFETY: both are 16 bytes.
+        unit.0 = unsafe { std::mem::transmute::<__m128i, [u32; 4]>(joined) };
+    }
 
     /// Returns the first numbers of all vectors, and the second ones. A loop, as `map` is compiled
     /// without the instructions: it would be a call for each vector.
