@@ -103,22 +103,29 @@ fn lane_row(matrices: &[DrawTransform; LANES], row: usize) -> [Vec4; 4] {
 mod wide {
     use super::{DrawTransform, JointSphere, Vec3};
     use std::arch::x86_64::{
-        __m256, _CMP_LT_OQ, _mm_loadu_ps, _mm256_add_ps, _mm256_blendv_ps, _mm256_cmp_ps,
-        _mm256_max_ps, _mm256_min_ps, _mm256_mul_ps, _mm256_set_m128, _mm256_set1_ps,
-        _mm256_setzero_ps, _mm256_shuffle_ps, _mm256_sqrt_ps, _mm256_storeu_ps, _mm256_sub_ps,
+        __m256, _CMP_LT_OQ, _mm_cvtss_f32, _mm_loadu_ps, _mm_max_ps, _mm_min_ps, _mm_movehdup_ps,
+        _mm_movehl_ps, _mm256_add_ps, _mm256_blendv_ps, _mm256_castps256_ps128, _mm256_cmp_ps,
+        _mm256_extractf128_ps, _mm256_max_ps, _mm256_min_ps, _mm256_mul_ps, _mm256_set_m128,
+        _mm256_set1_ps, _mm256_setzero_ps, _mm256_shuffle_ps, _mm256_sqrt_ps, _mm256_sub_ps,
         _mm256_unpackhi_ps, _mm256_unpacklo_ps,
     };
+
+    /// Numbers of a sphere, and of a matrix.
+    const SPHERE: usize = size_of::<JointSphere>() / size_of::<f32>();
+    const MATRIX: usize = size_of::<DrawTransform>() / size_of::<f32>();
 
     /// Returns the first, second, third and fourth numbers of eight rows of four.
     ///
     /// # Safety
-    /// Each pointer leads to four numbers.
+    /// Four numbers can be read at `first`, and at seven further positions at a distance of
+    /// `stride` numbers from one to the next.
     #[inline]
     #[target_feature(enable = "avx2")]
-    unsafe fn columns(rows: [*const f32; 8]) -> [__m256; 4] {
+    unsafe fn columns(first: *const f32, stride: usize) -> [__m256; 4] {
         // SAFETY: the caller has promised it.
         let pair = |at: usize| unsafe {
-            _mm256_set_m128(_mm_loadu_ps(rows[at + 4]), _mm_loadu_ps(rows[at]))
+            let (low, high) = (first.add(at * stride), first.add((at + 4) * stride));
+            _mm256_set_m128(_mm_loadu_ps(high), _mm_loadu_ps(low))
         };
         let [a, b, c, d] = [pair(0), pair(1), pair(2), pair(3)];
         let (ab_low, ab_high) = (_mm256_unpacklo_ps(a, b), _mm256_unpackhi_ps(a, b));
@@ -131,6 +138,24 @@ mod wide {
         ]
     }
 
+    /// Returns the least of eight numbers, none of which is NaN.
+    #[inline]
+    #[target_feature(enable = "avx2")]
+    fn least(all: __m256) -> f32 {
+        let four = _mm_min_ps(_mm256_castps256_ps128(all), _mm256_extractf128_ps::<1>(all));
+        let two = _mm_min_ps(four, _mm_movehl_ps(four, four));
+        _mm_cvtss_f32(_mm_min_ps(two, _mm_movehdup_ps(two)))
+    }
+
+    /// Returns the greatest of eight numbers, none of which is NaN.
+    #[inline]
+    #[target_feature(enable = "avx2")]
+    fn most(all: __m256) -> f32 {
+        let four = _mm_max_ps(_mm256_castps256_ps128(all), _mm256_extractf128_ps::<1>(all));
+        let two = _mm_max_ps(four, _mm_movehl_ps(four, four));
+        _mm_cvtss_f32(_mm_max_ps(two, _mm_movehdup_ps(two)))
+    }
+
     #[target_feature(enable = "avx2")]
     pub fn posed_box(
         spheres: &[[JointSphere; 8]],
@@ -141,11 +166,13 @@ mod wide {
         let mut min = [_mm256_set1_ps(f32::INFINITY); 3];
         let mut max = [_mm256_set1_ps(f32::NEG_INFINITY); 3];
         for (spheres, matrices) in spheres.iter().zip(matrices) {
-            // SAFETY: a sphere has four numbers, and so has a row of a matrix.
+            // SAFETY: there are eight spheres of four numbers, and eight matrices of three rows of
+            // four, one after another.
             let (rows, [x, y, z, radius]) = unsafe {
-                let row = |row: usize| columns(matrices.each_ref().map(|it| it.0[row].as_ptr()));
-                let spheres = spheres.each_ref().map(|it| std::ptr::from_ref(it).cast());
-                ([row(0), row(1), row(2)], columns(spheres))
+                let matrices: *const f32 = matrices.as_ptr().cast();
+                let row = |row: usize| columns(matrices.add(row * 4), MATRIX);
+                let spheres = columns(spheres.as_ptr().cast(), SPHERE);
+                ([row(0), row(1), row(2)], spheres)
             };
             let square = |axis: usize| {
                 let [a, b, c] = [rows[0][axis], rows[1][axis], rows[2][axis]];
@@ -163,15 +190,8 @@ mod wide {
                 max[axis] = _mm256_max_ps(add(center, radius), max[axis]);
             }
         }
-        let numbers = |vector: __m256| {
-            let mut numbers = [0.0_f32; 8];
-            // SAFETY: there is room for eight numbers.
-            unsafe { _mm256_storeu_ps(numbers.as_mut_ptr(), vector) };
-            numbers
-        };
-        let least = |vector: __m256| numbers(vector).into_iter().fold(f32::INFINITY, f32::min);
-        let most = |vector: __m256| numbers(vector).into_iter().fold(f32::NEG_INFINITY, f32::max);
-        (Vec3::from_array(min.map(least)), Vec3::from_array(max.map(most)))
+        let box_min = Vec3::new(least(min[0]), least(min[1]), least(min[2]));
+        (box_min, Vec3::new(most(max[0]), most(max[1]), most(max[2])))
     }
 }
 

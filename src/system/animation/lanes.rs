@@ -82,13 +82,15 @@ impl Unit {
 
     #[inline(always)]
     pub fn of(lanes: Lanes) -> Unit {
-        Unit(lanes.0.map(f32::to_bits))
+        // SAFETY: both are 16 bytes, of which every pattern is valid.
+        Unit(unsafe { std::mem::transmute::<[f32; 4], [u32; 4]>(lanes.0) })
     }
 
     /// Returns four numbers.
     #[inline(always)]
     pub fn lanes(self) -> Lanes {
-        Lanes(self.0.map(f32::from_bits))
+        // SAFETY: both are 16 bytes, of which every pattern is valid.
+        Lanes(unsafe { std::mem::transmute::<[u32; 4], [f32; 4]>(self.0) })
     }
 
     /// Stores whole numbers from -32768 to 32767.
@@ -293,7 +295,7 @@ mod vector {
 
     #[inline(always)]
     pub fn transpose(rows: [Lanes; 4]) -> [Lanes; 4] {
-        let [a, b, c, d] = rows.map(load);
+        let [a, b, c, d] = [load(rows[0]), load(rows[1]), load(rows[2]), load(rows[3])];
         // SAFETY: SSE2 is a part of x86-64.
         unsafe {
             let (ab_low, ab_high) = (_mm_unpacklo_ps(a, b), _mm_unpackhi_ps(a, b));

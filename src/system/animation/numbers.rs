@@ -80,9 +80,8 @@ pub fn normalize<V: SimdFloat>(rotation: [V; 4]) -> [V; 4] {
 pub mod wide {
     use super::{Lanes, SimdFloat};
     use std::arch::x86_64::{
-        __m128, __m256, _CMP_LT_OQ, _mm256_add_ps, _mm256_blendv_ps, _mm256_castps256_ps128,
-        _mm256_cmp_ps, _mm256_div_ps, _mm256_extractf128_ps, _mm256_mul_ps, _mm256_set_m128,
-        _mm256_set1_ps, _mm256_sqrt_ps, _mm256_sub_ps,
+        __m256, _CMP_LT_OQ, _mm256_add_ps, _mm256_blendv_ps, _mm256_cmp_ps, _mm256_div_ps,
+        _mm256_mul_ps, _mm256_set1_ps, _mm256_sqrt_ps, _mm256_sub_ps,
     };
     use std::ops::{Add, Div, Mul, Sub};
 
@@ -99,24 +98,15 @@ pub mod wide {
         /// The processor has AVX2.
         #[inline(always)]
         pub unsafe fn join(first: Lanes, second: Lanes) -> Lanes8 {
-            let load = |lanes: Lanes| {
-                // SAFETY: both are 16 bytes with four numbers.
-                unsafe { std::mem::transmute::<[f32; 4], __m128>(lanes.0) }
-            };
-            // SAFETY: the caller has promised it.
-            Lanes8(unsafe { _mm256_set_m128(load(second), load(first)) })
+            // SAFETY: both are 32 bytes with eight numbers.
+            Lanes8(unsafe { std::mem::transmute::<[Lanes; 2], __m256>([first, second]) })
         }
 
         /// Returns the numbers of both groups.
         #[inline(always)]
         pub fn halves(self) -> [Lanes; 2] {
-            // SAFETY: the processor has the instructions, or there would be no such value.
-            let halves =
-                unsafe { [_mm256_castps256_ps128(self.0), _mm256_extractf128_ps::<1>(self.0)] };
-            halves.map(|half| {
-                // SAFETY: both are 16 bytes with four numbers.
-                Lanes(unsafe { std::mem::transmute::<__m128, [f32; 4]>(half) })
-            })
+            // SAFETY: both are 32 bytes with eight numbers.
+            unsafe { std::mem::transmute::<__m256, [Lanes; 2]>(self.0) }
         }
     }
 

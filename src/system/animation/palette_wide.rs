@@ -104,7 +104,8 @@ pub fn palette_512(
         // SAFETY: a matrix has twelve numbers.
         let rows = unsafe { _mm512_maskz_loadu_ps(ROWS, outer.cast()) };
         let last = _mm512_maskz_mov_ps(TRANSLATIONS, rows);
-        let [x, y, z] = bind.0.map(|row| _mm512_broadcast_f32x4(load(row)));
+        let row = |row: usize| _mm512_broadcast_f32x4(load(bind.0[row]));
+        let (x, y, z) = (row(0), row(1), row(2));
         let a = _mm512_mul_ps(_mm512_permute_ps::<0b00_00_00_00>(rows), x);
         let b = _mm512_mul_ps(_mm512_permute_ps::<0b01_01_01_01>(rows), y);
         let c = _mm512_mul_ps(_mm512_permute_ps::<0b10_10_10_10>(rows), z);
@@ -153,7 +154,9 @@ fn write_eight(
     let mul = |a: __m256, b: __m256| _mm256_mul_ps(a, b);
     let add = |a: __m256, b: __m256| _mm256_add_ps(a, b);
     let sub = |a: __m256, b: __m256| _mm256_sub_ps(a, b);
-    let [x, y, z, w] = [0, 1, 2, 3].map(|axis| pair(a.rotation[axis], b.rotation[axis]));
+    // Not `map`, which is compiled without the instructions: it would be a call for each vector.
+    let turn = |axis: usize| pair(a.rotation[axis], b.rotation[axis]);
+    let [x, y, z, w] = [turn(0), turn(1), turn(2), turn(3)];
     let square = add(add(add(mul(x, x), mul(y, y)), mul(z, z)), mul(w, w));
     let tiny = _mm256_cmp_ps::<_CMP_LT_OQ>(square, _mm256_set1_ps(1e-12));
     let two = _mm256_andnot_ps(tiny, _mm256_div_ps(_mm256_set1_ps(2.0), square));
@@ -161,8 +164,10 @@ fn write_eight(
     let (xx, xy, xz) = (mul(x, x2), mul(x, y2), mul(x, z2));
     let (yy, yz, zz) = (mul(y, y2), mul(y, z2), mul(z, z2));
     let (wx, wy, wz) = (mul(w, x2), mul(w, y2), mul(w, z2));
-    let [sx, sy, sz] = [0, 1, 2].map(|axis| pair(a.scale[axis], b.scale[axis]));
-    let [px, py, pz] = [0, 1, 2].map(|axis| pair(a.position[axis], b.position[axis]));
+    let scale = |axis: usize| pair(a.scale[axis], b.scale[axis]);
+    let [sx, sy, sz] = [scale(0), scale(1), scale(2)];
+    let position = |axis: usize| pair(a.position[axis], b.position[axis]);
+    let [px, py, pz] = [position(0), position(1), position(2)];
     let one = _mm256_set1_ps(1.0);
     let rows = [
         [mul(sub(one, add(yy, zz)), sx), mul(sub(xy, wz), sy), mul(add(xz, wy), sz), px],

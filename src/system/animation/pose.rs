@@ -122,6 +122,7 @@ impl Pose {
 /// arc to the first pose.
 #[derive(Clone, Debug, Default)]
 pub struct BlendSum {
+    /// Without any weight, its numbers mean nothing.
     sum: Pose,
     weight: f32,
 }
@@ -129,7 +130,6 @@ pub struct BlendSum {
 impl BlendSum {
     /// Starts a sum. Reuses the memory of the previous one.
     pub fn clear(&mut self) {
-        self.sum.groups.clear();
         self.weight = 0.0;
     }
 
@@ -139,9 +139,10 @@ impl BlendSum {
         if weight.is_nan() || weight <= 0.0 {
             return;
         }
-        if self.sum.groups.is_empty() {
-            self.sum.groups.extend_from_slice(&pose.groups);
-            scale(&mut self.sum.groups, weight);
+        if self.weight <= 0.0 {
+            // All numbers are written: those of the previous sum stay until then.
+            self.sum.groups.resize(pose.groups.len(), PoseGroup::IDENTITY);
+            scale(&pose.groups, &mut self.sum.groups, weight);
             self.weight = weight;
             return;
         }
@@ -153,21 +154,27 @@ impl BlendSum {
     /// Writes the mean into `pose`. Without any weight, `pose` is left as it is.
     pub fn finish(&self, pose: &mut Pose) {
         if self.weight > 0.0 {
-            pose.groups.clone_from(&self.sum.groups);
-            normalize_sum(&mut pose.groups, 1.0 / self.weight);
+            pose.groups.resize(self.sum.groups.len(), PoseGroup::IDENTITY);
+            normalize_sum(&self.sum.groups, &mut pose.groups, 1.0 / self.weight);
         }
     }
 }
 
 impl<V: SimdFloat> Transforms<V> {
-    /// Returns all numbers multiplied by a factor.
+    /// Returns all numbers multiplied by a factor. Loops, as `map` is compiled without the
+    /// instructions of wide vectors: it would be a call for each of them.
     #[inline(always)]
-    fn scaled(self, factor: V) -> Transforms<V> {
-        Transforms {
-            rotation: self.rotation.map(|number| number * factor),
-            position: self.position.map(|number| number * factor),
-            scale: self.scale.map(|number| number * factor),
+    fn scaled(mut self, factor: V) -> Transforms<V> {
+        for number in &mut self.rotation {
+            *number = *number * factor;
         }
+        for number in &mut self.position {
+            *number = *number * factor;
+        }
+        for number in &mut self.scale {
+            *number = *number * factor;
+        }
+        self
     }
 }
 
@@ -196,35 +203,33 @@ impl EachBone for NormalizeSum {
     }
 }
 
-/// Changes each bone of a pose. `WIDE`: the processor has AVX2.
+/// Writes the changed bones of a pose to another one. `WIDE`: the processor has AVX2.
 #[inline(always)]
-fn change_with<const WIDE: bool>(groups: &mut [PoseGroup], change: impl EachBone) {
+fn change_with<const WIDE: bool>(from: &[PoseGroup], to: &mut [PoseGroup], change: impl EachBone) {
     #[cfg(target_arch = "x86_64")]
-    if WIDE {
-        let (pairs, last) = groups.as_chunks_mut::<2>();
-        for [first, second] in pairs {
-            // SAFETY: the processor has the instructions.
-            let both = unsafe { wide::join(first, second) };
-            [*first, *second] = wide::halves(change.apply(both));
-        }
-        last.iter_mut().for_each(|group| *group = change.apply(*group));
-        return;
+    let (from, to) = match WIDE {
+        true => wide::change_pairs(from, to, &change),
+        false => (from, to),
+    };
+    for (group, out) in from.iter().zip(to) {
+        *out = change.apply(*group);
     }
-    groups.iter_mut().for_each(|group| *group = change.apply(*group));
 }
 
 #[inline(always)]
-fn scale_with<const WIDE: bool>(groups: &mut [PoseGroup], factor: f32) {
-    change_with::<WIDE>(groups, ScaleBy(factor));
+fn scale_with<const WIDE: bool>(from: &[PoseGroup], to: &mut [PoseGroup], factor: f32) {
+    change_with::<WIDE>(from, to, ScaleBy(factor));
 }
 
 #[inline(always)]
-fn normalize_sum_with<const WIDE: bool>(groups: &mut [PoseGroup], factor: f32) {
-    change_with::<WIDE>(groups, NormalizeSum(factor));
+fn normalize_sum_with<const WIDE: bool>(from: &[PoseGroup], to: &mut [PoseGroup], factor: f32) {
+    change_with::<WIDE>(from, to, NormalizeSum(factor));
 }
 
-dispatched_to! { scale_with: fn scale(groups: &mut [PoseGroup], factor: f32) }
-dispatched_to! { normalize_sum_with: fn normalize_sum(groups: &mut [PoseGroup], factor: f32) }
+dispatched_to! { scale_with: fn scale(from: &[PoseGroup], to: &mut [PoseGroup], factor: f32) }
+dispatched_to! {
+    normalize_sum_with: fn normalize_sum(from: &[PoseGroup], to: &mut [PoseGroup], factor: f32)
+}
 
 dispatched_to! {
     add_weighted_with: fn add_weighted(sums: &mut [PoseGroup], groups: &[PoseGroup], factor: Lanes)
@@ -261,7 +266,7 @@ fn add_weighted_with<const WIDE: bool>(
 #[cfg(target_arch = "x86_64")]
 pub(crate) mod wide {
     use super::super::numbers::wide::Lanes8;
-    use super::{Lanes, PoseGroup, Transforms};
+    use super::{EachBone, Lanes, PoseGroup, Transforms};
     use std::arch::x86_64::{
         __m128, __m256, _mm256_add_ps, _mm256_loadu_ps, _mm256_mul_ps, _mm256_set_m128,
         _mm256_storeu_ps,
@@ -274,24 +279,48 @@ pub(crate) mod wide {
     #[inline(always)]
     pub unsafe fn join(first: &PoseGroup, second: &PoseGroup) -> Transforms<Lanes8> {
         // SAFETY: the caller has promised it.
-        let join = |first: Lanes, second: Lanes| unsafe { Lanes8::join(first, second) };
-        Transforms {
-            rotation: std::array::from_fn(|it| join(first.rotation[it], second.rotation[it])),
-            position: std::array::from_fn(|it| join(first.position[it], second.position[it])),
-            scale: std::array::from_fn(|it| join(first.scale[it], second.scale[it])),
+        unsafe {
+            let zero = Lanes8::join(Lanes::ZERO, Lanes::ZERO);
+            let mut both =
+                Transforms { rotation: [zero; 4], position: [zero; 3], scale: [zero; 3] };
+            for axis in 0..4 {
+                both.rotation[axis] = Lanes8::join(first.rotation[axis], second.rotation[axis]);
+            }
+            for axis in 0..3 {
+                both.position[axis] = Lanes8::join(first.position[axis], second.position[axis]);
+                both.scale[axis] = Lanes8::join(first.scale[axis], second.scale[axis]);
+            }
+            both
         }
     }
 
-    /// Returns the transforms of both groups.
+    /// Writes the transforms of both groups.
     #[inline(always)]
-    pub fn halves(both: Transforms<Lanes8>) -> [PoseGroup; 2] {
-        let [rotation, position, scale] = [&both.rotation[..], &both.position[..], &both.scale[..]];
-        let half = |side: usize, all: &[Lanes8], it: usize| all[it].halves()[side];
-        [0, 1].map(|side| Transforms {
-            rotation: std::array::from_fn(|it| half(side, rotation, it)),
-            position: std::array::from_fn(|it| half(side, position, it)),
-            scale: std::array::from_fn(|it| half(side, scale, it)),
-        })
+    pub fn store(both: &Transforms<Lanes8>, first: &mut PoseGroup, second: &mut PoseGroup) {
+        for axis in 0..4 {
+            [first.rotation[axis], second.rotation[axis]] = both.rotation[axis].halves();
+        }
+        for axis in 0..3 {
+            [first.position[axis], second.position[axis]] = both.position[axis].halves();
+            [first.scale[axis], second.scale[axis]] = both.scale[axis].halves();
+        }
+    }
+
+    /// Writes the changed bones of two groups at a time. Returns the groups that are left. The
+    /// processor has AVX2.
+    #[inline(always)]
+    pub(super) fn change_pairs<'a>(
+        from: &'a [PoseGroup],
+        to: &'a mut [PoseGroup],
+        change: &impl EachBone,
+    ) -> (&'a [PoseGroup], &'a mut [PoseGroup]) {
+        let ((pairs, last), (out, last_out)) = (from.as_chunks::<2>(), to.as_chunks_mut::<2>());
+        for ([first, second], [first_out, second_out]) in pairs.iter().zip(out) {
+            // SAFETY: the processor has the instructions.
+            let both = unsafe { join(first, second) };
+            store(&change.apply(both), first_out, second_out);
+        }
+        (last, last_out)
     }
 
     #[inline]
@@ -356,15 +385,15 @@ mod tests {
             groups.iter().flat_map(numbers).collect()
         };
         assert!(bits(&wide) == bits(&plain) && wide != groups);
-        scale_with::<true>(&mut wide, 0.3);
-        scale_with::<false>(&mut plain, 0.3);
+        scale_with::<true>(&wide.clone(), &mut wide, 0.3);
+        scale_with::<false>(&plain.clone(), &mut plain, 0.3);
         wide[3].rotation[0].0[1] = 1e-20;
         plain[3].rotation[0].0[1] = 1e-20;
         for axis in 0..4 {
             (wide[7].rotation[axis], plain[7].rotation[axis]) = (Lanes::ZERO, Lanes::ZERO);
         }
-        normalize_sum_with::<true>(&mut wide[..49], 1.7);
-        normalize_sum_with::<false>(&mut plain[..49], 1.7);
+        normalize_sum_with::<true>(&wide.clone()[..49], &mut wide[..49], 1.7);
+        normalize_sum_with::<false>(&plain.clone()[..49], &mut plain[..49], 1.7);
         assert_eq!(bits(&wide), bits(&plain));
     }
 }

@@ -16,7 +16,8 @@ const SCALE_MIN: f32 = 1e-6;
 #[inline(always)]
 fn between<V: SimdFloat>(from: Transforms<V>, to: Transforms<V>, part: V) -> Transforms<V> {
     let sign = dot(&from.rotation, &to.rotation).sign();
-    let rotation = to.rotation.map(|number| number * sign);
+    let [x, y, z, w] = to.rotation;
+    let rotation = [x * sign, y * sign, z * sign, w * sign];
     Transforms {
         rotation: normalize(mix(normalize(from.rotation), rotation, part)),
         position: mix(from.position, to.position, part),
@@ -50,15 +51,14 @@ fn blend_with<const WIDE: bool>(
         if WIDE && index + 1 < count && part != Lanes::ZERO {
             let next = part_of(index + 1);
             if next != Lanes::ZERO {
+                let (first, second) = (&others[index], &others[index + 1]);
+                let [group, other] = groups[index..].first_chunk_mut().expect("two are left");
                 // SAFETY: the processor has the instructions.
                 let (from, to, part) = unsafe {
-                    (
-                        wide::join(&groups[index], &groups[index + 1]),
-                        wide::join(&others[index], &others[index + 1]),
-                        Lanes8::join(part, next),
-                    )
+                    let both = (wide::join(group, other), wide::join(first, second));
+                    (both.0, both.1, Lanes8::join(part, next))
                 };
-                [groups[index], groups[index + 1]] = wide::halves(between(from, to, part));
+                wide::store(&between(from, to, part), group, other);
                 index += 2;
                 continue;
             }
@@ -115,7 +115,8 @@ impl Pose {
                 continue;
             }
             let sign = difference.rotation[3].sign();
-            let turned = difference.rotation.map(|lanes| lanes * sign);
+            let [x, y, z, w] = difference.rotation;
+            let turned = [x * sign, y * sign, z * sign, w * sign];
             let turned = normalize(mix(identity, turned, part));
             group.rotation = product(normalize(group.rotation), turned);
             for (position, moved) in group.position.iter_mut().zip(difference.position) {

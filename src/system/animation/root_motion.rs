@@ -139,9 +139,30 @@ impl Clip {
     }
 }
 
+/// Steps from a guess after which a key is searched by halves.
+const STEPS_MAX: usize = 8;
+
+/// Returns the index of the first key after a time. Keys are often at equal distances: it is a few
+/// steps from the one that would be there if all were.
+fn first_after<T>(keys: &[(u16, T)], tick: f32) -> usize {
+    let is_before = |key: &(u16, T)| f32::from(key.0) <= tick;
+    let guess = tick / f32::from(LAST_TICK) * keys.len() as f32;
+    let mut next = (guess as usize).min(keys.len());
+    for _ in 0..STEPS_MAX {
+        if keys.get(next).is_some_and(is_before) {
+            next += 1;
+        } else if next > 0 && !is_before(&keys[next - 1]) {
+            next -= 1;
+        } else {
+            return next;
+        }
+    }
+    keys.partition_point(is_before)
+}
+
 /// Returns the values of the two keys around a time, and the part of the way between them.
 fn interval<T: Copy>(keys: &[(u16, T)], tick: f32) -> (T, T, f32) {
-    let next = keys.partition_point(|key| f32::from(key.0) <= tick).max(1);
+    let next = first_after(keys, tick).max(1);
     let (from, value) = keys[next - 1];
     let Some((to, following)) = keys.get(next).copied() else { return (value, value, 0.0) };
     let part = (tick - f32::from(from)) / f32::from(to - from);
@@ -376,5 +397,36 @@ impl Movement<'_> {
             (sample.tick, Quat::from_vec4(sample.value))
         });
         RootTrack { positions: positions.collect(), rotations: rotations.collect() }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn keys_are_found_at_any_time_and_distance() {
+        let last = u32::from(LAST_TICK);
+        let all: [Vec<u32>; 6] = [
+            vec![0],
+            vec![0, last],
+            (0..90).map(|key| key * last / 89).collect(),
+            (0..90).map(|key| key * key * last / 7921).collect(),
+            (0..5000).collect(),
+            std::iter::once(0).chain(last - 5000..=last).collect(),
+        ];
+        for ticks in all {
+            let keys: Vec<(u16, ())> = ticks.iter().map(|tick| (*tick as u16, ())).collect();
+            for tick in (0..=last).map(|tick| tick as f32) {
+                for tick in [tick, tick + 0.5] {
+                    let wanted = keys.partition_point(|key| f32::from(key.0) <= tick);
+                    assert_eq!(first_after(&keys, tick), wanted, "{} keys, {tick}", keys.len());
+                }
+            }
+            for tick in [f32::NAN, f32::NEG_INFINITY, -1.0] {
+                assert_eq!(first_after(&keys, tick), 0);
+            }
+            assert_eq!(first_after(&keys, f32::INFINITY), keys.len());
+        }
     }
 }

@@ -21,11 +21,18 @@ impl<const N: usize> Pair<N> {
     #[inline(always)]
     fn read(units: &mut &[Unit], is_narrow: bool) -> Pair<N> {
         let first = take::<N>(units);
+        let mut pair = Pair { from: [Lanes::ZERO; N], to: [Lanes::ZERO; N] };
         if is_narrow {
-            let halves = first.map(Unit::halves);
-            return Pair { from: halves.map(|it| it[0]), to: halves.map(|it| it[1]) };
+            for (axis, unit) in first.into_iter().enumerate() {
+                [pair.from[axis], pair.to[axis]] = unit.halves();
+            }
+            return pair;
         }
-        Pair { from: first.map(Unit::lanes), to: take::<N>(units).map(Unit::lanes) }
+        let second = take::<N>(units);
+        for axis in 0..N {
+            (pair.from[axis], pair.to[axis]) = (first[axis].lanes(), second[axis].lanes());
+        }
+        pair
     }
 
     #[inline(always)]
@@ -255,11 +262,17 @@ fn advance<const N: usize, const WIDE: bool>(
     (stream, at): &mut (&[u8], usize),
 ) {
     let differences = block.read::<N, WIDE>(stream, *at);
-    *at += usize::from(block.bits);
+    *at += block.bits();
     let slopes = Lanes(block.slopes);
     let first = take_mut::<N>(units);
     if is_narrow {
         for (unit, difference) in first.iter_mut().zip(differences) {
+            #[cfg(target_arch = "x86_64")]
+            if WIDE {
+                // SAFETY: the processor has the instructions.
+                unsafe { wide::advance(unit, slopes, difference) };
+                continue;
+            }
             let [earlier, before] = unit.halves();
             *unit = Unit::join(before, extrapolated(before, earlier, slopes) + difference);
         }
@@ -325,21 +338,41 @@ impl RotationGroup {
 /// The numbers of both keyframes, or of two groups, in one vector.
 #[cfg(target_arch = "x86_64")]
 mod wide {
-    use super::{Lanes, Pair, PoseGroup, RotationGroup, Unit, select_all, take};
+    use super::{Lanes, Pair, PoseGroup, RotationGroup, Unit, extrapolated, select_all, take};
     use std::arch::x86_64::{
-        __m128, __m128i, __m256, _mm_unpackhi_epi64, _mm_unpacklo_epi64, _mm256_add_ps,
-        _mm256_castps256_ps128, _mm256_cvtepi16_epi32, _mm256_cvtepi32_ps, _mm256_extractf128_ps,
+        __m128, __m128i, __m256, _mm_cvtps_epi32, _mm_packs_epi32, _mm_unpackhi_epi64,
+        _mm_unpacklo_epi64, _mm256_add_ps, _mm256_cvtepi16_epi32, _mm256_cvtepi32_ps,
         _mm256_max_ps, _mm256_mul_ps, _mm256_set_m128, _mm256_set1_ps, _mm256_setzero_ps,
         _mm256_sqrt_ps, _mm256_sub_ps,
     };
 
+    /// Moves numbers of 16 bits to the next keyframe.
     #[inline]
     #[target_feature(enable = "avx2")]
-    fn halves(both: __m256) -> [Lanes; 2] {
-        [_mm256_castps256_ps128(both), _mm256_extractf128_ps::<1>(both)].map(|half| {
-            // SAFETY: both are 16 bytes with four numbers.
-            Lanes(unsafe { std::mem::transmute::<__m128, [f32; 4]>(half) })
-        })
+    pub fn advance(unit: &mut Unit, slopes: Lanes, difference: Lanes) {
+        let old = load_unit(*unit);
+        let both = _mm256_cvtepi32_ps(_mm256_cvtepi16_epi32(old));
+        // SAFETY: both are 32 bytes with eight numbers.
+        let [earlier, before] = unsafe { std::mem::transmute::<__m256, [Lanes; 2]>(both) };
+        let new = load(extrapolated(before, earlier, slopes) + difference);
+        let new = _mm_cvtps_epi32(new);
+        let joined = _mm_unpackhi_epi64(old, _mm_packs_epi32(new, new));
+        // SAFETY: both are 16 bytes.
+        unit.0 = unsafe { std::mem::transmute::<__m128i, [u32; 4]>(joined) };
+    }
+
+    /// Returns the first numbers of all vectors, and the second ones. A loop, as `map` is compiled
+    /// without the instructions: it would be a call for each vector.
+    #[inline]
+    #[target_feature(enable = "avx2")]
+    fn halves(all: [__m256; 4]) -> [[Lanes; 4]; 2] {
+        let mut halves = [[Lanes::ZERO; 4]; 2];
+        for (axis, both) in all.into_iter().enumerate() {
+            // SAFETY: both are 32 bytes with eight numbers.
+            let [first, second] = unsafe { std::mem::transmute::<__m256, [Lanes; 2]>(both) };
+            (halves[0][axis], halves[1][axis]) = (first, second);
+        }
+        halves
     }
 
     #[inline(always)]
@@ -372,8 +405,8 @@ mod wide {
             square = _mm256_sub_ps(square, _mm256_mul_ps(value, value));
         }
         numbers[3] = _mm256_sqrt_ps(_mm256_max_ps(square, _mm256_setzero_ps()));
-        let both = numbers.map(|number| halves(number));
-        Pair { from: both.map(|it| it[0]), to: both.map(|it| it[1]) }
+        let [from, to] = halves(numbers);
+        Pair { from, to }
     }
 
     /// Returns the product of rotations, of which `b` is applied first.
@@ -446,8 +479,7 @@ mod wide {
             values[axis] = _mm256_mul_ps(_mm256_add_ps(from[axis], moved), steps[axis]);
             mean[axis] = pair(first.mean[axis], second.mean[axis]);
         }
-        let both = product(mean, values).map(|value| halves(value));
-        [both.map(|it| it[0]), both.map(|it| it[1])]
+        halves(product(mean, values))
     }
 }
 

@@ -485,7 +485,7 @@ fn read_blocks(
             }
         }
         groups.iter_mut().for_each(GroupBlock::compute_starts);
-        let keyframe_bits: usize = groups.iter().map(|group| usize::from(group.bits)).sum();
+        let keyframe_bits: usize = groups.iter().map(GroupBlock::bits).sum();
         let keyframes = block_start(block + 1).min(count) - block_start(block);
         let offset = reader.position();
         reader.skip(keyframe_bits * keyframes as usize)?;

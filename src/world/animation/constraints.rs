@@ -146,17 +146,21 @@ impl CharacterConstraints {
     ) {
         let ConstraintUpdate { unit, world, weights, seconds, ground } = *update;
         let ConstraintScratch { targets, ground: found } = scratch;
-        let matrix = world.matrix();
-        let inverse = matrix.inverse();
         targets.clear();
-        targets.extend(bound.target_of.iter().map(|index| {
-            let target = self.targets[usize::from((*index)?)]?;
-            let position = inverse.transform_point3(target.position);
-            let rotation = target.rotation.map(|it| world.rotation.conjugate() * it);
-            position.is_finite().then_some(ConstraintTarget { position, rotation })
-        }));
+        if self.targets.iter().any(Option::is_some) {
+            let inverse = world.matrix().inverse();
+            targets.extend(bound.target_of.iter().map(|index| {
+                let target = self.targets[usize::from((*index)?)]?;
+                let position = inverse.transform_point3(target.position);
+                let rotation = target.rotation.map(|it| world.rotation.conjugate() * it);
+                position.is_finite().then_some(ConstraintTarget { position, rotation })
+            }));
+        } else {
+            targets.resize(bound.target_of.len(), None);
+        }
         found.clear();
         if let Some(ground) = ground {
+            let matrix = world.matrix();
             bound.set.find_ground(rig, weights, found, |foot, reach| {
                 ground.below(unit, &matrix, foot, reach)
             });

@@ -74,6 +74,8 @@ pub(super) struct MergeTable {
     leads: Vec<bool>,
     /// Least time in each state that characters are in, with the key of [`state_key`].
     times: NumberMap<f32>,
+    /// Characters with a state that began in this update, and its layer.
+    new_states: Vec<(u32, u16)>,
     /// Characters that show the pose of a leader, with its index.
     pub followers: Vec<(u32, u32)>,
 }
@@ -149,28 +151,40 @@ impl Animations {
         if !self.characters.iter().any(|it| merging(it).is_some()) {
             return;
         }
-        let table = &mut self.merges;
-        table.times.clear();
-        for is_new in [false, true] {
-            for index in self.index_of.iter().filter(|index| **index != NONE) {
-                let character = &mut self.characters[*index as usize];
-                let Some(Merging { options, rate, .. }) = merging(character) else { continue };
-                let Some(machine) = &mut character.machine else { continue };
-                for layer in 0..machine.bound.machine.layers().len() as u16 {
-                    let Some(found) = machine.state.state_time(layer) else { continue };
-                    if (found.age <= seconds * rate) != is_new {
-                        continue;
-                    }
-                    let key = state_key(machine, layer, found.state);
-                    let CharacterMachine { bound, state, output, .. } = machine;
-                    match table.times.get(&key).copied() {
-                        Some(time) if is_new && time <= options.max_start_time => {
-                            state.set_state_time(layer, time, &bound.infos, output);
-                        }
-                        Some(time) if is_new || time <= found.time => {}
-                        _ => drop(table.times.insert(key, found.time)),
-                    }
+        let MergeTable { times, new_states, .. } = &mut self.merges;
+        times.clear();
+        new_states.clear();
+        // In the order of the units' rows, which a restored snapshot has again.
+        for index in self.index_of.iter().filter(|index| **index != NONE) {
+            let character = &self.characters[*index as usize];
+            let Some(Merging { rate, .. }) = merging(character) else { continue };
+            let Some(machine) = &character.machine else { continue };
+            for layer in 0..machine.bound.machine.layers().len() as u16 {
+                let Some(found) = machine.state.state_time(layer) else { continue };
+                if found.age <= seconds * rate {
+                    new_states.push((*index, layer));
+                    continue;
                 }
+                let key = state_key(machine, layer, found.state);
+                match times.get(&key).copied() {
+                    Some(time) if time <= found.time => {}
+                    _ => drop(times.insert(key, found.time)),
+                }
+            }
+        }
+        for (index, layer) in new_states.iter().copied() {
+            let character = &mut self.characters[index as usize];
+            let Some(Merging { options, .. }) = character.merging else { continue };
+            let Some(machine) = &mut character.machine else { continue };
+            let Some(found) = machine.state.state_time(layer) else { continue };
+            let key = state_key(machine, layer, found.state);
+            let CharacterMachine { bound, state, output, .. } = machine;
+            match times.get(&key).copied() {
+                Some(time) if time <= options.max_start_time => {
+                    state.set_state_time(layer, time, &bound.infos, output);
+                }
+                Some(_) => {}
+                None => drop(times.insert(key, found.time)),
             }
         }
     }

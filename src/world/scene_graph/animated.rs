@@ -110,7 +110,8 @@ impl SceneGraph {
 
     /// Returns the local pose of a node if it is in the pose of the unit's skeleton.
     pub(super) fn animated_local(&self, unit: u32, node: usize) -> Option<NodePose> {
-        if !self.runs[unit as usize].has(flag::POSED) {
+        // The first node is that of no bone while poses are lazy: it needs no search of all bones.
+        if node == 0 || !self.runs[unit as usize].has(flag::POSED) {
             return None;
         }
         self.animated[unit as usize].as_ref()?.local(node)

@@ -225,7 +225,15 @@ impl ExpressionTable {
     /// Returns the value of an expression. It is finite if the variables are.
     #[inline]
     pub fn evaluate(&self, expression: Expression, variables: &[f32]) -> f32 {
-        self.evaluate_ops(self.ops(expression), expression.start as usize, variables)
+        // Weights of clips are mostly one of these, which need no stack.
+        match *self.ops(expression) {
+            [Op::Number(number)] => number,
+            [Op::Variable(variable)] => variables[usize::from(variable)],
+            [Op::Variable(variable), Op::Match(window)] => {
+                self.windows[usize::from(window)].weight(variables[usize::from(variable)])
+            }
+            ref ops => self.evaluate_ops(ops, expression.start as usize, variables),
+        }
     }
 
     /// Notes a division by zero of an operation.

@@ -390,8 +390,8 @@ impl Track {
             return Boundary::without_time(dt);
         }
         let found = update.clip_weights(state, self.choice);
-        let ClipWeights { weights, main, seconds, is_empty } = found;
-        if is_empty {
+        let (main, seconds) = (found.main, found.seconds);
+        if found.is_empty {
             update.output.without_weights.push(self.state);
         }
         self.seconds = seconds;
@@ -423,8 +423,8 @@ impl Track {
         }
         self.phase = clock.phase();
         self.finished = clock.is_finished();
-        for (clip, weight) in state.clips.iter().zip(weights) {
-            if weight > 0.0 {
+        for (clip, weight) in state.clips.iter().zip(&found.weights) {
+            if *weight > 0.0 {
                 let info = update.clip(clip.clip);
                 let mode = match (info.additive, state.additive) {
                     (true, _) => SampleMode::Add,
@@ -440,7 +440,7 @@ impl Track {
                     from: clock.start() * length(info),
                     loops: clock.loops(),
                     wraps: clock.wraps(),
-                    weight,
+                    weight: *weight,
                 });
             }
         }

@@ -15,7 +15,11 @@ fn value(text: &str, variables: [f32; 3]) -> f32 {
     };
     group.finish(&mut table).unwrap();
     table.check(expression, VARIABLES.len()).unwrap();
-    table.evaluate(expression, &variables)
+    let value = table.evaluate(expression, &variables);
+    // Short expressions are evaluated without the stack.
+    let ops = table.ops(expression);
+    assert_eq!(table.evaluate_ops(ops, 0, &variables).to_bits(), value.to_bits(), "{text}");
+    value
 }
 
 /// Weights of the expressions of one blend.
