@@ -187,9 +187,11 @@ fn clippy_finds_nothing() {
 
 /// Files that contribute to state hashes. Their results must be the same on every machine.
 const HASHED_FILES: &[&str] = &[
+    "src/engine/",
     "src/foundation/noise.rs",
     "src/foundation/random.rs",
     "src/script/api/math.rs",
+    "src/system/animation/",
     "src/system/particles/",
     "src/system/physics/",
     "src/world/",

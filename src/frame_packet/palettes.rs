@@ -35,7 +35,7 @@ impl Palettes {
         (first, &mut self.matrices[first..self.count])
     }
 
-    /// Removes all matrices. After some frames, memory for twice the largest number of them is kept.
+    /// Removes all matrices. After some frames, memory for twice the largest number of them stays.
     pub(super) fn clear(&mut self) {
         self.peak = self.peak.max(self.count);
         self.count = 0;

@@ -93,11 +93,11 @@ impl NamedClip {
 fn extent_of(skeleton: &Skeleton, pose: &Pose, data: &ModelData) -> f32 {
     let mut matrices = Vec::new();
     model_matrices(skeleton, pose, &mut matrices);
-    let place = |bone: usize, point: [f32; 3]| {
+    let position_of = |bone: usize, point: [f32; 3]| {
         matrices.get(bone).map(|matrix| Vec3::from_array(matrix.transform_point(point)))
     };
     let joints = data.skins.iter().flat_map(|skin| &skin.joints);
-    let joints = joints.filter_map(|joint| place(*joint as usize, [0.0; 3]));
+    let joints = joints.filter_map(|joint| position_of(*joint as usize, [0.0; 3]));
     let meshes = data.nodes.iter().enumerate().filter(|(_, node)| node.skin.is_none());
     let corners =
         meshes.filter_map(|(bone, node)| Some((bone, data.meshes.get(node.mesh? as usize)?)));
@@ -105,11 +105,11 @@ fn extent_of(skeleton: &Skeleton, pose: &Pose, data: &ModelData) -> f32 {
         let sides = [mesh.bounds.min, mesh.bounds.max];
         let corner =
             move |index: usize| [sides[index & 1].x, sides[index >> 1 & 1].y, sides[index >> 2].z];
-        (0..8).filter_map(move |index| place(bone, corner(index)))
+        (0..8).filter_map(move |index| position_of(bone, corner(index)))
     });
     let mut points: Vec<Vec3> = joints.chain(corners).collect();
     if points.is_empty() {
-        points = (0..matrices.len()).filter_map(|bone| place(bone, [0.0; 3])).collect();
+        points = (0..matrices.len()).filter_map(|bone| position_of(bone, [0.0; 3])).collect();
     }
     let (least, most) =
         points.iter().fold((Vec3::INFINITY, Vec3::NEG_INFINITY), |(least, most), position| {

@@ -1,6 +1,6 @@
 //! Sets of bones by level of detail: the bones of a character that state machines move at a level.
-//! The other bones have the pose of the model or that of a script, relative to the bones above them;
-//! constraints and ragdolls still move them.
+//! The other bones have the pose of the model or that of a script, relative to the bones above
+//! them; constraints and ragdolls still move them.
 //!
 //! A set has a skeleton, clips and masks of its own, so that sampling and blending cost as much as
 //! those of a model with so many bones.
@@ -503,7 +503,7 @@ layers = [
         set_level(&mut crowd, Some(1));
         crowd.step(0.05);
         assert_eq!(numbers(&crowd), before, "the update builds none");
-        // Another machine is replaced: the sets of this one stay, so that new characters share them.
+        // Another machine is replaced: the sets of this one stay, and new characters share them.
         crowd.animations.bone_sets.remove(machine + 1);
         assert_eq!(numbers(&crowd), before);
         crowd.animations.bone_sets.remove(machine);

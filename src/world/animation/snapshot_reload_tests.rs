@@ -1,5 +1,5 @@
-//! Tests of snapshots that are restored after a reload of a state machine, of a model, or of the file
-//! of a unit: what has the same name is as in the snapshot, and everything else is current.
+//! Tests of snapshots that are restored after a reload of a state machine, of a model, or of the
+//! file of a unit: what has the same name is as in the snapshot, and everything else is current.
 
 use super::crowd_tests::{Crowd, MACHINE};
 use super::tests::{ONCE, Stage, model, slide};

@@ -131,14 +131,14 @@ fn updates_after_a_restored_snapshot_are_equal_to_the_bit() {
 #[test]
 fn merging_after_a_restored_snapshot_is_equal_to_the_bit() {
     let shared = |crowd: &Crowd| crowd.animations.merges.followers.len();
-    let mut seen = merging_crowd(1);
-    play(&mut seen, 50);
-    let at_snapshot = shared(&seen);
-    play(&mut seen, 100);
-    let counts = (at_snapshot, shared(&seen));
+    let mut shown = merging_crowd(1);
+    play(&mut shown, 50);
+    let at_snapshot = shared(&shown);
+    play(&mut shown, 100);
+    let counts = (at_snapshot, shared(&shown));
     assert!(counts.0 > 5 && counts.1 > 5, "{counts:?} characters share poses");
     let rates = |it: &Character| it.merging.is_some_and(|merging| merging.rate != 1.0);
-    assert!(seen.animations.iter().any(rates), "a clock moves towards another one");
+    assert!(shown.animations.iter().any(rates), "a clock moves towards another one");
     let alone = compare(merging_crowd(1));
     assert!(compare(merging_crowd(4)) == alone, "on four threads");
 }

@@ -178,8 +178,8 @@ impl ZeroDivisions {
 
     /// Lets an expression have no further message.
     fn keep_taken(&self, index: u32, count: usize) {
-        let words = || (0..=count / 32).map(|_| AtomicU32::new(0)).collect();
-        if let Some(word) = self.taken.get_or_init(words).get(index as usize / 32) {
+        let unset = || (0..=count / 32).map(|_| AtomicU32::new(0)).collect();
+        if let Some(word) = self.taken.get_or_init(unset).get(index as usize / 32) {
             word.fetch_or(1 << (index % 32), Ordering::Relaxed);
         }
     }
