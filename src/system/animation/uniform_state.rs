@@ -23,8 +23,8 @@ impl<const N: usize> Pair<N> {
         let first = take::<N>(units);
         let mut pair = Pair { from: [Lanes::ZERO; N], to: [Lanes::ZERO; N] };
         if is_narrow {
-            for axis in 0..N {
-                [pair.from[axis], pair.to[axis]] = first[axis].halves();
+            for (axis, unit) in first.into_iter().enumerate() {
+                [pair.from[axis], pair.to[axis]] = unit.halves();
             }
             return pair;
         }
