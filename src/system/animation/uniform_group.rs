@@ -91,7 +91,7 @@ mod wide {
     /// Returns the words in which the tracks begin, and the bits before them.
     #[inline]
     #[target_feature(enable = "avx2,bmi2")]
-    fn words(block: &GroupBlock, stream: &[u8], at: usize) -> (__m256i, __m256i) {
+    fn lanes_of(block: &GroupBlock, stream: &[u8], at: usize) -> (__m256i, __m256i) {
         let (first, shift) = (at / 8, at % 8);
         let bytes = &stream[first..first + (shift + block.bits()) / 8 + 8];
         let word = |bit: usize| {
@@ -107,8 +107,8 @@ mod wide {
             return (_mm256_set1_epi64x(word(0)), shifts);
         }
         let lane = |lane: usize| word(shift + usize::from(block.starts[lane]));
-        let words = _mm256_set_epi64x(lane(3), lane(2), lane(1), lane(0));
-        (words, _mm256_and_si256(shifts, _mm256_set1_epi64x(7)))
+        let lanes = _mm256_set_epi64x(lane(3), lane(2), lane(1), lane(0));
+        (lanes, _mm256_and_si256(shifts, _mm256_set1_epi64x(7)))
     }
 
     #[inline(always)]
@@ -120,7 +120,7 @@ mod wide {
     #[inline]
     #[target_feature(enable = "avx2,bmi2")]
     pub fn read<const N: usize>(block: &GroupBlock, stream: &[u8], at: usize) -> [Lanes; N] {
-        let (lanes, mut shift) = words(block, stream, at);
+        let (lanes, mut shift) = lanes_of(block, stream, at);
         let ones = _mm256_set1_epi64x(-1);
         let mut differences = [Lanes::ZERO; N];
         for (difference, widths) in differences.iter_mut().zip(&block.widths) {
