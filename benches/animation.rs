@@ -36,7 +36,8 @@ pub fn run(run: &mut Run) {
         name: "animation clips",
         title: "one clip for each character, to the palette of its skin",
         workload: "1,000 characters of 60 bones, which play 50 clips on 10 skeletons, each at its \
-                   own time: keys, sample, matrices, and 60 palette entries of 48 bytes.",
+                   own time: keys, sample, matrices, and 60 palette entries of 48 bytes. One \
+                   skeleton after another; 'animation world' has the order of the engine.",
         rows: clips(),
     });
     run.part("machines", || Group {
@@ -44,7 +45,7 @@ pub fn run(run: &mut Run) {
         title: "characters with state machines",
         workload: "10 skeletons, 50 clips, two layers, a blend space of three clips, 20 % in a \
                    transition, 10 % aim, events of clips, root motion: update, poses, constraints, \
-                   palettes.",
+                   palettes. One skeleton after another, as for single clips.",
         rows: machines(),
     });
     run.part("calls", || Group {

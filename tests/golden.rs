@@ -14,6 +14,7 @@ mod local_lights;
 mod meshes;
 mod outlines;
 mod post;
+mod pre_skinning;
 mod quality;
 mod render_configs;
 mod render_to_texture;

@@ -148,6 +148,7 @@ pub fn count_frame_statistics(statistics: &FrameStatistics) {
     counter!("renderer/world_draw_calls") += statistics.scene.draw_calls;
     counter!("renderer/shadow_draw_calls") += statistics.scene.shadow_draw_calls;
     counter!("renderer/skinned_draws") += statistics.scene.skinned_draws;
+    counter!("renderer/pre_skinned_draws") += statistics.scene.pre_skinned_draws;
     counter!("renderer/palette_bytes") += statistics.scene.palette_bytes;
     counter!("renderer/generator_textures") += statistics.generator_textures;
     counter!("renderer/generator_bytes") += statistics.generator_bytes;

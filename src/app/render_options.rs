@@ -132,6 +132,7 @@ fn wanted_quality(settings: &Settings) -> RenderQuality {
         scale: settings.number("render.scale") as f32,
         effects: EffectLevel::All,
         fog_columns: settings.number("render.fog_columns") as u32,
+        ..RenderQuality::DEFAULT
     }
 }
 

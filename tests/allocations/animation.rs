@@ -1,12 +1,16 @@
 //! Tests that characters which play animations allocate no memory.
 
 use super::allocator::{calls, watch};
+use engine::app::{App, Game, GameLaunch};
+use engine::engine::Worlds;
+use engine::foundation::tasks::TaskPool;
 use engine::foundation::{Quat, Vec3};
 use engine::system::animation::{
     BoneTransform, Clip, ClipInfo, ClipSettings, PlayerPool, Pose, PoseEvaluator, RigData,
     SamplePlayers, Skeleton, SourceClip, SourceInterpolation, SourceTrack, StateMachineOutput,
     StateMachineState, TrackProperty, compile, compile_state_machine, model_matrices,
 };
+use engine::world::animation::AnimationStep;
 
 const BONES: usize = 9;
 /// Length of the animations in seconds, and of their chunks.
@@ -99,4 +103,66 @@ fn characters_with_streamed_animations_do_not_allocate() {
     play(600);
     watch(false);
     assert_eq!(calls().allocations, 0, "allocations in 600 frames");
+}
+
+/// A game whose characters walk and nod all the time.
+const GAME: &[(&str, &str)] = &[
+    (
+        "main.lua",
+        "function init()
+            local world = Application.main_world()
+            for i = 1, 40 do World.spawn_unit(world, 'units/column', Vector3(i, 0, 0)) end
+        end",
+    ),
+    (
+        "units/column.unit",
+        "model = \"models/column\" components = {
+            animation = { state_machine = \"units/column\" } }",
+    ),
+    (
+        "units/column.state_machine",
+        "skeleton = \"models/column\" layers = [
+            { states = {
+                bow = { clip = \"Bow\" loop = false on_end = { to = \"rest\" blend = 0.2 } }
+                rest = { clip = \"Bow\" speed = 0.5 loop = false
+                    events = [ { name = \"half_way\" at = 0.5 } ]
+                    on_end = { to = \"bow\" blend = 0.3 } } } }
+            { states = { nod = { clip = \"Nod\" } } } ]",
+    ),
+];
+
+#[test]
+fn the_update_of_characters_does_not_allocate() {
+    let folder = std::env::temp_dir().join(format!("engine-characters-{}", std::process::id()));
+    for (path, text) in GAME {
+        let path = folder.join(path);
+        std::fs::create_dir_all(path.parent().expect("it is in a folder")).expect("created");
+        std::fs::write(path, text).expect("written");
+    }
+    std::fs::create_dir_all(folder.join("models")).expect("created");
+    let model = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/lua/models/column.gltf");
+    std::fs::copy(model, folder.join("models/column.gltf")).expect("copied");
+    let game = GameLaunch::headless(Game::Folder(folder.clone()));
+    let mut app = App::open(GameLaunch { seed: 1, threads: Some(1), ..game })
+        .unwrap_or_else(|error| panic!("{error}"));
+    app.start().unwrap_or_else(|report| panic!("{report}"));
+    let worlds = &mut app.vm().engine().worlds;
+    let world = worlds.main.expect("the script has requested it");
+    assert_eq!(worlds.animations.count(), 40);
+    let pool = TaskPool::new(Some(1));
+    let mut update = |frames: u32| {
+        for _ in 0..frames {
+            let step = AnimationStep { world, seconds: 1.0 / 60.0, viewers: &[], waits: true };
+            let Worlds { animations, units, physics, .. } = &mut *worlds;
+            animations.update(step, units, physics, &pool).expect("there are threads");
+            animations.take_changed(|_| {});
+        }
+    };
+    update(1200);
+    let before = calls().allocations;
+    watch(true);
+    update(600);
+    watch(false);
+    assert_eq!(calls().allocations - before, 0, "allocations in 600 frames");
+    std::fs::remove_dir_all(&folder).expect("removed");
 }

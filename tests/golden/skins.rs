@@ -21,9 +21,9 @@ use std::f32::consts::TAU;
 use std::sync::Arc;
 
 /// A pillar of two metres with a joint at half its height.
-const PILLAR: MeshSlot = MeshSlot(20);
+pub const PILLAR: MeshSlot = MeshSlot(20);
 /// A sphere with a morph target that pulls its upper half up, and one that makes it wide.
-const BLOB: MeshSlot = MeshSlot(21);
+pub const BLOB: MeshSlot = MeshSlot(21);
 /// The pillar with a morph target that makes its middle thick.
 const BULGE: MeshSlot = MeshSlot(22);
 
@@ -73,7 +73,7 @@ fn cylinder() -> (Vec<MeshVertex>, Vec<u32>) {
     (vertices, indices)
 }
 
-fn pillar() -> MeshFrame {
+pub fn pillar() -> MeshFrame {
     let (vertices, indices) = cylinder();
     let weights = |vertex: &MeshVertex| {
         let upper = ((vertex.position[2] - 0.7) / 0.6).clamp(0.0, 1.0);
@@ -105,7 +105,7 @@ fn bulge() -> MeshFrame {
     mesh
 }
 
-fn blob() -> MeshFrame {
+pub fn blob() -> MeshFrame {
     let mut mesh = meshes::sphere(24);
     let high = target(&mesh.vertices, |at| Vec3::Z * (at.z.max(0.0) * at.z.max(0.0) * 1.2));
     let wide = target(&mesh.vertices, |at| Vec3::X * at.x * 0.8);
@@ -116,7 +116,7 @@ fn blob() -> MeshFrame {
 }
 
 /// Returns the palette of a pillar that is bent to the right by an angle in radians.
-fn bent(angle: f32) -> [DrawTransform; 2] {
+pub fn bent(angle: f32) -> [DrawTransform; 2] {
     let middle = Vec3::Z;
     let upper = Mat4::from_translation(middle)
         * Mat4::from_rotation_y(angle)
@@ -125,14 +125,14 @@ fn bent(angle: f32) -> [DrawTransform; 2] {
 }
 
 /// Adds a pose of a draw, with its bounds.
-fn pose(frame: &mut SceneFrame, slot: DrawSlot, mesh: &MeshFrame, palette: &[DrawTransform]) {
+pub fn pose(frame: &mut SceneFrame, slot: DrawSlot, mesh: &MeshFrame, palette: &[DrawTransform]) {
     let skin = mesh.skin.as_ref().expect("it has joints");
     frame.add_palette(slot, skin, palette.len(), |all| {
         all.iter_mut().zip(palette).for_each(|(to, from)| *to = from.0);
     });
 }
 
-fn builder() -> SceneBuilder {
+pub fn builder() -> SceneBuilder {
     let mut builder = SceneBuilder::new();
     for (slot, mesh) in [(PILLAR, pillar()), (BLOB, blob()), (BULGE, bulge())] {
         builder.packet.meshes.push(MeshChange::Set { slot, mesh: Arc::new(mesh) });
@@ -143,7 +143,7 @@ fn builder() -> SceneBuilder {
 }
 
 /// Adds a draw that stands on the ground and returns its slot.
-fn stand(builder: &mut SceneBuilder, mesh: MeshSlot, surface: SurfaceSlot, x: f32) -> DrawSlot {
+pub fn stand(builder: &mut SceneBuilder, mesh: MeshSlot, surface: SurfaceSlot, x: f32) -> DrawSlot {
     let pose = Mat4::from_translation(Vec3::new(x, 0.0, 0.0));
     builder.add_draw(mesh, surface, pose)
 }

@@ -22,7 +22,7 @@ use engine::resource::surface_lobes::SurfaceLobes;
 use engine::system::render::shader::core_materials;
 use std::sync::Arc;
 
-const BOTH: SurfaceFunctions = SurfaceFunctions {
+pub const BOTH: SurfaceFunctions = SurfaceFunctions {
     surface: true,
     vertex_offset: true,
     final_color: false,
@@ -49,7 +49,7 @@ fn surface(in: SurfaceIn) -> SurfaceOut {
 ";
 
 /// Waves that move vertices, and holes that only masks show.
-const WAVES: &str = "
+pub const WAVES: &str = "
 fn vertex_offset(in: VertexIn) -> vec3f {
     return in.normal * 0.15 * sin(in.position.z * 9.0 + frame.seconds);
 }

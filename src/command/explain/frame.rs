@@ -22,6 +22,8 @@ pub fn describe(name: &str, data: &RenderConfigData) -> String {
         "The frame of the render config '{name}', for a view of {width} x {height} pixels with \
          {SAMPLES} samples per pixel.\n"
     );
+    text += "\nBefore all views:\n  pre-skinning             skins meshes that at least two passes \
+             draw, on graphics cards with compute shaders\n";
     if !data.settings.is_empty() {
         text += "\nSettings:\n";
         data.settings.iter().for_each(|setting| text += &of_setting(setting));
@@ -87,6 +89,8 @@ mod tests {
     fn the_engines_own_frame_is_described() {
         let text = describe("core", &built_in("core").expect("it is embedded"));
         assert!(text.contains("Viewport 'default':"), "{text}");
+        let first = "Before all views:\n  pre-skinning             skins meshes that at least ";
+        assert!(text.contains(first), "{text}");
         assert!(
             text.contains("  sky                      reads sky_maps, fog -> light\n"),
             "{text}"

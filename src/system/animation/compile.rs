@@ -327,9 +327,13 @@ fn check(source: &SourceClip, skeleton: &Skeleton) -> Result<(), Error> {
 }
 
 /// Returns the times, in ticks, at which curves are sampled: at the keys, at the start and the end,
-/// and, with `between`, at regular intervals.
+/// and, with `between`, at regular intervals. Without it, values are held.
 pub(super) fn sample_ticks(times: &[f32], seconds: f32, between: bool) -> Vec<u16> {
-    let mut ticks: Vec<u16> = times.iter().map(|time| tick_of(*time, seconds)).collect();
+    let tick = |time: &f32| match between {
+        true => tick_of(*time, seconds),
+        false => held_tick(*time, seconds),
+    };
+    let mut ticks: Vec<u16> = times.iter().map(tick).collect();
     if between {
         let count = (seconds * SAMPLES_PER_SECOND).ceil() as u32;
         ticks.extend((0..count).map(|index| tick_of(index as f32 / SAMPLES_PER_SECOND, seconds)));
@@ -347,6 +351,14 @@ fn tick_of(time: f32, seconds: f32) -> u16 {
     }
 }
 
+/// Returns the tick at which a held value begins: the last one that players reach by the time of
+/// its key, so that they show the value at exactly this time.
+fn held_tick(time: f32, seconds: f32) -> u16 {
+    let nearest = tick_of(time, seconds);
+    let is_late = f32::from(nearest) * (seconds / f32::from(LAST_TICK)) > time;
+    nearest.saturating_sub(u16::from(is_late))
+}
+
 /// Samples a track at regular intervals and at its keys. Returns `None` if the bone keeps its rest
 /// transform.
 pub(super) fn sample_track<'a>(source: &'a SourceTrack, input: &Input) -> Option<TrackKeys<'a>> {
@@ -355,14 +367,15 @@ pub(super) fn sample_track<'a>(source: &'a SourceTrack, input: &Input) -> Option
     let ticks = sample_ticks(&source.times, seconds, !step);
     let tick_seconds = seconds / f32::from(LAST_TICK);
     let mut samples: Vec<TrackSample> = Vec::with_capacity(ticks.len());
-    // Held values change at their keys, which are rounded to ticks.
-    let mut keys = if step { &source.times[..] } else { &[] };
     for tick in ticks {
-        while keys.first().is_some_and(|time| tick_of(*time, seconds) < tick) {
-            keys = &keys[1..];
-        }
-        let key = keys.first().filter(|time| tick_of(**time, seconds) == tick);
-        let time = key.copied().unwrap_or(f32::from(tick) * tick_seconds);
+        let time = match step {
+            // The last key that begins by then.
+            true => {
+                let begins = |key: &f32| held_tick(*key, seconds) <= tick;
+                source.times[source.times.partition_point(begins).saturating_sub(1)]
+            }
+            false => f32::from(tick) * tick_seconds,
+        };
         let mut value = Vec4::from_array(source.sample(time));
         if source.property == TrackProperty::Rotation {
             let previous = samples.last().map_or(Vec4::W, |sample| sample.value);

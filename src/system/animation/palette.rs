@@ -160,11 +160,18 @@ pub(crate) fn local_matrices(group: &PoseGroup) -> [ModelMatrix; 4] {
 mod tests {
     use super::*;
     use engine_foundation::random::Random;
+    use std::io::Write;
+
+    /// Reports on the terminal that this processor cannot test something.
+    fn report_untested(instructions: &str) {
+        let message = format!("not tested: palettes by {instructions}, which this processor lacks");
+        writeln!(std::io::stderr(), "{message}").expect("stderr can be written to");
+    }
 
     #[test]
     fn wide_vectors_have_the_bits_of_others() {
         if !has_wide_vectors() {
-            return;
+            return report_untested("AVX2");
         }
         let mut random = Random::seed(5);
         let mut lanes = |most: i64| {
@@ -206,8 +213,9 @@ mod tests {
             numbers.map(|it| if it.is_nan() { 0 } else { it.to_bits() }).collect::<Vec<u32>>()
         };
         assert_eq!(run(8), run(4));
-        if has_widest_vectors() {
-            assert_eq!(run(16), run(4));
+        match has_widest_vectors() {
+            true => assert_eq!(run(16), run(4)),
+            false => report_untested("AVX-512"),
         }
     }
 }

@@ -246,6 +246,47 @@ fn held_values_change_at_their_keys() {
 }
 
 #[test]
+fn a_held_value_is_shown_at_the_time_of_its_key() {
+    let skeleton = skeleton(1);
+    let mut random = Random::seed(3);
+    for seconds in [2.0_f32, 1.0 / 3.0, 7.3, 90.0] {
+        // Among them the middle, which is between two ticks, the end, and keys in one tick.
+        let parts = (0..40).map(|_| random.range_i64(1, 999_999) as f32 * 1e-6);
+        let parts = parts.chain([0.0, 0.5, 0.500_001, 0.25, 1.0 / 3.0, 1.0]);
+        let mut times: Vec<f32> = parts.map(|part| part * seconds).collect();
+        times.sort_by(f32::total_cmp);
+        times.dedup();
+        let track = SourceTrack {
+            bone: 0,
+            property: TrackProperty::Scale,
+            interpolation: SourceInterpolation::Step,
+            values: (0..times.len()).map(|key| [1.0 + key as f32, 1.0, 1.0, 0.0]).collect(),
+            times: times.clone(),
+        };
+        let source = SourceClip { seconds, tracks: vec![track] };
+        let clip = compile(&source, &skeleton, &ClipSettings::DEFAULT).unwrap().clip;
+        let shown = |time: f32| {
+            let mut player = ClipPlayer::new(&clip, &skeleton);
+            player.seek(&clip, time);
+            played(&player, &skeleton).transform(0).scale.x
+        };
+        for (key, time) in times.iter().enumerate() {
+            let next = times.get(key + 1).copied().unwrap_or(f32::INFINITY);
+            // A key whose tick is also that of the next one is not shown.
+            if next - time > clip.tick_seconds() {
+                let found = shown(*time);
+                assert!((found - 1.0 - key as f32).abs() < 1e-2, "at {time}: {found}");
+            }
+            let before = time - 1.1 * clip.tick_seconds();
+            if key > 0 && before > times[key - 1] {
+                let found = shown(before);
+                assert!((found - key as f32).abs() < 1e-2, "before {time}: {found}");
+            }
+        }
+    }
+}
+
+#[test]
 fn clips_without_length_show_their_first_key() {
     let skeleton = skeleton(1);
     let track = SourceTrack {

@@ -33,6 +33,8 @@ pub struct GpuDevice {
     pub depth_reads: bool,
     /// True if a draw call can specify a base vertex.
     pub base_vertex: bool,
+    /// True if the adapter has compute shaders.
+    pub compute: bool,
     /// True for graphics APIs whose texture arrays need at least two layers.
     pub two_layers: bool,
     instance: wgpu::Instance,
@@ -301,6 +303,7 @@ fn start(candidate: AdapterCandidate, choice: AdapterChoice) -> Result<OpenedDev
     let flags = adapter.get_downlevel_capabilities().flags;
     let depth_reads = flags.contains(wgpu::DownlevelFlags::READ_ONLY_DEPTH_STENCIL);
     let base_vertex = flags.contains(wgpu::DownlevelFlags::BASE_VERTEX);
+    let compute = flags.contains(wgpu::DownlevelFlags::COMPUTE_SHADERS);
     let two_layers = info.backend == wgpu::Backend::Gl;
     let device = GpuDevice {
         uploads: Mutex::new(Uploads::new(&device)),
@@ -311,6 +314,7 @@ fn start(candidate: AdapterCandidate, choice: AdapterChoice) -> Result<OpenedDev
         timestamps,
         depth_reads,
         base_vertex,
+        compute,
         two_layers,
         instance,
         adapter,

@@ -117,6 +117,16 @@ impl GpuTiming {
         })
     }
 
+    /// Returns the timestamp writes with which a compute pass is measured.
+    pub fn compute_pass(&mut self, name: String) -> Option<wgpu::ComputePassTimestampWrites<'_>> {
+        let writes = self.pass(name)?;
+        Some(wgpu::ComputePassTimestampWrites {
+            query_set: writes.query_set,
+            beginning_of_pass_write_index: writes.beginning_of_pass_write_index,
+            end_of_pass_write_index: writes.end_of_pass_write_index,
+        })
+    }
+
     /// Encodes the copy of the frame's timestamps to a readable buffer.
     pub fn resolve(&mut self, encoder: &mut wgpu::CommandEncoder) {
         let count = self.names.len() as u32 * 2;

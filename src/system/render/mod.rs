@@ -182,6 +182,9 @@ pub struct RenderQuality {
     pub effects: EffectLevel,
     /// Number of columns of the grids of froxel fog, up to 256; 0: there is none.
     pub fog_columns: u32,
+    /// Number of passes of a frame from which on the vertices of a deformed draw are skinned once
+    /// before all of them; 0: never. `None`: two on graphics cards, and never by the processor.
+    pub pre_skinning_passes: Option<u32>,
 }
 
 impl RenderQuality {
@@ -201,6 +204,7 @@ impl RenderQuality {
         scale: 1.0,
         effects: EffectLevel::All,
         fog_columns: 128,
+        pre_skinning_passes: None,
     };
 
     /// Returns the factor for the size of images of worlds, which is in its range.

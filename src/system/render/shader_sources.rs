@@ -50,6 +50,7 @@ const SHADERS: &[(&str, &str)] = &[
     ("mesh", include_str!("forward/mesh.wgsl")),
     ("custom", include_str!("forward/custom_shader.wgsl")),
     ("shadow", include_str!("forward/shadow.wgsl")),
+    ("skinning", include_str!("forward/skinning.wgsl")),
     ("outline_shapes", include_str!("forward/outline_shapes.wgsl")),
     ("outlines", include_str!("forward/outlines.wgsl")),
     ("light_behind", include_str!("forward/light_behind.wgsl")),

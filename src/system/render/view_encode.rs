@@ -230,10 +230,26 @@ impl ViewEncoder<'_> {
     }
 }
 
-/// Encodes the maps that the frame draws once, for all views.
+/// Encodes the passes that the frame runs once, for all views.
 pub fn encode_shared_maps(context: &mut EncodeContext, encoder: &mut wgpu::CommandEncoder) {
+    encode_pre_skinning(context, encoder);
     encode_shadow_atlas(context, encoder);
     encode_sky_maps(context, encoder);
+}
+
+/// Encodes the pass that skins meshes which several passes draw.
+fn encode_pre_skinning(context: &mut EncodeContext, encoder: &mut wgpu::CommandEncoder) {
+    let Some(forward) = context.forward else { return };
+    if context.scenes.plans.views.is_empty() || !forward.has_pre_skinning() {
+        return;
+    }
+    context.note_pass(None, || "pre-skinning".to_string());
+    let timing = context.timing.as_mut();
+    let mut to = encoder.begin_compute_pass(&wgpu::ComputePassDescriptor {
+        label: Some("pre-skinning"),
+        timestamp_writes: timing.and_then(|it| it.compute_pass("pre-skinning".to_string())),
+    });
+    forward.encode_pre_skinning(&mut to);
 }
 
 /// Encodes the shadow maps of omni and spot lights that the frame draws, for all views.

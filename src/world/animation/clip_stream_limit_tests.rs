@@ -3,7 +3,7 @@
 
 use super::chunk_reader::{ChunkJob, QueuedJobs};
 use super::clip_stream_tests::{
-    WHOLE, assert_x, data, files_in, model, stage, step, stream_of, streamed,
+    WHOLE, assert_x, data, data_in, files_in, model, stage, step, stream_of, streamed,
 };
 use super::clip_streams::STREAMS_MAX;
 use super::tests::{Stage, TestFiles, node};
@@ -214,4 +214,52 @@ fn models_with_the_same_bones_share_a_stream() {
     let mut without = TestFiles::new(Vec::new());
     assert!(animations.clip("late", "dance", &mut without).is_err(), "the file is missing");
     std::fs::remove_dir_all(&folder).unwrap();
+}
+
+#[test]
+fn twins_share_whole_clips_unless_their_rest_differs() {
+    for chunk_seconds in [None, Some(1.0)] {
+        let folder = std::env::temp_dir().join(format!("engine-{}-twins", std::process::id()));
+        std::fs::create_dir_all(&folder).unwrap();
+        let bytes = data_in(chunk_seconds);
+        std::fs::write(folder.join("dance"), &bytes).unwrap();
+        let mut files = files_in(&folder, &bytes);
+        let mut stage = stage(&[], &data());
+        // As another export of the same rig has it.
+        let mut rounded = model();
+        let [_, _, height] = &mut rounded.data.nodes[1].position;
+        *height = height.next_up();
+        let names = ["rig", "twin", "rounded"];
+        for (name, model) in [("twin", model()), ("rounded", rounded)] {
+            let model = AnimatedModel::read(&Model { name: name.to_string(), ..model }).unwrap();
+            stage.animations.models.insert(name.to_string(), Arc::new(model));
+        }
+        let Stage { animations, units, .. } = &mut stage;
+        let read = |animations: &Animations| {
+            names.map(|name| {
+                let clips = &animations.models[name].clips;
+                clips.iter().find(|clip| clip.name == "dance").expect("it was requested").clone()
+            })
+        };
+        for name in names {
+            animations.clip(name, "dance", &mut files).unwrap();
+        }
+        let [rig, twin, rounded] = read(animations);
+        assert_eq!(rig.stream.is_some(), chunk_seconds.is_some());
+        assert!(Arc::ptr_eq(&rig, &twin) && !Arc::ptr_eq(&rig, &rounded));
+        // Nobody can read the new version: all keep the previous one.
+        std::fs::write(folder.join("dance"), &bytes[..100]).unwrap();
+        let changed = ChangedClips { models: Vec::new(), animations: vec!["dance"] };
+        assert_eq!(animations.reload_clips(&changed, units, &mut files).len(), 3);
+        let kept = read(animations);
+        let before = [&rig, &twin, &rounded];
+        assert!(kept.iter().zip(before).all(|(kept, before)| Arc::ptr_eq(kept, before)));
+        // The next version is shared again.
+        std::fs::write(folder.join("dance"), &bytes).unwrap();
+        animations.reload_clips(&changed, units, &mut files);
+        let [new_rig, new_twin, new_rounded] = read(animations);
+        assert!(Arc::ptr_eq(&new_rig, &new_twin) && !Arc::ptr_eq(&new_rig, &rig));
+        assert!(!Arc::ptr_eq(&new_rounded, &rounded) && !Arc::ptr_eq(&new_rounded, &new_rig));
+        std::fs::remove_dir_all(&folder).unwrap();
+    }
 }

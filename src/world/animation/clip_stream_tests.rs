@@ -38,15 +38,20 @@ pub(super) fn model() -> Model {
     Model { name: "rig".to_string(), data, meshes: vec![], materials: vec![] }
 }
 
-/// Returns the compiled form of the clip.
+/// Returns the compiled form of the clip, in chunks of one second.
 pub(super) fn data() -> Vec<u8> {
+    data_in(Some(1.0))
+}
+
+/// Returns the compiled form of the clip, in chunks or as a whole.
+pub(super) fn data_in(chunk_seconds: Option<f32>) -> Vec<u8> {
     let skeleton = skeleton_of(&model().data).unwrap();
     let times: Vec<f32> = (0..=240).map(|key| key as f32 / 30.0).collect();
     let values = times.iter().map(|time| [*time, 0.0, 0.0, 0.0]).collect();
     let (property, interpolation) = (TrackProperty::Position, SourceInterpolation::Linear);
     let track = SourceTrack { bone: 0, property, interpolation, times, values };
     let source = SourceClip { seconds: SECONDS, tracks: vec![track] };
-    let settings = ClipSettings { chunk_seconds: Some(1.0), ..ClipSettings::DEFAULT };
+    let settings = ClipSettings { chunk_seconds, ..ClipSettings::DEFAULT };
     let clip = compile(&source, &skeleton, &settings).unwrap().clip;
     AnimationData { source: "dance.gltf".to_string(), skeleton, clip, names: vec![] }.write()
 }

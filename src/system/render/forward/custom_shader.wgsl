@@ -49,24 +49,31 @@ struct EngineScenePoint {
 @vertex
 fn engine_scene_vertex(in: EngineSceneCorner) -> EngineScenePoint {
     let draw = engine_draws[in.which.x];
-    return engine_scene_point(in, in.position, mat3x4f(draw.x, draw.y, draw.z));
+    return engine_scene_point(in, engine_world(mat3x4f(draw.x, draw.y, draw.z), in.position));
 }
 
 // The vertex of a mesh with joints or morph targets.
 @vertex
-fn engine_deformed_scene_vertex(in: EngineSceneCorner, by: EngineDeformer) -> EngineScenePoint {
+fn engine_deformed_scene_vertex(
+    in: EngineSceneCorner,
+    by: EngineDeformer,
+    @builtin(vertex_index) index: u32,
+) -> EngineScenePoint {
     let draw = engine_draws[in.which.x];
     let pose = engine_pose(draw.tint);
+    let first = engine_pre_skinned(pose);
+    if first != 0.0 {
+        return engine_scene_point(in, engine_poses[engine_skinned_row(first, index)].xyz);
+    }
     let moved = engine_morphed(pose, by.offsets, in.position, vec3f(0.0)).position;
-    let rows = mat3x4f(draw.x, draw.y, draw.z);
-    return engine_scene_point(in, moved, engine_skinned(pose, by.joints, by.weights, rows));
+    let own = mat3x4f(draw.x, draw.y, draw.z);
+    let rows = engine_skinned(pose, by.joints, by.weights, own);
+    return engine_scene_point(in, engine_world(rows, moved));
 }
 
-// Transforms a vertex by the rows of a matrix. What its material paints does not change with it.
-fn engine_scene_point(in: EngineSceneCorner, moved: vec3f, rows: mat3x4f) -> EngineScenePoint {
+// Returns the point of a vertex in the world. What its material paints does not change with it.
+fn engine_scene_point(in: EngineSceneCorner, world: vec3f) -> EngineScenePoint {
     let draw = engine_draws[in.which.x];
-    let at = vec4f(moved, 1.0);
-    let world = vec3f(dot(rows[0], at), dot(rows[1], at), dot(rows[2], at));
     let flipped = vec2<bool>((draw.tint.w & 1u) != 0u, (draw.tint.w & 2u) != 0u);
     let inside = select(in.uv, 1.0 - in.uv, flipped);
     let across = length(vec3f(draw.x.x, draw.y.x, draw.z.x));

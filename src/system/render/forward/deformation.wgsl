@@ -10,6 +10,15 @@ struct EngineDeformer {
     @location(8) offsets: vec2u,
 }
 
+// A vertex in the world. The normal has any length.
+struct EnginePlaced {
+    world: vec3f,
+    normal: vec3f,
+    tangent: vec3f,
+    // -1 if the mesh is mirrored.
+    side: f32,
+}
+
 struct EngineMoved {
     position: vec3f,
     normal: vec3f,
@@ -73,4 +82,44 @@ fn engine_skinned(pose: u32, joints: vec4u, weights: vec4f, draw: mat3x4f) -> ma
         draw[1].x * x + draw[1].y * y + draw[1].z * z + vec4f(0.0, 0.0, 0.0, draw[1].w),
         draw[2].x * x + draw[2].y * y + draw[2].z * z + vec4f(0.0, 0.0, 0.0, draw[2].w),
     );
+}
+
+// Returns the position of a vertex in the world by the rows of a matrix.
+fn engine_world(rows: mat3x4f, position: vec3f) -> vec3f {
+    let at = vec4f(position, 1.0);
+    return vec3f(dot(rows[0], at), dot(rows[1], at), dot(rows[2], at));
+}
+
+// Transforms a vertex by the rows of a matrix.
+fn engine_placed(rows: mat3x4f, position: vec3f, n: vec3f, t: vec3f) -> EnginePlaced {
+    // The columns, and their cofactors: normals stay perpendicular under any scale.
+    let a = vec3f(rows[0].x, rows[1].x, rows[2].x);
+    let b = vec3f(rows[0].y, rows[1].y, rows[2].y);
+    let c = vec3f(rows[0].z, rows[1].z, rows[2].z);
+    let side = select(1.0, -1.0, dot(cross(a, b), c) < 0.0);
+    let normal = (cross(b, c) * n.x + cross(c, a) * n.y + cross(a, b) * n.z) * side;
+    let tangent = a * t.x + b * t.y + c * t.z;
+    return EnginePlaced(engine_world(rows, position), normal, tangent, side);
+}
+
+// Returns the row that the pre-skinned vertex 0 of a draw's vertex buffer has, or would have; 0:
+// the draw is not pre-skinned (pre_skinning.rs).
+fn engine_pre_skinned(pose: u32) -> f32 {
+    if pose == 0u {
+        return 0.0;
+    }
+    return engine_poses[pose - 1u].w;
+}
+
+// Returns the first of the three rows of a pre-skinned vertex (skinning.wgsl). `first` is not 0.
+fn engine_skinned_row(first: f32, vertex: u32) -> u32 {
+    return u32(i32(first) + 3 * i32(vertex));
+}
+
+// Returns a pre-skinned vertex.
+fn engine_skinned_vertex(row: u32) -> EnginePlaced {
+    let world = engine_poses[row];
+    let normal = engine_poses[row + 1u];
+    let tangent = vec3f(normal.w, engine_poses[row + 2u].xy);
+    return EnginePlaced(world.xyz, normal.xyz, tangent, world.w);
 }

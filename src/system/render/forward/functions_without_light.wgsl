@@ -13,22 +13,16 @@ fn linear_light(color: vec3f) -> vec3f {
     return select(high, low, color <= vec3f(0.04045));
 }
 
-// Fills the inputs of surface functions at a vertex, and returns how far they move it.
+// Fills the inputs of surface functions at a vertex, and returns how far they move it. The normal
+// is in the world, and has any length.
 fn moved_by_functions(
     in: Corner,
-    rows: mat3x4f,
+    normal: vec3f,
     world: vec3f,
     tint: vec4u,
     to: ptr<function, Point>,
 ) -> vec3f {
     set_frame();
-    // As in mesh.wgsl.
-    let a = vec3f(rows[0].x, rows[1].x, rows[2].x);
-    let b = vec3f(rows[0].y, rows[1].y, rows[2].y);
-    let c = vec3f(rows[0].z, rows[1].z, rows[2].z);
-    let side = select(1.0, -1.0, dot(cross(a, b), c) < 0.0);
-    let n = in.normal.xyz;
-    let normal = (cross(b, c) * n.x + cross(c, a) * n.y + cross(a, b) * n.z) * side;
     (*to).normal = direction_or(normal, vec3f(0.0, 0.0, 1.0));
     (*to).color = linear_light(in.color.rgb) * linear_light(unpack4x8unorm(tint.x).rgb);
     (*to).position = in.position;

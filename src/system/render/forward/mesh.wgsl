@@ -62,37 +62,41 @@ struct Point {
 @vertex
 fn mesh_vertex(in: Corner) -> Point {
     let draw = draws[in.which.x];
-    return placed(in, mat3x4f(draw.x, draw.y, draw.z), draw.tint);
+    let rows = mat3x4f(draw.x, draw.y, draw.z);
+    let at = engine_placed(rows, in.position, in.normal.xyz, in.tangent.xyz);
+    return shown(in, in.position, at, draw.tint);
 }
 
 // The vertex of a mesh with joints or morph targets.
 @vertex
-fn deformed_mesh_vertex(in: Corner, by: EngineDeformer) -> Point {
+fn deformed_mesh_vertex(
+    in: Corner,
+    by: EngineDeformer,
+    @builtin(vertex_index) index: u32,
+) -> Point {
     let draw = draws[in.which.x];
     let pose = engine_pose(draw.tint);
+    let first = engine_pre_skinned(pose);
+    if first != 0.0 {
+        let vertex = engine_skinned_vertex(engine_skinned_row(first, index));
+#if custom
+        let moved = engine_morphed(pose, by.offsets, in.position, vec3f(0.0)).position;
+        return shown(in, moved, vertex, draw.tint);
+#else
+        return shown(in, in.position, vertex, draw.tint);
+#endif
+    }
     let moved = engine_morphed(pose, by.offsets, in.position, in.normal.xyz);
-    let rows = mat3x4f(draw.x, draw.y, draw.z);
-    var bent = in;
-    bent.position = moved.position;
-    bent.normal = vec4f(moved.normal, 0.0);
-    return placed(bent, engine_skinned(pose, by.joints, by.weights, rows), draw.tint);
+    let own = mat3x4f(draw.x, draw.y, draw.z);
+    let rows = engine_skinned(pose, by.joints, by.weights, own);
+    let at = engine_placed(rows, moved.position, moved.normal, in.tangent.xyz);
+    return shown(in, moved.position, at, draw.tint);
 }
 
-// Transforms a vertex by the rows of a matrix.
-fn placed(in: Corner, rows: mat3x4f, draw_tint: vec4u) -> Point {
-    let x = rows[0];
-    let y = rows[1];
-    let z = rows[2];
-    let position = vec4f(in.position, 1.0);
-    var world = vec3f(dot(x, position), dot(y, position), dot(z, position));
-    // The columns, and their cofactors: normals stay perpendicular under any scale.
-    let a = vec3f(x.x, y.x, z.x);
-    let b = vec3f(x.y, y.y, z.y);
-    let c = vec3f(x.z, y.z, z.z);
-    let side = select(1.0, -1.0, dot(cross(a, b), c) < 0.0);
-    let n = in.normal.xyz;
-    let normal = (cross(b, c) * n.x + cross(c, a) * n.y + cross(a, b) * n.z) * side;
-    let t = in.tangent.xyz;
+// Returns the point of a vertex in the world. `position` is that in the space of the mesh.
+fn shown(in: Corner, position: vec3f, at: EnginePlaced, draw_tint: vec4u) -> Point {
+    var world = at.world;
+    let normal = at.normal;
     let tint = unpack4x8unorm(draw_tint.x);
     // A mesh that is scaled to 0 along an axis has no normal at its rim.
     let square = dot(normal, normal);
@@ -102,14 +106,14 @@ fn placed(in: Corner, rows: mat3x4f, draw_tint: vec4u) -> Point {
     out.color = vec4f(linear_light(in.color.rgb) * linear_light(tint.rgb), in.color.a * tint.a);
 #if custom
     set_frame();
-    let at_vertex = VertexIn(in.position, world, out.normal, out.uv, out.color);
+    let at_vertex = VertexIn(position, world, out.normal, out.uv, out.color);
     let longest = bitcast<f32>(surfaces[surface_index(in.which.y)].flags.y);
     world += checked_offset(vertex_offset(at_vertex), longest);
-    out.position = in.position;
+    out.position = position;
 #endif
     out.clip = view.to_clip * vec4f(world, 1.0);
     out.world = world;
-    out.tangent = vec4f(a * t.x + b * t.y + c * t.z, in.tangent.w * side);
+    out.tangent = vec4f(at.tangent, in.tangent.w * at.side);
     out.surface = in.which.y;
     return out;
 }

@@ -97,6 +97,12 @@ pub struct MeshRange {
     first_offset: u32,
 }
 
+impl MeshRange {
+    pub fn vertex_count(&self) -> u32 {
+        self.layout.vertices
+    }
+}
+
 /// The buffers of all meshes.
 pub struct MeshBuffers {
     pub morphs: MorphBuffer,
@@ -127,12 +133,19 @@ fn make_page(device: &GpuDevice, layout: &MeshLayout, shared: bool) -> Result<Me
             })
         })
     };
+    // The pre-skinning pass reads vertices as numbers.
+    let is_pre_skinned = deformed && device.compute;
+    let storage = match is_pre_skinned {
+        true => wgpu::BufferUsages::STORAGE,
+        false => wgpu::BufferUsages::empty(),
+    };
+    let vertex_usage = wgpu::BufferUsages::VERTEX | storage;
     let deformers = match deformed {
-        true => Some(make(u64::from(vertices) * DEFORMER_BYTES, wgpu::BufferUsages::VERTEX)?),
+        true => Some(make(u64::from(vertices) * DEFORMER_BYTES, vertex_usage)?),
         false => None,
     };
     Ok(MeshPage {
-        vertices: make(vertex_size, wgpu::BufferUsages::VERTEX)?,
+        vertices: make(vertex_size, vertex_usage)?,
         deformers,
         indices: make(index_size, wgpu::BufferUsages::INDEX)?,
         format: layout.format(),
@@ -288,6 +301,11 @@ impl MeshBuffers {
         if known.meshes == 0 {
             *page = None;
         }
+    }
+
+    /// Returns a page that contains a mesh.
+    pub fn page(&self, page: u32) -> &MeshPage {
+        self.pages[page as usize].as_ref().expect("it contains a mesh")
     }
 
     /// Returns a mesh's location and page; `None` if the mesh was refused.

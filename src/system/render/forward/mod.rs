@@ -13,6 +13,7 @@ mod debug;
 mod decal_images;
 mod effects;
 mod encode;
+mod growing_buffer;
 mod light_behind;
 mod mesh_buffers;
 mod mesh_pipelines;
@@ -21,6 +22,7 @@ mod object_motion;
 mod outlines;
 mod particle_batches;
 mod pipelines;
+mod pre_skinning;
 mod scene_buffers;
 mod surface_functions;
 mod targets;
@@ -50,6 +52,7 @@ use mesh_buffers::MeshBuffers;
 use object_motion::ObjectMotion;
 use outlines::Outlines;
 use pipelines::{PipelineCache, PipelineKey};
+use pre_skinning::PreSkinning;
 use scene_buffers::{GroupResources, SceneBuffers};
 use std::ops::Range;
 use targets::SceneTargets;
@@ -146,6 +149,7 @@ pub struct ForwardRenderer {
     screen_space: ScreenSpace,
     fog: FroxelFog,
     object_motion: ObjectMotion,
+    pre_skinning: PreSkinning,
     /// Bind group 1 of the tone mapping of views whose light is resolved, by the index of the view.
     resolved_groups: NumberMap<usize, wgpu::BindGroup>,
     /// The rectangle of each of the plan's views; `None`: the view is not shown.
@@ -222,6 +226,7 @@ impl ForwardRenderer {
             screen_space: ScreenSpace::new(device, samples),
             fog: FroxelFog::new(device, quality.fog_columns),
             object_motion: ObjectMotion::new(device),
+            pre_skinning: PreSkinning::new(device, quality.pre_skinning_passes),
             resolved_groups: NumberMap::default(),
             areas: Vec::new(),
             uniforms: Vec::new(),
@@ -248,6 +253,7 @@ impl ForwardRenderer {
         self.post.set_quality(*quality);
         self.sky.set_steps(quality.sky_steps);
         self.fog.set_columns(quality.fog_columns);
+        self.pre_skinning.passes_min = quality.pre_skinning_passes;
         let sides = |quality: &RenderQuality| (quality.shadow_texels, quality.sky_texels);
         if sides(before) != sides(quality) {
             self.targets.sun = SceneTargets::sun_maps(device, quality.shadow_texels);
@@ -314,6 +320,7 @@ impl ForwardRenderer {
         if self.areas.iter().all(Option::is_none) {
             scenes.plans.undo_atlas();
         }
+        self.plan_pre_skinning(device, scenes);
         let uniforms = (&self.uniforms[..], &self.frames[..]);
         let mut copied = self.buffers.copy(device, scenes, packet, uniforms);
         if self.decals.follow(device, &scenes.plans.decals.layers, &mut copied) {
@@ -326,6 +333,7 @@ impl ForwardRenderer {
             decals: &self.decals,
         };
         self.buffers.create_bind_groups(device, &self.layouts, &shared, scenes);
+        copied += self.pre_skinning.prepare(device, &self.buffers, &self.meshes);
         copied += self.fog.prepare(device, (&self.layouts.scene, &self.layouts.view), self.samples);
         self.prepare_screen_space(device, scenes, packet);
         copied += self.prepare_object_motion(device, resources, scenes);

@@ -6,7 +6,7 @@ use super::super::device::GpuDevice;
 use super::super::numeric_map::NumberMap;
 use super::super::scene::{InstancedDraw, RetainedScene, RetainedScenes};
 use super::super::screen_space::ScreenSpace;
-use super::scene_buffers::GrowingBuffer;
+use super::growing_buffer::GrowingBuffer;
 use bytemuck::{Pod, Zeroable};
 
 /// Rows of the previous pose, and one with the locations of the deformations.

@@ -35,23 +35,30 @@ struct Point {
 @vertex
 fn shape_vertex(in: Corner) -> Point {
     let draw = draws[in.which.x];
-    return point(in, mat3x4f(draw.x, draw.y, draw.z), draw.tint);
+    let world = engine_world(mat3x4f(draw.x, draw.y, draw.z), in.position);
+    return point(in, world, draw.tint);
 }
 
 // The vertex of a mesh with joints or morph targets.
 @vertex
-fn deformed_shape_vertex(in: Corner, by: EngineDeformer) -> Point {
+fn deformed_shape_vertex(
+    in: Corner,
+    by: EngineDeformer,
+    @builtin(vertex_index) index: u32,
+) -> Point {
     let draw = draws[in.which.x];
     let pose = engine_pose(draw.tint);
-    let rows = mat3x4f(draw.x, draw.y, draw.z);
-    var bent = in;
-    bent.position = engine_morphed(pose, by.offsets, in.position, vec3f(0.0)).position;
-    return point(bent, engine_skinned(pose, by.joints, by.weights, rows), draw.tint);
+    let first = engine_pre_skinned(pose);
+    if first != 0.0 {
+        return point(in, engine_poses[engine_skinned_row(first, index)].xyz, draw.tint);
+    }
+    let own = mat3x4f(draw.x, draw.y, draw.z);
+    let rows = engine_skinned(pose, by.joints, by.weights, own);
+    let moved = engine_morphed(pose, by.offsets, in.position, vec3f(0.0)).position;
+    return point(in, engine_world(rows, moved), draw.tint);
 }
 
-fn point(in: Corner, rows: mat3x4f, tint: vec4u) -> Point {
-    let position = vec4f(in.position, 1.0);
-    let world = vec3f(dot(rows[0], position), dot(rows[1], position), dot(rows[2], position));
+fn point(in: Corner, world: vec3f, tint: vec4u) -> Point {
     var out: Point;
     out.clip = map.to_clip * vec4f(world, 1.0);
     out.uv = part_uv(tint, in.uv);

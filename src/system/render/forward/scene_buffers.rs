@@ -3,7 +3,7 @@
 
 use super::super::device::GpuDevice;
 use super::super::gui_passes::FrameUniform;
-use super::super::numeric_map::{DirtyRanges, NumberMap};
+use super::super::numeric_map::NumberMap;
 use super::super::scene::{
     Deformations, DrawData, DrawResources, FrameLights, RetainedScene, RetainedScenes,
     SceneUniform, ShadowMap, SurfaceUniform, TextureSet,
@@ -13,6 +13,7 @@ use super::super::textures::{TextureTable, address_mode, entry};
 use super::PARTICLE_BYTES;
 use super::bind_group_layouts::{BindGroupLayouts, DECAL_IMAGES, FOG_FROXELS, SCREEN_OCCLUSION};
 use super::decal_images::DecalImages;
+use super::growing_buffer::{GrowingBuffer, copy_changed};
 use super::morph_buffer::MorphBuffer;
 use super::particle_batches::BatchUniform;
 use super::targets::SceneTargets;
@@ -21,8 +22,6 @@ use engine_frame_packet::FramePacket;
 use engine_frame_packet::texture::{SamplerSettings, TextureSlot, WrapMode};
 use std::num::NonZeroU64;
 
-/// Initial size of buffers, which grow to powers of two.
-const BYTES_MIN: u64 = 1024;
 /// Anisotropic filtering of textures that are seen at an angle.
 const ANISOTROPY: u16 = 8;
 
@@ -34,70 +33,10 @@ pub struct MapUniform {
     pub options: [f32; 4],
 }
 
-/// A buffer that grows.
-pub struct GrowingBuffer {
-    pub buffer: wgpu::Buffer,
-    usage: wgpu::BufferUsages,
-}
-
-impl GrowingBuffer {
-    pub fn new(device: &GpuDevice, usage: wgpu::BufferUsages, bytes: u64) -> GrowingBuffer {
-        let buffer = device.device.create_buffer(&wgpu::BufferDescriptor {
-            label: Some("scene"),
-            size: bytes.next_power_of_two().max(BYTES_MIN),
-            usage: usage | wgpu::BufferUsages::COPY_DST,
-            mapped_at_creation: false,
-        });
-        GrowingBuffer { buffer, usage }
-    }
-
-    /// Makes room for `bytes`. Returns true if the buffer was replaced; the new one is empty.
-    fn ensure(&mut self, device: &GpuDevice, bytes: u64) -> bool {
-        let grown = bytes > self.buffer.size();
-        if grown {
-            *self = GrowingBuffer::new(device, self.usage, bytes);
-        }
-        grown
-    }
-
-    /// Replaces the whole content. Returns true if the buffer was replaced.
-    pub fn write(&mut self, device: &GpuDevice, bytes: &[u8]) -> bool {
-        let grown = self.ensure(device, bytes.len() as u64);
-        if !bytes.is_empty() {
-            device.upload(&self.buffer, 0, bytes);
-        }
-        grown
-    }
-}
-
-/// Copies the changed ranges of an array. Returns the number of bytes, and true if the buffer was
-/// replaced.
-fn copy_changed<T: Pod>(
-    device: &GpuDevice,
-    to: &mut GrowingBuffer,
-    from: &[T],
-    changed: &mut DirtyRanges,
-) -> (u64, bool) {
-    let size = size_of::<T>() as u64;
-    let grown = to.ensure(device, from.len() as u64 * size);
-    if grown {
-        changed.add(0..from.len() as u32);
-    }
-    let mut copied = 0;
-    for range in changed.merge_all() {
-        let part = &from[range.start as usize..range.end as usize];
-        let bytes: &[u8] = bytemuck::cast_slice(part);
-        device.upload(&to.buffer, u64::from(range.start) * size, bytes);
-        copied += bytes.len() as u64;
-    }
-    changed.clear();
-    (copied, grown)
-}
-
 /// The buffers of one scene.
 struct PerSceneBuffers {
     draws: GrowingBuffer,
-    /// Palettes and morph weights.
+    /// Palettes and morph weights, and behind them pre-skinned vertices.
     poses: GrowingBuffer,
     /// Bind group 0 of meshes and of shadows, and the generation in which they were created.
     groups: Option<(wgpu::BindGroup, wgpu::BindGroup, u64)>,
@@ -206,7 +145,7 @@ impl SceneBuffers {
         let mut copied = 0;
         let library = &mut scenes.library;
         let data: &[SurfaceUniform] = &library.data;
-        let done = copy_changed(device, &mut self.surfaces, data, &mut library.data_changed);
+        let done = copy_changed(device, &mut self.surfaces, (data, 0), &mut library.data_changed);
         copied += done.0;
         self.generation += u64::from(done.1);
         self.scenes.retain(|number, _| scenes.scenes.contains_key(number));
@@ -240,8 +179,10 @@ impl SceneBuffers {
             scene.mark_all_changed();
         }
         let data: &[DrawData] = &scene.data;
-        let (copied, grown) = copy_changed(device, &mut buffers.draws, data, &mut scene.changed);
-        let Deformations { rows, changed, .. } = &mut scene.deformations;
+        let draws = &mut buffers.draws;
+        let (copied, grown) = copy_changed(device, draws, (data, 0), &mut scene.changed);
+        let Deformations { rows, changed, spare_rows, .. } = &mut scene.deformations;
+        let rows = (&rows[..], *spare_rows);
         let (pose_bytes, poses_grown) = copy_changed(device, &mut buffers.poses, rows, changed);
         if grown || poses_grown {
             buffers.groups = None;
@@ -378,6 +319,12 @@ impl SceneBuffers {
             entry(7, morphs.buffer.as_entire_binding()),
         ];
         group(device, "draws", &layouts.map, &entries)
+    }
+
+    /// Returns the buffers of a scene's draws and of its poses.
+    pub fn draws_and_poses(&self, scene: u64) -> (&wgpu::Buffer, &wgpu::Buffer) {
+        let PerSceneBuffers { draws, poses, .. } = &self.scenes[&scene];
+        (&draws.buffer, &poses.buffer)
     }
 
     /// Returns the bytes from one small uniform to the next.
@@ -564,7 +511,7 @@ pub fn part_of(buffer: &wgpu::Buffer, bytes: usize) -> wgpu::BindingResource<'_>
     })
 }
 
-fn group(
+pub fn group(
     device: &GpuDevice,
     label: &str,
     layout: &wgpu::BindGroupLayout,

@@ -47,35 +47,59 @@ fn pass_seconds() -> f32 {
 @vertex
 fn shadow_vertex(in: Corner) -> Point {
     let draw = draws[in.which.x];
-    return point(in, mat3x4f(draw.x, draw.y, draw.z), draw.tint);
+    return point(in, at_rows(in, mat3x4f(draw.x, draw.y, draw.z)), draw.tint);
 }
 
 // The vertex of a mesh with joints or morph targets.
 @vertex
-fn deformed_shadow_vertex(in: Corner, by: EngineDeformer) -> Point {
+fn deformed_shadow_vertex(
+    in: Corner,
+    by: EngineDeformer,
+    @builtin(vertex_index) index: u32,
+) -> Point {
     let draw = draws[in.which.x];
     let pose = engine_pose(draw.tint);
-    let rows = mat3x4f(draw.x, draw.y, draw.z);
+    let first = engine_pre_skinned(pose);
     var bent = in;
 #if custom
     let moved = engine_morphed(pose, by.offsets, in.position, in.normal.xyz);
     bent.normal = vec4f(moved.normal, 0.0);
     bent.position = moved.position;
+    if first != 0.0 {
+        return point(bent, engine_skinned_vertex(engine_skinned_row(first, index)), draw.tint);
+    }
 #else
+    if first != 0.0 {
+        var at: EnginePlaced;
+        at.world = engine_poses[engine_skinned_row(first, index)].xyz;
+        return point(in, at, draw.tint);
+    }
     bent.position = engine_morphed(pose, by.offsets, in.position, vec3f(0.0)).position;
 #endif
-    return point(bent, engine_skinned(pose, by.joints, by.weights, rows), draw.tint);
+    let own = mat3x4f(draw.x, draw.y, draw.z);
+    let rows = engine_skinned(pose, by.joints, by.weights, own);
+    return point(bent, at_rows(bent, rows), draw.tint);
 }
 
-// Transforms a vertex by the rows of a matrix.
-fn point(in: Corner, rows: mat3x4f, tint: vec4u) -> Point {
-    let position = vec4f(in.position, 1.0);
-    var world = vec3f(dot(rows[0], position), dot(rows[1], position), dot(rows[2], position));
+// Transforms a vertex by the rows of a matrix. Only functions need its normal.
+fn at_rows(in: Corner, rows: mat3x4f) -> EnginePlaced {
+#if custom
+    return engine_placed(rows, in.position, in.normal.xyz, vec3f(0.0));
+#else
+    var at: EnginePlaced;
+    at.world = engine_world(rows, in.position);
+    return at;
+#endif
+}
+
+// Returns the point of a vertex in the world.
+fn point(in: Corner, at: EnginePlaced, tint: vec4u) -> Point {
+    var world = at.world;
     var out: Point;
     out.uv = part_uv(tint, in.uv);
     out.alpha = in.color.a * unpack4x8unorm(tint.x).a;
 #if custom
-    world += moved_by_functions(in, rows, world, tint, &out);
+    world += moved_by_functions(in, at.normal, world, tint, &out);
     out.world = world;
 #endif
     out.clip = map.to_clip * vec4f(world, 1.0);

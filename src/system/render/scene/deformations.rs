@@ -3,8 +3,9 @@
 //! draw without an entry has its bind pose.
 //!
 //! All are in one array of rows of four numbers. The rows of a draw are: a header (the number of
-//! joints that are posed, that of morph targets with weights, and that of the rows of weights), the
-//! weights, and three rows for each joint.
+//! joints that are posed, that of morph targets with weights, that of the rows of weights, and the
+//! location of its pre-skinned vertices), the weights, and three rows for each joint. Pre-skinned
+//! vertices are behind all of them, on the adapter only.
 
 use super::super::numeric_map::{DirtyRanges, NumberMap};
 use super::super::range_allocator::RangeAllocator;
@@ -16,7 +17,6 @@ use engine_frame_packet::scene::{DrawTransform, PALETTE_MATRICES_MAX, SkinUpdate
 const MATRIX_ROWS: usize = 3;
 /// Weights in one row.
 const ROW_WEIGHTS: usize = 4;
-const ROWS_MAX: usize = PALETTE_MATRICES_MAX * MATRIX_ROWS;
 /// The array grows by at least this many rows: 64 KiB.
 const GROWTH_MIN: usize = 4096;
 const ROW_BYTES: u64 = size_of::<[f32; 4]>() as u64;
@@ -41,6 +41,12 @@ pub struct Deformations {
     pub changed: DirtyRanges,
     free: RangeAllocator,
     draws: NumberMap<u32, DrawDeformation>,
+    /// Slots of the draws whose header has a location of pre-skinned vertices, in ascending order.
+    pre_skinned: Vec<u32>,
+    /// Rows behind `rows` that the adapter needs for pre-skinned vertices.
+    pub spare_rows: u32,
+    /// Number of draws that are pre-skinned in this frame.
+    pub pre_skinned_count: u32,
     /// Bytes of the palettes and weights that the newest packet changed.
     pub changed_bytes: u64,
     /// A message if a deformation of the newest packet is not shown.
@@ -79,12 +85,18 @@ fn counts(mesh: &MeshFrame) -> (u32, u32) {
 }
 
 impl Deformations {
+    /// Rows of a scene, at most.
+    pub const ROWS_MAX: usize = PALETTE_MATRICES_MAX * MATRIX_ROWS;
+
     pub fn new() -> Deformations {
         Deformations {
             rows: Vec::new(),
             changed: DirtyRanges::default(),
             free: RangeAllocator::all(0),
             draws: NumberMap::default(),
+            pre_skinned: Vec::new(),
+            spare_rows: 0,
+            pre_skinned_count: 0,
             changed_bytes: 0,
             refused: None,
         }
@@ -93,6 +105,37 @@ impl Deformations {
     /// Begins a new packet.
     pub fn begin(&mut self) {
         self.changed_bytes = 0;
+        self.pre_skinned_count = 0;
+    }
+
+    /// Returns the slots of all draws with a deformation, in any order.
+    pub fn slots(&self) -> impl Iterator<Item = u32> {
+        self.draws.keys().copied()
+    }
+
+    /// Stores where the pre-skinned vertices of draws are: slots in ascending order, each with the
+    /// row of the vertex 0 of its vertex buffer. All other draws are skinned in their passes.
+    pub fn set_pre_skinned(&mut self, locations: &[(u32, f32)], spare_rows: u32) {
+        let old = std::mem::take(&mut self.pre_skinned);
+        let is_new = |slot: &u32| locations.binary_search_by_key(slot, |it| it.0).is_ok();
+        for slot in old.into_iter().filter(|slot| !is_new(slot)) {
+            self.locate_pre_skinned(slot, 0.0);
+        }
+        for (slot, location) in locations {
+            self.locate_pre_skinned(*slot, *location);
+            self.pre_skinned.push(*slot);
+        }
+        self.pre_skinned_count = locations.len() as u32;
+        self.spare_rows = spare_rows;
+    }
+
+    fn locate_pre_skinned(&mut self, slot: u32, location: f32) {
+        let Some(draw) = self.draws.get(&slot) else { return };
+        let known = &mut self.rows[draw.first as usize][3];
+        if *known != location {
+            *known = location;
+            self.changed.add(draw.first..draw.first + 1);
+        }
     }
 
     /// Returns the number of draws with a deformation.
@@ -142,7 +185,7 @@ impl Deformations {
             return Some(first);
         }
         let (before, added) = (self.rows.len(), (count as usize).max(GROWTH_MIN));
-        let wanted = (before + added.max(before)).min(ROWS_MAX);
+        let wanted = (before + added.max(before)).min(Deformations::ROWS_MAX);
         if wanted > before {
             self.rows.resize(wanted, [0.0; 4]);
             self.free.release(before as u32, (wanted - before) as u32);
@@ -383,7 +426,7 @@ mod tests {
             shown += usize::from(all.location(slot) > 0);
         }
         assert!(shown < most + 1 && shown > most - 4, "{shown}");
-        assert_eq!(all.rows.len(), ROWS_MAX);
+        assert_eq!(all.rows.len(), Deformations::ROWS_MAX);
         let message = all.refused.take().expect("it is reported");
         assert!(message.contains("1048576 joints") && message.contains("'worm'"), "{message}");
         all.release(0);

@@ -20,6 +20,7 @@ mod lights;
 mod mesh_checks;
 mod outlines;
 mod pipeline_class;
+mod pre_skinning;
 mod previous_poses;
 mod retained_scene;
 mod scene_lights;
@@ -41,6 +42,7 @@ pub use draw_resources::{DrawResources, SceneBatchKey, SurfaceUniform, TextureSe
 pub use lights::{FrameLights, ProbeUniform, SceneUniform};
 pub use outlines::{OutlinePlan, pixel_width};
 pub use pipeline_class::PipelineClass;
+pub use pre_skinning::{CHUNK_VERTICES, MeshLocation, PreSkinningPlan, PreSkinningRule, ScenePass};
 pub use retained_scene::{DrawData, RetainedScene};
 #[cfg(test)]
 pub use shadows::CASCADES_MAX;
@@ -128,6 +130,8 @@ pub struct SceneStatistics {
     /// packet has changed.
     pub skinned_draws: u32,
     pub palette_bytes: u64,
+    /// Draws of these that are skinned once, before all passes.
+    pub pre_skinned_draws: u32,
     /// Visible draws, in all views.
     pub visible: u32,
     /// Draw calls into views and into shadow maps.
@@ -302,6 +306,11 @@ impl RetainedScenes {
             surfaces,
             draws: self.scenes.values().map(|scene| scene.live).sum(),
             skinned_draws: self.scenes.values().map(|scene| scene.deformations.count()).sum(),
+            pre_skinned_draws: self
+                .scenes
+                .values()
+                .map(|scene| scene.deformations.pre_skinned_count)
+                .sum(),
             palette_bytes: self.scenes.values().map(|it| it.deformations.changed_bytes).sum(),
             ..self.plans.statistics()
         }

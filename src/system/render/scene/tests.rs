@@ -1,6 +1,7 @@
 //! Tests of the plan: the draws of a scene, and the number of draw calls.
 
 mod lamp_shadows;
+mod pre_skinning;
 
 use super::*;
 use crate::render_config::built_in;

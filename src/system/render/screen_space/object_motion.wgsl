@@ -88,14 +88,9 @@ fn previous(row: u32) -> mat3x4f {
     return mat3x4f(engine_poses[row], engine_poses[row + 1u], engine_poses[row + 2u]);
 }
 
-fn world_point(rows: mat3x4f, at: vec3f) -> vec4f {
-    let position = vec4f(at, 1.0);
-    return vec4f(dot(rows[0], position), dot(rows[1], position), dot(rows[2], position), 1.0);
-}
-
 fn point(in: Corner, rows: mat3x4f, old_rows: mat3x4f, moved: vec3f, old: vec3f) -> Point {
-    var here = world_point(rows, moved);
-    var there = world_point(old_rows, old);
+    var here = vec4f(engine_world(rows, moved), 1.0);
+    var there = vec4f(engine_world(old_rows, old), 1.0);
     let draw = draws[in.which.x];
     var out: Point;
     out.uv = part_uv(draw.tint, in.uv);
@@ -103,7 +98,8 @@ fn point(in: Corner, rows: mat3x4f, old_rows: mat3x4f, moved: vec3f, old: vec3f)
     out.surface = surface_index(in.which.y);
 #if custom
     // The motion is that of the mesh: functions move it by the same offset in both frames.
-    let offset = moved_by_functions(in, rows, here.xyz, draw.tint, &out);
+    let normal = engine_placed(rows, moved, in.normal.xyz, vec3f(0.0)).normal;
+    let offset = moved_by_functions(in, normal, here.xyz, draw.tint, &out);
     here += vec4f(offset, 0.0);
     there += vec4f(offset, 0.0);
     out.world = here.xyz;
