@@ -95,7 +95,7 @@ pub unsafe fn walk(
             } else if is_game(ar) {
                 walk.frames.extend(called.take().map(StackFrame::of_engine));
                 let named = !called_by_prelude(l, level + 1);
-                let mut frame = game_frame(l, cx, ar, named);
+                let mut frame = game_frame(cx, ar, named);
                 if walk.frames.len() < FRAMES_WITH_VARIABLES {
                     add_variables(l, cx, ar, &compiled, &mut frame);
                 }
@@ -352,12 +352,7 @@ unsafe fn called_by_prelude(l: *mut lua_State, level: c_int) -> bool {
     }
 }
 
-unsafe fn game_frame(
-    l: *mut lua_State,
-    cx: &ScriptContext,
-    ar: &mut lua_Debug,
-    named: bool,
-) -> StackFrame {
+unsafe fn game_frame(cx: &ScriptContext, ar: &mut lua_Debug, named: bool) -> StackFrame {
     // SAFETY: as for `walk`.
     unsafe {
         let location = SourceLocation { file: chunk_name(ar), line: ar.currentline as u32 };
