@@ -507,7 +507,7 @@ layers = [
         crowd.animations.bone_sets.remove(machine + 1);
         assert_eq!(numbers(&crowd), before);
         crowd.animations.bone_sets.remove(machine);
-        assert_eq!(numbers(&crowd), []);
+        assert_eq!(numbers(&crowd), [0_usize; 0]);
     }
 
     #[test]
