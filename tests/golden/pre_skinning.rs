@@ -1,7 +1,6 @@
-//! Tests that meshes which are skinned once, before all passes, look as if each pass skins them;
-//! and the measurement of both.
+//! Tests that meshes which are skinned once, before all passes, look as if each pass skins them.
 
-use super::forward::{SceneBuilder, sun, view};
+use super::forward::{sun, view};
 use super::screen_space::{EVERYTHING, largest_difference, renderer_with, views_only, with};
 use super::skins::{BLOB, PILLAR, bent, bent_pillars, blob, builder, morph_targets, pillar};
 use super::skins::{pose, stand};
@@ -9,7 +8,7 @@ use super::surface_functions::{BOTH, WAVES, material, with_functions};
 use super::{HEIGHT, QUALITY, WIDTH, draw};
 use engine::foundation::Vec3;
 use engine::frame_packet::deformation::MeshSkin;
-use engine::frame_packet::mesh::{MeshChange, MeshFrame, MeshSlot, MeshVertex, SurfaceSlot};
+use engine::frame_packet::mesh::{MeshChange, MeshSlot, MeshVertex, SurfaceSlot};
 use engine::frame_packet::outline::OutlineStyle;
 use engine::frame_packet::scene::{
     DrawChange, DrawMesh, DrawSlot, DrawTransform, LightFrame, LightKind, SceneFrame,
@@ -17,7 +16,6 @@ use engine::frame_packet::scene::{
 use engine::frame_packet::{FramePacket, ViewTarget};
 use engine::system::render::{RenderQuality, RenderedImage, Renderer};
 use std::sync::Arc;
-use std::time::Instant;
 
 const IN_PASSES: RenderQuality = RenderQuality { pre_skinning_passes: Some(0), ..QUALITY };
 const ONCE: RenderQuality = RenderQuality { pre_skinning_passes: Some(1), ..QUALITY };
@@ -207,101 +205,4 @@ fn draws_beyond_the_memory_limit_are_skinned_in_their_passes() {
     };
     // 800,000 vertices take 38 MB, and PRE_SKINNED_BYTES_MAX is 67 MB.
     check(|| vec![scene()], 1);
-}
-
-/// Returns an upright ribbon of `rows` rows with 60 joints.
-fn ribbon(rows: u32) -> MeshFrame {
-    const JOINTS: u32 = 60;
-    let (mut vertices, mut joints, mut weights) = (Vec::new(), Vec::new(), Vec::new());
-    for row in 0..rows {
-        for x in [-0.2, 0.2] {
-            let position = [x, 0.0, row as f32 / rows as f32 * 1.8];
-            let normal = MeshVertex::packed(Vec3::NEG_Y, 0.0);
-            vertices.push(MeshVertex { position, normal, ..MeshVertex::default() });
-            let joint = row * (JOINTS - 1) / rows;
-            joints.push([joint, joint + 1, joint.saturating_sub(1), 0].map(|it| it as u16));
-            weights.push([0.5, 0.3, 0.1, 0.1]);
-        }
-    }
-    let quad = |row: u32| [0, 1, 3, 0, 3, 2].map(|corner| row * 2 + corner);
-    let indices: Vec<u32> = (0..rows - 1).flat_map(quad).collect();
-    let skin = MeshSkin::new(&vertices, &joints, &weights);
-    let mesh = MeshFrame::of_one_part("ribbon".to_string(), vertices, indices);
-    MeshFrame { skin: Some(Arc::new(skin)), ..mesh }
-}
-
-/// Returns the seconds of processor time that all threads of this process have used.
-fn process_seconds() -> f64 {
-    let text = std::fs::read_to_string("/proc/self/stat").expect("Linux has it");
-    let (_, rest) = text.rsplit_once(')').expect("it has a name");
-    let ticks = rest.split_whitespace().skip(11).take(2);
-    ticks.map(|it| it.parse::<f64>().expect("a number")).sum::<f64>() / 100.0
-}
-
-/// Returns the milliseconds of processor time and of elapsed time of a frame with new poses of all
-/// characters.
-fn measure(quality: RenderQuality, (count, rows): (u32, u32), is_once: bool) -> [f64; 2] {
-    let quality = RenderQuality { pre_skinning_passes: Some(u32::from(is_once)), ..quality };
-    let mut renderer = renderer_with(quality, (64, 36)).expect("there is an adapter");
-    let mesh = Arc::new(ribbon(rows));
-    let mut scene = SceneBuilder::new();
-    let slot = MeshSlot(25);
-    scene.packet.meshes.push(MeshChange::Set { slot, mesh: Arc::clone(&mesh) });
-    scene.light(sun(Vec3::new(0.3, 0.4, -0.9), 1.0));
-    let palette = |step: u32| -> Vec<DrawTransform> {
-        (0..60).map(|at| DrawTransform::at(Vec3::X * (at * step % 7) as f32 * 0.01)).collect()
-    };
-    let at = |index: u32| Vec3::new((index % 32) as f32 * 0.5, (index / 32) as f32 * 0.5, 0.0);
-    for index in 0..count {
-        let place = engine::foundation::Mat4::from_translation(at(index));
-        let slot = scene.add_draw(slot, SurfaceSlot::DEFAULT, place);
-        pose(&mut scene.frame, slot, &mesh, &palette(1));
-    }
-    let camera = || vec![view(Vec3::new(8.0, -14.0, 10.0), Vec3::new(8.0, 6.0, 0.0))];
-    renderer.submit(scene.build(camera()));
-    let mut frames = |first: u32, number: u32| {
-        for step in first..first + number {
-            let mut frame = SceneFrame { scene: 1, ..SceneFrame::default() };
-            let palette = palette(step);
-            for index in 0..count {
-                pose(&mut frame, DrawSlot(index), &mesh, &palette);
-            }
-            let packet = FramePacket { scale: 1.0, views: camera(), ..FramePacket::default() };
-            let packet = FramePacket { scenes: vec![frame], ..packet };
-            draw(&mut renderer, vec![packet], ViewTarget::Screen);
-        }
-    };
-    frames(0, 5);
-    let number = 40;
-    let (cpu, wall) = (process_seconds(), Instant::now());
-    frames(5, number);
-    let both = [process_seconds() - cpu, wall.elapsed().as_secs_f64()];
-    let expected = if is_once { count } else { 0 };
-    assert_eq!(pre_skinned(&renderer), expected, "all are in view");
-    both.map(|seconds| seconds * 1e3 / f64::from(number))
-}
-
-#[test]
-#[ignore = "a measurement, which takes minutes"]
-fn measure_skinning_in_passes_and_once() {
-    let plain = RenderQuality { samples: 1, shadow_texels: 256, ..RenderQuality::DEFAULT };
-    for (count, rows) in [(1000, 60), (100, 2500)] {
-        for (passes, texels, cascades) in [(1, 0, 1), (2, 256, 1), (4, 256, 3)] {
-            let quality = RenderQuality { shadow_texels: texels, cascades, ..plain };
-            let [in_passes, once] = [false, true].map(|is_once| {
-                let rounds = (0..3).map(|_| measure(quality, (count, rows), is_once));
-                rounds.min_by(|a, b| a[0].total_cmp(&b[0])).expect("three rounds")
-            });
-            println!(
-                "{count} characters of {} vertices, up to {passes} passes: {:.1} ms of processor \
-                 time ({:.1} ms elapsed) if each pass skins, {:.1} ms ({:.1} ms) once; ratio {:.2}",
-                rows * 2,
-                in_passes[0],
-                in_passes[1],
-                once[0],
-                once[1],
-                once[0] / in_passes[0],
-            );
-        }
-    }
 }

@@ -181,8 +181,8 @@ describe("The console's commands", function()
 
   it("show counters of the engine as tables", function()
     local parts = { "allocations", "animation", "artist", "backend", "culling", "frame", "gui",
-      "io", "lua", "memory", "navigation", "network", "physics", "scopes", "sound", "texture_streaming", "tools",
-      "worlds", "wwise", "extended_memory" }
+      "io", "lua", "memory", "navigation", "network", "physics", "scopes", "sound",
+      "texture_streaming", "tools", "worlds", "wwise", "extended_memory" }
     for _, part in ipairs(parts) do
       run("perfhud", part)
       test.frames(1)

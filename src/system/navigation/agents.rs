@@ -146,8 +146,8 @@ impl Agents {
                 Some(ride) if ride.is_crossing() => ride.forget_exit(),
                 ride => *ride = None,
             }
-            // An agent on a link stops at the end of the link, or at its start if it waits there for
-            // a script. One that is lost stays lost.
+            // An agent on a link stops at the end of the link, or at its start if it waits there
+            // for a script. One that is lost stays lost.
             agent.abandon_link();
             if agent.traversal.is_none() && agent.state != AgentState::Lost {
                 agent.stop(AgentState::Idle);

@@ -259,9 +259,9 @@ impl NavigationMesh {
         closed.map(copy).collect()
     }
 
-    /// Closes the polygons that were closed before, and the new ones whose middle is in one. If there
-    /// is none, because the ground around it has other polygons now, the one of the same area in
-    /// which its middle is.
+    /// Closes the polygons that were closed before, and the new ones whose middle is in one. If
+    /// there is none, because the ground around it has other polygons now, the one of the same area
+    /// in which its middle is.
     fn close_again(
         &mut self,
         closed: &[ClosedPolygon],

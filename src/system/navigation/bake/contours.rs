@@ -380,8 +380,8 @@ pub(super) fn doubled_area(corners: &[Corner]) -> i64 {
 }
 
 /// Returns the corners of a traced loop that are needed: those where the region beyond changes or
-/// others meet, and those that are farther from the straight edges than the error allows. After D. Douglas and
-/// T. Peucker, "Algorithms for the reduction of the number of points" (1973).
+/// others meet, and those that are farther from the straight edges than the error allows. After
+/// D. Douglas and T. Peucker, "Algorithms for the reduction of the number of points" (1973).
 fn simplify(traced: &[TracedCorner], error_of: impl Fn(u16) -> f32) -> Vec<Corner> {
     let count = traced.len();
     let is_kept =
@@ -422,8 +422,8 @@ fn simplify(traced: &[TracedCorner], error_of: impl Fn(u16) -> f32) -> Vec<Corne
 }
 
 /// Returns the corner between two others that is farthest from their line, and its squared
-/// distance. The line is followed in the same direction from both adjacent regions; if it ends where
-/// it begins, the lowest of equally far corners is chosen.
+/// distance. The line is followed in the same direction from both adjacent regions; if it ends
+/// where it begins, the lowest of equally far corners is chosen.
 fn farthest_corner(traced: &[TracedCorner], from: usize, to: usize) -> Option<(usize, f32)> {
     let count = traced.len();
     let at = |i: usize| traced[i % count].corner;

@@ -116,7 +116,7 @@ impl PreSkinningPlan {
             let is_repeated = rule.passes_min > 0 && own().count() >= rule.passes_min as usize;
             if is_repeated && scene.deformations.count() > 0 {
                 self.count(plans, library, scene.data.len(), own());
-                self.place(scene, rule, &locate);
+                self.choose(scene, rule, &locate);
             }
             let rows = self.parts.iter().map(|(_, chunk)| chunk[3] + chunk[2] * VERTEX_ROWS).max();
             let spare = rows.map_or(0, |end| end - scene.deformations.rows.len() as u32);
@@ -159,7 +159,7 @@ impl PreSkinningPlan {
     }
 
     /// Chooses the draws of a scene that are pre-skinned, and places their vertices.
-    fn place(
+    fn choose(
         &mut self,
         scene: &RetainedScene,
         rule: PreSkinningRule,

@@ -44,7 +44,7 @@ fn locations(scenes: &RetainedScenes, draws: u32) -> Vec<f32> {
 }
 
 #[test]
-fn vertices_of_repeated_draws_have_places_behind_the_poses() {
+fn vertices_of_repeated_draws_are_behind_the_poses() {
     let mut scenes = posed_scene(4);
     let passes = passes(&scenes, 2);
     let mut plan = PreSkinningPlan::default();
@@ -76,7 +76,7 @@ fn vertices_of_repeated_draws_have_places_behind_the_poses() {
 }
 
 #[test]
-fn a_number_of_passes_decides_what_is_pre_skinned() {
+fn a_number_of_passes_decides_which_draws_are_pre_skinned() {
     for (passes_min, count, wanted) in [(0, 5, 0), (1, 1, 2), (2, 1, 0), (3, 3, 2), (4, 3, 0)] {
         let mut scenes = posed_scene(3);
         let passes = passes(&scenes, count);
