@@ -441,7 +441,7 @@ unsafe extern "C" fn script_interrupted(l: *mut lua_State, ar: *mut lua_Debug) -
             // The memory in use may be garbage, because the collector does not run during a frame.
             interrupt.disarm(StopReason::Memory, l);
             cx.collect_now(l);
-            if cx.memory.used() > cx.memory.limit / 100 * 95 {
+            if cx.memory.must_stop() {
                 return raise(l, cx, memory_message(cx), false);
             }
         }

@@ -17,6 +17,10 @@ use std::ptr::null_mut;
 use std::sync::Arc;
 
 const ALIGN: usize = 16;
+/// Number of times that a script may reach the limit again after the error about it. Stack slots
+/// that are not overwritten yet keep what it has dropped, so what catches the error must be able to
+/// go on for a few instructions.
+const FULL_TIMES_MAX: u32 = 8;
 
 /// Counts the bytes that Lua holds, and keeps them below a limit. It is stored outside of the
 /// context and is only ever shared, because Lua allocates while the context is borrowed.
@@ -40,6 +44,8 @@ pub struct LuaMemory {
     pub limit: usize,
     /// While this is above zero, no allocation is refused.
     lenient: Cell<u32>,
+    /// How often the script may still be over the limit without an error.
+    full_times_left: Cell<u32>,
     /// The interrupt that stops the script at the limit.
     interrupt: Arc<Interrupt>,
     /// The limit on the memory that the engine holds in addition to Lua's.
@@ -61,6 +67,7 @@ impl LuaMemory {
             allocations: Cell::new(0),
             limit,
             lenient: Cell::new(0),
+            full_times_left: Cell::new(0),
             interrupt,
             engine: EngineMemory::new(is_worker),
         }
@@ -106,6 +113,19 @@ impl LuaMemory {
     #[inline]
     pub fn restore_lenience(&self, before: u32) {
         self.lenient.set(before);
+    }
+
+    /// Returns true if the script must be stopped: Lua holds nearly as much as the limit. Called
+    /// after a collection.
+    pub fn must_stop(&self) -> bool {
+        let left = self.full_times_left.get();
+        let is_full = self.used.get() > self.limit / 100 * 95;
+        self.full_times_left.set(match (is_full, left) {
+            (false, _) => 0,
+            (true, 0) => FULL_TIMES_MAX,
+            (true, _) => left - 1,
+        });
+        is_full && left == 0
     }
 
     /// Returns the number of bytes that no request may exceed. A table or a string that doubles its

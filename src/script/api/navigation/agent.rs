@@ -287,7 +287,7 @@ pub static CORE: ModuleRows = module(
             "Lets one agent of a formation follow its leader.",
         )
         .public_name("Agent.form"),
-        hot(
+        func(
             "agent_move_unit",
             following::check_unit,
             &[("agent", ""), ("unit", "")],
@@ -295,7 +295,7 @@ pub static CORE: ModuleRows = module(
         )
         .public_name("Agent.move_unit")
         .pure(),
-        hot(
+        func(
             "agent_move_mover",
             following::check_mover,
             &[("agent", ""), ("mover", "")],
@@ -303,7 +303,7 @@ pub static CORE: ModuleRows = module(
         )
         .public_name("Agent.move_mover")
         .pure(),
-        hot(
+        func(
             "agent_use_root_motion",
             following::check_unit,
             &[("agent", ""), ("unit", "")],
