@@ -1,6 +1,6 @@
 //! Tests that meshes which are skinned once, before all passes, look as if each pass skins them.
 
-use super::forward::{sun, view};
+use super::forward::view;
 use super::screen_space::{EVERYTHING, largest_difference, renderer_with, views_only, with};
 use super::skins::{BLOB, PILLAR, bent, bent_pillars, blob, builder, morph_targets, pillar};
 use super::skins::{pose, stand};
