@@ -337,22 +337,6 @@ mod tests {
             ]
         );
         assert_eq!(
-            [
-                saved.of_characters(0, 0),
-                saved.of_characters(2, 0),
-                saved.of_characters(1, 1),
-                deleted.of_characters(0, 0),
-                deleted.of_characters(0, 2),
-            ],
-            [
-                "reloaded a.x: units that get it from now on use it",
-                "reloaded a.x: 2 units use it",
-                "reloaded a.x: 1 unit keeps the previous version",
-                "a.x was deleted: no unit has it",
-                "a.x was deleted: 2 units keep it",
-            ]
-        );
-        assert_eq!(
             [saved.levels(0), saved.levels(1), deleted.levels(0)].map(Option::unwrap_or_default),
             [
                 "reloaded a.x: levels that are spawned from now on use it",
@@ -379,6 +363,28 @@ mod tests {
                 "reloaded a.x: 2 meshes show it",
                 "reloaded a.x: 1 mesh shows it, and 1 actor has its new shape",
                 "a.x was deleted: the units that use it stay",
+            ]
+        );
+    }
+
+    #[test]
+    fn a_note_counts_the_units_of_machines_and_animations() {
+        let saved = ReloadNote { file: "a.x", is_deleted: false };
+        let deleted = ReloadNote { file: "a.x", is_deleted: true };
+        assert_eq!(
+            [
+                saved.of_characters(0, 0),
+                saved.of_characters(2, 0),
+                saved.of_characters(1, 1),
+                deleted.of_characters(0, 0),
+                deleted.of_characters(0, 2),
+            ],
+            [
+                "reloaded a.x: units that get it from now on use it",
+                "reloaded a.x: 2 units use it",
+                "reloaded a.x: 1 unit keeps the previous version",
+                "a.x was deleted: no unit has it",
+                "a.x was deleted: 2 units keep it",
             ]
         );
     }
