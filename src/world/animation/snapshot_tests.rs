@@ -29,14 +29,14 @@ fn play(crowd: &mut Crowd, frames: usize) -> Vec<u64> {
     let frame = |frame: usize| {
         let index = (crowd.random() * (crowd.crowd.len() as f32 - 0.1)) as usize;
         let unit = crowd.crowd[index];
-        if frame % 3 == 0 {
+        if frame.is_multiple_of(3) {
             crowd.disturb(unit);
         }
-        if frame % 5 == 0 {
+        if frame.is_multiple_of(5) {
             let y = crowd.random() * 10.0;
             crowd.units.scene.set_local_position(unit.row(), 0, Vec3::new(0.0, y, 0.0));
         }
-        if frame % 20 == 0 {
+        if frame.is_multiple_of(20) {
             let node = crowd.units.scene.count(unit.row()) - 1;
             let scale = Vec3::splat(1.0 + crowd.random());
             crowd.units.scene.set_local_scale(unit.row(), node, scale);
