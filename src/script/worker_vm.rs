@@ -133,6 +133,9 @@ fn controls(interrupt: Arc<Interrupt>) -> ThreadControls {
     let stopped = interrupt.clone();
     ThreadControls {
         stop: Box::new(move || stopped.cancel()),
-        renew: Box::new(move || interrupt.renew()),
+        renew: Box::new(move || {
+            interrupt.renew();
+            interrupt.look_at_settings();
+        }),
     }
 }

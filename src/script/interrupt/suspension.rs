@@ -39,6 +39,14 @@ impl Interrupt {
         self.has_settings.store(true, SeqCst);
     }
 
+    /// Lets the script take over settings of the debugger at its next instruction, before the
+    /// watchdog looks. Must be called on the thread that runs it.
+    pub fn look_at_settings(&self) {
+        if self.has_settings.load(SeqCst) {
+            self.arm(StopReason::Debugger);
+        }
+    }
+
     /// Interrupts the script so that it takes over settings of the debugger.
     pub(super) fn arm_debugger(&self) {
         let watched = panic::lock(&self.watched);
