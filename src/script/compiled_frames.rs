@@ -215,7 +215,10 @@ impl CompiledFunctions {
     ) -> Option<Slots> {
         // SAFETY: as for `kept`.
         unsafe {
-            let address = prototype(reflection, function).unwrap_or_default();
+            // If one of them cannot be read, no local counts as kept.
+            let Some(address) = prototype(reflection, function) else {
+                return Some(Slots::default());
+            };
             let Some(mut code) = code(reflection, function) else { return Some(Slots::default()) };
             let is_compiled = self.is_partial
                 || self.prototypes.contains(&address)

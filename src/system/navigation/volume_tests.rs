@@ -127,7 +127,7 @@ fn random_changes_give_the_same_mesh_on_any_number_of_threads() {
 #[test]
 fn the_first_obstacle_is_carved_from_open_ground_of_the_bake() {
     let (mut mesh, pool) = (floor(1), TaskPool::new(Some(1)));
-    // Nothing is left to make cells of: whoever tried would find no ground.
+    // The triangles are replaced by one that is far away: new cells would have no ground.
     let triangles = vec![[0, 1, 2]];
     let far = [Vec3::new(0.0, 0.0, -9.0), Vec3::new(1.0, 0.0, -9.0), Vec3::new(0.0, 1.0, -9.0)];
     let mut nothing = BakeSource::new(far.to_vec(), triangles).unwrap();
