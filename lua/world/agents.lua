@@ -121,12 +121,14 @@ function Agent.use_root_motion(agent, unit, dt)
   return speed
 end
 
--- Returns the first key, in the order of their texts, whose value is no function.
+-- Returns a key that is no name, or else the first name, in alphabetical order, whose value is no
+-- function.
 local function not_a_function(handlers)
   local wrong
   for name, handler in next, handlers do
-    if type(handler) ~= "function" and (wrong == nil or tostring(name) < tostring(wrong)) then
-      wrong = name
+    if type(handler) ~= "function" then
+      if type(name) ~= "string" then return name end
+      if wrong == nil or name < wrong then wrong = name end
     end
   end
   return wrong

@@ -51,23 +51,27 @@ fn wait_for_frames(client: &mut RemoteClient) {
     }
 }
 
+/// Waits until the game is stopped at line 10.
+fn wait_for_stop(client: &mut RemoteClient) {
+    let began = Instant::now();
+    loop {
+        let status = ask(client, "status");
+        if status.get("stopped") == Some(&json::text("main.lua:10")) {
+            return;
+        }
+        assert!(began.elapsed() < WAIT_MAX, "{status:?}");
+        std::thread::sleep(Duration::from_millis(20));
+    }
+}
+
 /// Lets the tool stop the game at line 10. Returns the connection.
 fn stop(game: &Path) -> RemoteClient {
     let mut client = connect(game);
     wait_for_frames(&mut client);
     request(&mut client, "debug_attach", vec![]);
-    let lines = json::numbers([10.0]);
-    let fields = vec![("file", json::text("main.lua")), ("lines", lines)];
-    request(&mut client, "debug_breakpoints", fields);
-    let began = Instant::now();
-    loop {
-        let status = ask(&mut client, "status");
-        if status.get("stopped") == Some(&json::text("main.lua:10")) {
-            return client;
-        }
-        assert!(began.elapsed() < WAIT_MAX, "{status:?}");
-        std::thread::sleep(Duration::from_millis(20));
-    }
+    set_lines(&mut client, json::numbers([10.0]));
+    wait_for_stop(&mut client);
+    client
 }
 
 /// Waits until points of the window have these colors: of the banner, or of the game.
@@ -122,6 +126,24 @@ fn a_stopped_game_shows_its_last_frame_with_a_banner() {
     game.interrupt();
     assert_eq!(game.wait_for_exit(), Some(0), "{}", game.output.join("\n"));
     assert!(game.output.iter().any(|line| line == "shutdown\ttrue"), "{:?}", game.output);
+}
+
+#[test]
+fn a_stop_in_the_frame_in_which_the_tool_attached_shows_its_banner() {
+    let Some(display) = Display::start() else { return };
+    let folder = scratch("stopped-at-once");
+    let mut game = GameProcess::start(&display, &folder, GAME, &["--renderer", "software"]);
+    let mut client = connect(&folder.join("game"));
+    wait_for_frames(&mut client);
+    // The game answers messages that arrive together in one frame, which stops.
+    client.send("debug_attach", vec![]).expect("it is connected");
+    let fields = vec![("file", json::text("main.lua")), ("lines", json::numbers([10.0]))];
+    client.send("debug_breakpoints", fields).expect("it is connected");
+    wait_for_stop(&mut client);
+    game.take_focus(&display, "Yard");
+    wait_for_colors(&display, &game.window, &[(395, 8), (200, 250)], &[true, false]);
+    display.tool(&["windowclose", &game.window]);
+    assert_eq!(game.wait_for_exit(), Some(0), "{}", game.output.join("\n"));
 }
 
 /// Sets the lines of `main.lua` at which the game stops.

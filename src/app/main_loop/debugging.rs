@@ -40,7 +40,7 @@ impl GameRun {
     ) -> Result<(), Box<ErrorReport>> {
         loop {
             self.app.add_input(frame_input.clone());
-            let is_debugged = self.app.pause_link().is_some();
+            let is_debugged = self.app.is_debugged();
             let frame = &self.app.vm().engine().frame;
             let (index, delta, total) = (frame.index, frame.delta, frame.total);
             // The history that smooths the time steps.

@@ -24,7 +24,7 @@ impl GameRun {
     /// Opens the game again, and starts it in the existing window.
     pub(super) fn restart(&mut self) -> Result<(), Box<ErrorReport>> {
         let to_report = |error: Error| Box::new(ErrorReport::from_message(error.to_string()));
-        let was_debugged = self.app.pause_link().is_some();
+        let was_debugged = self.app.is_debugged();
         self.reopen().map_err(to_report)?;
         if self.app.vm().engine().game.build == BuildMode::Development {
             engine_foundation::error_line!("engine: the game was restarted");

@@ -501,9 +501,14 @@ impl App {
         }
     }
 
-    /// Returns what a stopped script shares with the main loop, while a tool debugs the game.
+    /// Returns true if a tool debugs the game.
+    pub(crate) fn is_debugged(&self) -> bool {
+        self.tools.as_ref().is_some_and(|tools| tools.state.debugger.is_some())
+    }
+
+    /// Returns what a stopped script shares with the main loop, if tools can connect: the answers
+    /// to their messages in a frame can begin to debug the scripts of the same frame.
     pub(crate) fn pause_link(&self) -> Option<Rc<PauseLink>> {
-        let state = self.tools.as_ref().map(|tools| &tools.state)?;
-        state.debugger.as_ref().map(|_| state.link.clone())
+        self.tools.as_ref().map(|tools| tools.state.link.clone())
     }
 }
