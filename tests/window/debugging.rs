@@ -129,7 +129,7 @@ fn a_stopped_game_shows_its_last_frame_with_a_banner() {
 }
 
 #[test]
-fn a_stop_in_the_frame_in_which_the_tool_attached_shows_its_banner() {
+fn a_stop_in_the_frame_of_its_attachment_shows_its_banner() {
     let Some(display) = Display::start() else { return };
     let folder = scratch("stopped-at-once");
     let mut game = GameProcess::start(&display, &folder, GAME, &["--renderer", "software"]);

@@ -41,6 +41,7 @@ pub mod rays;
 pub mod rebake;
 mod rebuild;
 mod requests;
+mod rest;
 mod rides;
 pub mod routes;
 pub mod search;
