@@ -27,6 +27,8 @@ const BLOCKED: f64 = 0.25;
 const AGENTS: [usize; 2] = [1000, 4000];
 /// Ground for each agent, in square metres.
 const GROUND: f32 = 6.25;
+/// Metres by which each agent that waits makes a way longer, in a crowd with dispersion.
+const DISPERSION: f32 = 2.0;
 /// 600 agents in a millisecond.
 const AGENT_TARGET: f64 = 1.67;
 const STEP: f32 = 1.0 / 60.0;
@@ -295,13 +297,19 @@ impl Crowd {
 }
 
 fn crowds() -> Vec<Row> {
-    AGENTS.map(crowd).into_iter().collect()
+    let mut rows: Vec<Row> = AGENTS.map(|count| crowd(count, 0.0)).into_iter().collect();
+    rows.push(crowd(AGENTS[1], DISPERSION));
+    rows
 }
 
-fn crowd(count: usize) -> Row {
+fn crowd(count: usize, dispersion: f32) -> Row {
     let mut crowd = Crowd::new(count);
+    crowd.agents.set_dispersion(crowd.id, dispersion);
     let seconds = measure(|| crowd.update());
-    let name = format!("{count} agents");
+    let name = match dispersion > 0.0 {
+        true => format!("{count} agents, with dispersion"),
+        false => format!("{count} agents"),
+    };
     named(name, seconds * 1e6 / count as f64, "µs", Some(AGENT_TARGET))
 }
 
