@@ -41,7 +41,7 @@ fn crowd(threads: usize, metres: f32) -> Crowd {
 /// Returns the number of updates until all are through a door, and until all have arrived, and how
 /// many came through the other door.
 fn walk(crowd: &mut Crowd) -> (u32, u32, usize) {
-    let (mut has_used, mut through) = (vec![false; COUNT], 0);
+    let (mut has_used, mut through) = ([false; COUNT], 0);
     for update in 0..UPDATES {
         crowd.update();
         for (at, has_used) in has_used.iter_mut().enumerate() {
@@ -81,7 +81,7 @@ fn far_searches_avoid_a_crowd_too() {
         for at in block(Vec2::new(2.0, 24.0), 8, 1.4).take(COUNT) {
             crowd.send(at.extend(0.0), Vec3::new(86.4 - at.x, at.y, 0.0), AgentSettings::DEFAULT);
         }
-        let mut north = vec![false; COUNT];
+        let mut north = [false; COUNT];
         for update in 0..UPDATES {
             crowd.update();
             for (at, north) in north.iter_mut().enumerate() {
