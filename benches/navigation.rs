@@ -27,6 +27,8 @@ const BLOCKED: f64 = 0.25;
 const AGENTS: [usize; 2] = [1000, 4000];
 /// Ground for each agent, in square metres.
 const GROUND: f32 = 6.25;
+/// Metres by which each agent that waits makes a way longer, in a crowd with dispersion.
+const DISPERSION: f32 = 2.0;
 /// 600 agents in a millisecond.
 const AGENT_TARGET: f64 = 1.67;
 const STEP: f32 = 1.0 / 60.0;
@@ -43,8 +45,10 @@ pub fn run(run: &mut Run) {
     run.part("grids", || Group {
         name: "navigation grids",
         title: "a query in a grid of 256 by 256 cells",
-        workload: "Random pairs of cells in a maze without loops, and in a grid with a quarter of \
-                   its cells blocked; a flow field to one target, computed again.",
+        workload: "Random pairs of cells in a maze without loops, in a grid with a quarter of its \
+                   cells blocked, and in one with blocks of 8 by 8 cells; the same with cells of \
+                   two costs, which are searched cell by cell; a flow field to one target, \
+                   computed again.",
         rows: grids(),
     });
     run.part("crowds", || Group {
@@ -59,7 +63,8 @@ pub fn run(run: &mut Run) {
         title: "a mesh of 100 by 100 metres with 400 pillars",
         workload: "The bake with the default settings, and the updates after an obstacle was added \
                    or removed, which build a tile again: all of their work on one thread, and \
-                   that of the frames when another thread builds the tile.",
+                   that of the frames when another thread builds the tile. The first obstacle in \
+                   a tile of a mesh that was loaded from a file finds no heights in memory.",
         rows: meshes(),
     });
     run.part("paths", || Group {
@@ -128,6 +133,28 @@ fn open_cell(grid: &NavigationGrid, random: &mut Random) -> u32 {
     }
 }
 
+/// Returns a grid a quarter of which is blocked, in squares of a size.
+fn blocked_grid(size: usize, chances: &mut Random) -> NavigationGrid {
+    let mut grid = NavigationGrid::new(SIDE, SIDE, GridShape::Square8);
+    let across = SIDE / size;
+    for at in 0..across * across {
+        if chances.next_f64() < BLOCKED {
+            let (x, y) = (at % across * size, at / across * size);
+            for cell in 0..size * size {
+                grid.set_cost(((y + cell / size) * SIDE + x + cell % size) as u32, 0.0);
+            }
+        }
+    }
+    grid
+}
+
+/// Gives a cell another cost, so that paths are searched cell by cell.
+fn with_another_cost(mut grid: NavigationGrid) -> NavigationGrid {
+    let open = (0..(SIDE * SIDE) as u32).find(|cell| grid.cost(*cell) > 0.0);
+    grid.set_cost(open.expect("most cells are open"), 2.0);
+    grid
+}
+
 fn grids() -> Vec<Row> {
     let (mut random, mut path) = (Random::seed(1), Vec::new());
     let mut query = |grid: &mut NavigationGrid| {
@@ -137,14 +164,24 @@ fn grids() -> Vec<Row> {
         })
     };
     let in_maze = query(&mut maze());
-    let mut grid = NavigationGrid::new(SIDE, SIDE, GridShape::Square8);
+    let mut changing = maze();
+    let in_changing_maze = {
+        let (mut random, mut path) = (Random::seed(1), Vec::new());
+        measure(|| {
+            // Each change has the dead ends found again.
+            changing.set_cost(0, 0.0);
+            changing.set_cost(0, 1.0);
+            let (from, to) = (open_cell(&changing, &mut random), open_cell(&changing, &mut random));
+            changing.find_path(from, to, usize::MAX, &mut path);
+        })
+    };
     let mut chances = Random::seed(2);
-    for cell in 0..(SIDE * SIDE) as u32 {
-        if chances.next_f64() < BLOCKED {
-            grid.set_cost(cell, 0.0);
-        }
-    }
+    let mut grid = blocked_grid(1, &mut chances);
     let in_open = query(&mut grid);
+    let by_cells = query(&mut with_another_cost(grid.clone()));
+    let mut halls = blocked_grid(8, &mut chances);
+    let in_halls = query(&mut halls);
+    let by_cells_in_halls = query(&mut with_another_cost(halls));
     let target = open_cell(&grid, &mut chances);
     let field = measure(|| {
         grid.set_targets("target", &[target]);
@@ -152,19 +189,28 @@ fn grids() -> Vec<Row> {
     });
     vec![
         row("path in a maze", in_maze * 1e3, "ms", Some(0.15)),
+        row("path in a maze that changes", in_changing_maze * 1e3, "ms", None),
         row("path among blocked cells", in_open * 1e3, "ms", None),
+        row("blocked cells, with two costs", by_cells * 1e3, "ms", None),
+        row("path on open ground", in_halls * 1e3, "ms", None),
+        row("open ground with two costs", by_cells_in_halls * 1e3, "ms", None),
         row("flow field", field * 1e3, "ms", Some(2.0)),
     ]
 }
 
-fn mesh(side: f32, pillars: usize) -> NavigationMesh {
+fn mesh(side: f32, count: usize) -> NavigationMesh {
+    bake_with_boxes(side, pillars(side, count))
+}
+
+/// Returns pillars at random places.
+fn pillars(side: f32, count: usize) -> Vec<(Vec3, Vec3)> {
     let mut random = Random::seed(5);
     let pillar = |_| {
         let mut any = || random.next_f64() as f32 * (side - 2.0);
         let low = Vec3::new(any(), any(), 0.0);
         (low, low + Vec3::new(1.0, 1.0, 3.0))
     };
-    bake_with_boxes(side, (0..pillars).map(pillar).collect())
+    (0..count).map(pillar).collect()
 }
 
 /// Rooms of 10 by 10 metres. Each wall between two of them has a door of 2 metres, or none.
@@ -190,6 +236,12 @@ fn rooms(side: f32) -> NavigationMesh {
 
 /// Bakes a square of ground with boxes on it.
 fn bake_with_boxes(side: f32, boxes: Vec<(Vec3, Vec3)>) -> NavigationMesh {
+    let (source, pool) = (source_of(side, boxes), TaskPool::new(Some(1)));
+    NavigationMesh::bake(source, BakeSettings::DEFAULT, &pool).expect("boxes can be baked")
+}
+
+/// Returns the triangles of a square of ground with boxes on it.
+fn source_of(side: f32, boxes: Vec<(Vec3, Vec3)>) -> BakeSource {
     let mut points = Vec::new();
     let mut triangles = Vec::new();
     let mut push = |low: Vec3, high: Vec3| {
@@ -206,9 +258,7 @@ fn bake_with_boxes(side: f32, boxes: Vec<(Vec3, Vec3)>) -> NavigationMesh {
     };
     push(Vec3::new(0.0, 0.0, -1.0), Vec3::new(side, side, 0.0));
     boxes.into_iter().for_each(|(low, high)| push(low, high));
-    let source = BakeSource::new(points, triangles).expect("boxes can be baked");
-    let pool = TaskPool::new(Some(1));
-    NavigationMesh::bake(source, BakeSettings::DEFAULT, &pool).expect("boxes can be baked")
+    BakeSource::new(points, triangles).expect("boxes can be baked")
 }
 
 struct Crowd {
@@ -247,13 +297,19 @@ impl Crowd {
 }
 
 fn crowds() -> Vec<Row> {
-    AGENTS.map(crowd).into_iter().collect()
+    let mut rows: Vec<Row> = AGENTS.map(|count| crowd(count, 0.0)).into_iter().collect();
+    rows.push(crowd(AGENTS[1], DISPERSION));
+    rows
 }
 
-fn crowd(count: usize) -> Row {
+fn crowd(count: usize, dispersion: f32) -> Row {
     let mut crowd = Crowd::new(count);
+    crowd.agents.set_dispersion(crowd.id, dispersion);
     let seconds = measure(|| crowd.update());
-    let name = format!("{count} agents");
+    let name = match dispersion > 0.0 {
+        true => format!("{count} agents, with dispersion"),
+        false => format!("{count} agents"),
+    };
     named(name, seconds * 1e6 / count as f64, "µs", Some(AGENT_TARGET))
 }
 
@@ -265,7 +321,34 @@ fn meshes() -> Vec<Row> {
         row("bake", bake * 1e3, "ms", None),
         row("obstacle, all work", change(1) * 1e3, "ms", None),
         row("obstacle, in frames", change(2) * 1e3, "ms", Some(0.3)),
+        row("first obstacle, all work", first_change(1) * 1e3, "ms", Some(1.0)),
+        row("first obstacle, in frames", first_change(2) * 1e3, "ms", Some(0.3)),
     ]
+}
+
+/// Returns the time of the calling thread for the first obstacle in a tile of a mesh that was
+/// loaded from a file, as [`change`] does.
+fn first_change(threads: usize) -> f64 {
+    let (clock, pool) = (ThreadClock::of_this_thread(), TaskPool::new(Some(threads)));
+    let baked = mesh(100.0, 400);
+    let mut times = Vec::new();
+    for _ in 0..2 {
+        let (tiles, source) = (baked.baked_tiles().to_vec(), source_of(100.0, pillars(100.0, 400)));
+        let mut mesh = NavigationMesh::from_tiles(source, *baked.settings(), tiles, &pool)
+            .expect("they are of the same bake");
+        let tile = BakeSettings::DEFAULT.tile_cells as f32 * BakeSettings::DEFAULT.cell_size;
+        for at in 0..36 {
+            let middle = |number: i32| (number as f32 + 0.5) * tile;
+            let position = [middle(at % 6), middle(at / 6), 0.0];
+            let before = clock.seconds();
+            mesh.add_volume(AreaShape::Cylinder { position, radius: 1.0, height: 2.0 }, 0);
+            while mesh.waiting_tiles() > 0 {
+                mesh.rebuild(&pool).expect("two threads are enough");
+            }
+            times.push(clock.seconds() - before);
+        }
+    }
+    median(times)
 }
 
 /// Returns the time of the calling thread for an obstacle that is added or removed. With more than

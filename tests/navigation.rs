@@ -16,6 +16,7 @@ function init()
   level = World.spawn_level(world, "yard")
   local mesh = Level.navigation_mesh(level)
   NavigationMesh.add_box(mesh, 0, Vector3(-6, 6, 0.5), Vector3(2, 2, 1))
+  NavigationMesh.set_dispersion(mesh, 3)
   Agent.set_destination(Unit.agent(Level.unit(level, "walker")), Vector3(8, 0, 0))
 end
 function update(dt) World.update(world, dt) end
@@ -116,6 +117,24 @@ fn a_saved_navigation_file_changes_the_mesh_of_a_running_level() {
     game.wait_until("the end of the mesh", |game| {
         game.app.vm().engine().worlds.navigation.meshes.get(mesh.0).is_none()
     });
+}
+
+#[test]
+fn the_dispersion_of_the_game_stays_until_the_file_has_another() {
+    let mut game = Game::start("dispersion");
+    let mesh = game.mesh();
+    let dispersion = |game: &mut Game| {
+        let agents = &game.app.vm().engine().worlds.navigation.agents;
+        agents.dispersion(mesh.0)
+    };
+    assert_eq!(dispersion(&mut game), 3.0);
+    let other = NAVIGATION.replace("cost = 4", "cost = 7");
+    game.folder.write("yard.navigation", &other);
+    game.wait_until("the new cost", |game| game.ground(0.0, 0.0) == Some((2, 7.0)));
+    assert_eq!(dispersion(&mut game), 3.0);
+    let other = other.replace("radius = 0.4", "radius = 0.4 dispersion = 5");
+    game.folder.write("yard.navigation", other);
+    game.wait_until("the new dispersion", |game| dispersion(game) == 5.0);
 }
 
 #[test]

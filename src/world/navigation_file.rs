@@ -15,6 +15,7 @@ use super::volume::{self, Volume};
 use engine_foundation::sjson::{self, SjsonTree, SjsonValue};
 use engine_foundation::{Error, Vec3, suggest};
 use engine_navigation::bake::BakeSettings;
+use engine_navigation::dispersion::DISPERSION_MAX;
 use engine_navigation::islands::SEEDS_MAX;
 use engine_navigation::jumps::{LINK_NAME_MAX, LINKS_MAX};
 use engine_navigation::volumes::{AREA_COST_MAX, AREA_COST_MIN, VOLUMES_MAX};
@@ -64,6 +65,8 @@ pub struct AgentClass {
     pub settings: BakeSettings,
     /// Costs of areas for this class.
     pub costs: Vec<(String, f32)>,
+    /// Metres by which each agent that waits makes a way longer for searches.
+    pub dispersion: f32,
 }
 
 /// Shape of a volume.
@@ -208,6 +211,7 @@ impl NavigationFile {
                 name: DEFAULT_CLASS.to_string(),
                 settings: BakeSettings::DEFAULT,
                 costs: Vec::new(),
+                dispersion: 0.0,
             });
         }
         let areas = block(tree, "areas").iter();
@@ -242,7 +246,8 @@ fn agent_class((name, fields): &(String, SjsonTree)) -> AgentClass {
     }
     let costs = block(fields, "costs").iter();
     let cost = |(area, cost): &(String, SjsonTree)| Some((area.clone(), number(Some(cost))?));
-    AgentClass { name: name.clone(), settings, costs: costs.filter_map(cost).collect() }
+    let dispersion = number(fields.get("dispersion")).unwrap_or(0.0);
+    AgentClass { name: name.clone(), settings, costs: costs.filter_map(cost).collect(), dispersion }
 }
 
 fn volume_edit((name, fields): &(String, SjsonTree)) -> VolumeEdit {
@@ -453,12 +458,20 @@ fn check_class<'a>(
         let Some(number) = value.as_f32() else {
             return Err((value, invalid_value(&format!("'{key}' of '{name}'"), "a number", value)));
         };
+        if key == "dispersion" {
+            if !(0.0..=DISPERSION_MAX).contains(&number) {
+                let must = format!("0 to {DISPERSION_MAX}");
+                return Err((value, invalid_value(&format!("'{key}' of '{name}'"), &must, value)));
+            }
+            continue;
+        }
         if !settings.set(key, number) {
             if key == "tile_cells" {
                 let subject = format!("'tile_cells' of '{name}'");
                 return Err((value, invalid_value(&subject, "a whole number", value)));
             }
-            let hint = suggest::hint(key, BakeSettings::NAMES.into_iter().chain(["costs"]));
+            let hint =
+                suggest::hint(key, BakeSettings::NAMES.into_iter().chain(["costs", "dispersion"]));
             return Err((value, format!("'{name}' has the unknown field '{key}'{hint}")));
         }
     }

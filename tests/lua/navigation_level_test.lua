@@ -39,6 +39,8 @@ describe("a level with navigation", function()
     assert.not_equals(mesh, giant)
     assert.is_truthy(near(mesh, 0, 9.2))
     assert.is_nil(near(giant, 0, 9.2))
+    assert.equals(2, NavigationMesh.dispersion(giant))
+    assert.equals(0, NavigationMesh.dispersion(mesh))
     assert.matches("has no agents 'gaint', did you mean 'giant'",
       error_of(Level.navigation_mesh, level, "gaint"))
   end)

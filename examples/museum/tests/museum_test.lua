@@ -3,7 +3,8 @@ local Doors = require "doors"
 local Lift = require "lift"
 local Visitors = require "visitors"
 
--- Seconds without progress. In five minutes, somebody needs a frame more than a second.
+-- Seconds without progress. In five minutes, somebody needs a frame more than a second: one whom
+-- another, who has waited longer, pushes back, until it has turned around and made up for that.
 local STUCK_MAX, ROUND_STUCK_MAX = 1, 1.05
 local FIRST_PARTS = 5 -- of the visit, in which everybody comes to a first exhibit
 

@@ -30,8 +30,9 @@ pub struct ClassMesh {
     pub edits: Vec<EditReport>,
     /// True if it was baked when the level was compiled.
     pub is_compiled: bool,
-    /// Costs as the files say.
+    /// Costs and dispersion as the files say.
     costs: AreaCosts,
+    dispersion: f32,
 }
 
 /// Meshes of a level.
@@ -65,6 +66,7 @@ struct Baked {
     edits: Vec<EditReport>,
     is_compiled: bool,
     costs: AreaCosts,
+    dispersion: f32,
 }
 
 impl Navigation {
@@ -129,9 +131,11 @@ impl Navigation {
         let (mut old_meshes, old_areas) =
             old.map_or_else(Default::default, |old| (old.meshes, old.areas));
         let (mut of, mut result) = (of, Ok(()));
-        for Baked { class, mesh, edits, is_compiled, costs } in baked {
+        for Baked { class, mesh, edits, is_compiled, costs, dispersion } in baked {
             let same = old_meshes.iter().position(|old| old.class == class);
-            let id = match same.map(|at| old_meshes.remove(at).mesh) {
+            let old = same.map(|at| old_meshes.remove(at));
+            let before = old.as_ref().map(|old| old.dispersion);
+            let id = match old.map(|old| old.mesh) {
                 Some(id) => {
                     let slot = self.meshes.get_mut(id.0).expect("levels own their meshes");
                     let renumbering = Renumbering::of_other_mesh(slot);
@@ -152,7 +156,11 @@ impl Navigation {
                     }
                 },
             };
-            of.meshes.push(ClassMesh { class, mesh: id, edits, is_compiled, costs });
+            // What the game has set stays until the file changes.
+            if before != Some(dispersion) {
+                self.agents.set_dispersion(id.0, dispersion);
+            }
+            of.meshes.push(ClassMesh { class, mesh: id, edits, is_compiled, costs, dispersion });
         }
         for old in old_meshes {
             self.remove_mesh(old.mesh, frame, "a change of the level's navigation");
@@ -386,7 +394,8 @@ impl Engine {
             Some(known) => bake.load(class, known, adopt, pool)?,
             None => bake.bake(class, adopt, pool)?,
         };
-        Ok(Baked { class: class.name.clone(), mesh, edits, is_compiled, costs })
+        let (class, dispersion) = (class.name.clone(), class.dispersion);
+        Ok(Baked { class, mesh, edits, is_compiled, costs, dispersion })
     }
 
     /// Makes the platforms of a level and of those inside of it, for each class of characters.

@@ -97,6 +97,7 @@ pub const MODULES: &[&ModuleRows] = &[
     &navigation::grid::NAVIGATION_GRID,
     &navigation::levels::LEVEL,
     &navigation::platforms::NAVIGATION_MESH,
+    &navigation::dispersion::NAVIGATION_MESH,
     &navigation::fields::NAVIGATION_MESH,
     &navigation::polygon_paths::NAVIGATION_MESH,
     &navigation::tilemap_grids::NAVIGATION_GRID,

@@ -4,6 +4,7 @@
 
 use super::clusters::{Cluster, Member};
 use super::cone::Cone;
+use super::dispersion::{Crowd, cost_of};
 use super::hierarchy::Side;
 use super::mesh::NavigationMesh;
 use super::portals::NO_WAY;
@@ -50,13 +51,14 @@ pub(super) struct Tree {
 }
 
 impl Tree {
-    /// Finds the ways from a point of a polygon.
+    /// Finds the ways from a point of a polygon, among a crowd.
     pub fn grow(
         &mut self,
         mesh: &NavigationMesh,
         members: &[Member],
         (index, cluster): (u32, &Cluster),
         (local, point): (u16, Vec3),
+        crowd: &Crowd,
     ) {
         let count = cluster.polygons.len();
         let unknown = TreeNode { cone: Cone::at(point, 0.0), key: f32::INFINITY, is_closed: false };
@@ -83,7 +85,8 @@ impl Tree {
                 if !mesh.is_open(link.target) {
                     continue;
                 }
-                let step = mesh.step(&cone, polygon, link, None);
+                let mut step = mesh.step(&cone, polygon, link, None);
+                step.add(cost_of(crowd, link.target));
                 let known = &mut self.nodes[usize::from(local)];
                 if known.key <= step.cost {
                     continue;
@@ -127,7 +130,7 @@ impl Table {
             if all[side.twin as usize].ordinal == NO_WAY {
                 continue;
             }
-            tree.grow(mesh, members, (index, cluster), (side.local, side.point));
+            tree.grow(mesh, members, (index, cluster), (side.local, side.point), &None);
             table.parents[at * count..][..count].copy_from_slice(&tree.parents);
             for (to, other) in sides.iter().enumerate() {
                 if to != at && other.ordinal != NO_WAY {

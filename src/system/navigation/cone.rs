@@ -54,6 +54,15 @@ pub(super) struct Step {
     pub cost: f32,
 }
 
+impl Step {
+    /// Adds a cost that does not depend on the way.
+    #[inline]
+    pub fn add(&mut self, cost: f32) {
+        self.cost += cost;
+        self.cone.cost += cost;
+    }
+}
+
 impl Cone {
     /// Returns the view of a point in all directions.
     pub fn at(apex: Vec3, cost: f32) -> Cone {

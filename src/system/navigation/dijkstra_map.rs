@@ -3,6 +3,7 @@
 //! The ways bend with the mesh, see cone.rs. A map can be computed in parts.
 
 use super::cone::Cone;
+use super::dispersion::{Crowd, cost_of};
 use super::far_search::key;
 use super::mesh::{NavigationMesh, NearestPolygon};
 use super::path::PolygonPath;
@@ -50,6 +51,8 @@ pub(super) struct DijkstraMap {
     targets: Vec<Target>,
     /// Links by the polygon of their end: numbers of usable ones.
     jumps: Vec<(u32, u16)>,
+    /// Crowd that its ways avoid.
+    pub crowd: Crowd,
     /// Number of polygons whose way is known.
     pub visited: usize,
 }
@@ -63,6 +66,7 @@ impl DijkstraMap {
         self.cones.resize(mesh.polygons.len(), Cone::default());
         self.heap.clear();
         self.visited = 0;
+        self.crowd = None;
         self.targets.clear();
         self.targets.extend(targets.filter(|target| mesh.is_open(target.at.polygon)));
         self.targets
@@ -102,13 +106,18 @@ impl DijkstraMap {
             }
             node.is_settled = true;
             found += 1;
+            // Those who come from another polygon enter this one.
+            let crowd = cost_of(&self.crowd, polygon);
             if node.link != NO_LINK {
-                self.reach_around(mesh, polygon, self.cones[polygon as usize]);
+                let mut cone = self.cones[polygon as usize];
+                cone.cost += crowd;
+                self.reach_around(mesh, polygon, cone);
                 continue;
             }
             for at in self.targets_of(polygon) {
                 let target = self.targets[at];
-                self.reach_around(mesh, polygon, Cone::at(target.at.position, target.cost));
+                let cone = Cone::at(target.at.position, target.cost + crowd);
+                self.reach_around(mesh, polygon, cone);
             }
         }
         self.visited += found;

@@ -5,6 +5,7 @@
 use super::cluster_table::{NO_PARENT, Tree};
 use super::clusters::{Cluster, Member};
 use super::cone::Cone;
+use super::dispersion::{Crowd, cost_of};
 use super::hierarchy::{Hierarchy, Side};
 use super::mesh::{NavigationMesh, NearestPolygon};
 use super::path::PolygonPath;
@@ -56,6 +57,9 @@ pub(super) struct FarSearch {
     start: Option<NearestPolygon>,
     destination: Option<NearestPolygon>,
     least: f32,
+    /// Crowd that the search avoids, and the stamps of the clusters in which it is.
+    crowd: Crowd,
+    crowded: Vec<u32>,
     /// Factor of the cost of the rest of the way in the order of the open list.
     greed: f32,
     /// Cost of the best way to the destination, and the side before it.
@@ -77,7 +81,7 @@ impl FarSearch {
         mesh: &NavigationMesh,
         start: NearestPolygon,
         destination: NearestPolygon,
-        least: f32,
+        (least, crowd): (f32, &Crowd),
     ) {
         let hierarchy = &mesh.hierarchy;
         if self.nodes.len() < hierarchy.sides.len() {
@@ -85,6 +89,7 @@ impl FarSearch {
         }
         if self.stamp == u32::MAX {
             self.nodes.fill(FarNode::default());
+            self.crowded.clear();
             self.stamp = 0;
         }
         self.stamp += 1;
@@ -92,11 +97,13 @@ impl FarSearch {
         (self.start, self.destination) = (Some(start), Some(destination));
         (self.least, self.greed) = (least, hierarchy.greed);
         (self.end, self.best) = ((f32::INFINITY, START), (f32::INFINITY, START));
+        self.find_crowded(hierarchy, crowd);
         let (index, cluster) = hierarchy.cluster_of(start.polygon);
         let to = hierarchy.members[destination.polygon as usize];
         let sides = || (hierarchy.first_side[index as usize]..).zip(hierarchy.sides_of(index));
         let is_one_way = |side: &Side| hierarchy.sides[side.twin as usize].ordinal == NO_WAY;
         self.has_tree = cluster.has_jumps
+            || self.is_crowded(index)
             || to.cluster == index
             || hierarchy.sides_of(index).iter().any(is_one_way);
         if !self.has_tree {
@@ -108,7 +115,8 @@ impl FarSearch {
             return;
         }
         let local = hierarchy.members[start.polygon as usize].local;
-        self.tree.grow(mesh, &hierarchy.members, (index, cluster), (local, start.position));
+        let (of, from) = ((index, cluster), (local, start.position));
+        self.tree.grow(mesh, &hierarchy.members, of, from, &self.crowd);
         for (at, side) in sides() {
             if side.ordinal != NO_WAY {
                 let cost = self.tree.cost(mesh, cluster, side.local, side.point);
@@ -119,6 +127,35 @@ impl FarSearch {
             let cost = self.tree.cost(mesh, cluster, to.local, destination.position);
             self.reach_destination(cost, START);
         }
+    }
+
+    /// Notes in which clusters the crowd is.
+    fn find_crowded(&mut self, hierarchy: &Hierarchy, crowd: &Crowd) {
+        self.crowd.clone_from(crowd);
+        let Some(crowd) = crowd else { return };
+        if self.crowded.len() != hierarchy.clusters.len() {
+            self.crowded.clear();
+            self.crowded.resize(hierarchy.clusters.len(), 0);
+        }
+        for polygon in crowd.polygons() {
+            self.crowded[hierarchy.members[*polygon as usize].cluster as usize] = self.stamp;
+        }
+    }
+
+    fn is_crowded(&self, cluster: u32) -> bool {
+        self.crowd.is_some() && self.crowded[cluster as usize] == self.stamp
+    }
+
+    /// Returns what the crowd adds to the cost of the way from a side to a polygon of its cluster.
+    fn crowd_within(&mut self, mesh: &NavigationMesh, side: u32, local: u16) -> f32 {
+        let index = mesh.hierarchy.sides[side as usize].cluster;
+        if !self.is_crowded(index) {
+            return 0.0;
+        }
+        let cluster = &mesh.hierarchy.clusters[index as usize];
+        mesh.chain(cluster, parents_of(&mesh.hierarchy, side), local, &mut self.chain);
+        let targets = self.chain.iter().map(|link| mesh.links[*link as usize].target);
+        targets.map(|target| cost_of(&self.crowd, target)).sum()
     }
 
     /// Reaches a side by which a cluster is left.
@@ -188,21 +225,23 @@ impl FarSearch {
             if std::mem::replace(&mut node.is_closed, true) {
                 continue;
             }
-            let cost = node.cost;
             *budget -= 1;
             let entry = hierarchy.sides[at as usize].twin;
             let Side { cluster, polygon, .. } = hierarchy.sides[entry as usize];
+            let cost = node.cost + cost_of(&self.crowd, polygon);
             visited.push(polygon);
             let first = hierarchy.first_side[cluster as usize];
             let sides = hierarchy.sides_of(cluster);
             let row = (entry - first) as usize * sides.len();
             if cluster == to.cluster {
                 let rest = self.cost_within(mesh, entry, destination);
-                self.reach_destination(cost + rest, at);
+                let crowd = self.crowd_within(mesh, entry, to.local);
+                self.reach_destination(cost + rest + crowd, at);
             }
             let costs = &hierarchy.tables[cluster as usize].costs[row..row + sides.len()];
             for (side, within) in (first..).zip(sides).zip(costs) {
-                self.reach(hierarchy, side, cost + within, at, destination.position);
+                let cost = cost + within + self.crowd_within(mesh, entry, side.1.local);
+                self.reach(hierarchy, side, cost, at, destination.position);
             }
         }
     }

@@ -1,12 +1,13 @@
 //! Navigation grids: cells with costs. Cells are squares with four or eight neighbours, or
-//! hexagons. Paths are in grid_path.rs, other queries in grid_queries.rs, flow fields in
-//! grid_flow.rs.
+//! hexagons. Paths are in grid_path.rs and grid_jump.rs, other queries in grid_queries.rs, flow
+//! fields in grid_flow.rs.
 //!
 //! Inside, cells are *nodes*: indices into arrays with a border of blocked cells around the grid,
 //! so that every neighbour of a cell exists.
 
 use super::grid_flow::FlowField;
 pub use super::grid_flow::{FLOW_FIELDS_MAX, GRID_TARGETS_MAX};
+use super::grid_jump::JumpMap;
 use super::grid_path::{CellMark, DeadEnds};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -56,6 +57,7 @@ pub struct NavigationGrid {
     pub(super) stamp: u32,
     pub(super) heap: BinaryHeap<Reverse<u64>>,
     pub(super) dead_ends: DeadEnds,
+    pub(super) jumps: JumpMap,
     pub(super) fields: Vec<FlowField>,
     /// Hash of the costs that differ from those of a new grid.
     costs_hash: u64,
@@ -78,12 +80,14 @@ impl NavigationGrid {
             stamp: 0,
             heap: BinaryHeap::new(),
             dead_ends: DeadEnds::default(),
+            jumps: JumpMap::new(columns, rows),
             fields: Vec::new(),
             costs_hash: 0,
         };
         for row in 0..rows {
             let first = grid.node((row * columns) as u32) as usize;
             grid.costs[first..first + columns].fill(1.0);
+            (1..=columns).for_each(|column| grid.jumps.set((column, row + 1), 0.0, 1.0));
         }
         grid
     }
@@ -132,8 +136,10 @@ impl NavigationGrid {
         if *known == cost {
             return;
         }
-        self.costs_hash ^= cost_hash(node, *known) ^ cost_hash(node, cost);
+        let (before, stride) = (*known, self.columns + 2);
+        self.costs_hash ^= cost_hash(node, before) ^ cost_hash(node, cost);
         *known = cost;
+        self.jumps.set((node % stride, node / stride), before, cost);
         if cost > 0.0 {
             self.least = self.least.min(cost);
             self.most = self.most.max(cost);

@@ -1,21 +1,23 @@
-//! Paths on navigation grids: A* between cells. When searches have visited as many cells as the
-//! grid has, without a change, they leave out dead ends: cells from which only one way leads on, to
-//! the rest of the grid. These form trees, in which the way is known without a search. In a maze,
-//! that is most of the grid.
+//! Paths on navigation grids: A* between cells, or jumps where all cells cost the same, see
+//! grid_jump.rs. When searches have visited as many cells as the grid has, without a change, dead
+//! ends are found: cells from which only one way leads on, to the rest of the grid. These form
+//! trees, in which the way is known without a search. In a maze, that is most of the grid: then
+//! searches leave them out, and do not jump. Elsewhere, A* leaves them out, and jumps do not need
+//! to.
 
 use super::grid::{DIAGONAL, GridShape, NavigationGrid, key};
 use super::search::PartialReason;
 use std::cmp::Reverse;
 
-const NO_NODE: u32 = u32::MAX;
+pub(super) const NO_NODE: u32 = u32::MAX;
 
 /// Progress of a search at a node.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct CellMark {
-    stamp: u32,
-    parent: u32,
-    cost: f32,
-    is_closed: bool,
+    pub stamp: u32,
+    pub parent: u32,
+    pub cost: f32,
+    pub is_closed: bool,
 }
 
 /// Dead ends of a grid.
@@ -29,12 +31,21 @@ pub(super) struct DeadEnds {
     /// Next node on the way out of a dead end, and number of nodes on that way.
     out: Vec<u32>,
     depths: Vec<u32>,
+    /// True if they are most of the grid.
+    are_most: bool,
+}
+
+impl DeadEnds {
+    /// Adds nodes that a search has visited.
+    pub fn add_nodes(&mut self, count: usize) {
+        self.nodes = self.nodes.saturating_add(count);
+    }
 }
 
 impl NavigationGrid {
     /// Returns the length of the shortest way between two nodes of a grid without blocked cells.
     #[inline]
-    fn distance(&self, (a, b): (i32, i32), (c, d): (i32, i32)) -> f32 {
+    pub(super) fn distance(&self, (a, b): (i32, i32), (c, d): (i32, i32)) -> f32 {
         let (x, y) = ((a - c).abs(), (b - d).abs());
         match self.shape {
             GridShape::Square4 => (x + y) as f32,
@@ -48,7 +59,7 @@ impl NavigationGrid {
         }
     }
 
-    fn location(&self, node: u32) -> (i32, i32) {
+    pub(super) fn location(&self, node: u32) -> (i32, i32) {
         let stride = self.stride() as u32;
         ((node % stride) as i32, (node / stride) as i32)
     }
@@ -69,9 +80,17 @@ impl NavigationGrid {
         let mut reason = Some(PartialReason::Unreachable);
         // Finding the dead ends visits all nodes: done when searches have visited as many.
         let is_worth = self.dead_ends.nodes >= self.costs.len();
-        if is_worth && self.costs[from as usize] > 0.0 && self.costs[to as usize] > 0.0 {
-            self.find_dead_ends();
-            reason = self.search_without_dead_ends(from, to, nodes_max, path);
+        if self.costs[from as usize] > 0.0 && self.costs[to as usize] > 0.0 {
+            if is_worth {
+                self.find_dead_ends();
+            }
+            if self.has_jumps() && !(is_worth && self.dead_ends.are_most) {
+                let failed = self.search_by_jumps(from, to, nodes_max, path);
+                // The other search knows how far one gets.
+                reason = failed.map(|_| PartialReason::Unreachable);
+            } else if is_worth {
+                reason = self.search_without_dead_ends(from, to, nodes_max, path);
+            }
         }
         // Nodes of dead ends may be nearest to a target that cannot be reached.
         if reason == Some(PartialReason::Unreachable) {
@@ -124,7 +143,7 @@ impl NavigationGrid {
         reason
     }
 
-    fn search(
+    pub(super) fn search(
         &mut self,
         from: u32,
         to: u32,
@@ -175,14 +194,15 @@ impl NavigationGrid {
                 }
             });
         }
-        self.dead_ends.nodes = self.dead_ends.nodes.saturating_add(nodes);
+        self.dead_ends.add_nodes(nodes);
         let (end, reason) = result;
         trace(&marks, if reason.is_none() { end } else { best.1 }, path);
         (self.marks, self.heap) = (marks, heap);
         reason
     }
 
-    fn begin(&mut self) {
+    /// Begins a search.
+    pub(super) fn begin(&mut self) {
         if self.marks.is_empty() || self.stamp == u32::MAX {
             self.marks.clear();
             self.marks.resize(self.costs.len(), CellMark::default());
@@ -238,6 +258,8 @@ impl NavigationGrid {
                 ends.depths[node as usize] = depth + 1;
             }
         }
+        let open = self.costs.iter().filter(|cost| **cost > 0.0).count();
+        ends.are_most = ends.out.iter().filter(|out| **out != NO_NODE).count() * 2 > open;
         self.dead_ends = ends;
     }
 }

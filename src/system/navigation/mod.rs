@@ -11,12 +11,14 @@ mod cone;
 pub mod cover;
 mod detours;
 mod dijkstra_map;
+pub mod dispersion;
 mod far_search;
 pub mod fields;
 mod following;
 pub mod grid;
 mod grid_flow;
 mod grid_flow_change;
+mod grid_jump;
 pub mod grid_outline;
 mod grid_path;
 mod grid_queries;
@@ -66,6 +68,8 @@ mod crowd_scenes;
 mod crowd_tests;
 #[cfg(test)]
 mod detour_tests;
+#[cfg(test)]
+mod dispersion_tests;
 #[cfg(test)]
 mod edit_tests;
 #[cfg(test)]

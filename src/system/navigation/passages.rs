@@ -5,6 +5,7 @@
 
 use super::agent::{Agent, AgentState};
 use super::agents::Agents;
+use super::dispersion::Dispersion;
 use super::jumps::NO_JUMP;
 use super::mesh::NavigationMesh;
 use engine_foundation::deterministic_math::sin_cos;
@@ -74,6 +75,9 @@ pub(super) enum Turn {
 struct Passage {
     /// Its lowest polygon.
     polygon: u32,
+    /// The first one of its polygons in the list of all, and their number.
+    first: u32,
+    polygons: u32,
     axis: Vec2,
     /// Smallest free width, in metres.
     width: f32,
@@ -91,16 +95,42 @@ struct Passage {
 /// Narrow passages of a mesh that agents have come to.
 #[derive(Debug)]
 pub(super) struct Passages {
-    mesh: Handle,
+    pub mesh: Handle,
     version: u32,
     /// Passage of each polygon, see [`UNKNOWN`].
     polygons: Vec<u32>,
     passages: Vec<Passage>,
+    /// Polygons of the passages, one passage after another.
+    members: Vec<u32>,
+    pub dispersion: Dispersion,
 }
 
 impl Passages {
     fn new(mesh: Handle) -> Passages {
-        Passages { mesh, version: u32::MAX, polygons: Vec::new(), passages: Vec::new() }
+        Passages {
+            mesh,
+            version: u32::MAX,
+            polygons: Vec::new(),
+            passages: Vec::new(),
+            members: Vec::new(),
+            dispersion: Dispersion::default(),
+        }
+    }
+
+    /// Returns the number of passages.
+    pub fn count(&self) -> usize {
+        self.passages.len()
+    }
+
+    /// Returns the smallest free width of a passage, in metres.
+    pub fn width(&self, number: usize) -> f32 {
+        self.passages[number].width
+    }
+
+    /// Returns the polygons of a passage.
+    pub fn polygons_of(&self, number: usize) -> &[u32] {
+        let Passage { first, polygons, .. } = self.passages[number];
+        &self.members[first as usize..][..polygons as usize]
     }
 
     fn begin(&mut self, mesh: &NavigationMesh) -> bool {
@@ -111,6 +141,8 @@ impl Passages {
             self.polygons.clear();
             self.polygons.resize(mesh.num_polygons(), UNKNOWN);
             self.passages.clear();
+            self.members.clear();
+            self.dispersion.restart();
         }
         for passage in &mut self.passages {
             (passage.inside, passage.asking) = ([0; 2], [0; 2]);
@@ -159,8 +191,12 @@ impl Passages {
         let (axis, stuck_seconds) = (axis(mesh, first, &mouths), f32::MAX);
         let (inside, asking) = ([0; 2], [0; 2]);
         let (side, waited_seconds) = (0, 0.0);
+        let (first, polygons) = (self.members.len() as u32, members.len() as u32);
+        self.members.append(&mut members);
         self.passages.push(Passage {
             polygon,
+            first,
+            polygons,
             axis,
             width,
             side,
@@ -236,7 +272,7 @@ impl Passages {
             f32::MAX => 0.0,
             seconds => seconds,
         };
-        let lanes = (passage.width / (radius * SINGLE_RADII)) as u32 + 1;
+        let lanes = lanes(passage.width, radius);
         let is_shared = lanes > 1 && passage.count() <= BUSY;
         if passage.side == side || is_shared {
             let is_let_in = is_inside || is_shared || !passage.is_closing();
@@ -273,14 +309,21 @@ impl Approach {
 }
 
 impl Agents {
-    /// Finds out the turns of the agents of a mesh at narrow passages.
-    pub(super) fn take_turns(&mut self, id: Handle, mesh: &NavigationMesh, step: f32) {
+    /// Returns the passages of a mesh that are known.
+    pub(super) fn passages_of(&mut self, id: Handle) -> &mut Passages {
         let known = self.passages.iter().position(|passages| passages.mesh == id);
         let number = known.unwrap_or_else(|| {
             self.passages.push(Passages::new(id));
             self.passages.len() - 1
         });
-        let passages = &mut self.passages[number];
+        &mut self.passages[number]
+    }
+
+    /// Finds out the turns of the agents of a mesh at narrow passages.
+    pub(super) fn take_turns(&mut self, id: Handle, mesh: &NavigationMesh, step: f32) {
+        self.passages_of(id);
+        let known = self.passages.iter().position(|passages| passages.mesh == id);
+        let passages = &mut self.passages[known.expect("they exist now")];
         let has_changed = passages.begin(mesh);
         self.line.clear();
         for row in &self.rows {
@@ -337,6 +380,7 @@ impl Agents {
             agent.turn = passages.turn(&agent.approach, agent.settings.radius, rank);
             rank += u32::from(*order > 0);
         }
+        self.disperse(id, mesh, step);
     }
 
     /// Calls `write` with the numbers that make up the state of the passages of a mesh.
@@ -346,6 +390,7 @@ impl Agents {
                 write(u64::from(passage.polygon) << 1 | passage.side as u64);
                 write(u64::from(passage.waited_seconds.to_bits()));
             }
+            passages.dispersion.write_state(&mut write);
         }
     }
 
@@ -353,6 +398,12 @@ impl Agents {
     pub(super) fn forget_passages(&mut self, mesh: Handle) {
         self.passages.retain(|passages| passages.mesh != mesh);
     }
+}
+
+/// Returns the number of agents with a radius that can walk next to each other in a width that is
+/// free for their middles.
+pub(super) fn lanes(width: f32, radius: f32) -> u32 {
+    (width / (radius * SINGLE_RADII)) as u32 + 1
 }
 
 /// Returns the free width in the middle of a polygon, if it is narrow.

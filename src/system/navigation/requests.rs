@@ -6,6 +6,7 @@
 
 use super::agent::{Agent, AgentState, Request, STUCK_SECONDS};
 use super::agents::Agents;
+use super::dispersion::Crowd;
 use super::mesh::{NavigationMesh, NearestPolygon};
 use super::search::{PolygonPath, SEARCH_NODES_DEFAULT, Searcher};
 use super::shared_targets::{Answer, SharedTarget};
@@ -43,7 +44,8 @@ struct AgentSearch {
 }
 
 impl SearchLane {
-    fn begin(&mut self) {
+    fn begin(&mut self, crowd: &Crowd) {
+        self.searcher.crowd.clone_from(crowd);
         (self.count, self.answered, self.nodes) = (0, 0, 0);
     }
 
@@ -189,7 +191,9 @@ impl Agents {
     /// number of searches.
     fn deal_requests(&mut self, mesh: &NavigationMesh) -> usize {
         self.lanes.resize_with(LANES, SearchLane::default);
-        self.lanes.iter_mut().for_each(SearchLane::begin);
+        let first = self.queue.first().and_then(|(_, row)| self.slots.at(*row as usize));
+        let crowd = first.and_then(|agent| self.crowd(agent.mesh, mesh));
+        self.lanes.iter_mut().for_each(|lane| lane.begin(&crowd));
         let (mut dealt, mut unfinished) = (0, 0);
         for at in 0..self.queue.len() {
             let row = self.queue[at].1;

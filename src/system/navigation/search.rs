@@ -8,6 +8,7 @@
 
 use super::cone::Cone;
 use super::dijkstra_map::DijkstraMap;
+use super::dispersion::{Crowd, cost_of};
 use super::far_search::{FarProgress, FarSearch, key};
 use super::leave_closed::WayOut;
 use super::mesh::{NavigationMesh, NearestPolygon};
@@ -72,6 +73,8 @@ pub struct Searcher {
     heap: BinaryHeap<Reverse<u64>>,
     stamp: u32,
     far: FarSearch,
+    /// Crowd that the search avoids.
+    pub(super) crowd: Crowd,
     straightener: Straightener,
     /// Clusters in the order of their distance from a point.
     distances: Vec<(f32, u32)>,
@@ -188,7 +191,7 @@ impl Searcher {
         } else if mesh.is_near(start, destination) {
             self.begin_near(mesh, start, destination, NEAR_NODES);
         } else {
-            self.far.begin(mesh, start, destination, self.least);
+            self.far.begin(mesh, start, destination, (self.least, &self.crowd));
             self.phase = Phase::Far;
         }
     }
@@ -286,7 +289,7 @@ impl Searcher {
                 return true;
             }
             if self.near_count >= self.near_max {
-                self.far.begin(mesh, start, destination, self.least);
+                self.far.begin(mesh, start, destination, (self.least, &self.crowd));
                 self.phase = Phase::Far;
                 return true;
             }
@@ -324,7 +327,8 @@ impl Searcher {
             if Some(target) == before || !mesh.is_open(target) {
                 continue;
             }
-            let step = mesh.step(&cone, polygon, link, Some(destination.position));
+            let mut step = mesh.step(&cone, polygon, link, Some(destination.position));
+            step.add(cost_of(&self.crowd, target));
             let rest = step.entry.distance(destination.position);
             let is_last = target == destination.polygon;
             let rate = if is_last { mesh.rate(target) } else { self.least };

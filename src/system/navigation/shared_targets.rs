@@ -6,6 +6,7 @@ use super::agent::Agent;
 use super::agents::{AGENTS_MAX, Agents};
 use super::bake::AREAS_MAX;
 use super::dijkstra_map::{DijkstraMap, Target};
+use super::dispersion::{Crowd, is_same};
 use super::mesh::{NavigationMesh, NearestPolygon};
 use engine_foundation::Error;
 use engine_foundation::handle::Handle;
@@ -59,6 +60,13 @@ impl SharedTarget {
         self.mesh == id && same_costs(&self.costs, &mesh.costs)
     }
 
+    /// Returns true if its ways are those of now. Those for which somebody waits are found to the
+    /// end, although the crowd has changed.
+    fn holds(&self, mesh: &NavigationMesh, crowd: &Crowd) -> bool {
+        let is_waited_for = !self.wanted.is_empty() && !self.map.is_complete();
+        self.version == mesh.version && (is_same(&self.map.crowd, crowd) || is_waited_for)
+    }
+
     /// Returns true if it can make room for another one: nobody asks for it, or waits for its ways.
     fn makes_room(&self, requests: u64) -> bool {
         let is_waited_for = !self.wanted.is_empty() && requests - self.used < STALE_REQUESTS;
@@ -106,10 +114,11 @@ impl Agents {
             return Ok(0);
         };
         let id = id.mesh;
-        self.shared.retain(|shared| shared.mesh != id || shared.version == mesh.version);
+        let crowd = self.crowd(id, mesh);
+        self.shared.retain(|shared| shared.mesh != id || shared.holds(mesh, &crowd));
         let of_group = self.shared.iter_mut().filter(|shared| shared.is_of(id, mesh));
         of_group.for_each(|shared| shared.wanted.clear());
-        self.share_targets(id, mesh);
+        self.share_targets(id, mesh, &crowd);
         for at in 0..self.queue.len() {
             let agent = self.slots.at(self.queue[at].1 as usize).expect("it was listed");
             if let Some(at) = self.find_shared(mesh, agent) {
@@ -136,7 +145,7 @@ impl Agents {
     }
 
     /// Shares the destinations for which enough of the agents that are listed ask.
-    fn share_targets(&mut self, id: Handle, mesh: &NavigationMesh) {
+    fn share_targets(&mut self, id: Handle, mesh: &NavigationMesh, crowd: &Crowd) {
         let polygons = mesh.num_polygons();
         if self.queue.len() < SHARING_AGENTS || polygons > POLYGONS_MAX {
             return;
@@ -169,6 +178,7 @@ impl Agents {
                 }
             };
             map.begin(mesh, std::iter::once(Target { at: target, cost: 0.0 }));
+            map.crowd.clone_from(crowd);
             self.shared.push(SharedTarget {
                 mesh: id,
                 version: mesh.version,

@@ -16,7 +16,7 @@ fn compiled(text: &str) -> Result<NavigationFile, String> {
 const FILE: &str = "agents = {\n\
     walker = { radius = 0.4 height = 1.8 step = 0.4 slope = 40 tile_cells = 32 \
                costs = { water = 8 } }\n\
-    giant = { radius = 1.5 height = 4 cell_size = 0.4 }\n}\n\
+    giant = { radius = 1.5 height = 4 cell_size = 0.4 dispersion = 2.5 }\n}\n\
     areas = { water = { cost = 4 } lava = { cost = 0 } road = {} }\n\
     volumes = {\n\
     pond = { area = \"water\" shape = \"box\" size = [4, 4, 2] position = [1, 2, 3] }\n\
@@ -35,6 +35,7 @@ fn a_file_lists_classes_areas_edits_and_seeds() {
     assert_eq!((walker.settings.radius, walker.settings.tile_cells), (0.4, 32));
     assert_eq!((giant.settings.height, giant.settings.cell_size), (4.0, 0.4));
     assert_eq!(walker.costs, [("water".to_string(), 8.0)]);
+    assert_eq!((walker.dispersion, giant.dispersion), (0.0, 2.5));
     let areas = [("water", 4.0), ("lava", 0.0), ("road", 1.0)];
     assert_eq!(file.areas, areas.map(|(name, cost)| (name.to_string(), cost)));
     let [pond, pit, hole] = &file.volumes[..] else { panic!("three volumes") };
@@ -130,6 +131,12 @@ fn mistakes_in_classes_and_areas_are_refused() {
         "agents = { a = { tile_cells = 20.5 } }",
         "1: 'tile_cells' of 'a' must be a whole number",
     );
+    for metres in ["-1", "1001"] {
+        check(
+            &format!("agents = {{ a = {{ dispersion = {metres} }} }}"),
+            "1: 'dispersion' of 'a' must be 0 to 1000",
+        );
+    }
     check(
         "agents = {\n a = { step = 3 } }",
         "2: agent 'a': 'step' must be below 'height', 2, got 3",

@@ -3,6 +3,7 @@
 
 pub mod agent;
 mod creation;
+pub mod dispersion;
 pub mod fields;
 mod following;
 pub mod grid;
