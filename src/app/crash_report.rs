@@ -113,8 +113,8 @@ fn dated_facts(engine: &Engine, date_label: &str) -> String {
         address => format!("Send to: {address}\n"),
     };
     format!(
-        "{address}{}\nEngine: {} ({}, {})\n{date_label}: {}\nSystem: {}\nProcessor: {}\nMemory: {}\n\
-         Adapter: {adapter}",
+        "{address}{}\nEngine: {} ({}, {})\n{date_label}: {}\nSystem: {}\nProcessor: {}\n\
+         Memory: {}\nAdapter: {adapter}",
         game_line(&engine.game.settings, &engine.game.project),
         env!("CARGO_PKG_VERSION"),
         platform::NAME,

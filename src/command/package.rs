@@ -245,7 +245,8 @@ fn engines(args: &Args, platforms: &[&str]) -> Result<Vec<EngineFile>, Error> {
     Ok(found)
 }
 
-/// Reads the runtime of AppImages, if one is named, and checks that the engine for Linux can use it.
+/// Reads the runtime of AppImages, if one is named, and checks that the engine for Linux can use
+/// it.
 fn appimage_runtime(args: &Args, engines: &[EngineFile]) -> Result<Option<AppImageRuntime>, Error> {
     let Some(path) = &args.appimage_runtime else { return Ok(None) };
     let engine = engines.iter().find(|engine| engine.platform == "linux").ok_or_else(|| {

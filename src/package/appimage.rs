@@ -45,9 +45,11 @@ impl AppImageRuntime {
         };
         let end = found.image_end.unwrap_or(0);
         if end != bytes.len() as u64 {
-            let problem = match end < bytes.len() as u64 {
-                true => "has more behind its program, as a complete AppImage has",
-                false => "is cut short",
+            let problem = match end {
+                // Its headers are incomplete.
+                0 => "is cut short",
+                end if end > bytes.len() as u64 => "is cut short",
+                _ => "has more behind its program, as a complete AppImage has",
             };
             return Err(error!(
                 "the runtime '{display_path}' {problem}: download the runtime alone again"

@@ -5,9 +5,11 @@ use super::super::settings::tests::read;
 use super::*;
 use std::fs;
 
+const RUNTIME_BYTES: usize = 200;
+
 /// Returns the headers of a runtime for a processor, as ELF numbers it.
 pub fn runtime(machine: u8) -> Vec<u8> {
-    let mut elf = vec![0; 120];
+    let mut elf = vec![0; RUNTIME_BYTES];
     elf[..6].copy_from_slice(b"\x7fELF\x02\x01");
     elf[MARK_AT..MARK_AT + 3].copy_from_slice(MARK);
     elf[18] = machine;
@@ -15,7 +17,7 @@ pub fn runtime(machine: u8) -> Vec<u8> {
     elf[32] = 64;
     elf[54] = 56;
     elf[56] = 1;
-    elf[96] = 120;
+    elf[96] = RUNTIME_BYTES as u8;
     elf
 }
 
@@ -48,7 +50,9 @@ fn only_whole_runtimes_of_type_two_are_used() {
     refused("empty", b"", no_runtime);
     let more = [runtime(62), b"hsqs".to_vec()].concat();
     refused("whole", &more, "the runtime 'FILE' has more behind its program, as a complete");
-    refused("short", &runtime(62)[..119], "the runtime 'FILE' is cut short: download");
+    for end in [RUNTIME_BYTES - 1, 119] {
+        refused("short", &runtime(62)[..end], "the runtime 'FILE' is cut short: download");
+    }
     let missing = AppImageRuntime::read(Path::new("/no/runtime")).map(|_| ()).unwrap_err();
     assert!(missing.message.starts_with("the runtime '/no/runtime' cannot be read: "));
 }
@@ -65,7 +69,7 @@ fn images_begin_with_the_runtime_and_have_links_to_the_game() {
     let runtime = read_runtime("image", &runtime(62)).unwrap();
     let mut bytes = Vec::new();
     image(&runtime, &game).unwrap().write_to(&mut bytes).unwrap();
-    assert!(bytes.starts_with(&runtime.bytes) && bytes[120..].starts_with(b"hsqs"));
+    assert!(bytes.starts_with(&runtime.bytes) && bytes[RUNTIME_BYTES..].starts_with(b"hsqs"));
     let (files, links) = files(&game);
     let paths: Vec<&str> = files.files().map(|(path, _)| path).collect();
     // Each link leads to a file, or to another link.

@@ -8,12 +8,13 @@ pub const APPLE: u32 = APPLE_SILICON;
 /// Returns a program with the commands of a version (major and minor) and of a signature.
 pub fn mach_file(processor: u32, (major, minor): (u32, u32), is_signed: bool) -> Vec<u8> {
     let count = 1 + u32::from(is_signed);
-    let mut words = vec![0xfeed_facf, processor, 0, 2, count, 24 + 16 * u32::from(is_signed), 0, 0];
-    words.extend([COMMAND_BUILD_VERSION, 24, 1, major << 16 | minor << 8, 14 << 16, 0]);
+    let bytes = 24 + 16 * u32::from(is_signed);
+    let mut numbers = vec![0xfeed_facf, processor, 0, 2, count, bytes, 0, 0];
+    numbers.extend([COMMAND_BUILD_VERSION, 24, 1, major << 16 | minor << 8, 14 << 16, 0]);
     if is_signed {
-        words.extend([COMMAND_CODE_SIGNATURE, 16, 72, 12]);
+        numbers.extend([COMMAND_CODE_SIGNATURE, 16, 72, 12]);
     }
-    let mut bytes: Vec<u8> = words.into_iter().flat_map(u32::to_le_bytes).collect();
+    let mut bytes: Vec<u8> = numbers.into_iter().flat_map(u32::to_le_bytes).collect();
     if is_signed {
         bytes.extend(SIGNATURE_MAGIC);
         bytes.extend([0, 0, 0, 12, 0, 0, 0, 0]);

@@ -213,7 +213,7 @@ fn a_failing_signing_tool_leaves_no_package() {
     assert!(message.starts_with("the signing tool 'false' failed"), "{message}");
     // The tool fails after it has written something.
     for platform in ["windows", "macos"] {
-        let message = sign(platform, "sh -c \"cp -R {in} {out}; exit 3\"");
+        let message = sign(platform, "sh -c \"IFS=; cp -R $0 $1; exit 3\" {in} {out}");
         assert!(message.starts_with("the signing tool 'sh' failed (exit status: 3)"), "{message}");
     }
     let unsigned = [&mach_file(APPLE, (11, 0), false)[..], &mark(env!("CARGO_PKG_VERSION"))];

@@ -12,9 +12,9 @@ use std::time::{Duration, Instant};
 /// The text in the settings of the game, which is stored as it is.
 const MARK: &str = "A game about damage";
 
-/// Makes a package, unpacks it, and returns the program.
-fn packaged(folder: &Path) -> PathBuf {
-    fs::write(folder.join("game/main.lua"), "function update() end").expect("it can be written");
+/// Makes a package of a game with this script, unpacks it, and returns the program.
+fn packaged(folder: &Path, main: &str) -> PathBuf {
+    fs::write(folder.join("game/main.lua"), main).expect("it can be written");
     let settings = format!(
         "package = {{ title = \"Yard\", email = \"help@example.com\", description = \"{MARK}\" }}"
     );
@@ -99,20 +99,28 @@ fn wait_for_text(file: &Path, end: &str) -> String {
 }
 
 #[test]
-fn a_cut_game_shows_its_damage_in_a_window() {
+fn a_damaged_game_shows_the_reason_in_a_window() {
     let Some(display) = Display::start() else { return };
     let folder = scratch("cut");
-    let program = packaged(&folder);
-    let whole = fs::metadata(&program).expect("it is there").len();
-    let file = File::options().write(true).open(&program).expect("it can be written");
-    file.set_len(whole - 10).expect("it can be cut");
-    drop(file);
+    let program = packaged(&folder, "function update() end");
+    let whole = fs::read(&program).expect("it can be read");
     let shown = fake_zenity(&folder);
-    let mut game = start(&display, &program, &folder);
-    assert_eq!(game.wait_for_exit(&folder), Some(1));
-    let wanted = "--error|--no-markup|--title=yard|--text=this game cannot be played: it is cut \
-                  short: its end is missing. Copy it again|";
-    assert_eq!(wait_for_text(&shown, "again|"), wanted);
+    let mut changed = whole.clone();
+    let mark = MARK.as_bytes();
+    let at = changed.windows(mark.len()).rposition(|window| window == mark);
+    changed[at.expect("settings are stored as they are")] ^= 1;
+    for (bytes, problem) in [
+        (&changed[..], "it is damaged: its checksum does not match its content"),
+        (&whole[..whole.len() - 10], "it is cut short: its end is missing. Copy it again"),
+    ] {
+        fs::write(&program, bytes).expect("it can be written");
+        let mut game = start(&display, &program, &folder);
+        assert_eq!(game.wait_for_exit(&folder), Some(1));
+        let start = "--error|--no-markup|--title=yard|--text=this game cannot be played: ";
+        let wanted = format!("{start}{problem}|");
+        assert_eq!(wait_for_text(&shown, "|"), wanted);
+        fs::remove_file(&shown).expect("it can be removed");
+    }
     // A window of the smallest desktop, drawn on the display.
     let xmessage = Path::new("/usr/bin/xmessage");
     if !xmessage.exists() {
@@ -128,21 +136,17 @@ fn a_cut_game_shows_its_damage_in_a_window() {
 }
 
 #[test]
-fn damage_that_is_found_while_confined_is_shown_once() {
+fn a_confined_game_shows_an_error_at_its_end_once() {
     let Some(display) = Display::start() else { return };
-    let folder = scratch("damaged");
-    let program = packaged(&folder);
-    let mut bytes = fs::read(&program).expect("it can be read");
-    let mark = MARK.as_bytes();
-    let at = bytes.windows(mark.len()).rposition(|window| window == mark);
-    bytes[at.expect("settings are stored as they are")] ^= 1;
-    fs::write(&program, bytes).expect("it can be written");
+    let folder = scratch("late");
+    let main = "function update() Application.quit() end function shutdown() error('late') end";
+    let program = packaged(&folder, main);
     let shown = fake_zenity(&folder);
     let mut game = start(&display, &program, &folder);
     assert_eq!(game.wait_for_exit(&folder), Some(1));
-    let text = wait_for_text(&shown, "|");
+    let text = wait_for_text(&shown, "help@example.com|");
     assert!(text.starts_with("--error|--no-markup|--title=yard|--text="), "{text}");
-    assert!(text.contains("the bundle is damaged: get it again"), "{text}");
+    assert!(text.contains("main.lua:1: late\n\nthe report is in "), "{text}");
     assert_eq!(text.matches("--error").count(), 1, "{text}");
     fs::remove_dir_all(folder).expect("it can be removed");
 }

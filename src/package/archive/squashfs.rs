@@ -131,8 +131,8 @@ impl ImageWriter {
         Ok(WrittenInode { kind, number, block, offset })
     }
 
-    fn write_words(&mut self, words: &[u32]) -> Result<()> {
-        words.iter().try_for_each(|word| self.inodes.write(&word.to_le_bytes()))
+    fn write_numbers(&mut self, numbers: &[u32]) -> Result<()> {
+        numbers.iter().try_for_each(|number| self.inodes.write(&number.to_le_bytes()))
     }
 
     fn write_node(&mut self, node: &Node, parent: u32) -> Result<WrittenInode> {
@@ -141,7 +141,7 @@ impl ImageWriter {
             Node::Folder(inner) => self.write_folder(inner, number, parent),
             Node::Link(target) => {
                 let inode = self.begin_inode(LINK, 0o777, number)?;
-                self.write_words(&[1, target.len() as u32])?;
+                self.write_numbers(&[1, target.len() as u32])?;
                 self.inodes.write(target.as_bytes())?;
                 Ok(inode)
             }
@@ -153,8 +153,8 @@ impl ImageWriter {
                 let sizes = blocks.finish()?;
                 let mode = if *executable { 0o755 } else { 0o644 };
                 let inode = self.begin_inode(FILE, mode, number)?;
-                self.write_words(&[start, u32::MAX, 0, bytes])?;
-                self.write_words(&sizes)?;
+                self.write_numbers(&[start, u32::MAX, 0, bytes])?;
+                self.write_numbers(&sizes)?;
                 Ok(inode)
             }
         }
@@ -179,11 +179,11 @@ impl ImageWriter {
         let folders = entries.iter().filter(|(_, inode)| inode.kind == FOLDER).count();
         let inode = self.begin_inode(FOLDER, 0o755, number)?;
         let block = u32::try_from(block).map_err(|_| too_large())?;
-        self.write_words(&[block, folders as u32 + 2])?;
+        self.write_numbers(&[block, folders as u32 + 2])?;
         for field in [list.len() as u16 + 3, offset] {
             self.inodes.write(&field.to_le_bytes())?;
         }
-        self.write_words(&[parent])?;
+        self.write_numbers(&[parent])?;
         Ok(inode)
     }
 
