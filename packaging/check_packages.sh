@@ -11,6 +11,8 @@
 #   archive   the tar.gz, played in a root folder with the libraries that the engine links and
 #             nothing else, as a user without rights (needs the rights to call unshare)
 #   deb       the .deb in the same way
+#   appimage  the image of the AppImage, read back by unsquashfs: it has the program of the tar.gz,
+#             and valid metadata. A runtime is not needed: headers stand for it
 #   window    the program of the tar.gz, started from an empty folder with no environment but a
 #             display that nobody sees: it opens a window and ends when it is asked to (Xvfb,
 #             xdotool)
@@ -28,7 +30,7 @@ while (($# > 0)); do
   esac
 done
 if ((${#steps[@]} == 0)); then
-  steps=(equal metadata archive deb window)
+  steps=(equal metadata archive deb appimage window)
 fi
 # After the options: they name files in the folder of the caller.
 cd "$(dirname "$0")/.."
@@ -63,7 +65,7 @@ skip() {
 # Writes the packages of an example into a folder.
 make_packages() {
   "$scratch/engine" package "$scratch/game" --platform linux --engine "$scratch/engine" \
-    --skip-check --out "$1" > "$scratch/log" 2>&1
+    --appimage-runtime "$scratch/runtime" --skip-check --out "$1" > "$scratch/log" 2>&1
 }
 
 prepare() {
@@ -94,6 +96,16 @@ package = {
   categories = ["arcade"]
   languages = ["en"]
 }
+END
+  # The headers of a runtime: an ELF file of 120 bytes with one segment, and the mark of AppImages.
+  python3 - "$scratch/runtime" "$(uname -m)" << 'END'
+import struct, sys
+machine = {"x86_64": 62, "aarch64": 183}[sys.argv[2]]
+head = b"\x7fELF\2\1\0\0AI\2".ljust(16, b"\0")
+head += struct.pack("<HHIQQQIHHHHHH", 2, machine, 1, 0, 64, 0, 0, 64, 56, 1, 0, 0, 0)
+segment = struct.pack("<IIQQQQQQ", 1, 5, 0, 0, 0, 120, 120, 4096)
+with open(sys.argv[1], "wb") as file:
+    file.write(head + segment)
 END
   if ! make_packages "$scratch/packages"; then
     cat "$scratch/log" >&2
@@ -188,6 +200,30 @@ check_deb() {
   fi
 }
 
+check_appimage() {
+  local image=$scratch/image link
+  if ! command -v unsquashfs > /dev/null; then
+    skip "unsquashfs is missing"
+    return
+  fi
+  if ! unsquashfs -offset 120 -dest "$image" "$scratch"/packages/*.AppImage > "$scratch/log" 2>&1; then
+    wrong "$(tail -n 5 "$scratch/log")"
+    return
+  fi
+  for link in AppRun .DirIcon com.example.Glimmer.desktop com.example.Glimmer.png; do
+    [[ -f $(realpath -- "$image/$link") ]] || wrong "$link leads nowhere"
+  done
+  if [[ -x $image/AppRun ]] && cmp -s "$image/AppRun" "$scratch"/archive/*/glimmer; then
+    passed "AppRun is the program of the archive, with $(find "$image" -type f | wc -l) files"
+  else
+    wrong "AppRun is not the program of the archive"
+  fi
+  validate desktop-file-validate "$(realpath -- "$image/com.example.Glimmer.desktop")"
+  validate appstreamcli validate --no-net \
+    "$image/usr/share/metainfo/com.example.Glimmer.metainfo.xml"
+  play_alone "$(realpath -- "$image/AppRun")"
+}
+
 check_window() {
   local tool number run waited window='' code=0
   for tool in Xvfb xdotool; do
@@ -222,7 +258,7 @@ check_window() {
 prepare
 for step in "${steps[@]}"; do
   case $step in
-    equal | metadata | archive | deb | window) "check_$step" ;;
+    equal | metadata | archive | deb | appimage | window) "check_$step" ;;
     *) echo "there is no step '$step'" >&2; exit 2 ;;
   esac
 done

@@ -110,7 +110,7 @@ debian_package() {
   install -D -m 755 "$engine" "$files/usr/bin/engine"
   mkdir -p "$files/usr/share/man/man1" "$files/DEBIAN"
   # The manual page has the date of the commit, so that a second build of it writes the same page.
-  local epoch
+  local epoch maintainer="${DEBFULLNAME:-The engine} <${DEBEMAIL:-engine@localhost}>"
   epoch=$(git log -1 --format=%ct 2> /dev/null || stat --format=%Y "$engine")
   SOURCE_DATE_EPOCH=$epoch "$engine" docs --man | gzip --no-name --best > "$files/usr/share/man/man1/engine.1.gz"
   local shell place
@@ -125,8 +125,24 @@ debian_package() {
   done
   local texts=$files/usr/share/doc/engine
   mkdir -p "$texts"
-  { cat LICENSE-MIT; echo; cat packaging/licenses/libraries.txt; } > "$texts/copyright"
-  gzip --no-name --best < CHANGELOG.md > "$texts/changelog.gz"
+  {
+    cat LICENSE-MIT
+    echo
+    echo "The licences of the libraries in the program are in libraries.txt in this folder."
+  } > "$texts/copyright"
+  cp packaging/licenses/libraries.txt "$texts/libraries.txt"
+  gzip --no-name --best < CHANGELOG.md > "$texts/CHANGELOG.md.gz"
+  # Tools read this file, in a form of its own. The date is that of the commit.
+  gzip --no-name --best > "$texts/changelog.gz" << END
+engine ($version) unstable; urgency=medium
+
+  * CHANGELOG.md.gz in this folder has all changes.
+
+ -- $maintainer  $(LC_ALL=C date --utc --date="@$epoch" '+%a, %d %b %Y %H:%M:%S +0000')
+END
+  # The licences of libraries name one whose name has that of zlib's functions in it.
+  mkdir -p "$files/usr/share/lintian/overrides"
+  echo 'engine: embedded-library zlib [usr/bin/engine]' > "$files/usr/share/lintian/overrides/engine"
   cat > "$files/DEBIAN/control" << END
 Package: engine
 Version: $version
@@ -136,9 +152,10 @@ Architecture: $1
 Installed-Size: $(du -k -s --apparent-size "$files/usr" | cut -f1)
 Depends: libc6 (>= $(needed_glibc)), libgcc-s1
 Recommends: libasound2t64 | libasound2, libvulkan1, mesa-vulkan-drivers, libgl1, libxkbcommon0
-Maintainer: ${DEBFULLNAME:-The engine} <${DEBEMAIL:-engine@localhost}>
+Maintainer: $maintainer
 Description: runs games that are written in Lua
- A game is a folder with a main.lua. The engine plays, checks, tests and packages it.
+ A game is a folder with a main.lua.
+ The engine plays, checks, tests and packages it.
 END
   chmod -R u=rwX,go=rX "$files"
   # dpkg-deb sets the times of all files to this one at most.

@@ -7,6 +7,7 @@ mod debugging;
 pub mod display;
 mod input_devices;
 mod lost_display;
+mod messages;
 mod secondary_windows;
 mod x11_client;
 

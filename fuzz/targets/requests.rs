@@ -100,6 +100,8 @@ mod broker {
                 appends: Some(folder.clone()),
                 sources: Some(folder.clone()),
                 drops: true,
+                // It would open windows.
+                message: false,
             };
             let shown = folder.display().to_string();
             let requests = bytes.split(|byte| *byte == b'\n').filter(|request| !request.is_empty());

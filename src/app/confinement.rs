@@ -271,13 +271,14 @@ impl ConfinementPlan {
 
     /// Returns the broker's duties for this command, as names of the features lost without it.
     pub(super) fn broker_work(&self) -> Vec<&'static str> {
-        let BrokerDuties { open_address, outputs, appends, sources, drops } = &self.duties;
+        let BrokerDuties { open_address, outputs, appends, sources, drops, message } = &self.duties;
         let work = [
             (open_address.is_some(), "no address is opened in the browser"),
             (!outputs.is_empty(), "no file that the command line names is replaced"),
             (appends.is_some(), "no names are added to the file of 'log-success'"),
             (sources.is_some(), "no graph is saved by the page of tools"),
             (*drops, "no dropped file is read"),
+            (*message, "no error is shown before the game has its window"),
         ];
         work.into_iter().filter(|(needed, _)| *needed).map(|(_, loss)| loss).collect()
     }

@@ -9,6 +9,7 @@ use engine_resource::settings::Settings;
 use engine_runtime::{BuildMode, Engine};
 use engine_script::{ErrorReport, HangCause, Vm};
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, mpsc};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
@@ -16,6 +17,26 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 const PRINT_TIMEOUT: Duration = Duration::from_millis(200);
 /// Maximum time that a hung process waits for its report to be written.
 const REPORT_TIMEOUT: Duration = Duration::from_secs(1);
+
+/// True if the window of the game has shown an error to the player.
+static SHOWN: AtomicBool = AtomicBool::new(false);
+
+/// Notes that the window of the game has shown an error to the player.
+pub fn mark_shown() {
+    SHOWN.store(true, Ordering::Relaxed);
+}
+
+/// Returns true if the window of the game has shown an error to the player, who needs no other
+/// message.
+pub fn was_shown() -> bool {
+    SHOWN.load(Ordering::Relaxed)
+}
+
+/// Returns the address that players send crash reports to; empty if the settings have none.
+pub fn address(settings: &Settings) -> &str {
+    let keys = ["error_window.address", "package.email", "package.website"];
+    keys.into_iter().map(|key| settings.text(key).trim()).find(|it| !it.is_empty()).unwrap_or("")
+}
 
 /// An error that was reported.
 pub struct ReportedError {
@@ -82,9 +103,18 @@ fn dated_facts(engine: &Engine, date_label: &str) -> String {
         adapter => adapter,
     };
     let machine = platform::machine::facts();
+    // The author of a game in development needs no address.
+    let address = match engine.game.build {
+        BuildMode::Release => address(&engine.game.settings),
+        _ => "",
+    };
+    let address = match address {
+        "" => String::new(),
+        address => format!("Send to: {address}\n"),
+    };
     format!(
-        "{}\nEngine: {} ({}, {})\n{date_label}: {}\nSystem: {}\nProcessor: {}\nMemory: {}\n\
-         Adapter: {adapter}",
+        "{address}{}\nEngine: {} ({}, {})\n{date_label}: {}\nSystem: {}\nProcessor: {}\n\
+         Memory: {}\nAdapter: {adapter}",
         game_line(&engine.game.settings, &engine.game.project),
         env!("CARGO_PKG_VERSION"),
         platform::NAME,
@@ -199,6 +229,20 @@ mod tests {
         };
         assert_eq!(line("version = \"0.1.0\""), "Game: yard 0.1.0");
         assert_eq!(line("name = \"My Yard\", version = \"2\""), "Game: My Yard 2");
+    }
+
+    #[test]
+    fn reports_are_sent_to_the_most_specific_address() {
+        let check = |text: &str, wanted: &str| {
+            let settings = Settings::parse(text.as_bytes().to_vec(), "linux").unwrap();
+            assert_eq!(address(&settings), wanted, "{text}");
+        };
+        let website = "https://example.com";
+        check("", "");
+        check("package = { website = \"https://example.com\" }", website);
+        let both = "package = { email = \"a@example.com\", website = \"https://example.com\" }";
+        check(both, "a@example.com");
+        check(&format!("{both}\nerror_window.address = \" b@example.com \""), "b@example.com");
     }
 
     #[test]

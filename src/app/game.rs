@@ -88,7 +88,11 @@ impl Game {
         }
     }
 
-    pub(super) fn settings(&self, platform: &str) -> Result<Settings, Error> {
+    /// Reads the settings of the game for a platform.
+    ///
+    /// # Errors
+    /// Returns an error if they cannot be read, or if one is invalid.
+    pub fn settings(&self, platform: &str) -> Result<Settings, Error> {
         match self {
             Game::Folder(folder) => Settings::read(folder, platform),
             Game::Bundle(bundle) => Settings::parse(bundle.settings.clone().into_bytes(), platform),

@@ -3,7 +3,7 @@
 
 use super::confinement::{self, ConfinementPlan};
 use super::display::LAST_FRAME_FILE;
-use super::main_loop::{RemoteAccess, RunOptions};
+use super::main_loop::{RemoteAccess, RunOptions, WithoutDisplay};
 use engine_foundation::error;
 use engine_foundation::{Error, output_file};
 use engine_sound::AudioDestination;
@@ -57,6 +57,8 @@ pub fn plan(options: &RunOptions) -> ConfinementPlan {
     }
     if show.window {
         plan.add_window();
+        // The game was started by a player, who reads no terminal.
+        plan.duties.message = matches!(options.without_display, WithoutDisplay::Refuse);
         if !show.wants_pictures() {
             plan.add_possible_output(PathBuf::from(LAST_FRAME_FILE));
         }

@@ -4,7 +4,7 @@
 mod html;
 mod lookup;
 mod lua_highlight;
-mod manual;
+pub(super) mod manual;
 pub mod search;
 #[cfg(test)]
 mod searches;

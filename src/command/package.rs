@@ -2,12 +2,13 @@
 
 use super::compile::{self, BundleRequest, size_text};
 use super::confinement_flag::ConfinementFlag;
+use super::docs::manual::removable_files;
 use engine_app::confinement::{self, ConfinementPlan};
 use engine_app::exit;
 use engine_foundation::{Error, error, file_access, output_file};
 use engine_package::{
-    EngineFile, EngineKind, ItchPage, PLATFORMS, PackageJob, PackageOutput, PackageSources,
-    SERVER_PLATFORMS, SigningTool, SteamApp, StoreTargets,
+    AppImageRuntime, EngineFile, EngineKind, ItchPage, PLATFORMS, PackageJob, PackageOutput,
+    PackageSources, SERVER_PLATFORMS, SigningTool, SteamApp, StoreTargets,
 };
 use engine_platform as platform;
 use engine_resource::project::Project;
@@ -29,7 +30,8 @@ pub struct Args {
     /// Make packages for servers on Linux and Windows: an engine without windows, graphics and
     /// sound, the game, and a container file. The engine is engine-server-linux or
     /// engine-server-windows.exe next to this one, or a FILE of --engine
-    #[arg(long, conflicts_with_all = ["sign_windows", "sign_macos", "steam", "itch", "flatpak"])]
+    #[arg(long, conflicts_with_all = ["sign_windows", "sign_macos", "steam", "itch", "flatpak",
+        "appimage_runtime"])]
     server: bool,
     /// Output folder, which is made if it is missing
     #[arg(long, value_name = "FOLDER", default_value = "packages")]
@@ -53,6 +55,10 @@ pub struct Args {
     /// Page at itch.io, such as example/yard: also writes the folder `itch` for its upload program
     #[arg(long, value_name = "USER/GAME", value_parser = ItchPage::parse)]
     itch: Option<ItchPage>,
+    /// Also write an AppImage for Linux. FILE is the runtime of AppImages, such as runtime-x86_64
+    /// of the project type2-runtime
+    #[arg(long, value_name = "FILE")]
+    appimage_runtime: Option<PathBuf>,
     /// Also write the folder `flatpak`, with a manifest for flatpak-builder
     #[arg(long)]
     flatpak: bool,
@@ -99,6 +105,7 @@ fn run(args: &Args) -> Result<i32, Error> {
     let folder_name = project.folder_name();
     let platforms = args.platforms()?;
     let engines = engines(args, &platforms)?;
+    let appimage = appimage_runtime(args, &engines)?;
     refuse_links(args)?;
     let scratch = ScratchFolder::new(&args.out)?;
     confine(args, &platforms)?;
@@ -112,7 +119,7 @@ fn run(args: &Args) -> Result<i32, Error> {
     let stores = StoreTargets { steam, itch, flatpak: args.flatpak };
     let all: Vec<(&str, &PackageSources)> = platforms.iter().copied().zip(&sources).collect();
     let scripts = stores.scripts(&all)?;
-    let mut notes: Vec<String> = Vec::new();
+    let mut notes: Vec<String> = stores.notes(&all);
     for (at, (engine, sources)) in engines.iter().zip(sources).enumerate() {
         let bundle = scratch.0.join(format!("{}.bundle", engine.platform));
         let code = compile::make_bundle(BundleRequest {
@@ -140,6 +147,7 @@ fn run(args: &Args) -> Result<i32, Error> {
             out,
             scratch,
             signing,
+            appimage: appimage.as_ref(),
             stores: &stores,
             kind: args.kind(),
         };
@@ -218,6 +226,13 @@ fn engines(args: &Args, platforms: &[&str]) -> Result<Vec<EngineFile>, Error> {
         }
         found.push(engine);
     }
+    for engine in &mut found {
+        let is_signed_later = args.signing(engine.platform).is_some();
+        if !is_signed_later {
+            engine.check_signature()?;
+        }
+        engine.clear_manual(&removable_files(args.server), is_signed_later);
+    }
     if !args.server
         && let Some(engine) = found.iter().find(|engine| engine.kind == EngineKind::Server)
     {
@@ -228,6 +243,18 @@ fn engines(args: &Args, platforms: &[&str]) -> Result<Vec<EngineFile>, Error> {
         ));
     }
     Ok(found)
+}
+
+/// Reads the runtime of AppImages, if one is named, and checks that the engine for Linux can use
+/// it.
+fn appimage_runtime(args: &Args, engines: &[EngineFile]) -> Result<Option<AppImageRuntime>, Error> {
+    let Some(path) = &args.appimage_runtime else { return Ok(None) };
+    let engine = engines.iter().find(|engine| engine.platform == "linux").ok_or_else(|| {
+        error!("--appimage-runtime needs the files for Linux: give --platform linux or all")
+    })?;
+    let runtime = AppImageRuntime::read(path)?;
+    runtime.check_architecture(&engine.architecture)?;
+    Ok(Some(runtime))
 }
 
 /// Confines the process to the game's folder and the output. Signing tools need files of their own,

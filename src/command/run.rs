@@ -341,7 +341,7 @@ pub fn appended() -> Option<i32> {
         Err(error) => {
             engine_foundation::error_line!("error: {error}");
             if IS_SHOWN {
-                show_to_player(&error.to_string());
+                platform::show_to_player(&error.to_string());
             }
             return Some(exit::FAILED);
         }
@@ -357,6 +357,8 @@ pub fn appended() -> Option<i32> {
         }
     }
     let errors = log::error_count();
+    let address =
+        game.settings(platform::NAME).map(|it| app::crash_report::address(&it).to_string());
     let code = app::play(RunOptions {
         game,
         pacing: FramePacing::RealTime,
@@ -384,18 +386,13 @@ pub fn appended() -> Option<i32> {
         variants: VariantChoice::default(),
         summary: false,
     });
-    if IS_SHOWN
-        && code != exit::SUCCESS
-        && let Some(error) = log::errors_since(errors).first()
-    {
-        show_to_player(error);
+    if IS_SHOWN && code != exit::SUCCESS && !app::crash_report::was_shown() {
+        // The second one has the file of the report.
+        let mut lines: Vec<String> = log::errors_since(errors).into_iter().take(2).collect();
+        if !lines.is_empty() {
+            lines.extend(address.ok().filter(|address| !address.is_empty()));
+            platform::show_to_player(&lines.join("\n\n"));
+        }
     }
     Some(code)
-}
-
-/// Shows an error in a window, because a player starts a game without a terminal.
-fn show_to_player(message: &str) {
-    let program = std::env::current_exe().unwrap_or_default();
-    let title = program.file_stem().map(|stem| stem.to_string_lossy().into_owned());
-    platform::show_to_player(&title.unwrap_or_default(), message);
 }

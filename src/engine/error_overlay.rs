@@ -83,6 +83,8 @@ pub struct PlayerErrorText<'a> {
     pub text: &'a str,
     /// The file with the report, or the error if there is none.
     pub detail: &'a str,
+    /// The address that the report is sent to; empty if there is none.
+    pub address: &'a str,
     /// How the player ends the game.
     pub hint: &'a str,
 }
@@ -167,6 +169,28 @@ fn lines_of(reports: &[String]) -> Vec<ReportLine> {
     lines
 }
 
+/// Returns what the player of a released game is shown.
+fn player_lines(player: &PlayerErrorText) -> Vec<ReportLine> {
+    let mut lines = vec![
+        (player.title, PLAYER_TITLE_SIZE, WHITE),
+        ("", PLAYER_SIZE, GRAY),
+        (player.text, PLAYER_SIZE, WHITE),
+        ("", PLAYER_SIZE, GRAY),
+        (player.detail, PLAYER_SIZE, YELLOW),
+    ];
+    // The game's own text can have the address already.
+    if !player.text.contains(player.address) {
+        lines.extend([("", PLAYER_SIZE, GRAY), (player.address, PLAYER_SIZE, WHITE)]);
+    }
+    // An empty line has a height, too.
+    let line = |(text, size, color): (&str, f32, [u8; 4])| ReportLine {
+        text: if text.is_empty() { " " } else { text }.to_string(),
+        size,
+        color,
+    };
+    lines.into_iter().map(line).collect()
+}
+
 impl Drawing {
     /// Shows reports of errors over everything, the newest first, until [`Drawing::hide_error`].
     /// `restart` is the key that restarts the game, for the hint.
@@ -177,20 +201,7 @@ impl Drawing {
 
     /// Shows the player of a released game that an error stopped it.
     pub fn show_player_error(&mut self, player: &PlayerErrorText) {
-        let lines = [
-            (player.title, PLAYER_TITLE_SIZE, WHITE),
-            ("", PLAYER_SIZE, GRAY),
-            (player.text, PLAYER_SIZE, WHITE),
-            ("", PLAYER_SIZE, GRAY),
-            (player.detail, PLAYER_SIZE, YELLOW),
-        ];
-        // An empty line has a height, too.
-        let line = |(text, size, color): (&str, f32, [u8; 4])| ReportLine {
-            text: if text.is_empty() { " " } else { text }.to_string(),
-            size,
-            color,
-        };
-        let lines = lines.map(line).into();
+        let lines = player_lines(player);
         self.builder.error = Some(ErrorScreen::new(lines, player.hint.to_string(), PLAYER_COLORS));
     }
 
@@ -431,6 +442,20 @@ mod tests {
         assert_eq!((error.size, error.color), (SIZE, WHITE));
         let long = lines_of(&["x\n".repeat(REPORT_LINES_MAX + 5)]);
         assert_eq!((long.len(), &long[REPORT_LINES_MAX - 1].text[..]), (REPORT_LINES_MAX, MORE));
+    }
+
+    #[test]
+    fn the_address_for_reports_is_shown_once() {
+        let shown = |text: &str, address: &str| {
+            let (title, detail, hint) = ("Yard has stopped", "crash.txt", "Press Escape");
+            let lines = player_lines(&PlayerErrorText { title, text, detail, address, hint });
+            lines.iter().map(|line| line.text.as_str()).collect::<Vec<_>>().join("/")
+        };
+        let start = "Yard has stopped/ /Send this:/ /crash.txt";
+        assert_eq!(shown("Send this:", ""), start);
+        assert_eq!(shown("Send this:", "a@example.com"), format!("{start}/ /a@example.com"));
+        let wanted = "Yard has stopped/ /Send this to a@example.com:/ /crash.txt";
+        assert_eq!(shown("Send this to a@example.com:", "a@example.com"), wanted);
     }
 
     #[test]

@@ -1,6 +1,8 @@
 //! Prebuilt executables of the engine, from which packages are made: finds out for which platform
 //! and processor a file is, and refuses files that cannot play the game.
 
+use super::mach_o::{self, MachProgram};
+use super::manual_files;
 use engine_foundation::file_access::{self, readers};
 use engine_foundation::{Error, error};
 use engine_resource::bundle;
@@ -94,6 +96,33 @@ impl EngineFile {
             false => EngineKind::Player,
         };
         Ok(EngineFile { path: path.to_path_buf(), bytes, platform, kind, architecture })
+    }
+
+    /// Removes the files of the manual, which make packages larger. `is_signed_later` is true if a
+    /// signing tool follows: otherwise, an executable for macOS that has a signature stays as it
+    /// is, because a change makes the signature invalid.
+    pub fn clear_manual(&mut self, files: &[&[u8]], is_signed_later: bool) {
+        let is_signed = mach_o::programs(&self.bytes).iter().any(|program| program.is_signed);
+        if is_signed_later || !is_signed {
+            manual_files::clear(&mut self.bytes, files);
+        }
+    }
+
+    /// Returns an error if the system refuses to start the executable as it is, so that packages
+    /// need a signing tool.
+    ///
+    /// # Errors
+    /// Returns an error for Apple's processors, if the executable has no signature.
+    pub fn check_signature(&self) -> Result<(), Error> {
+        match mach_o::programs(&self.bytes).iter().any(MachProgram::lacks_signature) {
+            false => Ok(()),
+            true => Err(error!(
+                "'{}' has no signature, without which macOS starts no program on processors of \
+                 Apple: give --sign-macos, or link it with a linker that signs ad hoc, as that of \
+                 Xcode and lld do",
+                self.path.display()
+            )),
+        }
     }
 }
 

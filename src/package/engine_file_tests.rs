@@ -43,6 +43,44 @@ fn only_engines_of_this_version_are_used() {
 }
 
 #[test]
+fn engines_that_macos_does_not_start_need_a_signing_tool() {
+    use super::super::mach_o::tests::{APPLE, INTEL, mach_file, universal};
+    let check = |name: &str, bytes: &[u8]| {
+        let name = format!("engine-{}-file-{name}", std::process::id());
+        let path = std::env::temp_dir().join(name);
+        fs::write(&path, [bytes, &mark(env!("CARGO_PKG_VERSION"))].concat()).unwrap();
+        let engine = EngineFile::read(&path).unwrap();
+        fs::remove_file(&path).unwrap();
+        (engine.architecture.clone(), engine.check_signature().map_err(|error| error.message))
+    };
+    let (intel, apple) = (mach_file(INTEL, (11, 0), false), mach_file(APPLE, (11, 0), true));
+    let both = universal(&[(INTEL, intel.clone()), (APPLE, apple)]);
+    assert_eq!(check("universal", &both), ("universal".to_string(), Ok(())));
+    assert_eq!(check("intel", &intel), ("x86_64".to_string(), Ok(())));
+    let (_, refused) = check("unsigned", &mach_file(APPLE, (11, 0), false));
+    let message = refused.unwrap_err();
+    assert!(message.contains("' has no signature, without which macOS starts no "), "{message}");
+}
+
+#[test]
+fn the_manual_stays_in_executables_with_a_signature() {
+    use super::super::mach_o::tests::{APPLE, mach_file};
+    let page: &[u8] = &[b'p'; 100];
+    let cleared = |bytes: &[u8], is_signed_later: bool| {
+        let (path, platform, kind) = (PathBuf::new(), "macos", EngineKind::Player);
+        let bytes = [bytes, page].concat();
+        let architecture = String::new();
+        let mut engine = EngineFile { path, bytes, platform, kind, architecture };
+        engine.clear_manual(&[page], is_signed_later);
+        engine.bytes.ends_with(&[0; 100])
+    };
+    assert!(cleared(b"\x7fELF", false));
+    let signed = mach_file(APPLE, (11, 0), true);
+    assert!(!cleared(&signed, false) && cleared(&signed, true));
+    assert!(cleared(&mach_file(APPLE, (11, 0), false), false));
+}
+
+#[test]
 fn missing_engine_message_has_two_remedies() {
     let message = missing_message("windows", EngineKind::Player, Path::new("bin"));
     let wanted = format!(

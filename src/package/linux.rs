@@ -13,12 +13,29 @@ const DEBIAN_RECOMMENDS: &str = "libasound2t64 | libasound2, libvulkan1, mesa-vu
                                  libgl1, libxkbcommon0, libxkbcommon-x11-0, libwayland-client0, \
                                  libx11-xcb1, libxcursor1, libxi6";
 
+/// The licence of the engine, with its notice of copyright.
+const ENGINE_LICENSE: &str = include_str!("../../LICENSE-MIT");
+/// Width and height of the screen of the Steam Deck in pixels.
+const STEAM_DECK: (u32, u32) = (1280, 800);
+
 /// Note about the runtime of the Linux depot on Steam.
 pub const STEAM_NOTE: &str = "\nLinux: choose Steam Linux Runtime 4.0 as the runtime of the app: \
                               older ones can lack the glibc\nthat the engine needs (`engine \
                               package` prints its version). The Steam Deck shows 1280 x 800\n\
                               pixels: test the game with `engine run GAME` in a window of that \
                               size.\n";
+
+/// Returns a note if the first window of the game is larger than the screen of the Steam Deck.
+pub fn steam_deck_note(settings: &PackageSettings) -> Option<String> {
+    let ((width, height), (deck_width, deck_height)) = (settings.window_size?, STEAM_DECK);
+    (width > deck_width || height > deck_height).then(|| {
+        format!(
+            "the window has {width} x {height} pixels at the first start, and the screen of the \
+             Steam Deck {deck_width} x {deck_height}: make window.width and window.height smaller, \
+             or set window.fullscreen"
+        )
+    })
+}
 
 /// Returns the files of the `.tar.gz`, below its one folder.
 pub fn portable(game: &GameFiles) -> Archive {
@@ -45,6 +62,13 @@ pub fn debian(
     let docs = format!("usr/share/doc/{name}/");
     files.add(format!("{docs}copyright"), Content::bytes(copyright(game)));
     game.licenses.add_to(&mut files, &docs);
+    files.add(
+        format!("usr/share/lintian/overrides/{name}"),
+        Content::bytes(format!(
+            "# The licences of libraries name one whose name has that of zlib's functions in it.\n\
+             {name}: embedded-library zlib [{program}]\n"
+        )),
+    );
     let bytes: u64 = files.files().map(|(_, entry)| entry.content.len()).sum();
     let PackageSettings { author, email, website, summary, description, .. } = &game.settings;
     let libc = match glibc {
@@ -84,12 +108,14 @@ fn copyright(game: &GameFiles) -> String {
     format!(
         "{title}\nAuthor: {author}\nLicense of the game: {license}\n\nThe game contains an engine \
          and libraries. Their licences are in the other files of this\nfolder: engine-mit.txt, \
-         engine-apache.txt, engine-fonts.txt, engine-libraries.txt.\n\n{}",
+         engine-apache.txt, engine-fonts.txt, engine-libraries.txt.\n\n{}\n\nThe \
+         engine:\n\n{ENGINE_LICENSE}",
         game.licenses.game_text()
     )
 }
 
-fn add_desktop_files(archive: &mut Archive, game: &GameFiles, share: &str, program: &str) {
+/// Adds the entry for menus, the metadata and the icons to the folder `share`, which ends in `/`.
+pub fn add_desktop_files(archive: &mut Archive, game: &GameFiles, share: &str, program: &str) {
     let id = &game.settings.app_id;
     archive.add(
         format!("{share}applications/{id}.desktop"),

@@ -6,14 +6,21 @@
 use super::archive::{Archive, Content};
 use super::file_names;
 use super::game_files::GameFiles;
+use super::mach_o::MachProgram;
 use super::settings::PackageSettings;
 use engine_foundation::xml;
 
-/// The oldest macOS that the engine's libraries support.
-const MINIMUM_SYSTEM: &str = "11.0";
+/// The oldest macOS that the engine's libraries support: major, minor and patch version.
+const MINIMUM_SYSTEM: (u16, u8, u8) = (11, 0, 0);
 
-/// Returns the files of the application, with its folder.
-pub fn application(game: &GameFiles, engine: Content, bundle: Content, icns: &[u8]) -> Archive {
+/// Returns the files of the application, with its folder. `programs` are those of the engine.
+pub fn application(
+    game: &GameFiles,
+    engine: Content,
+    programs: &[MachProgram],
+    bundle: Content,
+    icns: &[u8],
+) -> Archive {
     let settings = &game.settings;
     let contents = format!("{}Contents/", application_folder(settings));
     let mut archive = Archive::default();
@@ -21,7 +28,10 @@ pub fn application(game: &GameFiles, engine: Content, bundle: Content, icns: &[u
     archive.add(format!("{contents}Resources/game.bundle"), bundle);
     archive.add(format!("{contents}PkgInfo"), Content::bytes(*b"APPL????"));
     let has_icon = !icns.is_empty();
-    archive.add(format!("{contents}Info.plist"), Content::bytes(info(settings, has_icon)));
+    archive.add(
+        format!("{contents}Info.plist"),
+        Content::bytes(info(settings, has_icon, minimum_system(programs))),
+    );
     if has_icon {
         archive.add(format!("{contents}Resources/icon.icns"), Content::bytes(icns));
     }
@@ -34,7 +44,21 @@ pub fn application_folder(settings: &PackageSettings) -> String {
     format!("{}.app/", file_names::application_name(&settings.title, &settings.file_name))
 }
 
-fn info(settings: &PackageSettings, has_icon: bool) -> String {
+/// Returns the oldest system on which all programs start.
+fn minimum_system(programs: &[MachProgram]) -> (u16, u8, u8) {
+    let newest = programs.iter().filter_map(|program| program.minimum_system).max();
+    newest.unwrap_or(MINIMUM_SYSTEM).max(MINIMUM_SYSTEM)
+}
+
+fn info(
+    settings: &PackageSettings,
+    has_icon: bool,
+    (major, minor, patch): (u16, u8, u8),
+) -> String {
+    let minimum_system = match patch {
+        0 => format!("{major}.{minor}"),
+        patch => format!("{major}.{minor}.{patch}"),
+    };
     let text = |text: &str| format!("<string>{}</string>", xml::escape_for_display(text));
     let languages: String =
         settings.languages.iter().map(|tag| format!("\n    {}", text(tag))).collect();
@@ -49,7 +73,7 @@ fn info(settings: &PackageSettings, has_icon: bool) -> String {
         ("CFBundlePackageType", text("APPL")),
         ("CFBundleShortVersionString", text(&settings.version_text())),
         ("CFBundleVersion", text(&settings.version_text())),
-        ("LSMinimumSystemVersion", text(MINIMUM_SYSTEM)),
+        ("LSMinimumSystemVersion", text(&minimum_system)),
         ("NSHighResolutionCapable", "<true/>".to_string()),
     ];
     if has_icon {
@@ -70,3 +94,7 @@ fn info(settings: &PackageSettings, has_icon: bool) -> String {
          <dict>\n{rows}</dict>\n</plist>\n"
     )
 }
+
+#[cfg(test)]
+#[path = "macos_tests.rs"]
+mod tests;

@@ -2,6 +2,7 @@
 //! files only, so packages for all platforms are made on any of them. Knows how archives,
 //! executables, icons and metadata of desktops are written; compiles nothing.
 
+mod appimage;
 mod archive;
 mod categories;
 mod engine_file;
@@ -11,7 +12,9 @@ mod game_files;
 mod icon;
 mod licenses;
 mod linux;
+mod mach_o;
 mod macos;
+mod manual_files;
 pub mod pe_resources;
 mod server;
 mod settings;
@@ -22,6 +25,7 @@ mod unpacked;
 mod windows;
 mod writer;
 
+pub use appimage::AppImageRuntime;
 pub use engine_file::{EngineFile, EngineKind, PLATFORMS, SERVER_PLATFORMS};
 pub use engine_file::{file_name, missing_message};
 pub use signing::SigningTool;

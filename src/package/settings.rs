@@ -46,6 +46,9 @@ pub struct PackageSettings {
     pub categories: Vec<&'static Category>,
     /// Language tags, at least one.
     pub languages: Vec<String>,
+    /// Width and height of the window at the first start, in logical pixels. `None` if it fills the
+    /// screen.
+    pub window_size: Option<(u32, u32)>,
     /// Notes for the game's author about what is missing.
     pub notes: Vec<String>,
 }
@@ -148,6 +151,7 @@ impl SettingsReader<'_> {
             return Err(self.error("package.website", None, &message));
         }
         let app_id = self.app_id(&file_name, &mut notes)?;
+        self.check_reports([&email, &website], &mut notes)?;
         let mut summary = text("package.summary");
         if summary.chars().count() > SUMMARY_CHARACTERS_MAX {
             let message = format!(
@@ -179,8 +183,33 @@ impl SettingsReader<'_> {
             icon: self.icon(&mut notes)?,
             categories: self.categories()?,
             languages: self.languages()?,
+            window_size: self.window_size(),
             notes,
         })
+    }
+
+    fn window_size(&self) -> Option<(u32, u32)> {
+        let side = |key| self.settings.number(key) as u32;
+        let is_window = self.settings.text("window.fullscreen") == "off";
+        is_window.then(|| (side("window.width"), side("window.height")))
+    }
+
+    /// Checks the address of crash reports, and notes if there is none.
+    fn check_reports(&self, others: [&str; 2], notes: &mut Vec<String>) -> Result<(), Error> {
+        const KEY: &str = "error_window.address";
+        let address = self.settings.text(KEY).trim();
+        if !address.is_empty() && !is_email(address) && !is_website(address) {
+            let message = format!(
+                "'{KEY}' is '{address}': write an address of mail, or of the web with https://"
+            );
+            return Err(self.error(KEY, None, &message));
+        }
+        if address.is_empty() && others.into_iter().all(str::is_empty) {
+            let note = "players have no address for crash reports: set error_window.address or \
+                        package.email";
+            notes.push(note.to_string());
+        }
+        Ok(())
     }
 
     fn title(&self, folder_name: &str) -> Result<String, Error> {

@@ -27,7 +27,8 @@ fn a_game_without_settings_has_names_of_its_folder() {
     assert_eq!(settings.license, "LicenseRef-proprietary");
     assert_eq!(settings.languages, ["en"]);
     assert_eq!(settings.description, "A game.");
-    assert_eq!(settings.notes.len(), 3, "{:?}", settings.notes);
+    assert_eq!(settings.notes.len(), 4, "{:?}", settings.notes);
+    assert_eq!(settings.window_size, Some((1280, 720)));
 }
 
 #[test]

@@ -2,6 +2,7 @@
 //! checks the copies. A package is written only if that succeeded.
 
 use super::archive::{Archive, Content, ENTRY_PATH_BYTES_MAX};
+use super::mach_o;
 use super::signing::SigningTool;
 use super::unpacked;
 use engine_foundation::file_access::{self, EntryKind};
@@ -46,7 +47,8 @@ pub fn sign_program(
 /// The result has the files that the tool wrote.
 ///
 /// # Errors
-/// Returns an error if the tool fails, or if its output is no folder of files.
+/// Returns an error if the tool fails, if its output is no folder of files, or if a program in it
+/// has no signature.
 pub fn sign_application(
     tool: &SigningTool,
     files: &Archive,
@@ -61,7 +63,27 @@ pub fn sign_application(
     tool.sign(&unsigned.join(name), &signed.join(name))?;
     let mut found = Archive::default();
     add_files(&signed, name, 0, &mut found)?;
+    check_signatures(&found)?;
     Ok(found)
+}
+
+/// Checks that all programs of an application have signatures, for each processor.
+fn check_signatures(files: &Archive) -> Result<(), Error> {
+    for (path, entry) in files.files().filter(|(_, entry)| entry.executable) {
+        let mut bytes = Vec::new();
+        entry
+            .content
+            .write_to(&mut bytes)
+            .map_err(|reason| error!("the signed application cannot be used: {reason}"))?;
+        let programs = mach_o::programs(&bytes);
+        if programs.is_empty() || programs.iter().any(|program| !program.is_signed) {
+            return Err(error!(
+                "the signed application cannot be used: the signing tool put no signature into \
+                 {path}"
+            ));
+        }
+    }
+    Ok(())
 }
 
 fn add_files(root: &Path, path: &str, depth: usize, found: &mut Archive) -> Result<(), Error> {

@@ -183,6 +183,13 @@ impl StoreTargets {
         Ok(scripts)
     }
 
+    /// Returns notes for the game's author about what the stores ask of games.
+    pub fn notes(&self, platforms: &[(&str, &PackageSources)]) -> Vec<String> {
+        let linux = platforms.iter().filter(|(platform, _)| *platform == "linux");
+        let found = linux.filter_map(|(_, sources)| linux::steam_deck_note(&sources.settings));
+        if self.steam.is_some() { found.collect() } else { Vec::new() }
+    }
+
     /// Writes the scripts, and returns their paths.
     ///
     /// # Errors
@@ -322,6 +329,14 @@ mod tests {
         assert!(notes.contains("  linux: yard\n") && notes.contains("Linux Runtime"), "{notes}");
         assert!(push.ends_with("butler push linux example/yard:linux --userversion 2\n"), "{push}");
         assert!(stores.scripts(&[("windows", &sources)]).is_err(), "there is no depot");
+        assert_eq!(stores.notes(&[("linux", &sources)]), [""; 0]);
+        sources.settings.window_size = Some((1280, 801));
+        let [note] = &stores.notes(&[("linux", &sources)])[..] else { panic!("one note") };
+        let wanted = "the window has 1280 x 801 pixels at the first start, and the screen of the \
+                      Steam Deck 1280 x 800: ";
+        assert!(note.starts_with(wanted), "{note}");
+        assert_eq!(stores.notes(&[("windows", &sources)]), [""; 0]);
+        assert_eq!(StoreTargets::default().notes(&[("linux", &sources)]), [""; 0]);
         let stores = StoreTargets { flatpak: true, ..StoreTargets::default() };
         let scripts = stores.scripts(&[("linux", &sources)]).unwrap();
         assert!(scripts.len() == 1 && scripts[0].0.starts_with("flatpak/"), "{scripts:?}");

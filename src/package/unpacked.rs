@@ -40,8 +40,11 @@ pub fn write_file(path: &Path, content: &Content) -> Result<(), Error> {
 }
 
 /// Writes a file that can be started. It is made with that permission, because a confined process
-/// cannot change permissions.
-fn write_program(path: &Path, content: &Content) -> Result<(), Error> {
+/// cannot change permissions. A file that cannot be completed is removed.
+///
+/// # Errors
+/// Returns an error that names the file.
+pub fn write_program(path: &Path, content: &Content) -> Result<(), Error> {
     let write = || -> std::io::Result<()> {
         match std::fs::remove_file(path) {
             Err(reason) if reason.kind() != std::io::ErrorKind::NotFound => return Err(reason),
@@ -51,7 +54,12 @@ fn write_program(path: &Path, content: &Content) -> Result<(), Error> {
         options.write(true).create_new(true);
         #[cfg(unix)]
         std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o755);
-        content.write_to(&mut options.open(path)?)
+        let written = content.write_to(&mut options.open(path)?);
+        if written.is_err() {
+            // The reason is that of the first error.
+            let _ = std::fs::remove_file(path);
+        }
+        written
     };
     write().map_err(|reason| error!("{} cannot be written: {reason}", path.display()))
 }

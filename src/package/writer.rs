@@ -1,5 +1,6 @@
 //! Writes the packages of a game for one platform.
 
+use super::appimage::{self, AppImageRuntime};
 use super::archive::{self, Archive, Content};
 use super::engine_file::{EngineFile, EngineKind};
 use super::game_files::GameFiles;
@@ -8,7 +9,7 @@ use super::licenses::LicenseTexts;
 use super::settings::{self, PackageSettings};
 use super::signing::SigningTool;
 use super::stores::StoreTargets;
-use super::{linux, macos, server, signed_files, windows};
+use super::{linux, mach_o, macos, server, signed_files, unpacked, windows};
 use engine_foundation::file_access::{self, readers};
 use engine_foundation::{Error, error, output_file};
 use engine_resource::bundle_end::APPENDED_ALIGNMENT;
@@ -56,6 +57,8 @@ pub struct PackageJob<'a> {
     /// Existing folder of files that the caller removes in the end.
     pub scratch: &'a Path,
     pub signing: Option<&'a SigningTool>,
+    /// The runtime of an AppImage. Without one, no AppImage is written.
+    pub appimage: Option<&'a AppImageRuntime>,
     /// Stores whose folders get the files, too.
     pub stores: &'a StoreTargets,
     /// The purpose of the packages. Those for servers are neither signed nor for stores.
@@ -180,6 +183,9 @@ fn write_linux(
     let prefix = inner_folder(settings);
     let bytes = write_file(&path, |out| archive::write_tar_gz(&files, &prefix, out))?;
     let mut outputs = vec![PackageOutput { path, bytes, ..output.clone() }];
+    if let Some(runtime) = job.appimage {
+        outputs.push(write_appimage(job, runtime, game, &output)?);
+    }
     let architecture = linux::debian_architecture(&job.engine.architecture);
     let Some(architecture) = architecture else { return Ok(outputs) };
     if settings.author.is_empty() || settings.email.is_empty() {
@@ -194,6 +200,23 @@ fn write_linux(
     // The notes are those of the first package.
     outputs.push(PackageOutput { path, bytes, notes: Vec::new(), ..output });
     Ok(outputs)
+}
+
+fn write_appimage(
+    job: &PackageJob,
+    runtime: &AppImageRuntime,
+    game: &GameFiles,
+    output: &PackageOutput,
+) -> Result<PackageOutput, Error> {
+    let EngineFile { architecture, .. } = job.engine;
+    runtime.check_architecture(architecture)?;
+    let (name, version) = (&game.settings.file_name, game.settings.version_text());
+    let path = job.out.join(format!("{name}-{version}-{architecture}.AppImage"));
+    let image = appimage::image(runtime, game)
+        .map_err(|reason| error!("{} cannot be written: {reason}", path.display()))?;
+    unpacked::write_program(&path, &image)?;
+    // The notes are those of the first package.
+    Ok(PackageOutput { path, bytes: image.len(), notes: Vec::new(), ..output.clone() })
 }
 
 fn write_server(
@@ -261,7 +284,8 @@ fn write_macos(
     output.notes.push("packages for macOS were never tested on a Mac".to_string());
     let icns = icon.map(Icon::icns).unwrap_or_default();
     let engine = Content::bytes(job.engine.bytes.clone());
-    let mut files = macos::application(game, engine, bundle, &icns);
+    let programs = mach_o::programs(&job.engine.bytes);
+    let mut files = macos::application(game, engine, &programs, bundle, &icns);
     files.check_sizes().map_err(Error::new)?;
     if let Some(tool) = job.signing {
         let folder = macos::application_folder(&game.settings);

@@ -1,7 +1,9 @@
 //! Tests of whole packages, with small executables and a bundle written by hand.
 
+use super::super::appimage::tests::runtime;
 use super::super::engine_file::tests::mark;
 use super::super::icon::tests::half_red;
+use super::super::mach_o::tests::{APPLE, mach_file};
 use super::super::pe_resources::tests::pe_file;
 use super::super::stores::{ItchPage, SteamApp};
 use super::*;
@@ -13,6 +15,7 @@ use std::fs;
 struct Fixture {
     root: PathBuf,
     kind: EngineKind,
+    appimage: Option<AppImageRuntime>,
 }
 
 impl Fixture {
@@ -29,8 +32,7 @@ impl Fixture {
         let mut elf = [0; 120];
         elf[..6].copy_from_slice(b"\x7fELF\x02\x01");
         elf[18] = 62;
-        let mut mach = [0; 32];
-        mach[..8].copy_from_slice(&[0xcf, 0xfa, 0xed, 0xfe, 0x0c, 0, 0, 1]);
+        let mach = mach_file(APPLE, (11, 0), true);
         let glibc = b"\0GLIBC_2.2.5\0GLIBC_2.28\0GLIBC_2.9\0";
         fs::write(root.join("linux"), [&elf[..], glibc, &mark].concat()).unwrap();
         fs::write(root.join("windows"), [pe_file(), mark.clone()].concat()).unwrap();
@@ -42,7 +44,7 @@ impl Fixture {
         end.extend(sum.to_le_bytes());
         bytes.extend(end);
         fs::write(root.join("game.bundle"), bytes).unwrap();
-        Fixture { root, kind: EngineKind::Player }
+        Fixture { root, kind: EngineKind::Player, appimage: None }
     }
 
     fn write(
@@ -68,6 +70,7 @@ impl Fixture {
             out: &self.root.join("out"),
             scratch: &self.root.join("scratch"),
             signing,
+            appimage: self.appimage.as_ref(),
             stores,
             kind: self.kind,
         };
@@ -103,7 +106,10 @@ package = {
 
 #[test]
 fn two_runs_write_equal_packages_for_all_platforms() {
-    let fixture = Fixture::new("equal", COMPLETE);
+    let mut fixture = Fixture::new("equal", COMPLETE);
+    let path = fixture.root.join("runtime");
+    fs::write(&path, runtime(62)).unwrap();
+    fixture.appimage = Some(AppImageRuntime::read(&path).unwrap());
     let write_all = || {
         for platform in ["linux", "windows", "macos"] {
             fixture.write(platform, None).unwrap();
@@ -116,6 +122,7 @@ fn two_runs_write_equal_packages_for_all_platforms() {
         "yard-1.2-linux-x86_64.tar.gz",
         "yard-1.2-macos-aarch64.zip",
         "yard-1.2-windows-x86_64.zip",
+        "yard-1.2-x86_64.AppImage",
         "yard-game_1.2_amd64.deb",
     ];
     assert_eq!(names, wanted);
@@ -183,6 +190,11 @@ fn links_pipes_and_large_files_are_not_packed() {
     let pipe = fixture.root.join("linux");
     assert!(std::process::Command::new("mkfifo").arg(&pipe).status().unwrap().success());
     assert!(fixture.write("linux", None).is_err());
+    assert!(AppImageRuntime::read(&pipe).is_err());
+    fs::remove_file(&pipe).unwrap();
+    fs::File::create(&pipe).unwrap().set_len(64 << 20).unwrap();
+    let message = AppImageRuntime::read(&pipe).map(|_| ()).unwrap_err().message;
+    assert!(message.contains("APPIMAGE_RUNTIME_BYTES_MAX"), "{message}");
 }
 
 #[cfg(unix)]
@@ -199,6 +211,19 @@ fn a_failing_signing_tool_leaves_no_package() {
     assert_eq!(message, wanted);
     let message = sign("macos", "false {in} {out}");
     assert!(message.starts_with("the signing tool 'false' failed"), "{message}");
+    // The tool fails after it has written something.
+    for platform in ["windows", "macos"] {
+        let message = sign(platform, "sh -c \"IFS=; cp -R $0 $1; exit 3\" {in} {out}");
+        assert!(message.starts_with("the signing tool 'sh' failed (exit status: 3)"), "{message}");
+    }
+    let unsigned = [&mach_file(APPLE, (11, 0), false)[..], &mark(env!("CARGO_PKG_VERSION"))];
+    fs::write(fixture.root.join("macos"), unsigned.concat()).unwrap();
+    fs::remove_dir_all(fixture.root.join("scratch")).unwrap();
+    fs::create_dir(fixture.root.join("scratch")).unwrap();
+    let message = sign("macos", "cp -R {in} {out}");
+    let wanted = "the signed application cannot be used: the signing tool put no signature into \
+                  Émile's Yard & more.app/Contents/MacOS/yard";
+    assert_eq!(message, wanted);
     assert_eq!(fixture.outputs().len(), 0);
 }
 
@@ -245,7 +270,7 @@ fn desktop_files_have_the_settings_of_the_game() {
     let entry = text(&installed, "usr/share/applications/com.example.Yard.desktop");
     assert!(entry.contains("\nExec=/usr/games/yard-game\n"), "{entry}");
     let application =
-        macos::application(&game, Content::bytes("engine"), Content::bytes("bundle"), b"icns");
+        macos::application(&game, Content::bytes("engine"), &[], Content::bytes("bundle"), b"");
     let plist = text(&application, "Émile's Yard & more.app/Contents/Info.plist");
     assert!(plist.contains("<string>Émile's Yard &amp; more</string>"), "{plist}");
     let wanted = "<key>LSApplicationCategoryType</key>\n  \

@@ -1,6 +1,7 @@
 //! A message in a window of the desktop, for players: they start a game without a terminal, and
 //! would not learn why it does not start.
 
+use crate::broker;
 #[cfg(not(windows))]
 use std::process::{Command, Stdio};
 
@@ -8,11 +9,20 @@ use std::process::{Command, Stdio};
 const MESSAGE_CHARACTERS_MAX: usize = 2000;
 
 /// Shows a message if nobody can read standard error: neither a person nor a program that captures
-/// it. Without a desktop, or without a program that shows messages, nothing happens.
-pub fn show_to_player(title: &str, message: &str) {
-    if !is_error_output_read() {
-        show(&shown(title), &shown(message));
+/// it. Its title is the name of this executable. Without a desktop, or without a program that shows
+/// messages, nothing happens.
+pub fn show_to_player(message: &str) {
+    // A confined process cannot start programs. Its broker shows the message, once.
+    if !is_error_output_read() && broker::show_message(message).is_none() {
+        show_now(message);
     }
+}
+
+/// Shows a message, whoever reads standard error.
+pub(crate) fn show_now(message: &str) {
+    let program = std::env::current_exe().unwrap_or_default();
+    let title = program.file_stem().map(|stem| stem.to_string_lossy().into_owned());
+    show(&shown(&title.unwrap_or_default()), &shown(message));
 }
 
 /// Returns the text without characters that windows would interpret or cannot show, and not longer

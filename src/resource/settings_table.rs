@@ -74,7 +74,15 @@ const ENGINE: &[Setting] = &[
         "error_window.text",
         SettingType::Text,
         "\"An error has stopped the game. Please send this report to the people who made it:\"",
-        "The text of that window. The path of the report follows.",
+        "The text of that window. The path of the report and the address follow.",
+    ),
+    setting(
+        "error_window.address",
+        SettingType::Text,
+        "\"\"",
+        "The address of mail or of the web that players send crash reports to. That window, the \
+         reports and messages before the window name it. If empty, package.email, else \
+         package.website.",
     ),
     setting(
         "error_window.hint",

@@ -465,6 +465,11 @@ const ATTACKED: &[(&str, &str, &str)] = &[
         "src/package/writer_tests.rs",
         "links_pipes_and_large_files_are_not_packed",
     ),
+    (
+        "APPIMAGE_RUNTIME",
+        "src/package/writer_tests.rs",
+        "links_pipes_and_large_files_are_not_packed",
+    ),
     ("PAGE", THIS_FILE, "manual_output_never_reads_special_files"),
 ];
 

@@ -286,6 +286,7 @@ fn error_overlay_over_the_last_frame() {
         title: "Yard has stopped",
         text: "An error has stopped the game. Please send this report to the people who made it:",
         detail: "share/engine/games/yard/crash-1700000000-1234.txt",
+        address: "",
         hint: "Press Escape, or close the window, to end the game.",
     });
     compare("player_error", &game.frame());

@@ -202,7 +202,7 @@ function update()
 end";
     write(&folder, main);
     let settings = "window = { title = \"Yard\", width = 640, height = 360 }
-error_window = { text = \"Send this to us:\" }";
+error_window = { text = \"Send this to us:\", address = \"help@example.com\" }";
     std::fs::write(folder.join("game/settings.sjson"), settings).expect("it can be written");
     let compiled = Command::new(env!("CARGO_BIN_EXE_engine"))
         .args(["compile", "game", "--bundle", "--out", "game.bundle"])
@@ -213,7 +213,8 @@ error_window = { text = \"Send this to us:\" }";
     let mut game = GameProcess::run(&display, &bundle, &folder, &["--renderer", "software"]);
     let line = game.wait_for_line("error: the report is in ");
     let report = line.trim_start_matches("error: the report is in ");
-    assert!(Path::new(report).is_file(), "{line}");
+    let text = std::fs::read_to_string(report).expect("the report was written");
+    assert!(text.starts_with("Crash report\n\nSend to: help@example.com\nGame: "), "{text}");
     game.take_focus(&display, "Yard");
     std::thread::sleep(Duration::from_millis(500));
     assert!(game.process.try_wait().expect("it is ours").is_none(), "the window stays open");

@@ -93,8 +93,10 @@ impl GameRun {
             title: &title,
             text: settings.text("error_window.text"),
             detail: &file.unwrap_or_else(|| crash_report::line(&report)),
+            address: crash_report::address(settings),
             hint: settings.text("error_window.hint"),
         });
+        crash_report::mark_shown();
         // The game may have hidden the cursor, and its music would loop.
         engine.devices.window.reset_cursor();
         engine.devices.sounds.silence();

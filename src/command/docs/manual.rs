@@ -9,7 +9,7 @@ macro_rules! files {
 }
 
 /// Paths and contents of the documents, sorted by path.
-pub const DOCUMENTS: &[(&str, &[u8])] = files![
+pub static DOCUMENTS: &[(&str, &[u8])] = files![
     "CHANGELOG.md",
     "README.md",
     "docs/README.md",
@@ -78,7 +78,7 @@ pub const DOCUMENTS: &[(&str, &[u8])] = files![
 ];
 
 /// Images that the documents show.
-pub const PICTURES: &[(&str, &[u8])] = files![
+static PICTURES: &[(&str, &[u8])] = files![
     "docs/pictures/impact.svg",
     "docs/pictures/flow.png",
     "docs/pictures/flow_difference.svg",
@@ -124,10 +124,30 @@ pub const PICTURES: &[(&str, &[u8])] = files![
     "tests/golden/fog_lamps.png",
 ];
 
+/// Returns the images. Those of an engine in a package for servers were overwritten by zeros.
+pub fn pictures() -> impl Iterator<Item = &'static (&'static str, &'static [u8])> {
+    // The compiler knows the bytes of this file, and not those of the executable.
+    let pictures = std::hint::black_box(PICTURES);
+    pictures.iter().filter(|(_, bytes)| bytes.first().is_some_and(|byte| *byte != 0))
+}
+
+/// Returns the files that packages do not need: for servers, whose executables still have all
+/// commands, the images; for players, the whole manual.
+pub fn removable_files(for_servers: bool) -> Vec<&'static [u8]> {
+    let documents = if for_servers { &[][..] } else { DOCUMENTS };
+    pictures().chain(documents).map(|(_, bytes)| *bytes).collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use std::path::Path;
+
+    #[test]
+    fn servers_keep_the_documents() {
+        assert_eq!(removable_files(true).len(), PICTURES.len());
+        assert_eq!(removable_files(false).len(), PICTURES.len() + DOCUMENTS.len());
+    }
 
     #[test]
     fn every_page_of_the_manual_is_in_the_binary() {

@@ -2,7 +2,7 @@
 //! index. Paths are those of the documents in the project.
 
 use super::html::{self, HtmlPage, LinkTargets, page, page_path, path_to_root};
-use super::manual::{DOCUMENTS, PICTURES};
+use super::manual::{DOCUMENTS, pictures};
 use super::search::SearchIndex;
 use engine_foundation::Error;
 use engine_foundation::atomic_file;
@@ -57,7 +57,7 @@ impl Site {
         files.push(text_file("index.html", forward()));
         let index = SearchIndex::new(&pages, &targets);
         files.push(text_file("search.js", index.script()));
-        files.extend(FILES.iter().chain(PICTURES).map(|(name, bytes)| SiteFile {
+        files.extend(FILES.iter().chain(pictures()).map(|(name, bytes)| SiteFile {
             name: name.to_string(),
             bytes: Cow::Borrowed(*bytes),
         }));

@@ -135,6 +135,9 @@ readers! {
     ENGINE_EXECUTABLE User ENGINE_EXECUTABLE_BYTES_MAX = GIB,
         "An executable of the engine, of which `engine package` makes packages",
         "build it without symbols";
+    APPIMAGE_RUNTIME User APPIMAGE_RUNTIME_BYTES_MAX = 16 * MIB,
+        "The runtime that `engine package` puts in front of AppImages",
+        "name the runtime alone, without an image";
     PAGE User PAGE_BYTES_MAX = 64 * MIB,
         "A page that `engine docs --markdown` replaces",
         "remove it";

@@ -1,12 +1,14 @@
-//! Archives of packages: tar with gzip, zip, and Debian's ar. All of them are reproducible: entries
-//! are sorted by path, all times are [`EPOCH_SECONDS`], and owners are root.
+//! Archives of packages: tar with gzip, zip, Debian's ar, and images of squashfs. All of them are
+//! reproducible: entries are sorted by path, all times are [`EPOCH_SECONDS`], owners are root.
 
 mod deb;
 mod md5;
+mod squashfs;
 mod tar;
 mod zip;
 
 pub use deb::write_deb;
+pub use squashfs::squashfs_image;
 pub use tar::write_tar_gz;
 pub use zip::write_zip;
 

@@ -38,6 +38,8 @@ pub struct BrokerDuties {
     /// True if the process may read the user's regular files, except hidden ones. The player may
     /// drop any of them on a window.
     pub drops: bool,
+    /// True if the process may show one message to the player, in a window of its own.
+    pub message: bool,
 }
 
 /// Endings of the sources that tools edit.
@@ -67,6 +69,9 @@ pub const SOURCE_ENDINGS: [&str; 23] = [
     "unit",
 ];
 
+/// Maximum length of a message to the player in a request, in bytes.
+const MESSAGE_REQUEST_BYTES_MAX: usize = 3000;
+
 /// The kinds of requests, as the first byte. It is followed by an address, a path, or the number of
 /// an output.
 mod kind {
@@ -76,6 +81,7 @@ mod kind {
     pub const DISCARD: u8 = b'd';
     pub const APPEND: u8 = b'e';
     pub const NO_APPENDS: u8 = b'n';
+    pub const MESSAGE: u8 = b'm';
     pub const DROPPED: u8 = b'r';
     pub const SOURCE: u8 = b's';
     pub const SOURCE_DONE: u8 = b't';
@@ -300,6 +306,17 @@ pub fn open_dropped(path: &Path) -> Option<Result<File>> {
     let open =
         |client: &BrokerClient| client.open(kind::DROPPED, path.as_os_str().as_encoded_bytes());
     with_client(|client| client.duties.drops.then(|| open(client)))?
+}
+
+/// Shows a message to the player through the broker. Returns `None` if the broker has no such duty,
+/// or without a broker.
+pub fn show_message(message: &str) -> Option<()> {
+    let end = message.floor_char_boundary(MESSAGE_REQUEST_BYTES_MAX);
+    let message = &message.as_bytes()[..end];
+    with_client(|client| {
+        // A message that cannot be shown has no other reader.
+        client.duties.message.then(|| drop(client.request(kind::MESSAGE, message)))
+    })?
 }
 
 /// Serves the requests of a socket in this process until an empty message, or until the other end

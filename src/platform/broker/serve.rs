@@ -3,6 +3,7 @@
 use super::channel::{BrokerChannel, MESSAGE_BYTES_MAX};
 use super::dropped_files::{DroppedFileLimiter, is_hidden};
 use super::{BrokerDuties, SOURCE_ENDINGS, answer, kind};
+use crate::message_window;
 use engine_foundation::atomic_file::Replacement;
 use engine_foundation::output_file;
 use std::ffi::OsStr;
@@ -145,6 +146,7 @@ impl BrokerServer {
             }
             kind::SOURCE => self.begin_source(path).map(Some),
             kind::SOURCE_DONE => self.finish_source().map(|()| None),
+            kind::MESSAGE => self.show_message(content).map(|()| None),
             kind::DROPPED if self.duties.drops => self.drops.open(path).map(Some),
             kind::DROPPED => Err(request_error("no dropped file is opened")),
             _ => Err(request_error("an unknown request")),
@@ -155,6 +157,16 @@ impl BrokerServer {
         let open = self.duties.open_address.ok_or_else(|| request_error("no address is opened"))?;
         let address = std::str::from_utf8(content).map_err(|_| request_error("it is not UTF-8"))?;
         open(address).map_err(Error::other)
+    }
+
+    /// Shows a message. Only the first one of a run: a game must not fill the desktop with windows.
+    fn show_message(&mut self, content: &[u8]) -> Result<()> {
+        if !std::mem::take(&mut self.duties.message) {
+            return Err(request_error("no message is shown"));
+        }
+        let message = std::str::from_utf8(content).map_err(|_| request_error("it is not UTF-8"))?;
+        message_window::show_now(message);
+        Ok(())
     }
 
     fn output(&self, content: &[u8]) -> Result<(u8, &PathBuf)> {
@@ -312,6 +324,20 @@ mod tests {
             let file = self.ask(kind::APPEND, path.as_os_str().as_bytes());
             file.map_err(|reason| reason.to_string()).map(|file| file.expect("a file comes"))
         }
+    }
+
+    #[test]
+    fn only_one_message_is_shown_in_a_run() {
+        let (folder, mut server) = server("message");
+        let refused = |server: &mut BrokerServer, message: &[u8]| {
+            server.ask(kind::MESSAGE, message).unwrap_err().to_string()
+        };
+        assert_eq!(refused(&mut server, b"a"), "no message is shown");
+        server.duties.message = true;
+        // Nothing is shown of what is no text, and it counts.
+        assert_eq!(refused(&mut server, b"\xff"), "it is not UTF-8");
+        assert_eq!(refused(&mut server, b"a"), "no message is shown");
+        std::fs::remove_dir_all(folder).unwrap();
     }
 
     #[test]
