@@ -402,7 +402,7 @@ impl Animations {
             character.take_turn(if has_viewers { viewers } else { &[] }, seconds);
             bone_sets.choose(character, units, last_pool);
         }
-        self.report_divisions();
+        self.report_expressions();
         if !self.log.is_empty() {
             self.log_update(units);
         }
