@@ -44,6 +44,8 @@ mod ragdoll_description;
 #[cfg(test)]
 mod ragdoll_tests;
 mod ragdoll_update;
+#[cfg(test)]
+mod reload_tests;
 mod rig_source;
 mod root_motion;
 mod skeleton_view;
