@@ -144,7 +144,9 @@ describe("the state machine of a unit", function()
       Unit.animation_layer_info(unit, "layr_1")
     end)
     for _, number in ipairs { 0 / 0, 1 / 0, -1 / 0 } do
-      check("must be a finite number", function() Unit.animation_set_variable(unit, "bend", number) end)
+      check("must be a finite number", function()
+        Unit.animation_set_variable(unit, "bend", number)
+      end)
     end
     assert.equals(0, Unit.animation_get_variable(unit, 1), "an error changes nothing")
     check("list of numbers", function() Unit.animation_set_state(unit, { "x" }) end)
