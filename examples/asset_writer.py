@@ -263,9 +263,10 @@ def material(color, roughness, metallic=0.0, picture=None, emissive=0.0):
 
 
 class Glb:
-    """A binary glTF file while it is collected. `materials` are the material() by name."""
+    """A binary glTF file while it is collected. `materials` are the material() by name. `licence` is
+    the text of `asset.copyright`, which stays with the file when it is copied."""
 
-    def __init__(self, materials):
+    def __init__(self, materials, licence=None):
         self.materials = materials
         self.data = bytearray()
         self.names = []
@@ -274,6 +275,8 @@ class Glb:
             "scene": 0, "scenes": [{"nodes": []}], "nodes": [],
             "meshes": [], "materials": [], "accessors": [], "bufferViews": [],
         }
+        if licence:
+            self.json["asset"]["copyright"] = licence
 
     def put(self, key, value):
         self.json.setdefault(key, []).append(value)

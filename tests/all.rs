@@ -2,6 +2,7 @@
 //! some of them. Tests that need an allocator of their own are in tests/allocations and
 //! tests/memory, the checks of the source tree in tests/gate.rs.
 
+mod animation_updates;
 mod api_coverage;
 mod bad_input;
 mod bundle;

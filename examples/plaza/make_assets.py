@@ -44,6 +44,7 @@ MATERIALS = {
     "Earth": material("#4d3b2a", 1.0),
 }
 KEYS_PER_SECOND = 30
+LICENCE = "MIT OR Apache-2.0"
 
 
 def file_of(name):
@@ -51,7 +52,7 @@ def file_of(name):
 
 
 def figure_model():
-    glb = Glb(MATERIALS)
+    glb = Glb(MATERIALS, LICENCE)
     nodes = {}
     for name, parent, place in reversed(JOINTS):  # children first
         children = [nodes[child] for child, above, _ in JOINTS if above == name]
@@ -72,13 +73,13 @@ def figure_model():
 
 
 def square_model():
-    glb = Glb(MATERIALS)
+    glb = Glb(MATERIALS, LICENCE)
     square(glb)
     glb.write(file_of("models/square.glb"))
 
 
 def ball_model():
-    glb, mesh = Glb(MATERIALS), Mesh()
+    glb, mesh = Glb(MATERIALS, LICENCE), Mesh()
     bands = [("Scarf", -90, -12), ("Frame", -12, 12), ("Scarf", 12, 90)]
     lathe(mesh, [(look, arc(0.11, 0.0, low, high, 6)) for look, low, high in bands], 16)
     glb.top(glb.node("Ball", mesh))

@@ -148,6 +148,17 @@ fn explain_describes_a_clip_by_the_name_that_it_prints() {
         assert!(out.starts_with("clip column#Bow\n  length: "), "{out}");
         assert!(whole.contains(&out) && !out.contains("Nod"), "{out}");
     }
+    let (code, out, err) = explain("explain-rise", "column#Rise");
+    assert_eq!(code, Some(0), "{err}");
+    for line in [
+        "  tracks: 1 (1 positions), of 4 bones\n",
+        "  of these, 0 are constant, and 1 have keys in 11 regular keyframes\n",
+        "  keys: 11 of 2 in the source, 13 bytes in the stream, 3 points for jumps\n",
+        "  size: 84 bytes, 21.0 for each bone and second\n",
+        "  error: 0.0058 mm\n",
+    ] {
+        assert!(out.contains(line), "{line}: {out}");
+    }
     let (code, _, err) = explain("explain-no-clip", "column#Bwo");
     assert_eq!(code, Some(1));
     let wanted = "the model 'column' has no animation 'Bwo', did you mean 'Bow'?";

@@ -77,6 +77,18 @@ describe("an animation file", function()
     assert.near(0.5, height("Hip", stretched), 0.01)
   end)
 
+  it("repeats at the spawn unless the unit says otherwise", function()
+    -- The file of the animation has loop = false, which counts elsewhere.
+    local on = World.spawn_unit(world, "units/riser")
+    local once = World.spawn_unit(world, "units/riser_once")
+    play(1.25)
+    assert.near(0.25, height("Hip", on), 0.01)
+    assert.near(1, height("Hip", once), 0.01)
+    Unit.crossfade_animation(unit, "animations/rise_once")
+    play(1.25)
+    assert.near(1, height("Hip"), 0.01)
+  end)
+
   it("plays in state machines, which send its events", function()
     Unit.set_animation_state_machine(unit, "units/column_files")
     play(0.45)

@@ -60,6 +60,19 @@ describe("the animation of a unit", function()
     Unit.crossfade_animation_set_time(unit, id, 1e30)
     play(0.1)
     assert.is_true(angle(chest) == angle(chest))
+    Unit.crossfade_animation_set_time(unit, id, 0.5)
+    for _, number in ipairs { 0 / 0, 1 / 0, -1 / 0 } do
+      assert.error_matches(
+        function() Unit.crossfade_animation_set_time(unit, id, number) end,
+        "must be a finite number"
+      )
+      assert.error_matches(
+        function() Unit.crossfade_animation_set_speed(unit, id, number) end,
+        "must be a finite number"
+      )
+    end
+    play(0.1)
+    assert.near(45, angle(chest), 0.5)
     assert.no_error(function()
       Unit.crossfade_animation_set_speed(unit, 12345, 2)
       Unit.crossfade_animation_set_time(unit, -1, 2)

@@ -94,6 +94,7 @@ static PICTURES: &[(&str, &[u8])] = files![
     "docs/pictures/outlines.png",
     "docs/pictures/post_effects.png",
     "docs/pictures/ragdoll.png",
+    "docs/pictures/reference_poses.png",
     "docs/pictures/screen_space.png",
     "docs/pictures/skeletons.png",
     "docs/pictures/shading_environments.png",

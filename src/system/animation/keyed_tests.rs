@@ -10,8 +10,8 @@ use engine_foundation::{Quat, Vec3};
 const SECONDS: f32 = 90.0;
 const BONES: u16 = 9;
 
-/// A clip of rare, irregular keys: rotations and positions of all bones, held scales, and weights.
-fn clip() -> Clip {
+/// Rare, irregular keys: rotations and positions of all bones, held scales, and weights.
+fn source() -> SourceClip {
     let mut random = Random::seed(21);
     let mut tracks = Vec::new();
     let mut track = |bone: u16, property: TrackProperty| {
@@ -37,8 +37,11 @@ fn clip() -> Clip {
     (0..BONES).for_each(|bone| track(bone, TrackProperty::Position));
     (0..3).for_each(|bone| track(bone, TrackProperty::Scale));
     (0..5).for_each(|target| track(target, TrackProperty::Weight));
-    let source = SourceClip { seconds: SECONDS, tracks };
-    let clip = compile(&source, &skeleton(BONES), &ClipSettings::DEFAULT).unwrap().clip;
+    SourceClip { seconds: SECONDS, tracks }
+}
+
+fn clip() -> Clip {
+    let clip = compile(&source(), &skeleton(BONES), &ClipSettings::DEFAULT).unwrap().clip;
     assert!(clip.tracks.len() > 20, "{} tracks with keys of their own", clip.tracks.len());
     assert!(clip.jump_frames.len() > 10, "{} jump frames", clip.jump_frames.len());
     clip
@@ -57,13 +60,21 @@ fn bits(player: &ClipPlayer) -> Vec<u32> {
     (0..usize::from(BONES)).flat_map(transform).chain(weights).map(f32::to_bits).collect()
 }
 
+/// Returns a clip with the jump frame at the start alone: its players read all keys up to a time.
+fn without_jumps(clip: &Clip) -> Clip {
+    let mut plain = clip.clone();
+    plain.jump_frames.truncate(1);
+    plain
+}
+
 #[test]
 fn a_jump_among_irregular_keys_has_the_bits_of_playing() {
     let clip = clip();
+    let plain = without_jumps(&clip);
     let mut player = ClipPlayer::new(&clip, &skeleton(BONES));
     let at = |time: f32| {
-        let mut fresh = ClipPlayer::new(&clip, &skeleton(BONES));
-        fresh.seek(&clip, time);
+        let mut fresh = ClipPlayer::new(&plain, &skeleton(BONES));
+        fresh.seek(&plain, time);
         bits(&fresh)
     };
     let mut check = |time: f32| {
@@ -77,6 +88,56 @@ fn a_jump_among_irregular_keys_has_the_bits_of_playing() {
     (0..400).for_each(|_| check(random.range_i64(0, 90_000) as f32 * 1e-3));
     check(SECONDS);
     check(0.0);
+}
+
+#[test]
+fn each_jump_frame_has_the_bits_of_playing() {
+    let clip = clip();
+    let plain = without_jumps(&clip);
+    let mut playing = ClipPlayer::new(&plain, &skeleton(BONES));
+    for frame in &clip.jump_frames {
+        let time = f32::from(frame.tick) * clip.tick_seconds() + 1e-3;
+        playing.seek(&plain, time);
+        let mut jumping = ClipPlayer::new(&clip, &skeleton(BONES));
+        jumping.seek(&clip, time);
+        assert_eq!(bits(&jumping), bits(&playing), "{time}");
+    }
+}
+
+#[test]
+fn irregular_keys_play_the_motion_of_their_source() {
+    let (source, clip) = (source(), clip());
+    let skeleton = skeleton(BONES);
+    let mut player = ClipPlayer::new(&clip, &skeleton);
+    let (mut shown, mut exact) = (Pose::default(), Pose::default());
+    let (mut weights, mut exact_weights) = (Vec::new(), Vec::new());
+    // A step is at most a tick early.
+    let steps = source.tracks.iter().filter(|it| it.property == TrackProperty::Scale);
+    let steps: Vec<f32> = steps.flat_map(|it| it.times.clone()).collect();
+    let mut compared = 0;
+    for frame in 0..4000 {
+        let time = frame as f32 * 0.0225;
+        if steps.iter().any(|step| (0.0..2e-3).contains(&(step - time))) {
+            continue;
+        }
+        compared += 1;
+        player.seek(&clip, time);
+        player.sample(&Pose::rest(&skeleton), &mut shown);
+        source_pose(&source, &skeleton, time, &mut exact);
+        for bone in 0..usize::from(BONES) {
+            let (a, b) = (shown.transform(bone), exact.transform(bone));
+            let turn = a.rotation.angle_between(b.rotation);
+            assert!(turn < 5e-3, "{time}: bone {bone} is {turn} radians apart");
+            assert!(a.position.distance(b.position) < 1.2e-4, "{time}: bone {bone}, {a:?} {b:?}");
+            assert!(a.scale.distance(b.scale) < 5e-3, "{time}: bone {bone}, {a:?} {b:?}");
+        }
+        player.sample_weights(&[0.0; 5], &mut weights);
+        source_weights(&source, time, &mut exact_weights);
+        for (a, b) in weights.iter().zip(&exact_weights) {
+            assert!((a - b).abs() < 2e-3, "{time}: weights {weights:?} {exact_weights:?}");
+        }
+    }
+    assert!(compared > 3000, "{compared}");
 }
 
 #[test]
@@ -94,12 +155,20 @@ fn the_stream_is_read_only_when_a_key_is_due() {
         assert!(ticks.len() > 10 * tracks);
         ticks
     };
-    let before = MOVES.get();
+    let plain = without_jumps(&clip);
+    let mut moves = 0;
     let frames = 20_000;
     for frame in 0..frames {
-        player.seek(&clip, frame as f32 * SECONDS / frames as f32);
+        let time = frame as f32 * SECONDS / frames as f32;
+        let before = MOVES.get();
+        player.seek(&clip, time);
+        moves += MOVES.get() - before;
+        if frame % 100 == 7 {
+            let mut fresh = ClipPlayer::new(&plain, &skeleton(BONES));
+            fresh.seek(&plain, time);
+            assert_eq!(bits(&player), bits(&fresh), "{time}");
+        }
     }
-    let moves = MOVES.get() - before;
     assert!(moves > 500 && moves <= ticks.len() + clip.tracks.len(), "{moves} of {frames} frames");
 }
 

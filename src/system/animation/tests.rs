@@ -139,6 +139,7 @@ fn compression_keeps_its_tolerance_and_its_size() {
     let stats = compiled.clip.stats();
     let rate = stats.stream_bytes as f32 / 60.0 / 8.0;
     println!("{rate} bytes per bone and second, {stats:?}, {}", compiled.error);
+    assert!(rate < 60.0, "{rate} bytes for each bone and second");
     let coarse = ClipSettings { tolerance: 1e-2, ..ClipSettings::DEFAULT };
     let coarse = compile(&source, &skeleton, &coarse).unwrap();
     assert!(coarse.error <= 1e-2);

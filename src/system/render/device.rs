@@ -1,6 +1,7 @@
 //! The graphics device: the choice of the adapter, its opening, and the record of its errors.
 //! Creates no resources.
 
+use super::forward::{LIGHT_FORMAT, STORAGE_BUFFERS_MIN};
 use super::shader::STACK_BYTES;
 use super::uploads::Uploads;
 use super::{AdapterChoice, AdapterInfo, SurfaceTarget, SurfaceWindow};
@@ -149,21 +150,39 @@ fn is_software(adapter: &wgpu::Adapter) -> bool {
 fn rank(adapter: &wgpu::Adapter, choice: AdapterChoice) -> Option<u32> {
     let features = adapter.get_downlevel_capabilities();
     let limits = adapter.limits();
-    let usable = features.flags.contains(wgpu::DownlevelFlags::VERTEX_STORAGE)
-        && limits.max_storage_buffers_per_shader_stage >= 1;
-    let rank = match adapter.get_info().device_type {
+    let storage_buffers = limits.max_storage_buffers_per_shader_stage;
+    let usable =
+        features.flags.contains(wgpu::DownlevelFlags::VERTEX_STORAGE) && storage_buffers >= 1;
+    let light = adapter.get_texture_format_features(LIGHT_FORMAT);
+    let draws_worlds = storage_buffers >= STORAGE_BUFFERS_MIN && draws_onto(&light);
+    let kind = adapter.get_info().device_type;
+    rank_of(kind, draws_worlds, choice).filter(|_| usable)
+}
+
+/// Returns true if textures of a format can be rendered to and blended.
+fn draws_onto(format: &wgpu::TextureFormatFeatures) -> bool {
+    format.allowed_usages.contains(wgpu::TextureUsages::RENDER_ATTACHMENT)
+        && format.flags.contains(wgpu::TextureFormatFeatureFlags::BLENDABLE)
+}
+
+/// Returns the rank of a kind of adapter, or `None` if it was not asked for. One that cannot draw
+/// worlds is better than none, and worse than a software adapter.
+fn rank_of(kind: wgpu::DeviceType, draws_worlds: bool, choice: AdapterChoice) -> Option<u32> {
+    let rank = match kind {
+        _ if !draws_worlds => 0,
         wgpu::DeviceType::DiscreteGpu => 5,
         wgpu::DeviceType::IntegratedGpu => 4,
         wgpu::DeviceType::VirtualGpu => 3,
         wgpu::DeviceType::Other => 2,
         wgpu::DeviceType::Cpu => 1,
     };
+    let is_software = kind == wgpu::DeviceType::Cpu;
     let wanted = match choice {
-        AdapterChoice::Software => rank == 1,
-        AdapterChoice::Gpu => rank > 1,
+        AdapterChoice::Software => is_software,
+        AdapterChoice::Gpu => !is_software,
         AdapterChoice::Auto | AdapterChoice::Null => true,
     };
-    (usable && wanted).then_some(rank)
+    wanted.then_some(rank)
 }
 
 /// Finds the best adapter of one backend.
@@ -403,8 +422,7 @@ impl GpuDevice {
     /// samples per pixel. Through GL, wgpu creates multisampled textures that cannot be read.
     pub fn draws_onto(&self, format: wgpu::TextureFormat, samples: u32) -> bool {
         let able = self.adapter.get_texture_format_features(format);
-        able.allowed_usages.contains(wgpu::TextureUsages::RENDER_ATTACHMENT)
-            && able.flags.contains(wgpu::TextureFormatFeatureFlags::BLENDABLE)
+        draws_onto(&able)
             && (samples == 1
                 || able.flags.sample_count_supported(samples) && self.info.backend != "GL")
     }
@@ -509,6 +527,19 @@ impl GpuDevice {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn adapters_that_draw_worlds_are_preferred() {
+        use wgpu::DeviceType::{Cpu, DiscreteGpu, IntegratedGpu};
+        let auto = |kind, draws_worlds| rank_of(kind, draws_worlds, AdapterChoice::Auto);
+        assert!(auto(DiscreteGpu, true) > auto(IntegratedGpu, true));
+        assert!(auto(IntegratedGpu, true) > auto(Cpu, true));
+        assert!(auto(Cpu, true) > auto(DiscreteGpu, false));
+        assert!(auto(DiscreteGpu, false).is_some(), "it draws games without worlds");
+        let of = |choice| [DiscreteGpu, Cpu].map(|kind| rank_of(kind, false, choice).is_some());
+        assert_eq!(of(AdapterChoice::Gpu), [true, false]);
+        assert_eq!(of(AdapterChoice::Software), [false, true]);
+    }
 
     #[test]
     fn adapter_errors_list_found_adapters_and_a_remedy() {

@@ -358,7 +358,9 @@ impl Character {
     pub fn advance(&mut self, seconds: f32) -> bool {
         let rate = self.merging.map_or(1.0, |merging| merging.rate);
         let machine = self.active_machine();
-        let has_machine = machine.map(|machine| machine.advance(seconds * rate)).is_some();
+        let fades = machine.map(|machine| machine.advance(seconds * rate));
+        let has_machine = fades.is_some();
+        self.moves_changed |= fades == Some(true);
         if let Some(ragdoll) = &mut self.ragdoll {
             let machine = self.machine.as_ref();
             let (ragdolls, masks) = machine.map_or((&[][..], &[][..]), CharacterMachine::ragdolls);

@@ -36,6 +36,17 @@ pub struct PoseContext<'a> {
 }
 
 impl PoseScratch {
+    /// Mixes the pose of a machine with that of its version before a reload.
+    fn add_replaced(&mut self, machine: &mut CharacterMachine, base: &Pose, pose: &mut Pose) {
+        let Some((replaced, share)) = machine.replaced() else { return };
+        self.sampled.clone_from(base);
+        replaced.evaluate(&mut self.pools, &mut self.evaluator, base, &mut self.sampled);
+        self.sum.clear();
+        self.sum.add(pose, 1.0 - share);
+        self.sum.add(&self.sampled, share);
+        self.sum.finish(pose);
+    }
+
     /// Blends the clips of a layer over the pose of the layers below it. `base` is the pose of
     /// bones that no clip moves.
     fn add_layer(
@@ -81,8 +92,8 @@ impl Character {
         moved.fill(0);
         let clips = self.playing.iter().map(|it| &model.clips[usize::from(it.clip)].bones);
         let machine = machine.as_ref().filter(|it| it.is_active());
-        let machine = machine.map(|it| it.bound.moved_bones());
-        for bone in clips.flatten().chain(machine.into_iter().flatten()) {
+        let machine = machine.into_iter().flat_map(CharacterMachine::moved_bones);
+        for bone in clips.flatten().chain(machine) {
             moved[usize::from(*bone) / 64] |= 1 << (bone % 64);
         }
         if let Some(ragdoll) = &self.ragdoll {
@@ -135,6 +146,7 @@ impl Character {
                             machine.release_players(pools);
                         } else {
                             machine.evaluate(pools, evaluator, &self.base, pose);
+                            scratch.add_replaced(machine, &self.base, pose);
                         }
                     }
                 }

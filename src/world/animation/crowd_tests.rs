@@ -62,6 +62,9 @@ layers = [
 ]
 "#;
 
+/// Beats of all animations in seconds.
+const BEATS: [f32; 3] = [0.25, 1.0, 1.6];
+
 /// An animation of two seconds in which the rotations of all nodes swing about an axis.
 fn swing(name: &str, axis: Vec3, angle: f32) -> AnimationData {
     const KEYS: usize = 48;
@@ -135,7 +138,9 @@ impl Crowd {
         let machine = machine.unwrap();
         let clips = machine.clips().iter().map(|clip| shared.position(&clip.name).unwrap());
         let clips = clips.collect();
-        let bound = Arc::new(BoundMachine::new("rig", 0, machine, (&shared, clips)).unwrap());
+        let mut bound = BoundMachine::new("rig", 0, machine, (&shared, clips)).unwrap();
+        bound.infos.iter_mut().for_each(|info| info.beats = BEATS.to_vec());
+        let bound = Arc::new(bound);
         (0..count).for_each(|index| crowd.add(&shared, &bound, index));
         crowd
     }
@@ -269,9 +274,64 @@ fn each_character_that_is_due_is_evaluated_once() {
     }
 }
 
-/// Largest acceleration of a joint in metres per second squared. Undisturbed, the clips of this
-/// test reach 40; a joint that jumps by 4 cm in a frame has 144.
-const ACCELERATION_MAX: f32 = 100.0;
+/// Largest acceleration of a joint in metres per second squared.
+pub(super) const ACCELERATION_MAX: f32 = 100.0;
+/// Acceleration of a joint that jumps by 4 cm in a frame.
+const JUMP_ACCELERATION: f32 = 144.0;
+/// Largest acceleration without transitions.
+const CALM_ACCELERATION_MAX: f32 = 50.0;
+/// Largest change of the variable `speed` in a frame.
+const SPEED_CHANGE_MAX: f32 = 2.0 / 60.0;
+
+/// The positions of a character's joints in the last frames.
+#[derive(Default)]
+pub(super) struct Joints {
+    last: [Vec<Vec3>; 2],
+    /// Largest acceleration.
+    pub most: f32,
+}
+
+impl Joints {
+    /// Notes the positions after a step of 1/60 second.
+    pub fn note(&mut self, character: &Character) {
+        let point = |matrix: &ModelMatrix| matrix.transform_point([0.1, 0.1, 0.1]);
+        let joints = character.matrices().iter().map(point).map(Vec3::from_array);
+        let joints: Vec<Vec3> = joints.collect();
+        if !self.last[1].is_empty() {
+            for (index, joint) in joints.iter().enumerate() {
+                let change = *joint - self.last[0][index] * 2.0 + self.last[1][index];
+                self.most = self.most.max(change.length() * 3600.0);
+            }
+        }
+        self.last = [joints, std::mem::take(&mut self.last[0])];
+    }
+}
+
+/// Plays random transitions while a variable changes, by up to `range` from 2. Returns the largest
+/// acceleration.
+fn play_transitions(machine: &str, transitions: usize, frames: usize, range: f32) -> f32 {
+    let mut crowd = Crowd::new(1, 1, machine);
+    let unit = crowd.crowd[0];
+    let mut joints = Joints::default();
+    let (mut taken, mut until, mut wanted, mut frame) = (0, 0, 2.0_f32, 0);
+    while taken < transitions || frame < frames {
+        frame += 1;
+        let [event, speed, pause] = [0; 3].map(|_| crowd.random());
+        let machine = crowd.animations.of_mut(unit.row()).unwrap().machine.as_mut().unwrap();
+        if until == 0 && taken < transitions {
+            let events = machine.bound.machine.events().len() as f32;
+            taken += usize::from(machine.send_event((event * (events - 0.001)) as u16));
+            (until, wanted) = (4 + (pause * 40.0) as u32, 2.0 + (speed * 2.0 - 1.0) * range);
+        }
+        until = until.saturating_sub(1);
+        let speed = machine.state.variable(0).unwrap();
+        let speed = speed + (wanted - speed).clamp(-SPEED_CHANGE_MAX, SPEED_CHANGE_MAX);
+        machine.state.set_variable(&machine.bound.machine, 0, speed);
+        crowd.step(1.0 / 60.0);
+        joints.note(crowd.animations.of(unit.row()).unwrap());
+    }
+    joints.most
+}
 
 #[test]
 fn joints_do_not_jump_in_random_transitions() {
@@ -303,4 +363,20 @@ fn joints_do_not_jump_in_random_transitions() {
         last = [joints, std::mem::take(&mut last[0])];
     }
     assert!(most < ACCELERATION_MAX, "{most} m/s²");
+}
+
+#[test]
+fn joints_do_not_jump_while_variables_change() {
+    let more = r#"any = {
+            hop = { to = "hop" blend = 0.5 mode = "sync_beat_closest" }
+            step = { to = "move" blend = 0.6 mode = "sync_beat_wait" }
+            last = { to = "swing" blend = 0.7 mode = "wait_until_end" }
+            back = { to = "rest" blend = 0.7 mode = "sync_inverse_percentage" }"#;
+    let machine = MACHINE.replace("any = {", more).replace("FEET", "[\"look\"]");
+    let hop = "states = {\n            hop = { clip = \"a\" }\n            move = {";
+    let machine = machine.replacen("states = {\n            move = {", hop, 1);
+    let most = play_transitions(&machine, 3000, 0, 1.0);
+    assert!(most < JUMP_ACCELERATION, "{most} m/s²");
+    let calm = play_transitions(&machine, 0, 1200, 0.0);
+    assert!((10.0..CALM_ACCELERATION_MAX).contains(&calm), "{calm} m/s² without transitions");
 }

@@ -1,15 +1,20 @@
 //! Warnings about characters whose data has no useful meaning at present: weights that sum to 0,
-//! divisions by 0, clips without length, a unit with a scale of 0. Their poses stay valid, and the
-//! log has one line for each line of a file with such a fault.
+//! divisions by 0, results that are too large, clips without length, a unit with a scale of 0.
+//! Their poses stay valid, and the log has one line for each line of a file with such a fault.
 
 use super::state_machine::BoundMachine;
 use super::{Animations, Character};
 use crate::unit::Units;
+use engine_animation::StateMachine;
 use engine_foundation::log;
 use std::collections::HashSet;
 
 /// Maximum number of faults that are remembered; further ones are not reported.
 const FAULTS_MAX: usize = 1 << 14;
+const DIVISION_MESSAGE: &str = "an expression divides by 0, which gives 0: keep the divisor above \
+                                0, for example 2 / max(speed, 0.01)";
+const OVERFLOW_MESSAGE: &str = "an expression has a result that is too large, which gives 0: limit \
+                                its parts with min or clamp";
 
 /// A fault of the characters with a state machine.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -96,22 +101,27 @@ impl Faults {
 }
 
 impl Animations {
-    /// Reports the expressions of state machines that divided by 0 since the last update: one of
-    /// each machine in an update, and each line once.
-    pub(super) fn report_divisions(&mut self) {
-        let divided = |bound: &BoundMachine| bound.machine.take_zero_division();
-        let found = self.machines.values().filter_map(|bound| Some((divided(bound)?, bound)));
+    /// Reports the expressions of state machines that divided by 0, or exceeded the range of
+    /// numbers, since the last update: one of each machine in an update, and each line once.
+    pub(super) fn report_expressions(&mut self) {
+        self.report_lines("division", StateMachine::take_zero_division, DIVISION_MESSAGE);
+        self.report_lines("overflow", StateMachine::take_overflow, OVERFLOW_MESSAGE);
+    }
+
+    fn report_lines(
+        &mut self,
+        kind: &'static str,
+        take: fn(&StateMachine) -> Option<u32>,
+        message: &str,
+    ) {
+        let found = self.machines.values().filter_map(|it| Some((take(&it.machine)?, it)));
         let mut found: Vec<_> = found.collect();
         found.sort_by(|(a, one), (b, other)| {
             (one.machine.path(), a).cmp(&(other.machine.path(), b))
         });
         for (line, bound) in found {
-            if self.faults.add_line(bound, line, "division") {
-                warn(
-                    &format!("{}:{line}", bound.machine.path()),
-                    "an expression divides by 0, which gives 0: keep the divisor above 0, for \
-                     example 2 / max(speed, 0.01)",
-                );
+            if self.faults.add_line(bound, line, kind) {
+                warn(&format!("{}:{line}", bound.machine.path()), message);
             }
         }
     }
@@ -138,6 +148,7 @@ layers = [
         blend = [ { clip = "a" weight = "amount" } { clip = "b" weight = "-amount" } ]
         speed = "2 / amount"
     } } }
+    { states = { fast = { clip = "a" speed = "1e9 * (1 - amount) * 1e9 * 1e9 * 1e9 * 1e9" } } }
 ]
 "#;
 
@@ -159,12 +170,13 @@ layers = [
                 "rig.state_machine:10: the weights of state 'other' sum to 0",
                 "rig.state_machine:8: an expression divides by 0, which gives 0: keep the divisor",
                 "rig.state_machine:12: an expression divides by 0",
+                "rig.state_machine:14: an expression has a result that is too large",
                 "unit \"rig\": its scale is [1, 0, 1]: constraints with targets have no effect",
             ]
             .map(lines_with)
         };
         crowd.step(0.1);
-        assert_eq!(counts(), [0; 5]);
+        assert_eq!(counts(), [0; 6]);
         for character in &mut crowd.animations.characters {
             let machine = character.machine.as_mut().unwrap();
             machine.state.set_variable(&machine.bound.machine, 0, 0.0);
@@ -172,7 +184,7 @@ layers = [
         let row = crowd.crowd[1].row();
         crowd.units.scene.set_local_scale(row, 0, Vec3::new(1.0, 0.0, 1.0));
         (0..5).for_each(|_| crowd.step(0.1));
-        assert_eq!(counts(), [1; 5]);
+        assert_eq!(counts(), [1; 6]);
         for character in crowd.animations.iter() {
             let numbers = character.matrices().iter().flat_map(|matrix| matrix.0);
             assert!(numbers.flat_map(|row| row.0).all(f32::is_finite));

@@ -3,7 +3,8 @@
 //! matrices of 64-bit numbers. It shares no code with the importer, the compiler or the players.
 //!
 //! `ENGINE_REFERENCE_MODELS` names a folder with more models, such as Fox, BrainStem, CesiumMan and
-//! MorphStressTest of the Khronos Group's samples.
+//! MorphStressTest of the Khronos Group's samples. `ENGINE_REFERENCE_POSES` names a file that gets
+//! the bones of the evaluator at five times of each model, for pictures.
 
 use super::*;
 use engine_animation::{ClipPlayer, ModelMatrix, Pose, model_matrices};
@@ -381,6 +382,40 @@ fn compare(path: &Path) -> Comparison {
     compared
 }
 
+/// Parts of the length of an animation at which [`bone_lines`] returns poses.
+const SHOWN_PARTS: [f64; 5] = [0.1, 0.3, 0.5, 0.7, 0.9];
+
+/// Returns the bones of a file as a table in Lua: for each of five times of the first animation, a
+/// table with the time and the numbers of the lines from each node without a mesh to its parent.
+fn bone_lines(path: &Path) -> String {
+    let document = Document::read(path);
+    let Some(animation) = list(&document.root, "animations").first() else {
+        return String::new();
+    };
+    let samplers = list(animation, "samplers");
+    let times = samplers.iter().flat_map(|it| document.accessor(index(it, "input").unwrap()));
+    let seconds = times.fold(0.0, f64::max);
+    let nodes = list(&document.root, "nodes");
+    let mut text = format!("[{:?}] = {{\n", path.file_stem().unwrap().to_str().unwrap());
+    for part in SHOWN_PARTS {
+        let time = part * seconds;
+        let matrices = document.matrices(animation, time);
+        text += &format!("  {{ time = {time}");
+        for (at, node) in nodes.iter().enumerate() {
+            for child in list(node, "children") {
+                let SjsonTree::Number(child) = child else { panic!("a number") };
+                let child = *child as usize;
+                if nodes[child].get("mesh").is_none() {
+                    let ends = [at, child].map(|it| converted(moved(&matrices[it], [0.0; 3])));
+                    ends.as_flattened().iter().for_each(|it| text += &format!(", {it:.6}"));
+                }
+            }
+        }
+        text += " },\n";
+    }
+    text + "},\n"
+}
+
 fn distance(a: [f64; 3], b: [f64; 3]) -> f64 {
     a.iter().zip(b).map(|(a, b)| (a - b) * (a - b)).sum::<f64>().sqrt()
 }
@@ -405,6 +440,11 @@ fn poses_are_those_of_a_straightforward_evaluator() {
         };
         models.extend(files.filter(is_model));
         models.sort();
+    }
+    // For pictures: the bones of this evaluator over those of the engine.
+    if let Some(file) = std::env::var_os("ENGINE_REFERENCE_POSES") {
+        let lines: String = models.iter().map(|path| bone_lines(path)).collect();
+        std::fs::write(file, format!("return {{\n{lines}}}\n")).unwrap();
     }
     let (mut all, mut weights) = (0, 0);
     for path in models {

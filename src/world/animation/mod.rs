@@ -44,6 +44,8 @@ mod ragdoll_description;
 #[cfg(test)]
 mod ragdoll_tests;
 mod ragdoll_update;
+#[cfg(test)]
+mod reload_tests;
 mod rig_source;
 mod root_motion;
 mod skeleton_view;
@@ -402,7 +404,7 @@ impl Animations {
             character.take_turn(if has_viewers { viewers } else { &[] }, seconds);
             bone_sets.choose(character, units, last_pool);
         }
-        self.report_divisions();
+        self.report_expressions();
         if !self.log.is_empty() {
             self.log_update(units);
         }

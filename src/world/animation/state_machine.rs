@@ -22,6 +22,9 @@ use engine_resource::resource_name::ResourceName;
 use engine_resource::store::ResourceStore;
 use std::sync::Arc;
 
+/// Seconds in which the pose of a replaced machine fades into that of its reloaded version.
+pub(super) const RELOAD_SECONDS: f32 = 0.3;
+
 /// The resource kind of state machines.
 pub static STATE_MACHINE: ResourceKind = ResourceKind {
     name: kind_names::STATE_MACHINE,
@@ -227,6 +230,16 @@ pub struct CharacterMachine {
     pub(super) output: StateMachineOutput,
     sent: Vec<SentEvent>,
     players: SamplePlayers,
+    /// The version before a reload, while its pose fades out.
+    replaced: Option<Box<ReplacedMachine>>,
+}
+
+/// The version of a machine before a reload. It goes on until its pose has faded out, so that the
+/// pose does not jump if states, masks or weights are others.
+#[derive(Clone, Debug)]
+struct ReplacedMachine {
+    machine: CharacterMachine,
+    elapsed: f32,
 }
 
 impl CharacterMachine {
@@ -241,13 +254,36 @@ impl CharacterMachine {
             output: StateMachineOutput::default(),
             sent: Vec::new(),
             players: SamplePlayers::default(),
+            replaced: None,
         }
     }
 
-    /// Moves the machine on.
-    pub fn advance(&mut self, seconds: f32) {
-        let CharacterMachine { bound, state, output, sent, .. } = self;
+    /// Moves the machine on. Returns true if the pose of a replaced version has faded out.
+    pub fn advance(&mut self, seconds: f32) -> bool {
+        let CharacterMachine { bound, state, output, sent, replaced, .. } = self;
         state.update(&bound.machine, &bound.infos, seconds, sent, output);
+        let Some(before) = replaced else { return false };
+        before.elapsed += seconds;
+        before.machine.advance(seconds);
+        before.machine.sent.clear();
+        let is_over = before.elapsed >= RELOAD_SECONDS;
+        if is_over {
+            *replaced = None;
+        }
+        is_over
+    }
+
+    /// Returns the version before a reload, and the part of the pose that is its.
+    pub(super) fn replaced(&mut self) -> Option<(&mut CharacterMachine, f32)> {
+        let ReplacedMachine { machine, elapsed } = &mut **self.replaced.as_mut()?;
+        let part = *elapsed / RELOAD_SECONDS;
+        Some((machine, 1.0 - part * part * (3.0 - 2.0 * part)))
+    }
+
+    /// Returns the bones that the machine, and the version that fades out, move.
+    pub(super) fn moved_bones(&self) -> impl Iterator<Item = &u16> {
+        let replaced = self.replaced.iter().flat_map(|it| it.machine.bound.moved_bones());
+        self.bound.moved_bones().iter().chain(replaced)
     }
 
     /// Passes the events that states and clips have sent since the last call to `notify`, with the
@@ -368,6 +404,9 @@ impl CharacterMachine {
     pub(super) fn check_model(&mut self, model: &Arc<AnimatedModel>) {
         let known = &self.bound.model;
         self.fits = Arc::ptr_eq(known, model) || known.skeleton == model.skeleton;
+        if !self.fits {
+            self.replaced = None;
+        }
     }
 
     /// Returns true if the pose depends on nothing but the samples of the last update: no
@@ -375,6 +414,7 @@ impl CharacterMachine {
     pub(super) fn can_merge(&self) -> bool {
         let weights = &self.output.constraints;
         self.is_active()
+            && self.replaced.is_none()
             && self.bound.constraints.is_stateless()
             && weights.iter().all(|weight| *weight <= 0.0)
     }
@@ -399,20 +439,31 @@ impl CharacterMachine {
         let mut state = self.state.clone();
         let rest = state.load(&self.bound.machine, numbers)?;
         self.constraints.load(rest)?;
-        self.state = state;
+        (self.state, self.replaced) = (state, None);
         Ok(())
     }
 
     /// Replaces the machine by its reloaded version. Variables, states and targets of the same
-    /// names are kept. The events of the previous version were taken before.
+    /// names are kept, and the pose of the previous version fades out. The events of the previous
+    /// version were taken before.
     pub fn reload(&mut self, bound: Arc<BoundMachine>) {
-        self.state = self.state.migrate(&self.bound.machine, &bound.machine);
-        self.constraints.reload(&self.bound.constraints, &bound.constraints);
-        self.bound = bound;
-        self.fits = true;
-        // The last samples name clips of the replaced machine.
-        self.output = StateMachineOutput::default();
-        self.players = SamplePlayers::default();
+        let mut constraints = self.constraints.clone();
+        constraints.reload(&self.bound.constraints, &bound.constraints);
+        let next = CharacterMachine {
+            state: self.state.migrate(&self.bound.machine, &bound.machine),
+            constraints,
+            enabled: self.enabled,
+            // Without the last samples, which name clips of the replaced machine.
+            ..CharacterMachine::new(bound, 0)
+        };
+        let mut machine = std::mem::replace(self, next);
+        machine.replaced = None;
+        // Nobody reads ahead for streamed clips that fade out.
+        let is_shown = machine.is_active()
+            && !machine.output.samples.is_empty()
+            && !machine.bound.has_streams()
+            && machine.bound.model.skeleton == self.bound.model.skeleton;
+        self.replaced = is_shown.then(|| Box::new(ReplacedMachine { machine, elapsed: 0.0 }));
     }
 
     pub fn write_state(&self, hash: &mut StateHash) {
@@ -420,5 +471,9 @@ impl CharacterMachine {
         hash.write_u64(u64::from(self.enabled));
         self.state.add_to_hash(hash);
         self.constraints.write_state(hash);
+        if let Some(ReplacedMachine { machine, elapsed }) = self.replaced.as_deref() {
+            hash.write_f32(*elapsed);
+            machine.write_state(hash);
+        }
     }
 }

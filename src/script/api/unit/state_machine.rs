@@ -99,7 +99,7 @@ pub static UNIT: ModuleRows = more(
         func(
             "animation_layer_info",
             animation_layer_info,
-            &[UNIT_ARG, ("layer", "the layer, from 1; 1 by default")],
+            &[UNIT_ARG, ("layer", "the name of a layer, or its index from 1; 1 by default")],
             "Returns a table about a layer of the state machine: `state`, its `time` and `length` \
              in seconds, and during a cross-fade `from`, the previous state, and `progress`, from \
              0 to 1.",
@@ -322,21 +322,31 @@ pub(crate) fn animation_set_variable(
     Ok(())
 }
 
+fn layer_index(machine: &CharacterMachine, which: &NameOrIndex) -> Result<u16, Error> {
+    let (layers, name) = (machine.bound.machine.layers(), &machine.bound.name);
+    match which {
+        NameOrIndex::Name(layer) => {
+            let found = machine.bound.machine.find_layer(layer.as_str());
+            let names = layers.iter().map(|layer| layer.name.as_str());
+            found.ok_or_else(|| unknown(machine, ("layer", layer.as_str()), names))
+        }
+        NameOrIndex::Index(index) if (1..=layers.len() as i64).contains(index) => {
+            Ok(*index as u16 - 1)
+        }
+        NameOrIndex::Index(index) => Err(error!(
+            "the state machine '{name}' has the layers 1 to {}, got {index}",
+            layers.len()
+        )),
+    }
+}
+
 fn animation_layer_info(
     engine: &mut Engine,
     unit: UnitId,
-    layer: Option<Integer>,
+    layer: Option<NameOrIndex>,
 ) -> Result<ScriptValue, Error> {
     let machine = machine(engine, unit)?;
-    let count = machine.bound.machine.layers().len();
-    let layer = layer.map_or(1, |Integer(layer)| layer);
-    if !(1..=count as i64).contains(&layer) {
-        return Err(error!(
-            "the state machine '{}' has the layers 1 to {count}, got {layer}",
-            machine.bound.name
-        ));
-    }
-    let layer = layer as u16 - 1;
+    let layer = layer_index(machine, &layer.unwrap_or(NameOrIndex::Index(1)))?;
     let info = machine.state.layer_info(&machine.bound.machine, layer);
     let info = info.expect("the layer was checked");
     // Until the next update, a state that an event has begun has no track.

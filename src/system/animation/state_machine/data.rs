@@ -348,6 +348,12 @@ impl StateMachine {
         self.table.take_zero_division()
     }
 
+    /// Returns the line of an expression that has exceeded the range of numbers, once for each
+    /// line.
+    pub fn take_overflow(&self) -> Option<u32> {
+        self.table.take_overflow()
+    }
+
     pub fn masks(&self) -> &[Mask] {
         &self.masks
     }

@@ -1,5 +1,6 @@
 //! Expressions of state machines: the stack code, its evaluation and its check. Every result is a
-//! finite number; a division by zero gives 0. The parser is in `expression_parser`.
+//! finite number: a division by zero gives 0, and so does a result beyond the range of numbers. The
+//! parser is in `expression_parser`.
 
 use super::compiled::{read_u16, write_floats};
 use super::match_weight::{MatchWindow, point_weight};
@@ -88,11 +89,12 @@ impl PlainOp {
         }
     }
 
-    /// Computes the result of up to three arguments. Missing arguments are 0.
+    /// Computes the result of up to three arguments, which is not finite if it exceeds the range of
+    /// numbers. Missing arguments are 0.
     #[inline]
     fn apply(self, [a, b, c]: [f32; 3]) -> f32 {
         let truth = |condition: bool| if condition { 1.0 } else { 0.0 };
-        let result = match self {
+        match self {
             PlainOp::Add => a + b,
             PlainOp::Subtract => a - b,
             PlainOp::Multiply => a * b,
@@ -113,8 +115,7 @@ impl PlainOp {
             PlainOp::Clamp => least(most(a, b), c),
             PlainOp::Absolute => most(a, -a),
             PlainOp::Interpolate => a + (b - a) * c,
-        };
-        finite(result)
+        }
     }
 }
 
@@ -141,17 +142,17 @@ pub struct Expression {
     pub(super) count: u32,
 }
 
-/// Expressions of a table that have divided by zero, each for one message. Threads that evaluate at
-/// the same time agree on the next one, which has the lowest index.
+/// Expressions of a table that had one kind of fault, each for one message. Threads that evaluate
+/// at the same time agree on the next one, which has the lowest index.
 #[derive(Debug)]
-struct ZeroDivisions {
-    /// Index of the expression for the next message, or [`ZeroDivisions::NONE`].
+struct FaultyExpressions {
+    /// Index of the expression for the next message, or [`FaultyExpressions::NONE`].
     next: AtomicU32,
     /// Expressions that have had their message, one bit each; none before the first message.
     taken: OnceLock<Box<[AtomicU32]>>,
 }
 
-impl ZeroDivisions {
+impl FaultyExpressions {
     const NONE: u32 = u32::MAX;
 
     fn is_taken(&self, index: u32) -> bool {
@@ -168,10 +169,10 @@ impl ZeroDivisions {
     /// Returns the index of the next of `count` expressions, once.
     fn take(&self, count: usize) -> Option<u32> {
         let index = self.next.load(Ordering::Relaxed);
-        if index == ZeroDivisions::NONE {
+        if index == FaultyExpressions::NONE {
             return None;
         }
-        self.next.store(ZeroDivisions::NONE, Ordering::Relaxed);
+        self.next.store(FaultyExpressions::NONE, Ordering::Relaxed);
         self.keep_taken(index, count);
         Some(index)
     }
@@ -185,22 +186,22 @@ impl ZeroDivisions {
     }
 }
 
-impl Default for ZeroDivisions {
-    fn default() -> ZeroDivisions {
-        ZeroDivisions { next: AtomicU32::new(ZeroDivisions::NONE), taken: OnceLock::new() }
+impl Default for FaultyExpressions {
+    fn default() -> FaultyExpressions {
+        FaultyExpressions { next: AtomicU32::new(FaultyExpressions::NONE), taken: OnceLock::new() }
     }
 }
 
-/// A copy has divided nothing.
-impl Clone for ZeroDivisions {
-    fn clone(&self) -> ZeroDivisions {
-        ZeroDivisions::default()
+/// A copy has had no faults.
+impl Clone for FaultyExpressions {
+    fn clone(&self) -> FaultyExpressions {
+        FaultyExpressions::default()
     }
 }
 
 /// The data of two tables is equal whatever was evaluated.
-impl PartialEq for ZeroDivisions {
-    fn eq(&self, _: &ZeroDivisions) -> bool {
+impl PartialEq for FaultyExpressions {
+    fn eq(&self, _: &FaultyExpressions) -> bool {
         true
     }
 }
@@ -211,7 +212,9 @@ pub struct ExpressionTable {
     pub(super) ops: Vec<Op>,
     /// First operation and line in the file of each expression, in ascending order.
     pub(super) lines: Vec<(u32, u32)>,
-    zero_divisions: ZeroDivisions,
+    zero_divisions: FaultyExpressions,
+    /// Results beyond the range of numbers.
+    overflows: FaultyExpressions,
     pub(super) windows: Vec<MatchWindow>,
     pub(super) points: Vec<[f32; 2]>,
 }
@@ -236,22 +239,34 @@ impl ExpressionTable {
         }
     }
 
-    /// Notes a division by zero of an operation.
+    /// Notes a fault of an operation.
     #[cold]
-    fn note_zero_division(&self, op: usize) {
+    fn note(&self, faulty: &FaultyExpressions, op: usize) {
         let known = self.lines.partition_point(|(start, _)| *start as usize <= op);
-        self.zero_divisions.note(known.saturating_sub(1) as u32);
+        faulty.note(known.saturating_sub(1) as u32);
+    }
+
+    /// Returns the line of the next expression with a fault: once for each line, the first in the
+    /// file before the others.
+    fn take(&self, faulty: &FaultyExpressions) -> Option<u32> {
+        let index = faulty.take(self.lines.len())?;
+        let line = self.lines.get(index as usize).map_or(0, |(_, line)| *line);
+        for (same, _) in (0..).zip(&self.lines).filter(|(_, (_, other))| *other == line) {
+            faulty.keep_taken(same, self.lines.len());
+        }
+        Some(line)
     }
 
     /// Returns the line of an expression that has divided by zero: once for each line, the first in
     /// the file before the others. `None` if there is no further one.
     pub fn take_zero_division(&self) -> Option<u32> {
-        let index = self.zero_divisions.take(self.lines.len())?;
-        let line = self.lines.get(index as usize).map_or(0, |(_, line)| *line);
-        for (same, _) in (0..).zip(&self.lines).filter(|(_, (_, other))| *other == line) {
-            self.zero_divisions.keep_taken(same, self.lines.len());
-        }
-        Some(line)
+        self.take(&self.zero_divisions)
+    }
+
+    /// Returns the line of an expression that has exceeded the range of numbers, as
+    /// [`ExpressionTable::take_zero_division`] does for divisions.
+    pub fn take_overflow(&self) -> Option<u32> {
+        self.take(&self.overflows)
     }
 
     /// Returns the value of an optional expression, or `default`.
@@ -273,7 +288,7 @@ impl ExpressionTable {
                 Op::Plain(PlainOp::Divide) => {
                     let [a, b] = [2, 1].map(|depth| stack[top.wrapping_sub(depth) & MASK]);
                     if b == 0.0 {
-                        self.note_zero_division(start + index);
+                        self.note(&self.zero_divisions, start + index);
                     }
                     (2, PlainOp::Divide.apply([a, b, 0.0]))
                 }
@@ -298,11 +313,34 @@ impl ExpressionTable {
                     (2, point_weight(points, usize::from(point), x, y))
                 }
             };
+            if !result.is_finite() {
+                self.note(&self.overflows, start + index);
+            }
             top = top.wrapping_sub(arguments);
-            stack[top & MASK] = result;
+            stack[top & MASK] = finite(result);
             top = top.wrapping_add(1);
         }
         stack[top.wrapping_sub(1) & MASK]
+    }
+
+    /// Returns true if constant operations exceed the range of numbers.
+    pub(super) fn overflows(ops: &[Op]) -> bool {
+        let mut stack = Vec::new();
+        ops.iter().any(|op| {
+            let result = match *op {
+                Op::Number(number) => number,
+                Op::Plain(plain) => {
+                    let mut arguments = [0.0; 3];
+                    for argument in arguments[..plain.arguments()].iter_mut().rev() {
+                        *argument = stack.pop().unwrap_or(0.0);
+                    }
+                    plain.apply(arguments)
+                }
+                _ => return false,
+            };
+            stack.push(result);
+            !result.is_finite()
+        })
     }
 
     /// Returns an error if the operations of an expression do not leave one value, need too much

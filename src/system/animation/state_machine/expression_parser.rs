@@ -274,6 +274,7 @@ impl<'a> Parser<'a> {
                 "it is nested more than {EXPRESSION_DEPTH_MAX} deep (EXPRESSION_DEPTH_MAX)"
             ));
         }
+        let start = self.ops.len();
         self.unary()?;
         while let Some(token) = self.peek() {
             let operator = OPERATORS.iter().find(|(symbol, ..)| *symbol == token.text);
@@ -287,8 +288,19 @@ impl<'a> Parser<'a> {
                 return Err(self.error(Some(token), "it divides by 0"));
             }
             self.ops.push(Op::Plain(op));
+            self.check_range(start, token)?;
         }
         self.depth -= 1;
+        Ok(())
+    }
+
+    /// Returns an error if the operations from `start` on, which end with that of `token`, are
+    /// constant and exceed the range of numbers.
+    fn check_range(&self, start: usize, token: Token) -> Result<(), String> {
+        let ops = &self.ops[start..];
+        if is_constant(ops) && ExpressionTable::overflows(ops) {
+            return Err(self.error(Some(token), "its result is too large"));
+        }
         Ok(())
     }
 
@@ -378,7 +390,10 @@ impl<'a> Parser<'a> {
         match name {
             "abs" => self.ops.push(Op::Plain(PlainOp::Absolute)),
             "clamp" => self.ops.push(Op::Plain(PlainOp::Clamp)),
-            "lerp" => self.ops.push(Op::Plain(PlainOp::Interpolate)),
+            "lerp" => {
+                self.ops.push(Op::Plain(PlainOp::Interpolate));
+                self.check_range(starts[0], token)?;
+            }
             "max" => self.ops.push(Op::Plain(PlainOp::Maximum)),
             "min" => self.ops.push(Op::Plain(PlainOp::Minimum)),
             _ => self.match_function(token, &starts)?,

@@ -138,6 +138,25 @@ fn many_nodes_of_one_name_are_renamed_quickly() {
 }
 
 #[test]
+fn skins_of_too_many_joints_are_refused() {
+    let skin = |joints: usize| {
+        let list = |count: usize| (0..count).map(|it| it.to_string()).collect::<Vec<_>>().join(",");
+        imported(&format!(
+            "{{\"asset\": {{\"version\": \"2.0\"}}, \"nodes\": [{}], \
+             \"scenes\": [{{\"nodes\": [{}]}}], \
+             \"skins\": [{{\"name\": \"Rig\", \"joints\": [{}]}}]}}",
+            vec!["{}"; 1025].join(","),
+            list(1025),
+            list(joints)
+        ))
+    };
+    assert_eq!(skin(1024).unwrap().skins[0].joints.len(), 1024);
+    let message = "skin 'Rig' has 1025 joints, and 1024 is the most (JOINTS_MAX)";
+    let fault = skin(1025).unwrap_err();
+    assert!(fault.ends_with(message), "{fault}");
+}
+
+#[test]
 fn animations_of_unknown_nodes_are_skipped() {
     let text = gltf().replacen("\"node\": 1, \"path\": \"rotation\"", "\"path\": \"pointer\"", 1);
     let model = imported(&text).unwrap();

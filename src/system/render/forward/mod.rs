@@ -66,7 +66,7 @@ pub use pipelines::{
 pub const LIGHT_FORMAT: wgpu::TextureFormat = wgpu::TextureFormat::Rgba16Float;
 /// Storage buffers that a shader reads. Vertices: draws, surfaces, poses and morph targets. Pixels:
 /// surfaces, lights, clusters and shadow tiles.
-const STORAGE_BUFFERS_MIN: u32 = 4;
+pub const STORAGE_BUFFERS_MIN: u32 = 4;
 /// The flag of a view with ambient occlusion or contact shadows: `SCREEN_OCCLUSION` in mesh.wgsl.
 const SCREEN_OCCLUSION_FLAG: u32 = 2;
 const PARTICLE_BYTES: u64 = size_of::<engine_frame_packet::scene::ParticleQuad>() as u64;

@@ -152,6 +152,9 @@ fn errors_name_the_token() {
         ("1 / 0", "column 3: unexpected '/': it divides by 0"),
         ("2 + speed / (3 - 3) * x", "column 11: unexpected '/': it divides by 0"),
         ("match(speed, 1 / 0)", "column 16: unexpected '/': it divides by 0"),
+        ("1e9 * 1e9 * 1e9 * 1e9 * 1e9", "column 23: unexpected '*': its result is too large"),
+        ("speed * (1e9 / (1 / 1e9 / 1e9 / 1e9 / 1e9))", "column 14: unexpected '/': its result is"),
+        ("lerp(0 - 1e9 * 1e9 * 1e9 * 1e9, 1e9, 1e9)", "column 1: unexpected 'lerp': its result"),
         ("and 1", "column 1: unexpected 'and'"),
         (&deep, "nested more than 32 deep (EXPRESSION_DEPTH_MAX)"),
         (&long, "at most 128 (EXPRESSION_OPS_MAX)"),
@@ -196,4 +199,22 @@ fn each_division_by_zero_is_reported_once() {
     it.set("y", 1.0);
     it.update(0.1);
     assert_eq!(it.machine.take_zero_division(), Some(3));
+}
+
+#[test]
+fn each_overflow_is_reported_once_and_gives_zero() {
+    let text = "variables = { x = 1e9 y = 1e9 }\nlayers = [ { weight = \"1 + y / 1e9\" states = {\n\
+                a = { clip = \"a\"\n speed = \"1 + x * x * x * x * x\" } } } ]";
+    let mut it = super::Character::new(text, &[]);
+    assert_eq!(it.machine.take_overflow(), None);
+    it.update(0.1);
+    assert_eq!(it.machine.take_overflow(), Some(4));
+    assert_eq!(it.machine.take_zero_division(), None);
+    it.update(0.1);
+    assert_eq!(it.machine.take_overflow(), None, "once");
+    // 1 + 0: a second of the clip passes in a second.
+    let table = &it.machine.table;
+    let speed = it.machine.states[0].speeds[0];
+    assert_eq!(table.evaluate(speed, &[1e9, 1e9]), 1.0);
+    assert_eq!(table.evaluate(speed, &[2.0, 1e9]), 33.0);
 }

@@ -443,3 +443,30 @@ fn reload_keeps_state_time_and_variables_by_name() {
     other.update(0.5);
     assert_eq!(other.shown(), "z: z@0.75*1.00 b@0.25*1.00");
 }
+
+#[test]
+fn reload_keeps_the_target_of_a_transition_without_its_source() {
+    let old = |mode: &str| {
+        format!(
+            "layers = [ {{ name = \"body\" states = {{ a = {{ clip = \"a\" on = {{ go = {{
+            to = \"b\" blend = 1 curve = \"linear\" mode = \"{mode}\" }} }} }}
+            b = {{ clip = \"b\" }} }} }} ]"
+        )
+    };
+    let new =
+        "layers = [ { name = \"body\" states = { x = { clip = \"x\" } b = { clip = \"b\" } } } ]";
+    for (mode, before, after) in [
+        ("immediate", "b: a@0.50*0.75 b@0.25*0.25", "b: b@0.50*1.00"),
+        ("wait_until_end", "b: a@0.50*1.00", "b: b@0.25*1.00"),
+    ] {
+        let mut it = Character::new(&old(mode), &[]);
+        it.update(0.25);
+        it.send("go");
+        it.update(0.25);
+        assert_eq!(it.shown(), before);
+        let mut other = Character::new(new, &[]);
+        other.state = it.state.migrate(&it.machine, &other.machine);
+        other.update(0.25);
+        assert_eq!(other.shown(), after, "{mode}");
+    }
+}
