@@ -3,6 +3,7 @@
 //! src/engine/render_scene.rs.
 
 use super::unit::UnitId;
+use engine_foundation::deterministic_math::tan_f64;
 use engine_foundation::error;
 use engine_foundation::{Error, Handle, HandleKind, Mat4, Slots, Vec3};
 use engine_frame_packet::scene;
@@ -152,7 +153,7 @@ impl LightSettings {
             },
         };
         let source_size = match self.kind {
-            LightType::Directional => (0.5 * self.source_angle).tan(),
+            LightType::Directional => tan_f64(f64::from(0.5 * self.source_angle)) as f32,
             LightType::Omni | LightType::Spot => self.source_radius,
             // Shadows are those of a disc with its area.
             LightType::Rectangle => (self.source_width * self.source_height / PI).sqrt(),
@@ -313,7 +314,7 @@ mod tests {
         let kind = scene::LightKind::Sun { direction, casts_shadows: false };
         assert_eq!(sun.to_frame(&pose, None).kind, kind);
         let wide = LightSettings { source_angle: 0.2, source_radius: 0.5, ..sun };
-        assert_eq!(wide.to_frame(&pose, None).source_size, 0.1f32.tan());
+        assert!((wide.to_frame(&pose, None).source_size - 0.100_334_67).abs() < 1e-6);
         let lamp = LightSettings { kind: LightType::Spot, ..wide };
         assert_eq!(lamp.to_frame(&pose, None).source_size, 0.5);
         let panel = LightSettings { source_width: 4.0, source_height: PI, ..lamp };

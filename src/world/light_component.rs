@@ -86,8 +86,8 @@ pub static LIGHT: Component = Component {
             name: "source_radius",
             kind: FieldKind::Number,
             default: FieldDefault::Number(LightSettings::DEFAULT.source_radius),
-            doc: "radius of an omni or spot light's source in metres, which makes its shadows soft; \
-                  0: a point",
+            doc: "radius of an omni or spot light's source in metres, which makes its shadows \
+                  soft; 0: a point",
         },
         ComponentField {
             name: "source_angle",

@@ -219,24 +219,25 @@ fn half(number: f64) -> u32 {
     }
 }
 
-/// Returns the three words of an entry.
-pub fn words(entry: [f64; 6]) -> [u32; 3] {
+/// Returns the three pairs of half floats of an entry.
+fn packed(entry: [f64; 6]) -> [u32; 3] {
     [0, 2, 4].map(|i| half(entry[i]) | half(entry[i + 1]) << 16)
 }
 
 /// Returns the source of the table.
 pub fn source() -> String {
-    let mut text = format!(
-        "//! The table of area lights, made by tests/golden/area_light_fit.rs and under the same\n\
-         //! license as the engine: 32 rows by roughness, 32 columns by the square root of 1 minus \
-         the\n//! cosine of the camera's direction. An entry is three words of two half floats: four \
-         numbers\n//! of a matrix, the light that a white mirror reflects, and the part of Schlick's \
-         term.\n\n/// The words of all entries.\n#[rustfmt::skip]\npub const AREA_LIGHT_TABLE: [u32; \
-         {}] = [\n",
-        SIDE * SIDE * 3
-    );
+    let count = SIDE * SIDE * 3;
+    let mut text = [
+        "//! The table of area lights, made by tests/golden/area_light_fit.rs and under the same",
+        "//! license as the engine: 32 rows by roughness, 32 columns by the square root of 1 minus",
+        "//! the cosine of the camera's direction. An entry is three pairs of half floats: four numbers",
+        "//! of a matrix, the light that a white mirror reflects, and the part of Schlick's term.",
+        "\n/// The pairs of all entries.\n#[rustfmt::skip]",
+    ]
+    .join("\n");
+    write!(text, "\npub const AREA_LIGHT_TABLE: [u32; {count}] = [\n").expect("text grows");
     for row in 0..SIDE {
-        let all: Vec<u32> = (0..SIDE).flat_map(|column| words(entry(row, column))).collect();
+        let all: Vec<u32> = (0..SIDE).flat_map(|column| packed(entry(row, column))).collect();
         for line in all.chunks(8) {
             text += "   ";
             line.iter().for_each(|word| write!(text, " 0x{word:08x},").expect("text grows"));

@@ -342,18 +342,18 @@ fn the_table_is_that_of_its_fit() {
         std::fs::write(path, area_light_fit::source()).expect("it can be written");
         return;
     }
-    let words: Vec<u32> = TABLE
+    let table: Vec<u32> = TABLE
         .split("0x")
         .skip(1)
         .map(|word| u32::from_str_radix(&word[..8], 16).expect("it is a hexadecimal number"))
         .collect();
     let side = area_light_fit::SIDE;
-    assert_eq!(words.len(), side * side * 3);
+    assert_eq!(table.len(), side * side * 3);
     let line = format!("const AREA_TABLE_SIDE: u32 = {side}u;");
     assert!(SHADER.contains(&line), "{line}");
     for (row, column) in [(0, 0), (3, 20), (12, 7), (20, 31), (31, 15)] {
         let entry = area_light_fit::entry(row, column);
-        let known = &words[(row * side + column) * 3..][..3];
+        let known = &table[(row * side + column) * 3..][..3];
         for (i, wanted) in entry.into_iter().enumerate() {
             let found = from_half(known[i / 2] >> (16 * (i % 2)) & 0xffff);
             let off = (found - wanted).abs();

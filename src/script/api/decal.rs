@@ -191,8 +191,8 @@ Application.release_world(world)"##,
             "lifetime",
             lifetime,
             &[DECAL_ARG],
-            "Returns the seconds of game time until it is no longer visible, and the seconds at the \
-             end in which it fades. nil: it stays; 0: it is over.",
+            "Returns the seconds of game time until it is no longer visible, and the seconds at \
+             the end in which it fades. nil: it stays; 0: it is over.",
         )
         .pure(),
         func(

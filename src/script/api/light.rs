@@ -166,8 +166,8 @@ Application.release_world(world)"#,
                 LIGHT_ARG,
                 ("angle", "radians, from 0 to a ninth of pi; 0.00925 is the real sun, 0 a point"),
             ],
-            "Sets the angle that the source of a directional light has in the sky, from one side to \
-             the other. The larger it is, the softer are its shadows, the more so far from the \
+            "Sets the angle that the source of a directional light has in the sky, from one side \
+             to the other. The larger it is, the softer are its shadows, the more so far from the \
              objects that cast them.",
         ),
         func(
@@ -181,8 +181,8 @@ Application.release_world(world)"#,
             "set_source_width",
             set_source_width,
             &[LIGHT_ARG, ("width", "from 0.01 to 100 metres")],
-            "Sets the width of a rectangle or disc. A larger light has the same intensity, and so is \
-             less bright itself.",
+            "Sets the width of a rectangle or disc. A larger light has the same intensity, and so \
+             is less bright itself.",
         ),
         func(
             "source_height",

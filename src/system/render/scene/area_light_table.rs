@@ -1,9 +1,9 @@
 //! The table of area lights, made by tests/golden/area_light_fit.rs and under the same
-//! license as the engine: 32 rows by roughness, 32 columns by the square root of 1 minus the
-//! cosine of the camera's direction. An entry is three words of two half floats: four numbers
+//! license as the engine: 32 rows by roughness, 32 columns by the square root of 1 minus
+//! the cosine of the camera's direction. An entry is three pairs of half floats: four numbers
 //! of a matrix, the light that a white mirror reflects, and the part of Schlick's term.
 
-/// The words of all entries.
+/// The pairs of all entries.
 #[rustfmt::skip]
 pub const AREA_LIGHT_TABLE: [u32; 3072] = [
     0x80003c00, 0x1c190000, 0x00003c00, 0x29d53bfc, 0x1c1689f9, 0x00003c00, 0x2dcf3bef, 0x1c108df3,

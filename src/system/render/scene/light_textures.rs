@@ -181,7 +181,7 @@ impl FrameSquares {
         let begin = *self.area_table.get_or_insert_with(|| {
             grid.resize(grid.len().next_multiple_of(ALIGNMENT), 0);
             let begin = grid.len() as u32;
-            grid.extend_from_slice(area_light_words());
+            grid.extend_from_slice(area_light_numbers());
             begin
         });
         (begin / ALIGNMENT as u32) << LAYER_BITS
@@ -218,9 +218,9 @@ impl FrameSquares {
 }
 
 /// Returns the table of area lights with a word for each number: not all adapters unpack halves.
-fn area_light_words() -> &'static [u32] {
-    static WORDS: OnceLock<Vec<u32>> = OnceLock::new();
-    WORDS.get_or_init(|| {
+fn area_light_numbers() -> &'static [u32] {
+    static NUMBERS: OnceLock<Vec<u32>> = OnceLock::new();
+    NUMBERS.get_or_init(|| {
         let pair = |word: &u32| [*word as u16, (word >> 16) as u16].map(from_half);
         AREA_LIGHT_TABLE.iter().flat_map(pair).map(f32::to_bits).collect()
     })

@@ -38,8 +38,8 @@ pub struct LightUniform {
     /// Index of its first shadow map in [`FrameLights::tiles`]; below 0: none.
     pub shadow: f32,
     pub direction: [f32; 3],
-    /// Cone attenuation: the square of (cosine * `cone_scale` + `cone_offset`). Of a rectangle or an
-    /// ellipse, the latter is the radius of its source, if its shadows are soft.
+    /// Cone attenuation: the square of (cosine * `cone_scale` + `cone_offset`). Of a rectangle or
+    /// an ellipse, the latter is the radius of its source, if its shadows are soft.
     pub cone_scale: f32,
     pub cone_offset: f32,
     /// Metres that a texel of its shadow map covers, for each metre of distance.
@@ -49,8 +49,9 @@ pub struct LightUniform {
     /// Bit set of its light layers; from bit 8 on, where the words of its texture begin
     /// ([`FrameSquares::add`]).
     pub layers: u32,
-    /// The first is the radius of its source, if its shadows are soft; the last is 0. Of a rectangle:
-    /// from its center to its right side, and half its height, which is below 0 for an ellipse.
+    /// The first is the radius of its source, if its shadows are soft; the last is 0. Of a
+    /// rectangle: from its center to its right side, and half its height, which is below 0 for an
+    /// ellipse.
     pub source: [f32; 4],
 }
 

@@ -20,7 +20,7 @@ fn only_frames_with_area_lights_have_their_table() {
         near: 0.1,
         far: 100.0,
     };
-    let words = |lights: &[LightFrame]| {
+    let grid_length = |lights: &[LightFrame]| {
         let (mut scene, mut chosen) = (SceneLights::default(), ViewLights::default());
         scene.set(lights);
         chosen.choose(1, &scene, &camera, &planes(&camera.projection));
@@ -40,7 +40,7 @@ fn only_frames_with_area_lights_have_their_table() {
         casts_shadows: false,
     };
     let [lamp, area] = [lamp, area].map(|kind| LightFrame { kind, ..LightFrame::DEFAULT });
-    assert!(words(&[lamp]) < 3456 + 2000);
-    assert!((6144 + 3456..6144 + 6000).contains(&words(&[area])));
-    assert!(words(&[area; 9]) < 6144 + 3456 + 9 * 600);
+    assert!(grid_length(&[lamp]) < 3456 + 2000);
+    assert!((6144 + 3456..6144 + 6000).contains(&grid_length(&[area])));
+    assert!(grid_length(&[area; 9]) < 6144 + 3456 + 9 * 600);
 }
