@@ -1,7 +1,7 @@
 //! The table of area lights, made by tests/golden/area_light_fit.rs and under the same
 //! license as the engine: 32 rows by roughness, 32 columns by the square root of 1 minus
-//! the cosine of the camera's direction. An entry is three pairs of half floats: four numbers
-//! of a matrix, the light that a white mirror reflects, and the part of Schlick's term.
+//! the cosine of the camera's direction. An entry is three pairs of half floats: four
+//! numbers of a matrix, the light of a white mirror, and the part of Schlick's term.
 
 /// The pairs of all entries.
 #[rustfmt::skip]
