@@ -158,7 +158,7 @@ Application.release_world(world)"##,
             "Returns the angles in radians from which it fades, and at which it is no longer \
              visible.",
         )
-        .returns(&["begin in radians", "end in radians"])
+        .returns(&["begin in radians", "finish in radians"])
         .pure(),
         func(
             "set_angle_fade",
@@ -177,7 +177,7 @@ Application.release_world(world)"##,
             "Returns the distances in metres from which it fades, and at which it is no longer \
              visible; 0: it is visible at any distance.",
         )
-        .returns(&["begin in metres", "end in metres"])
+        .returns(&["begin in metres", "finish in metres"])
         .pure(),
         func(
             "set_distance_fade",
@@ -196,7 +196,7 @@ Application.release_world(world)"##,
             "Returns the seconds of game time until it is no longer visible, and the seconds at \
              the end in which it fades. nil: it stays; 0: it is over.",
         )
-        .returns(&["seconds that are left", "seconds of the fade"])
+        .returns(&["time left in seconds", "fade in seconds"])
         .pure(),
         func(
             "set_lifetime",
