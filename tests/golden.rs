@@ -2,6 +2,8 @@
 //! adapter and compared with reviewed images in tests/golden. `ENGINE_GOLDEN_UPDATE=1` writes new
 //! images.
 
+mod area_light_fit;
+mod area_lights;
 mod atlases;
 mod debug_views;
 mod decals;
@@ -27,6 +29,7 @@ mod screen_space;
 mod skeletons;
 mod skins;
 mod sky;
+mod soft_shadows;
 mod surface_functions;
 mod texture_changes;
 mod texture_files;

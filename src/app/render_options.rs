@@ -1,6 +1,6 @@
 //! Options of the renderer, by the game's settings and its window.
 
-use engine_render::{self as render, Antialiasing, EffectLevel, RenderQuality};
+use engine_render::{self as render, Antialiasing, EffectLevel, RenderQuality, ShadowFilter};
 use engine_resource::settings::Settings;
 use engine_window::Vsync;
 
@@ -103,6 +103,7 @@ impl LevelLimits {
             shadow_tiles_per_frame: wanted.shadow_tiles_per_frame.min(self.shadow_tiles_per_frame),
             shadow_distance: wanted.shadow_distance * part,
             cascades: wanted.cascades.min(self.cascades),
+            shadow_filter: ShadowFilter::Pcf,
             sky_texels: wanted.sky_texels.min(self.sky_texels),
             sky_steps: wanted.sky_steps.min(self.sky_steps),
             fog_columns: wanted.fog_columns.min(self.fog_columns),
@@ -126,6 +127,10 @@ fn wanted_quality(settings: &Settings) -> RenderQuality {
             "fxaa" => Antialiasing::Fxaa,
             "smaa" => Antialiasing::Smaa,
             _ => Antialiasing::None,
+        },
+        shadow_filter: match settings.text("render.shadow_filter") {
+            "pcf" => ShadowFilter::Pcf,
+            _ => ShadowFilter::Pcss,
         },
         sky_texels: settings.number("render.sky_texels") as u32,
         sky_steps: settings.number("render.sky_steps") as u32,
@@ -189,6 +194,9 @@ mod tests {
         );
         assert_eq!((full.shadow_distance, low.shadow_distance), (100.0, 25.0));
         assert_eq!(full, RenderQuality::DEFAULT);
+        let filters = [low, medium, full, ultra].map(|quality| quality.shadow_filter);
+        let (hard, soft) = (ShadowFilter::Pcf, ShadowFilter::Pcss);
+        assert_eq!(filters, [hard, hard, soft, soft]);
         let note = reduction_note(&settings);
         assert!(note.contains("shadows end 25 m from the camera instead of 100 m"), "{note}");
     }

@@ -8,6 +8,7 @@ use engine_frame_packet::texture::TextureSlot;
 use engine_textures::TextureNumber;
 use engine_world::decal::DecalId;
 use engine_world::render_scenes::WorldRenderScene;
+use engine_world::unit::UnitId;
 
 impl Worlds {
     /// Sends the decals to the scenes in which decals were added, removed, changed or moved.
@@ -46,6 +47,25 @@ impl Worlds {
         scenes.for_each(|scene| scene.decals_changed = false);
     }
 
+    /// Returns the names of a unit's decals, each with the time from which its lifetime counts.
+    pub(super) fn decal_begins(&self, unit: UnitId) -> Vec<(String, Option<f64>)> {
+        let parts = &self.units.of(unit).resource.template.decals;
+        let begin = |id: &DecalId| self.scenes.decals.slots.get(id.0).and_then(|it| it.begin);
+        let begins = self.scenes.decals.of_unit(unit.row()).iter().map(begin);
+        parts.iter().map(|part| part.name.clone()).zip(begins).collect()
+    }
+
+    /// Sets the times from which the lifetimes of a unit's decals count, by their names.
+    pub(super) fn set_decal_begins(&mut self, unit: UnitId, begins: &[(String, Option<f64>)]) {
+        let resource = self.units.of(unit).resource.clone();
+        let all = self.scenes.decals.of_unit(unit.row()).to_vec();
+        for (part, id) in resource.template.decals.iter().zip(all) {
+            if let Some((_, begin)) = begins.iter().find(|(name, _)| *name == part.name) {
+                self.scenes.decals.change(id).begin = *begin;
+            }
+        }
+    }
+
     /// Returns a decal for the renderer; `None`: it is off, or has ended.
     fn decal_frame(
         &mut self,
@@ -59,7 +79,7 @@ impl Worlds {
         let (settings, node) = (decal.settings, usize::from(decal.node));
         let lifetime = f64::from(settings.lifetime[0]);
         let is_over = lifetime > 0.0 && begin + lifetime <= seconds;
-        if !settings.enabled || is_over {
+        if !settings.enabled || decal.hidden != 0 || is_over {
             return None;
         }
         let [color, normal, roughness, emissive] =
@@ -110,7 +130,19 @@ mod tests {
         let frame = sent(&mut engine);
         assert!(frame.decals_changed && frame.decals.is_empty());
         engine.worlds.scenes.decals.change(decal).settings.enabled = true;
+        for hidden in [true, false] {
+            engine.worlds.scenes.hide(unit.row(), None, 1, hidden);
+            engine.worlds.scenes.hide(unit.row(), Some(3), 2, true);
+            let frame = sent(&mut engine);
+            assert!(frame.decals_changed && frame.decals.is_empty() == hidden);
+        }
         engine.worlds.scenes.decals.change(decal).settings.lifetime = [2.0, 1.0];
         assert_eq!(sent(&mut engine).decals[0].life, Some([1.0, 2.0]));
+        // A hot reload does not begin a lifetime again.
+        engine.worlds.scenes.decals.change(decal).begin = Some(-5.0);
+        engine.respawn_unit(unit, &resource).expect("there is room");
+        let respawned = engine.worlds.scenes.decals.of_unit(unit.row())[0];
+        let begin = engine.worlds.scenes.decals.slots.get(respawned.0).map(|it| it.begin);
+        assert!(respawned != decal && begin == Some(Some(-5.0)));
     }
 }

@@ -29,6 +29,7 @@ impl Engine {
         unit: UnitId,
         resource: &Arc<UnitResource>,
     ) -> Result<(), Error> {
+        let begins = self.worlds.decal_begins(unit);
         self.end_components(unit, LOCATION);
         let old = self.worlds.units.of(unit).resource.clone();
         replace_nodes(&mut self.worlds.units, unit, resource)?;
@@ -45,6 +46,7 @@ impl Engine {
         }
         let world = self.worlds.units.of(unit).world;
         let spawned = self.spawn_components(world, unit, resource);
+        self.worlds.set_decal_begins(unit, &begins);
         self.worlds.assign_new_scene_textures(&mut self.assets);
         spawned
     }

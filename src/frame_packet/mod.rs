@@ -14,6 +14,7 @@ pub mod deformation;
 pub mod fog_volume;
 pub mod gui;
 mod joint_bounds;
+mod light;
 pub mod material;
 pub mod mesh;
 pub mod outline;

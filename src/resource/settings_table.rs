@@ -421,6 +421,15 @@ const ENGINE: &[Setting] = &[
     )
     .live(),
     setting(
+        "render.shadow_filter",
+        SettingType::Choice(&["pcf", "pcss"]),
+        "\"pcss\"",
+        "How shadows of lights with a size are softened. `pcss`: their edges become wider with the \
+         distance from the objects that cast them. `pcf`: all edges are as narrow as those of \
+         lights without a size. With `low` and `medium` quality, it is `pcf`.",
+    )
+    .live(),
+    setting(
         "render.sky_texels",
         SettingType::Number(64.0, 1024.0),
         "256",

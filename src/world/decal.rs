@@ -184,6 +184,8 @@ pub struct DecalInstance {
     pub settings: DecalSettings,
     /// Seconds of game time from which its lifetime counts; `None` until it was sent once.
     pub begin: Option<f64>,
+    /// Bits of the reasons why its unit is hidden.
+    pub hidden: u8,
 }
 
 /// All decals of all units.
@@ -220,7 +222,7 @@ impl Decals {
         }
         for part in parts {
             let (node, settings) = (part.node, part.settings);
-            let decal = DecalInstance { unit: row, node, settings, begin: None };
+            let decal = DecalInstance { unit: row, node, settings, begin: None, hidden: 0 };
             let handle = self.slots.add(decal).expect("there is room, it was looked at");
             self.of.entry(row).or_default().push(DecalId(handle));
         }
@@ -265,6 +267,17 @@ impl Decals {
         let decal = self.slots.get_mut(id.0).expect("the handle was checked where it came in");
         self.changed.push(decal.unit);
         decal
+    }
+
+    /// Sets or clears a reason why the decals of a unit are hidden.
+    pub fn hide(&mut self, row: u32, reason: u8, hidden: bool) {
+        for id in self.of.get(&row).into_iter().flatten() {
+            let decal = self.slots.get_mut(id.0).expect("decals end with their unit");
+            let bits = if hidden { decal.hidden | reason } else { decal.hidden & !reason };
+            if std::mem::replace(&mut decal.hidden, bits) != bits {
+                self.changed.push(row);
+            }
+        }
     }
 
     /// Records that units moved.

@@ -133,7 +133,12 @@ pub static DECAL: Component = Component {
     spawn,
     end,
     moved: Some(|scenes, rows| scenes.decals.note_moved(rows)),
-    hide: None,
+    hide: Some(|scenes, row, group, reason, hidden| {
+        // Decals are in no visibility group.
+        if group.is_none() {
+            scenes.decals.hide(row, reason, hidden);
+        }
+    }),
     state: None,
     inspect: Some((InspectSection::Rendering3d, inspect)),
     reload: None,

@@ -3,12 +3,14 @@
 //! src/engine/render_scene.rs.
 
 use super::unit::UnitId;
+use engine_foundation::deterministic_math::tan_f64;
 use engine_foundation::error;
 use engine_foundation::{Error, Handle, HandleKind, Mat4, Slots, Vec3};
 use engine_frame_packet::scene;
 use engine_frame_packet::texture::TextureSlot;
 use engine_textures::TextureNumber;
 use std::collections::BTreeMap;
+use std::f32::consts::PI;
 
 /// Maximum number of lights of all units together.
 pub const LIGHTS_MAX: usize = 1 << 16;
@@ -18,6 +20,13 @@ const FAINT: f32 = 1.0 / 256.0;
 pub const BRIGHTNESS_MAX: f32 = 1e9;
 /// Maximum shadow bias.
 pub const SHADOW_BIAS_MAX: f32 = 100.0;
+/// Maximum radius of the source of an omni or spot light, in metres.
+pub const SOURCE_RADIUS_MAX: f32 = scene::SOURCE_SIZE_MAX;
+/// Smallest and largest width and height of a rectangle or disc, in metres.
+pub const SOURCE_SIDE_MIN: f32 = scene::AREA_SIDE_MIN;
+pub const SOURCE_SIDE_MAX: f32 = scene::AREA_SIDE_MAX;
+/// Maximum angle that the source of a directional light has in the sky, in radians: 20 degrees.
+pub const SOURCE_ANGLE_MAX: f32 = PI / 9.0;
 /// Maximum range in metres of a light without an explicit range.
 const RANGE_MAX: f32 = 500.0;
 
@@ -31,12 +40,21 @@ pub enum LightType {
     Omni,
     Spot,
     Directional,
+    Rectangle,
+    /// An ellipse.
+    Disc,
 }
 
 impl LightType {
     /// Names in unit files and scripts.
-    pub const NAMES: [&str; 3] = ["omni", "spot", "directional"];
-    const ALL: [LightType; 3] = [LightType::Omni, LightType::Spot, LightType::Directional];
+    pub const NAMES: [&str; 5] = ["omni", "spot", "directional", "rectangle", "disc"];
+    const ALL: [LightType; 5] = [
+        LightType::Omni,
+        LightType::Spot,
+        LightType::Directional,
+        LightType::Rectangle,
+        LightType::Disc,
+    ];
 
     /// Returns the type with a name.
     pub fn of(word: &str) -> Option<LightType> {
@@ -65,6 +83,13 @@ pub struct LightSettings {
     pub casts_shadows: bool,
     /// Distance by which shadows are offset from their casters; 1 is usual.
     pub shadow_bias: f32,
+    /// Radius of the source of an omni or spot light in metres, for soft shadows; 0: a point.
+    pub source_radius: f32,
+    /// Angle from one side of the source of a directional light to the other, in radians.
+    pub source_angle: f32,
+    /// Width and height of a rectangle or disc, in metres.
+    pub source_width: f32,
+    pub source_height: f32,
     /// Bit set of its light layers: it lights meshes that share one.
     pub layers: u8,
     /// The texture through which it shines.
@@ -83,6 +108,10 @@ impl LightSettings {
         spot_end: 0.7,
         casts_shadows: false,
         shadow_bias: 1.0,
+        source_radius: 0.0,
+        source_angle: 0.0,
+        source_width: 1.0,
+        source_height: 1.0,
         layers: scene::LIGHT_LAYERS_ALL,
         texture: None,
         enabled: true,
@@ -113,12 +142,29 @@ impl LightSettings {
                 outer: self.spot_end,
                 casts_shadows,
             },
+            LightType::Rectangle | LightType::Disc => scene::LightKind::Area {
+                position,
+                direction,
+                right: pose.x_axis.truncate().normalize_or(Vec3::X) * (0.5 * self.source_width),
+                half_height: 0.5 * self.source_height,
+                is_ellipse: self.kind == LightType::Disc,
+                range,
+                casts_shadows,
+            },
+        };
+        let source_size = match self.kind {
+            LightType::Directional => tan_f64(f64::from(0.5 * self.source_angle)) as f32,
+            LightType::Omni | LightType::Spot => self.source_radius,
+            // Shadows are those of a disc with its area.
+            LightType::Rectangle => (self.source_width * self.source_height / PI).sqrt(),
+            LightType::Disc => 0.5 * (self.source_width * self.source_height).sqrt(),
         };
         let color = self.color.map(|part| (part * self.intensity).min(BRIGHTNESS_MAX));
         scene::LightFrame {
             kind,
             color,
             shadow_bias: self.shadow_bias,
+            source_size,
             layers: self.layers,
             texture: texture.map(|slot| scene::LightTexture {
                 slot,
@@ -267,6 +313,22 @@ mod tests {
         let direction = Vec3::Y;
         let kind = scene::LightKind::Sun { direction, casts_shadows: false };
         assert_eq!(sun.to_frame(&pose, None).kind, kind);
+        let wide = LightSettings { source_angle: 0.2, source_radius: 0.5, ..sun };
+        assert!((wide.to_frame(&pose, None).source_size - 0.100_334_67).abs() < 1e-6);
+        let lamp = LightSettings { kind: LightType::Spot, ..wide };
+        assert_eq!(lamp.to_frame(&pose, None).source_size, 0.5);
+        let panel = LightSettings { source_width: 4.0, source_height: PI, ..lamp };
+        let panel = LightSettings { kind: LightType::Rectangle, ..panel }.to_frame(&pose, None);
+        let kind = scene::LightKind::Area {
+            position: Vec3::X,
+            direction,
+            right: Vec3::X * 2.0,
+            half_height: 0.5 * PI,
+            is_ellipse: false,
+            range: 16.0,
+            casts_shadows: false,
+        };
+        assert_eq!((panel.kind, panel.source_size), (kind, 2.0));
         assert_eq!(LightType::of("spot").map(LightType::name), Some("spot"));
         assert_eq!(LightType::of("sun"), None);
     }

@@ -5,7 +5,10 @@ use super::WorldId;
 use super::component::{ComponentField, FieldDefault, FieldKind};
 use super::component_fields::{ComponentFields, LIGHT_LAYERS, light_layers, number, text};
 use super::component_table::{Component, ComponentHost, ComponentView, InspectSection};
-use super::light::{BRIGHTNESS_MAX, LightComponent, LightSettings, LightType, SHADOW_BIAS_MAX};
+use super::light::{
+    BRIGHTNESS_MAX, LightComponent, LightSettings, LightType, SHADOW_BIAS_MAX, SOURCE_ANGLE_MAX,
+    SOURCE_RADIUS_MAX, SOURCE_SIDE_MAX, SOURCE_SIDE_MIN,
+};
 use super::render_scenes::{RenderScenes, existing_scene};
 use super::unit::UnitId;
 use super::unit_resource::ComponentSource;
@@ -79,6 +82,32 @@ pub static LIGHT: Component = Component {
             default: FieldDefault::Number(LightSettings::DEFAULT.shadow_bias),
             doc: "depth bias of its shadows, which separates them from what casts them ({default})",
         },
+        ComponentField {
+            name: "source_radius",
+            kind: FieldKind::Number,
+            default: FieldDefault::Number(LightSettings::DEFAULT.source_radius),
+            doc: "radius of an omni or spot light's source in metres, which makes its shadows \
+                  soft; 0: a point",
+        },
+        ComponentField {
+            name: "source_angle",
+            kind: FieldKind::Number,
+            default: FieldDefault::Number(LightSettings::DEFAULT.source_angle),
+            doc: "angle that a directional light's source has in the sky, in degrees, which makes \
+                  its shadows soft: 0.53 for the real sun; 0: a point",
+        },
+        ComponentField {
+            name: "source_width",
+            kind: FieldKind::Number,
+            default: FieldDefault::Number(LightSettings::DEFAULT.source_width),
+            doc: "width of a rectangle or disc, along the x axis, in metres ({default})",
+        },
+        ComponentField {
+            name: "source_height",
+            kind: FieldKind::Number,
+            default: FieldDefault::Number(LightSettings::DEFAULT.source_height),
+            doc: "height of a rectangle or disc, along the z axis, in metres ({default})",
+        },
         LIGHT_LAYERS,
         ComponentField {
             name: "texture",
@@ -124,6 +153,29 @@ pub fn check_light(settings: &LightSettings) -> Result<(), Error> {
             settings.shadow_bias
         ));
     }
+    if !(0.0..=SOURCE_RADIUS_MAX).contains(&settings.source_radius) {
+        return Err(error!(
+            "'source_radius' must be from 0 to {SOURCE_RADIUS_MAX} metres (SOURCE_RADIUS_MAX), got \
+             {}",
+            settings.source_radius
+        ));
+    }
+    if !(0.0..=SOURCE_ANGLE_MAX * 1.0001).contains(&settings.source_angle) {
+        return Err(error!(
+            "'source_angle' must be from 0 to 20 degrees (SOURCE_ANGLE_MAX), got {} degrees",
+            settings.source_angle.to_degrees()
+        ));
+    }
+    for (name, side) in
+        [("source_width", settings.source_width), ("source_height", settings.source_height)]
+    {
+        if !(SOURCE_SIDE_MIN..=SOURCE_SIDE_MAX).contains(&side) {
+            return Err(error!(
+                "'{name}' must be from {SOURCE_SIDE_MIN} to {SOURCE_SIDE_MAX} metres \
+                 (SOURCE_SIDE_MIN, SOURCE_SIDE_MAX), got {side}"
+            ));
+        }
+    }
     if settings.kind == LightType::Spot
         && !(settings.spot_end > 0.0
             && settings.spot_end <= std::f32::consts::FRAC_PI_2 + 1e-4
@@ -137,13 +189,15 @@ pub fn check_light(settings: &LightSettings) -> Result<(), Error> {
     check_texture(settings.kind, settings.texture.is_some())
 }
 
-/// Refuses a texture of a directional light, which would have no effect.
+/// Refuses a texture of a light of another type than omni and spot, which would have no effect.
 pub fn check_texture(kind: LightType, has_texture: bool) -> Result<(), Error> {
-    match kind == LightType::Directional && has_texture {
-        true => {
-            Err(error!("a directional light has no texture: only omni and spot lights have one"))
-        }
-        false => Ok(()),
+    match kind {
+        LightType::Omni | LightType::Spot => Ok(()),
+        _ if !has_texture => Ok(()),
+        _ => Err(error!(
+            "a {} light has no texture: only omni and spot lights have one",
+            kind.name()
+        )),
     }
 }
 
@@ -179,6 +233,10 @@ fn read(part: &ComponentSource, node: u16, builder: &mut TemplateBuilder) -> Res
         spot_end: degrees("spot_angle_end").unwrap_or(usual.spot_end),
         casts_shadows: fields.boolean("casts_shadows"),
         shadow_bias: fields.number("shadow_depth_bias"),
+        source_radius: fields.number("source_radius"),
+        source_angle: fields.number("source_angle").to_radians(),
+        source_width: fields.number("source_width"),
+        source_height: fields.number("source_height"),
         layers: light_layers(fields)?,
         texture: None,
         enabled: fields.boolean("enabled"),

@@ -1,17 +1,18 @@
 //! Golden pictures and measured pixels of decals.
 
-use super::forward::{SceneBuilder, sun, view};
+use super::forward::{SceneBuilder, look_camera, sun, view};
 use super::meshes::{CUBE, PLANE, SPHERE};
 use super::screen_space::{largest_difference, picture, renderer_with, views_only};
 use super::{HEIGHT, QUALITY, WIDTH, compare, draw};
-use engine::foundation::{Mat4, Quat, Vec3};
+use engine::foundation::random::Random;
+use engine::foundation::{Mat4, Quat, Vec3, projections};
 use engine::frame_packet::decal::{DecalFrame, DecalTextures};
 use engine::frame_packet::mesh::{SurfaceAlphaMode, SurfaceFrame};
 use engine::frame_packet::scene::{DrawChange, DrawTransform};
 use engine::frame_packet::texture::{
     SamplerSettings, TexelFormat, TextureChange, TextureSlot, TextureTexels, WrapMode,
 };
-use engine::frame_packet::{FramePacket, ViewTarget};
+use engine::frame_packet::{FramePacket, View, ViewTarget};
 use engine::system::render::{RenderQuality, RenderedImage};
 use std::f32::consts::{FRAC_1_SQRT_2, FRAC_PI_2, FRAC_PI_3, FRAC_PI_4, TAU};
 
@@ -224,6 +225,67 @@ fn opacity_order_and_fades_blend_linear_light() {
     let pose = DrawTransform::of(&(slanted * Mat4::from_scale(Vec3::splat(2.0))));
     let part = (0.5 - 0.258_819) / (f64::from(FRAC_1_SQRT_2) - 0.258_819);
     assert_middle(vec![DecalFrame { pose, angle_fade, ..gray(0.6) }], 0.2 + 0.4 * part);
+}
+
+/// A decal on a wall: its middle, half of its side, and its light.
+type Patch = (Vec3, f32, f32);
+
+/// Returns the light of the wall at a point, and `None` within a margin of an edge of a decal.
+fn patch_light(patches: &[Patch], point: Vec3, margin: f32) -> Option<f64> {
+    let off = |(at, half, _): &Patch| (point - *at).abs().truncate().max_element() - half;
+    if patches.iter().any(|patch| off(patch).abs() < margin) {
+        return None;
+    }
+    let top = patches.iter().rev().find(|patch| off(patch) < 0.0);
+    Some(top.map_or(0.2, |(.., light)| f64::from(*light)))
+}
+
+#[test]
+fn decals_of_two_cameras_equal_a_search_of_all() {
+    let mut random = Random::seed(9);
+    let mut number = |least: f32, most: f32| least + (most - least) * random.next_f64() as f32;
+    let patches: Vec<Patch> = (0..60)
+        .map(|_| (Vec3::new(number(-3.0, 3.0), number(-2.0, 2.5), 0.0), number(0.1, 0.5)))
+        .map(|(at, half)| (at, half, 0.3 + at.x.abs() * 0.1))
+        .collect();
+    let decal = |(order, (at, half, light)): (usize, &Patch)| DecalFrame {
+        color: [*light; 3],
+        order: order as i32,
+        ..downwards(*at, Vec3::splat(*half))
+    };
+    let whole = view(Vec3::new(0.0, -0.1, 5.0), Vec3::ZERO);
+    let aspect = 160.0 / 180.0;
+    let camera = look_camera(Vec3::new(0.0, -3.0, 4.0), Vec3::ZERO, aspect);
+    let left = View { rectangle: [0.0, 0.0, 0.5, 1.0], camera, ..whole.clone() };
+    let mut camera = look_camera(Vec3::new(0.0, -0.1, 5.0), Vec3::ZERO, aspect);
+    camera.projection = projections::orthographic(-2.0, 2.0, -2.25, 2.25, 0.1, 50.0);
+    camera.far = 50.0;
+    let rectangle = [0.5, 0.0, 0.5, 1.0];
+    let right = View { rectangle, camera, clear: None, ..whole };
+    let views = vec![left, right];
+    // Scaled pictures are blurred.
+    for (scale, margin) in [(1.0, 0.06), (0.5, 0.18)] {
+        let quality = RenderQuality { scale, samples: 1, ..QUALITY };
+        let mut packet = wall(patches.iter().enumerate().map(decal).collect(), |_| {});
+        packet.views.clone_from(&views);
+        let Some(image) = picture(packet, quality) else { return };
+        let mut compared = [0, 0];
+        for (x, y) in (0..36 * 32).map(|i| (i % 32 * 10 + 5, i / 32 * 5 + 2)) {
+            let which = usize::from(x >= 160);
+            let camera = &views[which].camera;
+            let back = (camera.projection * camera.view).inverse();
+            let flat = ((x % 160) as f32 + 0.5) / 80.0 - 1.0;
+            let upright = 1.0 - (y as f32 + 0.5) / 90.0;
+            let [near, far] =
+                [0.0, 1.0].map(|depth| back.project_point3(Vec3::new(flat, upright, depth)));
+            let point = near - (far - near) * (near.z / (far.z - near.z));
+            let Some(light) = patch_light(&patches, point, margin) else { continue };
+            let found = image.rgba[((y * image.width + x) * 4) as usize];
+            assert!(found.abs_diff(byte(light)) <= 2, "{scale} {x}, {y}: {found} for {light}");
+            compared[which] += 1;
+        }
+        assert!(compared.iter().all(|count| *count > 40), "{compared:?}");
+    }
 }
 
 #[test]

@@ -83,7 +83,7 @@ fn ground_at(view: &View, (x, y): (u32, u32)) -> (Vec3, Vec3) {
 /// Returns the light of one lamp that the ground reflects, by the formulas of docs/renderer.md.
 fn reflected(light: &LightFrame, point: Vec3, back: Vec3) -> Vec3 {
     let (position, range, cone) = match light.kind {
-        LightKind::Sun { .. } => return Vec3::ZERO,
+        LightKind::Sun { .. } | LightKind::Area { .. } => return Vec3::ZERO,
         LightKind::Omni { position, range, .. } => (position, range, 1.0),
         LightKind::Spot { position, direction, range, inner, outer, .. } => {
             let facing = (point - position).normalize().dot(direction);

@@ -109,6 +109,43 @@ fn outlines_have_their_width_and_color() {
     }
 }
 
+/// Returns a tall black box and a small one in front of its left side, on black.
+fn two_boxes(tall: OutlineStyle, small: OutlineStyle) -> FramePacket {
+    let mut builder = SceneBuilder::new();
+    builder.sky(super::local_lights::DARK);
+    let black = builder.surface(SurfaceFrame {
+        base_color: [0.0, 0.0, 0.0, 1.0],
+        unlit: true,
+        ..SurfaceFrame::DEFAULT
+    });
+    builder.add_at(CUBE, black, Vec3::new(1.0, 1.0, 0.0), Vec3::new(1.0, 1.0, 1.5));
+    builder.add_at(CUBE, black, Vec3::new(-0.22, 1.0, 0.0), Vec3::new(0.1, 1.0, 0.1));
+    let mut packet = builder.build(vec![view(Vec3::new(0.0, -10.0, 0.0), Vec3::ZERO)]);
+    outline(&mut packet, 0, tall);
+    outline(&mut packet, 1, small);
+    packet
+}
+
+#[test]
+fn a_wide_outline_reaches_past_a_narrow_one() {
+    let tall = OutlineStyle { color: [0, 0, 255, 255], width: 16.0, through: false };
+    let small = OutlineStyle { color: [255, 0, 0, 255], width: 2.0, through: false };
+    let Some(image) = picture(two_boxes(tall, small), QUALITY) else { return };
+    let count =
+        |channel: usize, y: u32| (0..WIDTH).filter(|x| pixel(&image, *x, y)[channel] > 200).count();
+    // Far from the small box, the wide outline is at both sides of the tall one.
+    let free = count(2, HEIGHT / 2 - 20);
+    assert!(free.abs_diff(32) <= 3, "{free}");
+    // Beside the small box, it is only hidden by the box itself.
+    let hidden = (0..WIDTH)
+        .filter(|x| pixel(&image, *x, HEIGHT / 2 - 20)[2] > 200)
+        .filter(|x| pixel(&image, *x, HEIGHT / 2)[2] <= 200)
+        .count();
+    assert!((3..12).contains(&hidden), "{hidden} pixels are hidden");
+    // Where both reach a pixel, that which reaches further shows.
+    assert!(count(0, HEIGHT / 2) <= 4, "{}", count(0, HEIGHT / 2));
+}
+
 #[test]
 fn outlines_are_not_scaled_graded_or_shifted_by_other_effects() {
     let style = OutlineStyle { color: [255, 0, 0, 255], width: 6.0, through: false };

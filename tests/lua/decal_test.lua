@@ -99,6 +99,47 @@ describe("a decal", function()
       error_of(Decal.set_texture, decal, "colour", nil))
   end)
 
+  it("returns its textures, fades and lifetime", function()
+    for _, channel in ipairs { "color", "normal", "roughness", "emissive" } do
+      assert.is_nil(Decal.texture(decal, channel))
+      Decal.set_texture(decal, channel, "pictures/noise")
+      assert.equals("pictures/noise", Decal.texture(decal, channel))
+    end
+    assert.matches("argument #2 'channel' must be", error_of(Decal.texture, decal, "colour"))
+    assert.equals(1, Decal.normal_strength(decal))
+    Decal.set_normal_strength(decal, 2.5)
+    assert.equals(2.5, Decal.normal_strength(decal))
+    assert.matches("argument #2 'strength': 'normal_strength' must be from 0 to 16, got 17",
+      error_of(Decal.set_normal_strength, decal, 17))
+    assert.matches("argument #1 'decal'", error_of(Decal.normal_strength, 3))
+    Decal.set_angle_fade(decal, 0.5, 1.25)
+    assert.same({ 0.5, 1.25 }, { Decal.angle_fade(decal) })
+    Decal.set_distance_fade(decal, 20, 30)
+    assert.same({ 20, 30 }, { Decal.distance_fade(decal) })
+    assert.same({ nil, 1 }, { Decal.lifetime(decal) })
+    Decal.set_lifetime(decal, 10, 2.5)
+    test.frames(3)
+    local seconds, fade = Decal.lifetime(decal)
+    assert.is_true(seconds < 10 and seconds > 9)
+    assert.equals(2.5, fade)
+    Decal.set_lifetime(decal, 0.01)
+    test.frames(3)
+    assert.equals(0, (Decal.lifetime(decal)))
+    Decal.set_lifetime(decal, 0)
+    assert.matches("argument #1 'decal'", error_of(Decal.texture, 3, "color"))
+    for _, name in ipairs { "angle_fade", "distance_fade", "lifetime" } do
+      assert.matches("argument #1 'decal'", error_of(Decal[name], 3))
+    end
+  end)
+
+  it("is hidden with its unit", function()
+    Unit.set_unit_visibility(unit, false)
+    test.frames(1)
+    Unit.set_unit_visibility(unit, true)
+    test.frames(1)
+    assert.is_true(Decal.enabled(decal))
+  end)
+
   it("has an order and light layers", function()
     assert.equals(0, Decal.order(decal))
     Decal.set_order(decal, -7)
@@ -122,13 +163,20 @@ describe("a decal", function()
     Decal.set_lifetime(decal, 10)
     Decal.set_lifetime(decal, 10, 2.5)
     Decal.set_lifetime(decal, 0)
-    assert.matches("the angles of its fade must rise",
+    assert.matches("argument #3 'finish': the angles of its fade must rise",
       error_of(Decal.set_angle_fade, decal, 1, 0.5))
-    assert.matches("the angles of its fade must rise", error_of(Decal.set_angle_fade, decal, 0, 60))
-    assert.matches("the distances of its fade must rise",
+    assert.matches("argument #3 'finish': the angles of its fade must rise",
+      error_of(Decal.set_angle_fade, decal, 0, 60))
+    assert.matches("argument #2 'begin': the angles of its fade must rise",
+      error_of(Decal.set_angle_fade, decal, -1, 1))
+    assert.matches("argument #3 'finish': the distances of its fade must rise",
       error_of(Decal.set_distance_fade, decal, 30, 20))
-    assert.matches("'lifetime' must be from 0 to", error_of(Decal.set_lifetime, decal, -1))
-    assert.matches("'fade_time' must be from 0 to", error_of(Decal.set_lifetime, decal, 1, -1))
+    assert.matches("argument #2 'begin': the distances of its fade must rise",
+      error_of(Decal.set_distance_fade, decal, -1, 20))
+    assert.matches("argument #2 'seconds': 'lifetime' must be from 0 to",
+      error_of(Decal.set_lifetime, decal, -1))
+    assert.matches("argument #3 'fade': 'fade_time' must be from 0 to",
+      error_of(Decal.set_lifetime, decal, 1, -1))
   end)
 
   it("can be switched off", function()

@@ -79,6 +79,59 @@ describe("a light", function()
       error_of(Light.set_shadow_depth_bias, light, -1))
   end)
 
+  it("has a source with a size", function()
+    assert.equals(0, Light.source_radius(light))
+    assert.equals(0, Light.source_angle(light))
+    Light.set_source_radius(light, 0.25)
+    Light.set_source_angle(light, math.rad(2))
+    assert.equals(0.25, Light.source_radius(light))
+    assert.near(math.rad(2), Light.source_angle(light), 1e-6)
+    Light.set_source_angle(light, math.rad(20))
+    assert.near(math.rad(20), Light.source_angle(light), 1e-6)
+    assert.equals("Light.set_source_radius: argument #2 'radius' must be from 0 to 10, got 10.5",
+      error_of(Light.set_source_radius, light, 10.5))
+    assert.equals("Light.set_source_radius: argument #2 'radius' must be from 0 to 10, got -1",
+      error_of(Light.set_source_radius, light, -1))
+    assert.matches("argument #2 'angle' must be from 0 to 0.34906587 radians (20 degrees), got 20",
+      error_of(Light.set_source_angle, light, 20), 1, true)
+    for _, wrong in ipairs { 0 / 0, 1 / 0, -1 / 0 } do
+      assert.matches("must be a finite number", error_of(Light.set_source_radius, light, wrong))
+      assert.matches("must be a finite number", error_of(Light.set_source_angle, light, wrong))
+    end
+    assert.matches("argument #1 'light'", error_of(Light.source_radius, 3))
+    assert.matches("argument #1 'light'", error_of(Light.source_angle, 3))
+    Light.set_source_radius(light, 0)
+    Light.set_source_angle(light, 0)
+  end)
+
+  it("is a rectangle or a disc", function()
+    assert.equals(1, Light.source_width(light))
+    assert.equals(1, Light.source_height(light))
+    for _, kind in ipairs { "rectangle", "disc" } do
+      Light.set_type(light, kind)
+      assert.equals(kind, Light.type(light))
+      Light.set_casts_shadows(light, true)
+      Light.set_source_width(light, 2.5)
+      Light.set_source_height(light, 0.01)
+      assert.equals(2.5, Light.source_width(light))
+      assert.near(0.01, Light.source_height(light), 1e-6)
+      test.frames(1)
+      assert.matches("argument #2 'name': a " .. kind .. " light has no texture",
+        error_of(Light.set_texture, light, "pictures/noise"))
+    end
+    assert.equals("Light.set_source_width: argument #2 'width' must be from 0.01 to 100, got 0",
+      error_of(Light.set_source_width, light, 0))
+    assert.equals("Light.set_source_height: argument #2 'height' must be from 0.01 to 100, got 101",
+      error_of(Light.set_source_height, light, 101))
+    for _, wrong in ipairs { 0 / 0, 1 / 0, -1 / 0 } do
+      assert.matches("must be a finite number", error_of(Light.set_source_width, light, wrong))
+      assert.matches("must be a finite number", error_of(Light.set_source_height, light, wrong))
+    end
+    assert.matches("argument #1 'light'", error_of(Light.source_width, 3))
+    assert.matches("argument #1 'light'", error_of(Light.source_height, 3))
+    Light.set_type(light, "omni")
+  end)
+
   it("has light layers", function()
     assert.equals(255, Light.layers(light))
     Light.set_layers(light, 5)
@@ -125,8 +178,8 @@ describe("a light", function()
     assert.matches("must be above 0 and at most half of pi radians, got 30",
       error_of(Light.set_spot_angle_end, light, 30))
     assert.has_error(function() Light.set_spot_angle_start(light, -1) end)
-    assert.equals("Light.set_type: argument #2 'type' must be \"omni\", \"spot\" or "
-      .. "\"directional\", got \"spit\", did you mean 'spot'?",
+    assert.equals("Light.set_type: argument #2 'type' must be \"omni\", \"spot\", "
+      .. "\"directional\", \"rectangle\" or \"disc\", got \"spit\", did you mean 'spot'?",
       error_of(Light.set_type, light, "spit"))
   end)
 

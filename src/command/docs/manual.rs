@@ -122,6 +122,7 @@ static PICTURES: &[(&str, &[u8])] = files![
     "tests/golden/gui_masks.png",
     "tests/golden/gui_modes.png",
     "tests/golden/text_scripts.png",
+    "tests/golden/area_lights.png",
     "tests/golden/fog_lamps.png",
 ];
 

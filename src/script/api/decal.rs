@@ -5,7 +5,9 @@ use crate::api_row::{ModuleRows, func, hot, module};
 use crate::argument::{MaybeHandle, NameOrIndex, TextArgument};
 use engine_foundation::{Color, Error, Vec3, suggest};
 use engine_runtime::Engine;
-use engine_world::decal::{DecalChannel, DecalId, DecalSettings, check_decal};
+use engine_world::decal::{
+    DISTANCE_MAX, DecalChannel, DecalId, DecalSettings, LIFETIME_MAX, check_decal,
+};
 use engine_world::decal_component::order_of;
 use engine_world::unit::UnitId;
 
@@ -80,6 +82,19 @@ Application.release_world(world)"##,
             &[DECAL_ARG, ("strength", "from 0 to 1; 0 keeps the colour of the surface")],
             "Sets how much of its colour is applied.",
         ),
+        func(
+            "normal_strength",
+            normal_strength,
+            &[DECAL_ARG],
+            "Returns the factor for the slopes of its normal texture.",
+        )
+        .pure(),
+        func(
+            "set_normal_strength",
+            set_normal_strength,
+            &[DECAL_ARG, ("strength", "from 0 to 16; 1 shows the texture as it is")],
+            "Sets the factor for the slopes of its normal texture.",
+        ),
         func("roughness", roughness, &[DECAL_ARG], "Returns its roughness; nil: it has none.")
             .pure(),
         func(
@@ -96,6 +111,13 @@ Application.release_world(world)"##,
             &[DECAL_ARG, ("factor", "0 or more; 1 is as bright as white")],
             "Sets the factor for the light that it emits.",
         ),
+        func(
+            "texture",
+            texture,
+            &[DECAL_ARG, ("channel", "\"color\", \"normal\", \"roughness\" or \"emissive\"")],
+            "Returns the name of one of its textures; nil: it has none.",
+        )
+        .pure(),
         func(
             "set_texture",
             set_texture,
@@ -130,6 +152,15 @@ Application.release_world(world)"##,
              `Mesh.set_light_layers`.",
         ),
         func(
+            "angle_fade",
+            angle_fade,
+            &[DECAL_ARG],
+            "Returns the angles in radians from which it fades, and at which it is no longer \
+             visible.",
+        )
+        .returns(&["begin in radians", "finish in radians"])
+        .pure(),
+        func(
             "set_angle_fade",
             set_angle_fade,
             &[
@@ -140,6 +171,15 @@ Application.release_world(world)"##,
             "Sets the angles from which it fades, and at which it is no longer visible.",
         ),
         func(
+            "distance_fade",
+            distance_fade,
+            &[DECAL_ARG],
+            "Returns the distances in metres from which it fades, and at which it is no longer \
+             visible; 0: it is visible at any distance.",
+        )
+        .returns(&["begin in metres", "finish in metres"])
+        .pure(),
+        func(
             "set_distance_fade",
             set_distance_fade,
             &[
@@ -149,6 +189,15 @@ Application.release_world(world)"##,
             ],
             "Sets the distances from which it fades, and at which it is no longer visible.",
         ),
+        func(
+            "lifetime",
+            lifetime,
+            &[DECAL_ARG],
+            "Returns the seconds of game time until it is no longer visible, and the seconds at \
+             the end in which it fades. nil: it stays; 0: it is over.",
+        )
+        .returns(&["time left in seconds", "fade in seconds"])
+        .pure(),
         func(
             "set_lifetime",
             set_lifetime,
@@ -239,6 +288,14 @@ fn set_color_strength(engine: &mut Engine, decal: DecalId, strength: f64) -> Res
     change(engine, decal, (2, "strength"), |it| it.color_strength = strength as f32)
 }
 
+fn normal_strength(engine: &mut Engine, decal: DecalId) -> f64 {
+    settings(engine, decal).normal_strength.into()
+}
+
+fn set_normal_strength(engine: &mut Engine, decal: DecalId, strength: f64) -> Result<(), Error> {
+    change(engine, decal, (2, "strength"), |it| it.normal_strength = strength as f32)
+}
+
 fn roughness(engine: &mut Engine, decal: DecalId) -> Option<f64> {
     settings(engine, decal).roughness.map(f64::from)
 }
@@ -255,20 +312,35 @@ fn set_emissive(engine: &mut Engine, decal: DecalId, factor: f64) -> Result<(), 
     change(engine, decal, (2, "factor"), |it| it.emissive = factor as f32)
 }
 
+/// Returns the channel of an argument.
+fn channel_of(channel: &TextArgument) -> Result<DecalChannel, Error> {
+    let word = channel.as_str();
+    DecalChannel::of(word).ok_or_else(|| {
+        let hint = suggest::hint(word, DecalChannel::NAMES);
+        engine_foundation::error!(
+            "argument #2 'channel' must be \"color\", \"normal\", \"roughness\" or \"emissive\", \
+             got \"{word}\"{hint}"
+        )
+    })
+}
+
+fn texture(
+    engine: &mut Engine,
+    decal: DecalId,
+    channel: TextArgument,
+) -> Result<Option<String>, Error> {
+    let channel = channel_of(&channel)?;
+    let texture = settings(engine, decal).textures[channel as usize];
+    Ok(texture.map(|texture| engine.assets.textures.name(texture).to_string()))
+}
+
 fn set_texture(
     engine: &mut Engine,
     decal: DecalId,
     channel: TextArgument,
     name: Option<TextArgument>,
 ) -> Result<(), Error> {
-    let word = channel.as_str();
-    let Some(channel) = DecalChannel::of(word) else {
-        let hint = suggest::hint(word, DecalChannel::NAMES);
-        return Err(engine_foundation::error!(
-            "argument #2 'channel' must be \"color\", \"normal\", \"roughness\" or \"emissive\", \
-             got \"{word}\"{hint}"
-        ));
-    };
+    let channel = channel_of(&channel)?;
     let assets = &mut engine.assets;
     let texture = name.map(|name| assets.textures.find(&mut assets.store, name.as_str()));
     let texture = texture.transpose()?;
@@ -296,13 +368,30 @@ fn set_layers(engine: &mut Engine, decal: DecalId, layers: f64) -> Result<(), Er
     Ok(())
 }
 
+/// Returns the argument of a fade that is wrong, if one is: the beginning if it is not in the range
+/// from 0 to a number, and else the end.
+fn fade_argument(begin: f64, most: f64) -> (u32, &'static str) {
+    if (0.0..=most).contains(&begin) { (3, "finish") } else { (2, "begin") }
+}
+
+fn angle_fade(engine: &mut Engine, decal: DecalId) -> (f64, f64) {
+    let [begin, finish] = settings(engine, decal).angle_fade;
+    (begin.into(), finish.into())
+}
+
 fn set_angle_fade(
     engine: &mut Engine,
     decal: DecalId,
     begin: f64,
     finish: f64,
 ) -> Result<(), Error> {
-    change(engine, decal, (2, "begin"), |it| it.angle_fade = [begin as f32, finish as f32])
+    let argument = fade_argument(begin, std::f64::consts::FRAC_PI_2);
+    change(engine, decal, argument, |it| it.angle_fade = [begin as f32, finish as f32])
+}
+
+fn distance_fade(engine: &mut Engine, decal: DecalId) -> (f64, f64) {
+    let [begin, finish] = settings(engine, decal).distance_fade;
+    (begin.into(), finish.into())
 }
 
 fn set_distance_fade(
@@ -311,7 +400,16 @@ fn set_distance_fade(
     begin: f64,
     finish: f64,
 ) -> Result<(), Error> {
-    change(engine, decal, (2, "begin"), |it| it.distance_fade = [begin as f32, finish as f32])
+    let argument = fade_argument(begin, DISTANCE_MAX.into());
+    change(engine, decal, argument, |it| it.distance_fade = [begin as f32, finish as f32])
+}
+
+fn lifetime(engine: &mut Engine, decal: DecalId) -> (Option<f64>, Option<f64>) {
+    let now = engine.frame.total;
+    let decal = engine.worlds.scenes.decals.slots.get(decal.0).expect("the handle was checked");
+    let [seconds, fade] = decal.settings.lifetime.map(f64::from);
+    let passed = now - decal.begin.unwrap_or(now);
+    ((seconds > 0.0).then(|| (seconds - passed).max(0.0)), Some(fade))
 }
 
 fn set_lifetime(
@@ -321,7 +419,9 @@ fn set_lifetime(
     fade: Option<f64>,
 ) -> Result<(), Error> {
     let fade = fade.unwrap_or(1.0);
-    change(engine, decal, (2, "seconds"), |it| it.lifetime = [seconds as f32, fade as f32])?;
+    let is_valid = (0.0..=f64::from(LIFETIME_MAX)).contains(&seconds);
+    let argument = if is_valid { (3, "fade") } else { (2, "seconds") };
+    change(engine, decal, argument, |it| it.lifetime = [seconds as f32, fade as f32])?;
     let now = engine.frame.total;
     engine.worlds.scenes.decals.change(decal).begin = Some(now);
     Ok(())

@@ -1,21 +1,17 @@
-//! The Lua module `Light`: lights of units. Also the sky of a world, `World.set_sky`, whose options
-//! the prelude reads (lua/world/light.lua).
+//! The Lua module `Light`: lights of units.
 
-use crate::api::fog_volumes::set_fog_volumes;
 use crate::api::light_layers::{layers, set_layers, set_texture};
+use crate::api::light_source::{
+    set_source_angle, set_source_height, set_source_radius, set_source_width, source_angle,
+    source_height, source_radius, source_width,
+};
 use crate::api::unit::node_remedy;
 use crate::api_row::{ModuleRows, func, hot, module};
 use crate::argument::{Integer, MaybeHandle, NameOrIndex, TextArgument};
-use crate::value::ScriptValue;
 use engine_foundation::{Error, Mat4, Quat, Vec3, suggest};
-use engine_frame_packet::reflection_probe::PROBES_MAX;
-use engine_frame_packet::scene::{SkyFrame, SkyVisibility};
 use engine_runtime::Engine;
-use engine_world::WorldId;
-use engine_world::environment::Environment;
 use engine_world::light::{BRIGHTNESS_MAX, LightId, LightSettings, LightType, SHADOW_BIAS_MAX};
 use engine_world::light_component::check_light;
-use engine_world::reflection_probe::ReflectionProbe;
 use engine_world::scene_graph::NodePose;
 use engine_world::unit::UnitId;
 use std::f64::consts::FRAC_PI_2;
@@ -49,14 +45,18 @@ Application.release_world(world)"#,
             "type",
             kind,
             &[LIGHT_ARG],
-            "Returns its type: \"omni\", \"spot\" or \"directional\".",
+            "Returns its type: \"omni\", \"spot\", \"directional\", \"rectangle\" or \"disc\".",
         )
         .pure(),
         func(
             "set_type",
             set_type,
-            &[LIGHT_ARG, ("type", "\"omni\", \"spot\" or \"directional\"")],
-            "Sets how it shines: in all directions, in a cone, or from infinitely far away.",
+            &[
+                LIGHT_ARG,
+                ("type", "\"omni\", \"spot\", \"directional\", \"rectangle\" or \"disc\""),
+            ],
+            "Sets how it shines: in all directions, in a cone, from infinitely far away, or from a \
+             rectangle or disc to one side.",
         ),
         hot("color", color, &[LIGHT_ARG], "Returns its colour as linear light: red, green, blue.")
             .pure(),
@@ -137,6 +137,67 @@ Application.release_world(world)"#,
              between thin objects and their shadows.",
         ),
         func(
+            "source_radius",
+            source_radius,
+            &[LIGHT_ARG],
+            "Returns the radius of its source in metres, if it is an omni or spot light.",
+        )
+        .pure(),
+        func(
+            "set_source_radius",
+            set_source_radius,
+            &[LIGHT_ARG, ("radius", "from 0 to 10 metres; 0: a point")],
+            "Sets the radius of the source of an omni or spot light. The larger it is, the softer \
+             are its shadows, the more so far from the objects that cast them. The setting \
+             `render.shadow_filter` and the quality can switch this off.",
+        ),
+        func(
+            "source_angle",
+            source_angle,
+            &[LIGHT_ARG],
+            "Returns the angle that its source has in the sky, in radians, if it is a directional \
+             light.",
+        )
+        .pure(),
+        func(
+            "set_source_angle",
+            set_source_angle,
+            &[
+                LIGHT_ARG,
+                ("angle", "radians, from 0 to a ninth of pi; 0.00925 is the real sun, 0 a point"),
+            ],
+            "Sets the angle that the source of a directional light has in the sky, from one side \
+             to the other. The larger it is, the softer are its shadows, the more so far from the \
+             objects that cast them.",
+        ),
+        func(
+            "source_width",
+            source_width,
+            &[LIGHT_ARG],
+            "Returns its width in metres, along its x axis, if it is a rectangle or disc.",
+        )
+        .pure(),
+        func(
+            "set_source_width",
+            set_source_width,
+            &[LIGHT_ARG, ("width", "from 0.01 to 100 metres")],
+            "Sets the width of a rectangle or disc. A larger light has the same intensity, and so \
+             is less bright itself.",
+        ),
+        func(
+            "source_height",
+            source_height,
+            &[LIGHT_ARG],
+            "Returns its height in metres, along its z axis, if it is a rectangle or disc.",
+        )
+        .pure(),
+        func(
+            "set_source_height",
+            set_source_height,
+            &[LIGHT_ARG, ("height", "from 0.01 to 100 metres")],
+            "Sets the height of a rectangle or disc.",
+        ),
+        func(
             "layers",
             layers,
             &[LIGHT_ARG],
@@ -158,7 +219,7 @@ Application.release_world(world)"#,
             "Sets the texture through which it shines. A spot light shows it on surfaces, within \
              its cone. Around an omni light, the columns of the texture go around its y axis, and \
              the rows from the direction of the axis to the opposite one, as in textures from \
-             `.ies` files. For a directional light, a texture is an error.",
+             `.ies` files. For other lights, a texture is an error.",
         ),
         func("enabled", enabled, &[LIGHT_ARG], "Returns true if it is switched on.").pure(),
         func(
@@ -222,36 +283,6 @@ pub static CORE: ModuleRows = module(
     &[func("set_color", set_color, &[LIGHT_ARG, ("color", "")], "Sets its colour.")],
 );
 
-/// Native functions of `World` for the prelude, with the names of the public functions.
-pub static WORLD_CORE: ModuleRows = module(
-    "World",
-    "The sky, for the prelude.",
-    "assert(core == nil)",
-    &[
-        func(
-            "set_sky",
-            set_sky,
-            &[("world", ""), ("sky", "")],
-            "Sets the surroundings of a world.",
-        ),
-        func("sky", sky, &[("world", "")], "Returns the surroundings of a world.").pure(),
-        func(
-            "set_reflection_probes",
-            set_reflection_probes,
-            &[("world", ""), ("numbers", ""), ("textures", "")],
-            "Replaces the reflection probes of a world.",
-        )
-        .public_name("World.set_reflection_probes"),
-        func(
-            "set_fog_volumes",
-            set_fog_volumes,
-            &[("world", ""), ("numbers", "")],
-            "Replaces the fog volumes of a world.",
-        )
-        .public_name("World.set_fog_volumes"),
-    ],
-);
-
 fn alive(engine: &mut Engine, light: MaybeHandle) -> bool {
     let handle = light.handle();
     handle.is_some_and(|handle| engine.worlds.scenes.lights.slots.get(handle).is_some())
@@ -284,8 +315,8 @@ fn set_type(engine: &mut Engine, light: LightId, kind: TextArgument) -> Result<(
     let Some(kind) = LightType::of(word) else {
         let hint = suggest::hint(word, LightType::NAMES);
         return Err(engine_foundation::error!(
-            "argument #2 'type' must be \"omni\", \"spot\" or \"directional\", got \
-             \"{word}\"{hint}"
+            "argument #2 'type' must be \"omni\", \"spot\", \"directional\", \"rectangle\" or \
+             \"disc\", got \"{word}\"{hint}"
         ));
     };
     let changed = LightSettings { kind, ..settings(engine, light) };
@@ -318,7 +349,7 @@ fn intensity(engine: &mut Engine, light: LightId) -> f64 {
 }
 
 /// Checks that a number is from 0 to the maximum.
-fn check_range(number: f64, most: f32, argument: &str) -> Result<f32, Error> {
+pub(super) fn check_range(number: f64, most: f32, argument: &str) -> Result<f32, Error> {
     match (0.0..=f64::from(most)).contains(&number) {
         true => Ok(number as f32),
         false => Err(engine_foundation::error!(
@@ -478,96 +509,6 @@ pub(super) fn of_unit(engine: &Engine, unit: UnitId, which: NameOrIndex) -> Opti
     let parts = &engine.worlds.units.of(unit).resource.template.lights;
     let at = which.position(parts.iter().map(|part| &part.name[..]), lights.len())?;
     lights.get(at).copied()
-}
-
-/// Sets a world's surroundings from a list: twelve numbers of colors (top, horizon, ground, fog),
-/// exposure, fog density, visibility (0 hidden, 1 shown, 2 in perspective), and flags for tone
-/// mapping and the default sun.
-fn set_sky(engine: &mut Engine, world: WorldId, sky: ScriptValue) -> Result<(), Error> {
-    let ScriptValue::List(items) = sky else {
-        return Err(engine_foundation::error!("the prelude gives a list"));
-    };
-    let number = |at: usize| match items.get(at) {
-        Some(ScriptValue::Number(number)) => *number as f32,
-        _ => 0.0,
-    };
-    let color = |at: usize| [number(at), number(at + 1), number(at + 2)];
-    let sky = SkyFrame {
-        top: color(0),
-        horizon: color(3),
-        ground: color(6),
-        fog_color: color(9),
-        exposure: number(12),
-        fog_density: number(13),
-        shown: VISIBILITIES[(number(14) as usize).min(VISIBILITIES.len() - 1)],
-        tone_mapping: number(15) != 0.0,
-    };
-    engine.worlds.set_environment(world, Environment { sky, sun: number(16) != 0.0 });
-    Ok(())
-}
-
-/// Number of numbers of a reflection probe in the prelude's list.
-const PROBE_NUMBERS: usize = 16;
-
-/// Replaces the reflection probes of a world: sixteen numbers of each (position, rotation, size,
-/// center, distance, priority, intensity), and the names of their textures.
-fn set_reflection_probes(
-    engine: &mut Engine,
-    world: WorldId,
-    numbers: ScriptValue,
-    textures: ScriptValue,
-) -> Result<(), Error> {
-    let items = |value: ScriptValue| match value {
-        ScriptValue::List(items) => items,
-        _ => Vec::new(),
-    };
-    let (numbers, textures) = (items(numbers), items(textures));
-    if textures.len() > PROBES_MAX {
-        return Err(engine_foundation::error!(
-            "{} probes, and {PROBES_MAX} are the most of a world (PROBES_MAX)",
-            textures.len()
-        ));
-    }
-    let number = |at: usize| match numbers.get(at) {
-        Some(ScriptValue::Number(number)) => *number as f32,
-        _ => 0.0,
-    };
-    let mut probes = Vec::with_capacity(textures.len());
-    for (index, texture) in textures.into_iter().enumerate() {
-        let ScriptValue::Text(texture) = texture else { continue };
-        let found = engine.assets.find_drawable_texture(&texture);
-        found
-            .map_err(|error| engine_foundation::error!("probe {}: {}", index + 1, error.message))?;
-        let at = |offset: usize| number(index * PROBE_NUMBERS + offset);
-        let vector = |offset: usize| Vec3::new(at(offset), at(offset + 1), at(offset + 2));
-        probes.push(ReflectionProbe {
-            position: vector(0),
-            rotation: Quat::from_xyzw(at(3), at(4), at(5), at(6)).normalize(),
-            size: vector(7),
-            center: vector(10),
-            texture,
-            blend_distance: at(13),
-            priority: at(14) as i32,
-            intensity: at(15),
-        });
-    }
-    engine.worlds.set_reflection_probes(world, probes);
-    Ok(())
-}
-
-/// Visibilities of a sky, by the numbers that the prelude uses.
-const VISIBILITIES: [SkyVisibility; 3] =
-    [SkyVisibility::Hidden, SkyVisibility::Shown, SkyVisibility::Perspective];
-
-/// Returns a world's surroundings as a list: twelve numbers of colors, then the five others.
-fn sky(engine: &mut Engine, world: WorldId) -> ScriptValue {
-    let Environment { sky, sun } = engine.worlds.environment(world);
-    let colors = [sky.top, sky.horizon, sky.ground, sky.fog_color];
-    let [mapping, sun] = [sky.tone_mapping, sun].map(|it| f32::from(u8::from(it)));
-    let shown = VISIBILITIES.iter().position(|one| *one == sky.shown).unwrap_or(0) as f32;
-    let others = [sky.exposure, sky.fog_density, shown, mapping, sun];
-    let numbers = colors.iter().flatten().chain(&others);
-    ScriptValue::List(numbers.map(|number| ScriptValue::Number(f64::from(*number))).collect())
 }
 
 /// Returns the 0-based index of a unit's node.

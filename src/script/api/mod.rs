@@ -19,6 +19,7 @@ mod level;
 pub mod lfs;
 mod light;
 mod light_layers;
+mod light_source;
 mod material;
 mod math;
 mod memory;
@@ -48,6 +49,7 @@ mod viewport;
 mod window;
 mod worker;
 mod world;
+mod world_sky;
 
 use super::api_row::ModuleRows;
 
@@ -181,7 +183,7 @@ pub const CORE_MODULES: &[&ModuleRows] = &[
     &level::CORE,
     &level::reload::CORE,
     &light::CORE,
-    &light::WORLD_CORE,
+    &world_sky::WORLD_CORE,
     &material::CORE,
     &mesh::CORE,
     &unit::meshes::CORE,

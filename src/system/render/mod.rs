@@ -153,6 +153,15 @@ pub enum EffectLevel {
     Finest,
 }
 
+/// How the shadows of lights with a size are filtered.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum ShadowFilter {
+    /// With the same width everywhere, as those of lights without a size.
+    Pcf,
+    /// Wider with the distance from the objects that cast them.
+    Pcss,
+}
+
 /// Quality settings of worlds.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct RenderQuality {
@@ -170,6 +179,7 @@ pub struct RenderQuality {
     /// 4.
     pub shadow_distance: f32,
     pub cascades: u32,
+    pub shadow_filter: ShadowFilter,
     /// Smoothing of the image after tone mapping.
     pub antialiasing: Antialiasing,
     /// Side length in texels of the map of a sky's light: a power of two, or else rounded down.
@@ -198,6 +208,7 @@ impl RenderQuality {
         shadow_tiles_per_frame: 48,
         shadow_distance: 100.0,
         cascades: 3,
+        shadow_filter: ShadowFilter::Pcss,
         antialiasing: Antialiasing::None,
         sky_texels: 256,
         sky_steps: 4,

@@ -158,6 +158,7 @@ pub static RENDER_PASSES: &[PassRow] = &[
             "render.shadow_maps",
             "render.shadow_atlas_texels",
             "render.shadow_tiles_per_frame",
+            "render.shadow_filter",
         ],
         runs: |view| view.has_shadows(),
         encode: |view, to| view.draw_shadow(to),

@@ -18,6 +18,8 @@ const INCLUDES: &[(&str, &str)] = &[
     ("mesh_draw.wgsl", include_str!("forward/mesh_draw.wgsl")),
     ("draw_fields.wgsl", include_str!("forward/draw_fields.wgsl")),
     ("lighting.wgsl", include_str!("forward/lighting.wgsl")),
+    ("area_lights.wgsl", include_str!("forward/area_lights.wgsl")),
+    ("soft_shadows.wgsl", include_str!("forward/soft_shadows.wgsl")),
     ("surface_interface.wgsl", include_str!("forward/surface_interface.wgsl")),
     ("debug_values.wgsl", include_str!("forward/debug_values.wgsl")),
     ("debug_surface.wgsl", include_str!("forward/debug_surface.wgsl")),

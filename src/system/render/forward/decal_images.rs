@@ -39,6 +39,15 @@ impl DecalImages {
         DecalImages { view: array_view(&texture), texture, versions: Vec::new() }
     }
 
+    /// Drops all layers. Returns true if bind groups with the array are stale.
+    pub fn release(&mut self, device: &GpuDevice) -> bool {
+        let was_used = !self.versions.is_empty();
+        if was_used {
+            *self = DecalImages::new(device);
+        }
+        was_used
+    }
+
     /// Copies the layers that have changed, and adds to the number of copied bytes. Returns true if
     /// bind groups with the array are stale.
     pub fn follow(
@@ -48,11 +57,7 @@ impl DecalImages {
         copied: &mut u64,
     ) -> bool {
         if table.images.is_empty() {
-            let was_used = !self.versions.is_empty();
-            if was_used {
-                *self = DecalImages::new(device);
-            }
-            return was_used;
+            return self.release(device);
         }
         let is_grown = table.images.len() > self.versions.len();
         if is_grown {

@@ -19,14 +19,18 @@ struct Light {
     // Shadow bias, the distance of its shadows from their casters.
     bias: f32,
     // Bits of its light layers; from bit 8 on, where its texture begins in `light_grid`, in units
-    // of 64 words. 0: it has none.
+    // of 64 words. 0: it has none. Of a rectangle or an ellipse: where the table begins.
     layers: u32,
+    // x: radius of its source in metres, for soft shadows; 0: they are not soft. w is 0. Of a
+    // rectangle: from its center to its right side, and half its height, which is below 0 for an
+    // ellipse; `cone_offset` is the radius.
+    source: vec4f,
 }
 
 // The shadow map of a spot, or of one of the six sides of an omni light.
 struct ShadowTile {
     to_clip: mat4x4f,
-    // Left, top and side in the atlas, from 0 to 1.
+    // Left, top and side in the atlas, from 0 to 1; the near distance of the map in metres.
     rectangle: vec4f,
 }
 
@@ -98,6 +102,8 @@ struct Reach {
     towards: vec3f,
     metres: f32,
     strength: f32,
+    // How it ends towards its range, from 1 to 0.
+    window: f32,
 }
 
 // Returns how an omni or spot light reaches a point. It falls off by the inverse square, and to 0
@@ -109,17 +115,29 @@ fn reach_of(world: vec3f, light: Light) -> Reach {
     let metres = sqrt(square);
     let towards = way / max(metres, 1e-4);
     if rest >= 1.0 {
-        return Reach(towards, metres, 0.0);
+        return Reach(towards, metres, 0.0, 0.0);
     }
     let window = 1.0 - rest * rest;
     let facing = dot(-towards, light.direction);
+    if light.source.w != 0.0 {
+        // As from its center, and no brighter than right in front of it.
+        let strength = max(facing, 0.0) / max(square, area_of(light) / 3.1415927);
+        return Reach(towards, metres, window * window * strength, window * window);
+    }
     let cone = clamp(facing * light.cone_scale + light.cone_offset, 0.0, 1.0);
-    return Reach(towards, metres, window * window * cone * cone / max(square, 1e-4));
+    let strength = window * window * cone * cone / max(square, 1e-4);
+    return Reach(towards, metres, strength, window * window);
+}
+
+// Returns the square metres of a rectangle or an ellipse that shines.
+fn area_of(light: Light) -> f32 {
+    let square = length(light.source.xyz) * light.source.w;
+    return select(4.0 * square, -3.1415927 * square, square < 0.0);
 }
 
 // Returns the part of a light's color that its texture lets through towards a point.
 fn lamp_tint(light: Light, reach: Reach) -> vec3f {
-    if light.layers > 255u {
+    if light.layers > 255u && light.source.w == 0.0 {
         return light_texture((light.layers >> 8u) * 64u, reach.towards);
     }
     return vec3f(1.0);

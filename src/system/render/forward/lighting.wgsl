@@ -73,6 +73,13 @@ fn off_surface(lit: Lit, towards: vec3f, texel: f32) -> vec3f {
 // Returns the unshadowed fraction of a sun's light by the map of one cascade.
 fn cascade_arrives(lit: Lit, towards: vec3f, bias: f32, layer: u32) -> f32 {
     let point = off_surface(lit, towards, view.cascade_texels[layer] * bias);
+    if view.right.w > 0.0 {
+        return soft_cascade_arrives(lit, towards, point, layer);
+    }
+    return hard_cascade_arrives(point, layer);
+}
+
+fn hard_cascade_arrives(point: vec3f, layer: u32) -> f32 {
     let at = on_map(view.cascades[layer] * vec4f(point, 1.0));
     return arrives(sun_maps, at, layer, view.shadow.x);
 }

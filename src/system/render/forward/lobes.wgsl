@@ -88,6 +88,15 @@ fn facets(alpha: f32, n_dot_h: f32, n_dot_l: f32, n_dot_v: f32) -> f32 {
     return a2 / max(d * d, 1e-7) * 0.5 / max(v + l, 1e-5);
 }
 
+// Returns the light that the sheen adds.
+fn sheen_of(lit: Lit, n_dot_h: f32, n_dot_l: f32) -> vec3f {
+    let inverse = 1.0 / (lit.lobes.sheen_roughness * lit.lobes.sheen_roughness);
+    let sine = sqrt(max(1.0 - n_dot_h * n_dot_h, 0.0));
+    let charlie = (2.0 + inverse) * pow(sine, inverse) * 0.5;
+    let open = 0.25 / max(n_dot_l + lit.n_dot_v - n_dot_l * lit.n_dot_v, 1e-3);
+    return lit.lobes.sheen_color * charlie * open;
+}
+
 // Returns the fraction of the light from one direction that is reflected to the camera. Anisotropic
 // microfacets: Heitz, "Understanding the Masking-Shadowing Function in Microfacet-Based BRDFs",
 // 2014. Sheen: Estevez and Kulla, "Production Friendly Microfacet Sheen BRDF", 2017, with the
@@ -114,11 +123,7 @@ fn send_lobes(lit: Lit, towards: vec3f) -> vec3f {
         let fresnel = lit.f0 + (vec3f(lobes.f90) - lit.f0) * pow(1.0 - l_dot_h, 5.0);
         sum = lit.diffuse * (1.0 - largest(fresnel)) + distribution * visible * fresnel;
         sum *= min(under_sheen(lobes, lit.n_dot_v), under_sheen(lobes, n_dot_l));
-        let inverse = 1.0 / (lobes.sheen_roughness * lobes.sheen_roughness);
-        let sine = sqrt(max(1.0 - n_dot_h * n_dot_h, 0.0));
-        let charlie = (2.0 + inverse) * pow(sine, inverse) * 0.5;
-        let open = 0.25 / max(n_dot_l + lit.n_dot_v - n_dot_l * lit.n_dot_v, 1e-3);
-        sum = (sum + lobes.sheen_color * charlie * open) * n_dot_l;
+        sum = (sum + sheen_of(lit, n_dot_h, n_dot_l)) * n_dot_l;
     }
     let coat_l = clamp(dot(lit.flat_normal, towards), 0.0, 1.0);
     let coat_v = max(abs(dot(lit.flat_normal, lit.back)), 1e-4);

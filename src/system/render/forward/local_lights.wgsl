@@ -30,7 +30,16 @@ fn tile_arrives(tile: vec4f, at: vec3f) -> f32 {
 }
 
 fn lamp_arrives(lit: Lit, towards: vec3f, metres: f32, light: Light) -> f32 {
-    let on = on_tile(off_surface(lit, towards, light.texel * light.bias * metres), light);
+    let point = off_surface(lit, towards, light.texel * light.bias * metres);
+    if source_radius(light) > 0.0 {
+        return soft_lamp_arrives(lit, towards, metres, point, light);
+    }
+    return hard_lamp_arrives(point, light);
+}
+
+// Returns the unshadowed fraction of a light without a size.
+fn hard_lamp_arrives(point: vec3f, light: Light) -> f32 {
+    let on = on_tile(point, light);
     if on.is_beyond {
         return 1.0;
     }
@@ -43,9 +52,13 @@ fn local_light(lit: Lit, light: Light) -> vec3f {
     if reach.strength <= 0.0 || (light.layers & ~lit.excluded & 255u) == 0u {
         return vec3f(0.0);
     }
-    var strength = reach.strength;
+    var open = 1.0;
     if light.shadow >= 0.0 {
-        strength *= lamp_arrives(lit, reach.towards, reach.metres, light);
+        open = lamp_arrives(lit, reach.towards, reach.metres, light);
     }
+    if light.source.w != 0.0 {
+        return send_area(lit, light, reach) * open;
+    }
+    let strength = reach.strength * open;
     return send(lit, reach.towards, light.color * strength * lamp_tint(light, reach));
 }

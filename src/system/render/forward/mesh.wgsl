@@ -120,6 +120,8 @@ fn shown(in: Corner, position: vec3f, at: EnginePlaced, draw_tint: vec4u) -> Poi
 
 #include "lobes.wgsl"
 #include "lighting.wgsl"
+#include "soft_shadows.wgsl"
+#include "area_lights.wgsl"
 #include "decals.wgsl"
 
 #if custom

@@ -264,7 +264,7 @@ impl ForwardRenderer {
     }
 
     /// Applies a packet's changes of meshes and surfaces. Without views of scenes, the images of
-    /// screen-space effects are released.
+    /// screen-space effects, fog, outlines and decals are released.
     pub fn apply(
         &mut self,
         device: &GpuDevice,
@@ -275,6 +275,10 @@ impl ForwardRenderer {
         if packet.views.iter().all(|view| view.scene.is_none()) {
             self.screen_space.release();
             self.fog.release();
+            self.outlines.release();
+            if self.decals.release(device) {
+                self.buffers.renew();
+            }
         }
         self.surfaces_changed |= !packet.surfaces.is_empty() || !packet.materials.is_empty();
         let done = self.meshes.change(device, &scenes.library, &packet.meshes);

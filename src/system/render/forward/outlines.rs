@@ -21,6 +21,9 @@ use engine_frame_packet::outline::OUTLINE_STYLES_MAX;
 /// Formats of the shapes, and of the nearest shapes with their distances.
 const FORMATS: [wgpu::TextureFormat; 2] =
     [wgpu::TextureFormat::R8Uint, wgpu::TextureFormat::Rg8Uint];
+/// Images that no view has needed for this number of frames are dropped: a unit that the cursor
+/// passes needs no new ones.
+const UNUSED_FRAMES_MAX: u32 = 60;
 /// Names of the images.
 const NAMES: [&str; 2] = ["outline shapes", "outline distances"];
 
@@ -76,7 +79,8 @@ struct OutlineView {
 #[derive(Default)]
 pub struct Outlines {
     resources: Option<OutlineResources>,
-    images: NumberMap<(u32, u32), [wgpu::TextureView; 2]>,
+    /// By their size, with the number of frames since a view needed them.
+    images: NumberMap<(u32, u32), ([wgpu::TextureView; 2], u32)>,
     views: NumberMap<usize, OutlineView>,
 }
 
@@ -271,7 +275,11 @@ impl Outlines {
     ) -> u64 {
         self.views.clear();
         let size = |inputs: &OutlineInputs| (inputs.area.rectangle[2], inputs.area.rectangle[3]);
-        self.images.retain(|known, _| views.iter().any(|inputs| size(inputs) == *known));
+        self.images.retain(|known, (_, unused)| {
+            let is_used = views.iter().any(|inputs| size(inputs) == *known);
+            *unused = if is_used { 0 } else { *unused + 1 };
+            *unused <= UNUSED_FRAMES_MAX
+        });
         if views.is_empty() {
             return 0;
         }
@@ -301,8 +309,8 @@ impl Outlines {
                 resources.ensure(device, layouts, OutlineKey::Shape(class));
             }
             let images = self.images.entry(size(inputs));
-            let images =
-                images.or_insert_with(|| [0, 1].map(|step| image(device, size(inputs), step)));
+            let (images, _) =
+                images.or_insert_with(|| ([0, 1].map(|step| image(device, size(inputs), step)), 0));
             let buffer = wgpu::BindingResource::Buffer(wgpu::BufferBinding {
                 buffer: &resources.styles.buffer,
                 offset: (number * style_stride) as u64,
@@ -337,6 +345,12 @@ impl Outlines {
     /// Returns the image that a step draws onto: the shapes, and then the nearest shapes.
     pub fn image(&self, index: usize, step: usize) -> Option<&wgpu::TextureView> {
         Some(&self.views.get(&index)?.images[step])
+    }
+
+    /// Drops all images, because nothing is shown.
+    pub fn release(&mut self) {
+        self.views.clear();
+        self.images.clear();
     }
 
     /// Returns the number of images.

@@ -1,5 +1,5 @@
-// Outlines: the nearest shape of each pixel in its row, and then the nearest one of all rows.
-// Distances are exact: Saito and Toriwaki, "New Algorithms for Euclidean Distance Transformation of
+// Outlines: of each pixel, the shape in its row whose outline reaches furthest beyond it, and then
+// that of all rows. Distances are exact: Saito and Toriwaki, "New Algorithms for Euclidean Distance Transformation of
 // an n-Dimensional Digitized Picture with Applications", 1994, within the width of the outlines.
 
 #include "display.wgsl"
@@ -33,34 +33,43 @@ fn width_of(style: u32) -> f32 {
     return outlines.styles[min(style, STYLES_MAX) - 1u].width.x;
 }
 
-// Returns the style of a pixel of a row; 0: it has none within reach.
-fn shape_at(at: vec2i, away: i32, size: vec2i) -> u32 {
+// Returns the style of a pixel of a row; 0: it has none.
+fn shape_at(at: vec2i, size: vec2i) -> u32 {
     if at.x < 0 || at.x >= size.x {
         return 0u;
     }
-    let style = textureLoad(shapes, at, 0).r;
-    if style == 0u || f32(away) >= width_of(style) + 1.0 {
-        return 0u;
-    }
-    return style;
+    return textureLoad(shapes, at, 0).r;
 }
 
 @fragment
 fn row_fragment(@builtin(position) clip: vec4f) -> @location(0) vec2u {
     let at = vec2i(clip.xy);
     let size = vec2i(textureDimensions(shapes));
+    let own = shape_at(at, size);
+    if own != 0u {
+        return vec2u(own, 0u);
+    }
     let reach = i32(ceil(outlines.options.x));
-    for (var distance = 0; distance <= reach; distance++) {
-        let left = shape_at(at - vec2i(distance, 0), distance, size);
-        if left != 0u {
-            return vec2u(left, u32(distance));
+    var nearest = vec2u(0u);
+    var most = 0.0;
+    for (var distance = 1; distance <= reach; distance++) {
+        // Nothing that is further away reaches further.
+        if outlines.options.x + 1.0 - f32(distance) <= most {
+            break;
         }
-        let right = shape_at(at + vec2i(distance, 0), distance, size);
-        if right != 0u {
-            return vec2u(right, u32(distance));
+        for (var side = -1; side <= 1; side += 2) {
+            let style = shape_at(at + vec2i(side * distance, 0), size);
+            if style == 0u {
+                continue;
+            }
+            let beyond = width_of(style) + 1.0 - f32(distance);
+            if beyond > most {
+                most = beyond;
+                nearest = vec2u(style, u32(distance));
+            }
         }
     }
-    return vec2u(0u);
+    return nearest;
 }
 
 @fragment
@@ -72,7 +81,7 @@ fn show_fragment(@builtin(position) clip: vec4f) -> @location(0) vec4f {
         discard;
     }
     let reach = i32(ceil(outlines.options.x));
-    var cover = 0.0;
+    var most = 0.0;
     var style = 0u;
     for (var row = max(at.y - reach, 0); row <= min(at.y + reach, last.y); row++) {
         let nearest = textureLoad(shapes, vec2i(at.x, row), 0).rg;
@@ -80,16 +89,16 @@ fn show_fragment(@builtin(position) clip: vec4f) -> @location(0) vec4f {
             continue;
         }
         let away = length(vec2f(f32(nearest.g), f32(row - at.y)));
-        let part = clamp(width_of(nearest.r) + 1.0 - away, 0.0, 1.0);
-        if part > cover {
-            cover = part;
+        let beyond = width_of(nearest.r) + 1.0 - away;
+        if beyond > most {
+            most = beyond;
             style = nearest.r;
         }
     }
     if style == 0u {
         discard;
     }
-    let color = outlines.styles[min(style, STYLES_MAX) - 1u].color * cover;
+    let color = outlines.styles[min(style, STYLES_MAX) - 1u].color * min(most, 1.0);
     let shown = color.rgb / max(color.a, 1e-4);
     let rgb = select(shown, encoded(shown), outlines.options.y > 0.5);
     return vec4f(rgb * color.a, color.a);

@@ -4,6 +4,7 @@
     eye: vec4f,
     // w is the time in seconds.
     ahead: vec4f,
+    // w is the size of the sun with shadows, at a distance of one metre; 0: they are not soft.
     right: vec4f,
     up: vec4f,
     // w is the exposure.

@@ -280,12 +280,14 @@ impl DrawPlans {
             chosen.replace_sun(towards, color);
         }
         let shadows = quality.shadow_texels > 0;
+        let sun_size = chosen.soft_sun_size(quality.shadow_filter);
         let cascades = chosen.shadow_sun.filter(|_| shadows).map(|sun| {
             let wanted = CascadeInputs {
                 count: quality.cascades as usize,
                 texels: quality.shadow_texels,
                 distance: quality.shadow_distance,
                 between: self.depths(scene, library, view, &sides),
+                is_soft: sun_size > 0.0,
             };
             SunCascades::new(camera, sun, wanted)
         });
@@ -300,7 +302,7 @@ impl DrawPlans {
         }
         let texels = (quality.shadow_texels.max(1), self.atlas.side().max(1));
         let sky = view.sky.as_ref().unwrap_or(&scene.sky);
-        let inputs = lights::ViewInputs { camera, sky, seconds: seconds as f32, texels };
+        let inputs = lights::ViewInputs { camera, sky, seconds: seconds as f32, texels, sun_size };
         let mut uniform = lights::uniform(&inputs, chosen, cascades.as_ref());
         let dropped = self.lights.add(&mut self.clusters, camera, chosen, &mut uniform);
         self.light_limit_message =

@@ -92,7 +92,8 @@ impl DrawPlans {
         self.atlas_draws = 0..self.shadows.len();
         for (chosen, view) in chosen.iter_mut().zip(views) {
             let shown = Some(&atlas).filter(|_| has_shadows(view));
-            chosen.set_shadows(key_of(*view), shown, &mut self.lights.tiles);
+            let filter = quality.shadow_filter;
+            chosen.set_shadows(key_of(*view), shown, filter, &mut self.lights.tiles);
         }
         (self.atlas, self.requests) = (atlas, requests);
     }

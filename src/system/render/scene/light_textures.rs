@@ -4,6 +4,7 @@
 
 use super::super::numeric_map::NumberMap;
 use super::super::textures::TextureTable;
+use super::area_light_table::AREA_LIGHT_TABLE;
 use engine_foundation::Vec3;
 use engine_frame_packet::scene::{LightFrame, LightKind, LightTexture};
 use engine_frame_packet::texture::{TexelFormat, TextureSlot, TextureTexels};
@@ -148,7 +149,7 @@ impl TexturedLight {
     pub fn new(index: usize, light: &LightFrame) -> Option<TexturedLight> {
         let texture = light.texture.filter(|it| it.axis.is_finite() && it.right.is_finite())?;
         let (axis, slope) = match light.kind {
-            LightKind::Sun { .. } => return None,
+            LightKind::Sun { .. } | LightKind::Area { .. } => return None,
             LightKind::Omni { .. } => (texture.axis.normalize_or(Vec3::Y), 0.0),
             LightKind::Spot { direction, outer, .. } => {
                 let slope = outer.clamp(0.0, HALF_ANGLE_MAX).tan().max(1e-3);
@@ -164,11 +165,26 @@ impl TexturedLight {
 #[derive(Default)]
 pub struct FrameSquares {
     begins: NumberMap<u32, u32>,
+    /// Where the table of area lights begins, if a light of the frame needs it.
+    area_table: Option<u32>,
 }
 
 impl FrameSquares {
     pub fn clear(&mut self) {
         self.begins.clear();
+        self.area_table = None;
+    }
+
+    /// Adds the table of area lights to the grid, if the frame does not have it. Returns what the
+    /// layers of such a light need to refer to it.
+    pub fn add_area_table(&mut self, grid: &mut Vec<u32>) -> u32 {
+        let begin = *self.area_table.get_or_insert_with(|| {
+            grid.resize(grid.len().next_multiple_of(ALIGNMENT), 0);
+            let begin = grid.len() as u32;
+            grid.extend_from_slice(area_light_numbers());
+            begin
+        });
+        (begin / ALIGNMENT as u32) << LAYER_BITS
     }
 
     /// Adds a light to the grid. Returns what its layers need to refer to it; 0: it has no texture.
@@ -199,6 +215,15 @@ impl FrameSquares {
         grid.resize(header + HEADER_LENGTH, 0);
         ((header / ALIGNMENT) as u32) << LAYER_BITS
     }
+}
+
+/// Returns the table of area lights with a word for each number: not all adapters unpack halves.
+fn area_light_numbers() -> &'static [u32] {
+    static NUMBERS: OnceLock<Vec<u32>> = OnceLock::new();
+    NUMBERS.get_or_init(|| {
+        let pair = |word: &u32| [*word as u16, (word >> 16) as u16].map(from_half);
+        AREA_LIGHT_TABLE.iter().flat_map(pair).map(f32::to_bits).collect()
+    })
 }
 
 /// The linear light of each byte of an sRGB texture.

@@ -7,6 +7,7 @@ use super::light_textures::{FrameSquares, LightTextures, TexturedLight};
 use super::scene_lights::{SceneLights, sphere};
 use super::shadow_atlas::{ShadowAtlas, ShadowKey, ShadowRequest, TileUniform};
 use super::shadows::{CASCADES_MAX, LampShape, SunCascades};
+use crate::ShadowFilter;
 use bytemuck::{Pod, Zeroable};
 use engine_foundation::{Mat4, Vec2, Vec3, Vec4};
 use engine_frame_packet::CameraFrame;
@@ -37,7 +38,8 @@ pub struct LightUniform {
     /// Index of its first shadow map in [`FrameLights::tiles`]; below 0: none.
     pub shadow: f32,
     pub direction: [f32; 3],
-    /// Cone attenuation: the square of (cosine * `cone_scale` + `cone_offset`).
+    /// Cone attenuation: the square of (cosine * `cone_scale` + `cone_offset`). Of a rectangle or
+    /// an ellipse, the latter is the radius of its source, if its shadows are soft.
     pub cone_scale: f32,
     pub cone_offset: f32,
     /// Metres that a texel of its shadow map covers, for each metre of distance.
@@ -47,6 +49,10 @@ pub struct LightUniform {
     /// Bit set of its light layers; from bit 8 on, where the words of its texture begin
     /// ([`FrameSquares::add`]).
     pub layers: u32,
+    /// The first is the radius of its source, if its shadows are soft; the last is 0. Of a
+    /// rectangle: from its center to its right side, and half its height, which is below 0 for an
+    /// ellipse.
+    pub source: [f32; 4],
 }
 
 /// A reflection probe, with the layout of `Probe` in forward/view_uniforms.wgsl.
@@ -72,7 +78,8 @@ pub struct SceneUniform {
     pub eye: [f32; 4],
     /// Direction of the camera; the last is the time in seconds.
     pub ahead: [f32; 4],
-    /// Directions to its right and up.
+    /// Directions to its right and up. The last of the former is the size of the sun with shadows
+    /// ([`LightFrame::source_size`]) if they are soft.
     pub right: [f32; 4],
     pub up: [f32; 4],
     /// The sky's colors; the last of each: exposure, if the sky is shown, if light is clipped where
@@ -172,6 +179,9 @@ impl FrameLights {
             let known = self.squares.add(textured, &self.textures, &mut self.grid);
             self.lights[light + textured.index].layers |= known;
         }
+        for index in &chosen.areas {
+            self.lights[light + index].layers |= self.squares.add_area_table(&mut self.grid);
+        }
         uniform.cluster_begin[..2].copy_from_slice(&[word as u32, light as u32]);
         uniform.cluster_scale = [0.0, 0.0, done.slices[0], done.slices[1]];
         done.dropped
@@ -198,6 +208,7 @@ struct ShadowedLight {
     rank: f32,
     /// Radius of its sphere on the view's image; 1 is half the height of the image.
     extent: f32,
+    source_size: f32,
 }
 
 /// The chosen lights of a view.
@@ -209,10 +220,14 @@ pub struct ViewLights {
     pub spheres: Vec<LightSphere>,
     /// Light direction of the first sun that casts shadows.
     pub shadow_sun: Option<Vec3>,
+    /// Size of the source of this sun.
+    sun_size: f32,
     /// Light layers of the suns, with eight bits each.
     sun_layers: u32,
     /// The lights with textures.
     textured: Vec<TexturedLight>,
+    /// Indices of rectangles and ellipses in `lights`.
+    areas: Vec<usize>,
     /// Number of lights that reach into the view, without suns.
     pub found: usize,
     /// `suns` and `shadow_sun` of the newest choice, which [`ViewLights::replace_sun`] keeps.
@@ -254,8 +269,10 @@ impl ViewLights {
         self.reaching.clear();
         self.clustering = None;
         self.shadow_sun = None;
+        self.sun_size = 0.0;
         self.sun_layers = 0;
         self.textured.clear();
+        self.areas.clear();
         for i in &scene.suns {
             let light = &scene.all[*i as usize];
             if let LightKind::Sun { direction, casts_shadows } = light.kind {
@@ -269,7 +286,8 @@ impl ViewLights {
             match scene.all[*i as usize].kind {
                 LightKind::Sun { .. } => {}
                 LightKind::Omni { position, range, .. }
-                | LightKind::Spot { position, range, .. } => {
+                | LightKind::Spot { position, range, .. }
+                | LightKind::Area { position, range, .. } => {
                     self.ranked.push((position.distance(camera.position) - range, *i));
                 }
             }
@@ -284,13 +302,15 @@ impl ViewLights {
                 // Lights without an id are identified by their index in the list.
                 let id = if light.id == 0 { u64::MAX - u64::from(index) } else { light.id };
                 let (index, extent) = (self.lights.len(), extent(camera, &light.kind));
-                self.shadowed.push(ShadowedLight { index, id, shape, rank, extent });
+                let source_size = light.source_size;
+                let shadowed = ShadowedLight { index, id, shape, rank, extent, source_size };
+                self.shadowed.push(shadowed);
             }
             self.local_light(light);
         }
     }
 
-    /// Adds an omni or spot light.
+    /// Adds a light that is not a sun.
     fn local_light(&mut self, light: &LightFrame) {
         let Some(sphere) = sphere(&light.kind) else { return };
         let (color, bias) = (light.color, light.shadow_bias);
@@ -313,6 +333,21 @@ impl ViewLights {
                 let (inner, end) = (inner.cos(), outer.cos());
                 data.cone_scale = 1.0 / (inner - end).max(0.001);
                 data.cone_offset = -end * data.cone_scale;
+            }
+            LightKind::Area {
+                position, direction, right, half_height, is_ellipse, range, ..
+            } => {
+                data.position = position.to_array();
+                data.falloff = 1.0 / (range * range);
+                let direction = direction.normalize_or(Vec3::NEG_Z);
+                data.direction = direction.to_array();
+                // Its shadow map is that of a spot.
+                data.cone_scale = 1.0;
+                let across = right - direction * right.dot(direction);
+                let across = across.normalize_or(direction.any_orthonormal_vector());
+                let height = if is_ellipse { -half_height } else { half_height };
+                data.source = (across * right.length()).extend(height).to_array();
+                self.areas.push(self.lights.len());
             }
         }
         self.textured.extend(TexturedLight::new(self.lights.len(), light));
@@ -352,16 +387,28 @@ impl ViewLights {
         &mut self,
         (scene, layers): (u64, u32),
         atlas: Option<&ShadowAtlas>,
+        filter: ShadowFilter,
         tiles: &mut Vec<TileUniform>,
     ) {
-        for ShadowedLight { index, id, .. } in &self.shadowed {
+        let is_soft = filter == ShadowFilter::Pcss;
+        for ShadowedLight { index, id, source_size, .. } in &self.shadowed {
             let light = &mut self.lights[*index];
             let first = tiles.len() as f32;
             let key = ShadowKey { scene, layers, light: *id };
             let texel = atlas.and_then(|atlas| atlas.tiles_of(&key, tiles));
             light.shadow = if texel.is_some() { first } else { -1.0 };
             light.texel = texel.unwrap_or(0.0);
+            let size = if is_soft { *source_size } else { 0.0 };
+            match light.source[3] == 0.0 {
+                true => light.source[0] = size,
+                false => light.cone_offset = size,
+            }
         }
+    }
+
+    /// Returns the size of the sun that casts shadows, for soft ones; 0: they are not soft.
+    pub fn soft_sun_size(&self, filter: ShadowFilter) -> f32 {
+        if filter == ShadowFilter::Pcss { self.sun_size } else { 0.0 }
     }
 
     fn sun(&mut self, direction: Vec3, light: &LightFrame, casts_shadows: bool) {
@@ -372,6 +419,7 @@ impl ViewLights {
         let first = casts_shadows && self.shadow_sun.is_none();
         if first {
             self.shadow_sun = Some(direction);
+            self.sun_size = light.source_size;
         }
         let towards = (-direction).extend(f32::from(u8::from(first))).to_array();
         let [r, g, b] = light.color;
@@ -398,6 +446,8 @@ pub struct ViewInputs<'a> {
     pub seconds: f32,
     /// Side lengths in texels of the suns' shadow maps and of the shadow atlas.
     pub texels: (u32, u32),
+    /// Size of the sun with shadows; 0 if they are not soft.
+    pub sun_size: f32,
 }
 
 /// Returns the uniform of a view.
@@ -421,7 +471,7 @@ pub fn uniform(
         from_clip: to_clip.inverse().to_cols_array_2d(),
         eye: camera.position.extend(perspective).to_array(),
         ahead: (-axes.z_axis.truncate()).extend(inputs.seconds).to_array(),
-        right: axes.x_axis.truncate().extend(0.0).to_array(),
+        right: axes.x_axis.truncate().extend(inputs.sun_size).to_array(),
         up: axes.y_axis.truncate().extend(0.0).to_array(),
         top: color(sky.top, sky.exposure),
         horizon: color(sky.horizon, shown),
@@ -460,7 +510,7 @@ mod tests {
     #[test]
     fn the_uniform_has_the_layout_of_the_shader() {
         assert_eq!(size_of::<SceneUniform>() % 16, 0);
-        assert_eq!((size_of::<SunUniform>(), size_of::<LightUniform>()), (32, 64));
+        assert_eq!((size_of::<SunUniform>(), size_of::<LightUniform>()), (32, 80));
         assert!(size_of::<SceneUniform>() <= 16384, "the least that adapters must take");
     }
 

@@ -6,6 +6,7 @@
 //! draws are counted by batch and written as one list of instances. Only transparent draws are
 //! sorted.
 
+mod area_light_table;
 mod caster_changes;
 mod clusters;
 mod culling;

@@ -4,7 +4,9 @@ use super::clusters::LightSphere;
 use super::culling::Spheres;
 use super::shadows::LampShape;
 use engine_foundation::Vec3;
-use engine_frame_packet::scene::{LIGHT_RANGE_MAX, LightFrame, LightKind};
+use engine_frame_packet::scene::{
+    AREA_SIDE_MAX, AREA_SIDE_MIN, LIGHT_RANGE_MAX, LightFrame, LightKind, SOURCE_SIZE_MAX,
+};
 use std::f32::consts::{FRAC_PI_2, FRAC_PI_4};
 
 /// The smallest angle between the axis of a spot and the end of its cone.
@@ -57,6 +59,10 @@ impl SceneLights {
 /// Returns the light with a range of at most the maximum, and with an angle that a cone can have.
 fn limited(light: &LightFrame) -> LightFrame {
     let mut light = *light;
+    // A number that is not finite stays, so that the light does not shine.
+    if light.source_size.is_finite() {
+        light.source_size = light.source_size.clamp(0.0, SOURCE_SIZE_MAX);
+    }
     let limit = |range: f32| if range.is_nan() { 0.0 } else { range.min(LIGHT_RANGE_MAX) };
     match &mut light.kind {
         LightKind::Sun { .. } => {}
@@ -65,6 +71,16 @@ fn limited(light: &LightFrame) -> LightFrame {
             *range = limit(*range);
             *outer = outer.clamp(OUTER_MIN, FRAC_PI_2);
             *inner = inner.max(0.0).min(*outer);
+        }
+        LightKind::Area { range, right, half_height, .. } => {
+            *range = limit(*range);
+            // Numbers that are not finite stay, so that the light does not shine.
+            if right.is_finite() && half_height.is_finite() {
+                let [least, most] = [AREA_SIDE_MIN, AREA_SIDE_MAX].map(|side| 0.5 * side);
+                let length = right.length().clamp(least, most);
+                *right = right.normalize_or(Vec3::X) * length;
+                *half_height = half_height.clamp(least, most);
+            }
         }
     }
     light
@@ -78,15 +94,20 @@ fn is_finite(light: &LightFrame) -> bool {
         LightKind::Spot { position, direction, inner, outer, .. } => {
             position.is_finite() && direction.is_finite() && inner.is_finite() && outer.is_finite()
         }
+        LightKind::Area { position, direction, right, half_height, .. } => {
+            let vectors = [position, direction, right];
+            vectors.iter().all(|vector| vector.is_finite()) && half_height.is_finite()
+        }
     };
-    of_kind && light.color.iter().chain([&light.shadow_bias]).all(|number| number.is_finite())
+    let numbers = light.color.iter().chain([&light.shadow_bias, &light.source_size]);
+    of_kind && numbers.into_iter().all(|number| number.is_finite())
 }
 
 /// Returns the sphere that a light reaches into; `None` for a sun.
 pub fn sphere(kind: &LightKind) -> Option<LightSphere> {
     match *kind {
         LightKind::Sun { .. } => None,
-        LightKind::Omni { position, range, .. } => {
+        LightKind::Omni { position, range, .. } | LightKind::Area { position, range, .. } => {
             Some(LightSphere { center: position, radius: range.max(0.0) })
         }
         LightKind::Spot { position, direction, range, outer, .. } => {
@@ -156,8 +177,41 @@ mod tests {
         assert!(!shines(omni(Vec3::ZERO, 0.0)) && !shines(omni(Vec3::ZERO, -1.0)));
         assert!(!shines(LightFrame { color: [f32::NAN; 3], ..omni(Vec3::ZERO, 1.0) }));
         assert!(!shines(LightFrame { shadow_bias: f32::INFINITY, ..omni(Vec3::ZERO, 1.0) }));
+        for source_size in [f32::NAN, f32::INFINITY, f32::NEG_INFINITY] {
+            assert!(!shines(LightFrame { source_size, ..omni(Vec3::ZERO, 1.0) }));
+        }
+        let huge = LightFrame { source_size: 1e30, ..omni(Vec3::ZERO, 1.0) };
+        assert_eq!((limited(&huge).source_size, shines(huge)), (SOURCE_SIZE_MAX, true));
+        let below = LightFrame { source_size: -1.0, ..omni(Vec3::ZERO, 1.0) };
+        assert_eq!((limited(&below).source_size, shines(below)), (0.0, true));
         assert!(!shines(LightFrame { kind: spot(f32::NAN), ..LightFrame::DEFAULT }));
         assert!(shines(LightFrame { kind: spot(9.0), ..LightFrame::DEFAULT }));
+        let area = |right: Vec3, half_height: f32| LightFrame {
+            kind: LightKind::Area {
+                position: Vec3::ZERO,
+                direction: Vec3::Y,
+                right,
+                half_height,
+                is_ellipse: false,
+                range: 2.0,
+                casts_shadows: true,
+            },
+            ..LightFrame::DEFAULT
+        };
+        for number in [f32::NAN, f32::INFINITY] {
+            assert!(!shines(area(Vec3::X * number, 1.0)) && !shines(area(Vec3::X, number)));
+        }
+        for (right, height) in [(Vec3::ZERO, 0.0), (Vec3::X * 1e38, 1e38), (Vec3::X, -1.0)] {
+            let LightKind::Area { right, half_height, .. } = limited(&area(right, height)).kind
+            else {
+                unreachable!("it is an area")
+            };
+            assert!(shines(area(right, height)));
+            let sides = [AREA_SIDE_MIN, AREA_SIDE_MAX].map(|side| side * 0.5);
+            for side in [right.length(), half_height] {
+                assert!((sides[0] * 0.999..=sides[1] * 1.001).contains(&side), "{side}");
+            }
+        }
         let direction = Vec3::new(0.0, f32::INFINITY, 0.0);
         let kind = LightKind::Sun { direction, casts_shadows: true };
         assert!(!shines(LightFrame { kind, ..LightFrame::DEFAULT }));

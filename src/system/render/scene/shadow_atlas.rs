@@ -59,7 +59,8 @@ pub struct AtlasLimits {
 #[derive(Clone, Copy, PartialEq, Debug, Pod, Zeroable)]
 pub struct TileUniform {
     pub to_clip: [[f32; 4]; 4],
-    /// Left, top and side in the texture, from 0 to 1; the last is unused.
+    /// Left, top and side in the texture, from 0 to 1; the last is the near distance of the map in
+    /// metres.
     pub rectangle: [f32; 4],
 }
 
@@ -437,7 +438,7 @@ impl ShadowAtlas {
         let whole = self.tiles.side() as f32;
         for (tile, to_clip) in lamp.tiles.iter().zip(&lamp.to_clip) {
             let [left, top, side] = self.tiles.rectangle(*tile).map(|number| number as f32 / whole);
-            let rectangle = [left, top, side, 0.0];
+            let rectangle = [left, top, side, lamp.shape.near()];
             to.push(TileUniform { to_clip: to_clip.to_cols_array_2d(), rectangle });
         }
         Some(lamp.shape.width(lamp.side) / lamp.side as f32)

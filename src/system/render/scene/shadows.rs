@@ -13,6 +13,7 @@ use engine_foundation::views::look_to_mat4;
 use engine_foundation::{Mat4, Vec3, Vec4};
 use engine_frame_packet::CameraFrame;
 use engine_frame_packet::scene::LightKind;
+use std::f32::consts::FRAC_PI_2;
 
 /// The most cascades of a view.
 pub const CASCADES_MAX: usize = 4;
@@ -29,6 +30,9 @@ const LAMP_NEAR_MAX: f32 = 0.2;
 pub const FACES: usize = 6;
 /// Texels around the map of one side of an omni light, for the filter's samples.
 const FACE_BORDER: f32 = 2.0;
+/// Distance in metres in front of the map of a cascade up to which soft shadows know how far away
+/// the objects are that cast them. Objects that are nearer to the sun count as being there.
+const SOFT_REACH: f32 = 50.0;
 /// Spheres' radii are rounded up to this many metres, so that shadows do not flicker.
 const RADIUS_STEP: f32 = 1.0 / 16.0;
 
@@ -70,6 +74,11 @@ impl LampShape {
                 let direction = direction.normalize_or(Vec3::NEG_Z);
                 Some(LampShape { position, range, cone: Some((direction, outer)) })
             }
+            // That of a spot which shines to one side.
+            LightKind::Area { position, direction, range, casts_shadows: true, .. } => {
+                let direction = direction.normalize_or(Vec3::NEG_Z);
+                Some(LampShape { position, range, cone: Some((direction, FRAC_PI_2)) })
+            }
             _ => None,
         }
     }
@@ -108,9 +117,12 @@ impl LampShape {
         let axes = [Vec3::X, Vec3::NEG_X, Vec3::Y, Vec3::NEG_Y, Vec3::Z, Vec3::NEG_Z];
         let direction = self.cone.map_or(axes[face], |(direction, _)| direction);
         let view = look_to_mat4(self.position, direction, up_for(direction));
-        // Objects that are nearer to the lamp than this cast no shadow.
-        let near = (self.range * 0.005).clamp(0.02, LAMP_NEAR_MAX).min(self.range * 0.5);
-        perspective(2.0 * self.half_angle(side), 1.0, near, self.range) * view
+        perspective(2.0 * self.half_angle(side), 1.0, self.near(), self.range) * view
+    }
+
+    /// Returns the distance in metres up to which objects cast no shadow.
+    pub fn near(&self) -> f32 {
+        (self.range * 0.005).clamp(0.02, LAMP_NEAR_MAX).min(self.range * 0.5)
     }
 }
 
@@ -125,6 +137,8 @@ pub struct CascadeInputs {
     /// For an orthographic camera, which shows objects at the same size at every distance: the
     /// depth range of the visible objects. Only this range has shadows.
     pub between: Option<[f32; 2]>,
+    /// True if the width of shadows' edges depends on the distance of the objects that cast them.
+    pub is_soft: bool,
 }
 
 impl CascadeInputs {
@@ -178,8 +192,8 @@ impl SunCascades {
             let (x, y, z) = (whole(at.x), whole(at.y), whole(at.z));
             // Looking along -z of the light's own space; objects that are nearer to the sun are
             // drawn at 0.
-            let project =
-                orthographic(x - half, x + half, y - half, y + half, -z - radius, -z + radius);
+            let near = -z - radius - if wanted.is_soft { SOFT_REACH } else { 0.0 };
+            let project = orthographic(x - half, x + half, y - half, y + half, near, -z + radius);
             all.to_clip[i] = project * light;
             all.ends[i] = end;
             all.blends[i] = end - (end - begin) * BLENDED;
@@ -229,7 +243,7 @@ mod tests {
     }
 
     const INPUTS: CascadeInputs =
-        CascadeInputs { count: 3, texels: 1024, distance: 60.0, between: None };
+        CascadeInputs { count: 3, texels: 1024, distance: 60.0, between: None, is_soft: false };
 
     #[test]
     fn every_visible_point_is_in_the_map_of_its_cascade() {
@@ -263,6 +277,21 @@ mod tests {
             let point = cascades.to_clip[layer].project_point3(point);
             assert!(point.abs().max_element() <= 1.0 && point.z >= 0.0, "{depth}: {point}");
         }
+    }
+
+    #[test]
+    fn soft_shadows_know_objects_in_front_of_a_map() {
+        let sun = Vec3::new(0.3, 0.4, -0.8).normalize();
+        let soft = CascadeInputs { is_soft: true, ..INPUTS };
+        let [hard, soft] = [INPUTS, soft].map(|it| SunCascades::new(&camera(Vec3::ZERO), sun, it));
+        assert_eq!((hard.texels, hard.ends), (soft.texels, soft.ends));
+        let depth = |all: &SunCascades, metres: f32| {
+            all.to_clip[0].project_point3(Vec3::new(0.0, 1.0, 0.0) - sun * metres).z
+        };
+        assert!(depth(&hard, 40.0) < 0.0 && depth(&soft, 40.0) > 0.0);
+        // Positions on the map are the same.
+        let [hard, soft] = [hard, soft].map(|it| it.to_clip[0].project_point3(Vec3::Y));
+        assert!((hard - soft).truncate().length() < 1e-5, "{hard} {soft}");
     }
 
     #[test]

@@ -1,5 +1,6 @@
 //! Tests of the plan: the draws of a scene, and the number of draw calls.
 
+mod area_lights;
 mod lamp_shadows;
 mod pre_skinning;
 
