@@ -5,7 +5,6 @@ use super::following::Leader;
 use super::mesh::{NavigationMesh, NearestPolygon};
 use super::own_costs::OwnCosts;
 use super::passages::{Approach, Turn};
-use super::rest::Rest;
 use super::rides::Ride;
 use super::routes::TravelTarget;
 use super::search::{PartialReason, PolygonPath};
@@ -44,6 +43,8 @@ const CROWDED_RADII: f32 = 6.0;
 const CROWDED_SECONDS: f32 = 0.4;
 const OBSTRUCTED_SECONDS: f32 = 4.0;
 const CONTACT_SECONDS: f32 = 0.15;
+/// Distance by which others push an agent away before it walks back, in radii.
+const RETURN_RADII: f32 = 3.0;
 /// Speed below which the direction of an agent is kept, as a part of its highest speed.
 const TURN_SPEED: f32 = 0.1;
 /// Seconds in which an agent turns into the direction of its velocity.
@@ -156,7 +157,6 @@ pub struct Agent {
     pub destination: Option<NearestPolygon>,
     /// True if it has arrived at its destination before, and others have pushed it away.
     pub(super) has_arrived: bool,
-    pub(super) rest: Rest,
     pub(super) path: PolygonPath,
     /// End of the path: the destination, or the nearest point that can be reached.
     pub(super) end: Vec3,
@@ -213,7 +213,6 @@ impl Agent {
             state: AgentState::Idle,
             destination: None,
             has_arrived: false,
-            rest: Rest::default(),
             path: PolygonPath::default(),
             end: at.position,
             partial: None,
@@ -325,7 +324,7 @@ impl Agent {
             self.at = mesh.slide(self.at, by);
             self.follow_path(mesh);
         }
-        self.return_to_end(step);
+        self.return_to_end();
         if self.state == AgentState::Blocked {
             self.wait_blocked(step);
         }
@@ -400,6 +399,16 @@ impl Agent {
         self.stuck_seconds = self.stuck_seconds.min(result.line_seconds) + step;
     }
 
+    /// Sends an agent back that others have pushed away from where it arrived.
+    fn return_to_end(&mut self) {
+        let away = self.end.truncate().distance(self.at.position.truncate());
+        let is_free = self.destination.is_some() && self.leader.is_none();
+        let is_pushed = away > self.settings.radius * RETURN_RADII;
+        if self.state == AgentState::Arrived && is_free && is_pushed {
+            self.state = AgentState::Waiting;
+        }
+    }
+
     /// Ends the way of the agent where it has arrived.
     fn arrive(&mut self, result: &Steering, step: f32) {
         let left = self.end.truncate().distance(self.at.position.truncate());
@@ -424,7 +433,6 @@ impl Agent {
         }
         self.end = self.at.position;
         self.has_arrived = true;
-        self.rest.begin(!result.is_contested && self.partial.is_none() && self.ride.is_none());
         let partial = self.partial;
         self.stop(if partial.is_some() { AgentState::Partial } else { AgentState::Arrived });
         self.partial = partial;
@@ -522,7 +530,6 @@ impl Agent {
         write(self.link().map_or(0, |link| u64::from(link) + 1));
         write(u64::from(self.queue.0) | u64::from(self.queue.1) << 32);
         self.obstruction.write_state(&mut write);
-        self.rest.write_state(&mut write);
         if let Some(leader) = &self.leader {
             leader.write_state(&mut write);
         }

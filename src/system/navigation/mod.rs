@@ -43,7 +43,6 @@ pub mod rays;
 pub mod rebake;
 mod rebuild;
 mod requests;
-mod rest;
 mod rides;
 pub mod routes;
 pub mod search;

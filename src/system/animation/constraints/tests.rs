@@ -107,6 +107,31 @@ fn an_unchanged_subtree_keeps_the_bits_of_its_matrices() {
 }
 
 #[test]
+fn knees_of_nearly_straight_legs_do_not_turn_around() {
+    let mut last: Option<Vec3> = None;
+    // The animated leg bends a little to one side and to the other, while its foot is lifted.
+    for step in -20_i8..=20 {
+        let mut rig = body();
+        let angle = f32::from(step) * 0.002 - 0.221;
+        let shin = rig.skeleton.find("left_shin").unwrap();
+        rig.rig().set_local_rotation(shin, Quat::from_rotation_x(angle), 1.0);
+        let thigh = rig.skeleton.find("left_thigh").unwrap();
+        rig.rig().update_subtree(thigh);
+        let foot = rig.origin("left_foot");
+        let leg = leg(&rig.skeleton, 0.0);
+        leg.apply(&mut rig.rig(), &target(foot + Vec3::new(0.0, 0.0, 0.3)), 1.0);
+        rig.check();
+        let knee = rig.origin("left_shin");
+        let start = rig.origin("left_thigh");
+        assert!(knee.y - start.y > 0.1, "{step}: {knee} of {start}");
+        if let Some(last) = last {
+            assert!(knee.distance(last) < 0.02, "{step}: {knee} after {last}");
+        }
+        last = Some(knee);
+    }
+}
+
+#[test]
 fn two_bones_reach_every_target_within_their_length() {
     let mut random = Random::seed(3);
     for case in 0..2000 {

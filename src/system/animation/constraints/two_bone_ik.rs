@@ -6,10 +6,16 @@ use super::{
     valid_weight,
 };
 use crate::skeleton::Skeleton;
+use crate::{Pose, model_matrices};
 use engine_foundation::{Error, Quat, Vec3, error};
 
 /// Maximum part of the length over which a limb slows down before it is straight.
 const SOFTNESS_MAX: f32 = 0.5;
+
+/// Distance of the middle joint from the line between the other two, as a part of the upper bone's
+/// length, up to which a limb counts as straight, and from which on it is clearly bent.
+const STRAIGHT_PART: f32 = 0.02;
+const BENT_PART: f32 = 0.12;
 
 /// Chain of two bones, for example a thigh and a shin that move a foot.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -20,6 +26,9 @@ pub struct TwoBoneIk {
     /// Part of the limb's length over which it approaches its full length, 0 to 0.5. With 0, a limb
     /// snaps straight when its target leaves its reach.
     softness: f32,
+    /// Direction in which the middle joint bends in the rest pose, in the space of the upper bone.
+    /// `None` if it is straight there.
+    rest_side: Option<Vec3>,
 }
 
 /// Target of a chain of two bones, in model space.
@@ -27,7 +36,8 @@ pub struct TwoBoneIk {
 pub struct IkTarget {
     /// Position of the end bone in metres.
     pub position: Vec3,
-    /// Direction in which the middle joint bends. `None` keeps the plane in which it is bent.
+    /// Direction in which the middle joint bends. `None` keeps the plane in which it is bent; of a
+    /// limb that is nearly straight, that of the rest pose, which turns with the upper bone.
     pub pole: Option<Vec3>,
     /// Rotation of the end bone. `None` keeps its rotation relative to the middle bone.
     pub rotation: Option<Quat>,
@@ -52,7 +62,14 @@ impl TwoBoneIk {
         if !(0.0..=SOFTNESS_MAX).contains(&softness) {
             return Err(error!("'softness' is {softness}: use a number from 0 to {SOFTNESS_MAX}"));
         }
-        Ok(TwoBoneIk { upper, middle, end, softness })
+        let (mut pose, mut matrices) = (Pose::rest(skeleton), Vec::new());
+        model_matrices(skeleton, &pose, &mut matrices);
+        let rest = ModelPose { skeleton, pose: &mut pose, matrices: &mut matrices };
+        let start = rest.origin(upper);
+        let whole = (rest.origin(end) - start).try_normalize();
+        let side = whole.and_then(|whole| across(rest.origin(middle) - start, whole));
+        let rest_side = side.map(|side| rest.rotation(upper).conjugate() * side);
+        Ok(TwoBoneIk { upper, middle, end, softness, rest_side })
     }
 
     /// Moves the end bone to the target, or as near as the bones reach. A weight between 0 and 1
@@ -90,7 +107,11 @@ impl TwoBoneIk {
         let distance = self.reached(wanted.length(), upper + lower, current);
         let distance = distance.max((upper - lower).abs());
         let distance = distance.min(upper + lower).max(LENGTH_MIN);
-        let side = self.bend_side(target.pole, direction, upper_bone, end - start);
+        let whole = end - start;
+        let from_pole = target.pole.and_then(|pole| across(pole, direction));
+        let side = from_pole
+            .or_else(|| self.bend_side(rig, direction, upper_bone, whole))
+            .unwrap_or_else(|| perpendicular(direction));
         let along = (upper * upper - lower * lower + distance * distance) / (2.0 * distance);
         let along = along.clamp(-upper, upper);
         let aside = (upper * upper - along * along).max(0.0).sqrt();
@@ -113,15 +134,33 @@ impl TwoBoneIk {
         length - soft / (1.0 + beyond / soft)
     }
 
-    /// Returns the direction, perpendicular to that of the target, in which the middle joint bends.
-    fn bend_side(&self, pole: Option<Vec3>, direction: Vec3, upper: Vec3, whole: Vec3) -> Vec3 {
-        let from_pole = pole.and_then(|pole| across(pole, direction));
-        from_pole
-            .or_else(|| {
-                let old_direction = whole.try_normalize()?;
-                let side = across(upper, old_direction)?;
-                across(shortest_arc(old_direction, direction) * side, direction)
-            })
-            .unwrap_or_else(|| perpendicular(direction))
+    /// Returns the direction, perpendicular to that of the target, in which the middle joint bends
+    /// without a pole. The plane of a limb that is nearly straight can turn around at any time; that
+    /// of its rest pose cannot.
+    fn bend_side(
+        &self,
+        rig: &ModelPose,
+        direction: Vec3,
+        upper: Vec3,
+        whole: Vec3,
+    ) -> Option<Vec3> {
+        let old_direction = whole.try_normalize()?;
+        let aside = upper - old_direction * old_direction.dot(upper);
+        let bent = aside.length() / upper.length();
+        let part = ((bent - STRAIGHT_PART) / (BENT_PART - STRAIGHT_PART)).clamp(0.0, 1.0);
+        let current = across(upper, old_direction);
+        let side = match self.rest_side {
+            Some(rest) if part < 1.0 => {
+                let rest = across(rig.rotation(self.upper) * rest, old_direction);
+                match (current, rest) {
+                    (Some(current), Some(rest)) => {
+                        across(current * part + rest * (1.0 - part), old_direction).or(Some(rest))
+                    }
+                    (current, rest) => rest.or(current),
+                }
+            }
+            _ => current,
+        };
+        across(shortest_arc(old_direction, direction) * side?, direction)
     }
 }

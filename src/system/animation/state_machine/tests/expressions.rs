@@ -68,7 +68,7 @@ fn results_are_always_finite() {
     for text in [
         "speed / x",
         "x / x",
-        "999999999 * 999999999 * 999999999 * 999999999 * 999999999",
+        "speed * speed * speed * speed * speed",
         "speed / (x - x)",
         "lerp(speed, speed * speed * speed * speed * speed, 1)",
         "match_2d(speed * speed, speed, 1, 1)",
