@@ -135,8 +135,8 @@ impl TwoBoneIk {
     }
 
     /// Returns the direction, perpendicular to that of the target, in which the middle joint bends
-    /// without a pole. The plane of a limb that is nearly straight can turn around at any time; that
-    /// of its rest pose cannot.
+    /// without a pole. The plane of a limb that is nearly straight can turn around at any time, and
+    /// that of its rest pose cannot.
     fn bend_side(
         &self,
         rig: &ModelPose,
