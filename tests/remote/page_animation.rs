@@ -115,6 +115,24 @@ fn characters_are_controlled_and_wrong_messages_refused() {
 /// The part of the view with the chosen unit.
 const DETAIL: &str = "document.querySelector('#view-animation .detail')";
 
+/// Waits until the time line has the states and events of the last seconds.
+fn wait_for_timeline(browser: &mut Browser) {
+    let timeline = format!(
+        "(() => {{ const it = {DETAIL}.querySelector('.timeline canvas'); \
+         const box = it.getBoundingClientRect(); const tips = []; \
+         for (let x = 1; x < box.width; x++) {{ it.dispatchEvent(new MouseEvent('mousemove', \
+         {{clientX: box.left + x, clientY: box.top + 9}})); \
+         tips.push([...document.querySelectorAll('.tip')].filter(tip => !tip.hidden)\
+         .map(tip => tip.textContent).join()) }} \
+         it.dispatchEvent(new MouseEvent('mouseleave')); \
+         const pixels = it.getContext('2d').getImageData(0, 0, it.width, it.height).data; \
+         return tips.at(-1).includes('s ago\\nstill\\nquiet') && pixels.some(level => level) && \
+         ['\\nbow\\nquiet', 'event begins'].every(part => tips.some(tip => tip.includes(part))) \
+         }})()"
+    );
+    browser.wait_for(&timeline);
+}
+
 #[test]
 fn page_shows_and_controls_a_character() {
     let Some(mut browser) = Browser::start("animation-browser") else { return };
@@ -153,21 +171,7 @@ fn page_shows_and_controls_a_character() {
     // Names of a game are no markup.
     browser.value(&format!("{}.click()", button("stop <b>")));
     browser.wait_for(&format!("{}.classList.contains('current')", state("still")));
-    // The time line has the states and events of the last seconds.
-    let timeline = format!(
-        "(() => {{ const it = {DETAIL}.querySelector('.timeline canvas'); \
-         const box = it.getBoundingClientRect(); const tips = []; \
-         for (let x = 1; x < box.width; x++) {{ it.dispatchEvent(new MouseEvent('mousemove', \
-         {{clientX: box.left + x, clientY: box.top + 9}})); \
-         tips.push([...document.querySelectorAll('.tip')].filter(tip => !tip.hidden)\
-         .map(tip => tip.textContent).join()) }} \
-         it.dispatchEvent(new MouseEvent('mouseleave')); \
-         const pixels = it.getContext('2d').getImageData(0, 0, it.width, it.height).data; \
-         return tips.at(-1).includes('s ago\\nstill\\nquiet') && pixels.some(level => level) && \
-         ['\\nbow\\nquiet', 'event begins'].every(part => tips.some(tip => tip.includes(part))) \
-         }})()"
-    );
-    browser.wait_for(&timeline);
+    wait_for_timeline(&mut browser);
     let slider = format!("{DETAIL}.querySelector('.variables input[type=range]')");
     assert_eq!(browser.value(&format!("{slider}.value")), "0.25");
     browser.value(&format!(
