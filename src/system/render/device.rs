@@ -493,6 +493,11 @@ impl GpuDevice {
             .unwrap_or_else(|error| Err(error.message))
     }
 
+    /// Returns the constant of shaders that hides uniforms from the driver (view_uniforms.wgsl).
+    pub fn hides_uniforms(&self) -> (&'static str, f64) {
+        ("HIDES_UNIFORMS", f64::from(u8::from(self.info.software)))
+    }
+
     /// Records errors that have occurred by now, without waiting.
     pub fn poll_device(&self) {
         // A failure of the poll is that of the device, which is recorded anyway.

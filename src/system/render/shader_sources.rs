@@ -271,6 +271,30 @@ mod tests {
     }
 
     #[test]
+    fn conditions_of_large_shaders_hide_uniforms_from_software_adapters() {
+        // A driver compiled these again for each frame, and kept megabytes each time.
+        let mesh = |custom, variant| mesh_source("mesh", custom, variant);
+        for shader in [
+            mesh(false, MeshVariant::Plain),
+            mesh(true, MeshVariant::Plain),
+            mesh(false, MeshVariant::Transmission),
+            source("fog_scatter", 1),
+            particle_source(ParticleVariant::Lit, 1),
+        ] {
+            assert!(shader.contains("    hide_uniforms(in.clip.xy);"));
+            let is_condition = |line: &&str| {
+                ["if ", "} else if ", "for (", "while ", "return SKY_MAPS && "]
+                    .iter()
+                    .any(|start| line.trim_start().starts_with(start))
+            };
+            let reads = |line: &&str| line.contains("view.") || line.contains("fog.");
+            for line in shader.lines().filter(is_condition).filter(reads) {
+                assert!(line.contains("hidden(") || line.contains("hidden_count("), "{line}");
+            }
+        }
+    }
+
+    #[test]
     fn debug_views_have_the_numbers_of_the_packet() {
         let values = find(INCLUDES, "debug_values.wgsl");
         for (number, (_, name)) in DebugView::NAMES.iter().enumerate().skip(1) {

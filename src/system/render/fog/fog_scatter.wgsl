@@ -25,7 +25,7 @@ fn medium_at(world: vec3f) -> Medium {
     let thin = exp(-fog.shape.y * max(world.z - fog.shape.x, 0.0));
     let density = fog.color.w * thin;
     var out = Medium(fog.color.rgb * density, fog.emission.rgb * density, density);
-    for (var i = 0u; i < u32(fog.history_reach.w); i++) {
+    for (var i = 0u; i < hidden_count(u32(fog.history_reach.w)); i++) {
         let volume = fog.volumes[i];
         let point = vec4f(world, 1.0);
         let at = abs(vec3f(dot(volume.x, point), dot(volume.y, point), dot(volume.z, point)));
@@ -52,7 +52,7 @@ fn phase(towards: vec3f, ray: vec3f) -> f32 {
 
 // Returns the mean light of the sky from all directions.
 fn mean_sky() -> vec3f {
-    if SKY_MAPS && view.sky_light.x >= 0.0 {
+    if SKY_MAPS && hidden(view.sky_light.x) >= 0.0 {
         return map_coefficient(0, view.sky_light.x);
     }
     var sum = vec3f(0.0);
@@ -65,7 +65,7 @@ fn mean_sky() -> vec3f {
 // Returns the light that arrives at a point, weighted by how much of it is scattered along a ray.
 fn arriving_light(world: vec3f, ray: vec3f, pixel: vec2f) -> vec3f {
     var sum = vec3f(0.0);
-    for (var i = 0u; i < view.counts.x; i++) {
+    for (var i = 0u; i < hidden_count(view.counts.x); i++) {
         let sun = view.suns[i];
         var strength = phase(sun.towards.xyz, ray);
         if sun.towards.w > 0.5 {
@@ -120,6 +120,7 @@ fn storable(color: vec4f) -> vec4f {
 
 @fragment
 fn scatter_fragment(in: Corner) -> @location(0) vec4f {
+    hide_uniforms(in.clip.xy);
     let froxel = froxel_at(in.clip.xy);
     let grid = view.fog_grid;
     if froxel.slice >= grid.z {
@@ -137,7 +138,7 @@ fn scatter_fragment(in: Corner) -> @location(0) vec4f {
         light += medium.scattering * arriving_light(world, normalize(way.step), pixel);
     }
     var out = storable(vec4f(light, medium.extinction));
-    if fog.history_eye.w > 0.0 {
+    if hidden(fog.history_eye.w) > 0.0 {
         let middle = engine_fog_ahead(grid, view.fog_reach, froxel.slice + 0.5);
         let before = previous(way.origin + way.step * middle);
         if before.a >= 0.0 {

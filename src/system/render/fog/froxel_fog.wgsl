@@ -17,7 +17,7 @@ fn fog_in_front(world: vec3f) -> vec4f {
 
 // Returns the light that arrives from a point behind the froxel fog of the view.
 fn through_froxels(color: vec3f, world: vec3f) -> vec3f {
-    if view.fog_reach.w < 0.5 {
+    if hidden(view.fog_reach.w) < 0.5 {
         return color;
     }
     let fog = fog_in_front(world);

@@ -96,7 +96,7 @@ impl FogPipelines {
         );
         // The uniform says if a view has the maps of a sky.
         let steps = [
-            step(0, scene, "scatter_fragment", &[("SKY_MAPS", 1.0)]),
+            step(0, scene, "scatter_fragment", &[("SKY_MAPS", 1.0), device.hides_uniforms()]),
             step(1, view, "integrate_fragment", &[]),
         ];
         FogPipelines { layout, steps, over_sky }

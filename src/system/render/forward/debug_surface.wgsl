@@ -5,7 +5,7 @@
 // Returns the color of a cascade of the sun's shadow maps.
 fn cascade_color(at: vec3f) -> vec3f {
     let ahead = dot(at - view.eye.xyz, view.ahead.xyz);
-    let count = view.counts.z;
+    let count = hidden_count(view.counts.z);
     var layer = 0u;
     while layer < count && ahead >= view.cascade_ends[layer] {
         layer++;
@@ -24,7 +24,7 @@ fn cascade_color(at: vec3f) -> vec3f {
 
 // Returns the number of lights of a pixel's cluster.
 fn cluster_lights(pixel: vec2f, world: vec3f) -> u32 {
-    if view.counts.y == 0u {
+    if hidden_count(view.counts.y) == 0u {
         return 0u;
     }
     var lit: Lit;

@@ -53,7 +53,7 @@ fn with_decals(
     surface: SurfaceOut,
 ) -> SurfaceOut {
     var out = surface;
-    if view.cluster_begin.w == 0u {
+    if hidden_count(view.cluster_begin.w) == 0u {
         return out;
     }
     let begin = view.cluster_begin.w - 1u;

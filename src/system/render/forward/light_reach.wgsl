@@ -51,7 +51,7 @@ fn on_map(clip: vec4f) -> vec3f {
 fn cascade_at(world: vec3f) -> u32 {
     let ahead = dot(world - view.eye.xyz, view.ahead.xyz);
     var layer = 0u;
-    while layer < view.counts.z && ahead >= view.cascade_ends[layer] {
+    while layer < hidden_count(view.counts.z) && ahead >= view.cascade_ends[layer] {
         layer++;
     }
     return layer;
@@ -60,7 +60,7 @@ fn cascade_at(world: vec3f) -> u32 {
 // Returns the unshadowed fraction of the sun's light at a point without a surface, by one sample.
 fn sun_open(world: vec3f) -> f32 {
     let layer = cascade_at(world);
-    if layer >= view.counts.z {
+    if layer >= hidden_count(view.counts.z) {
         return 1.0;
     }
     let at = on_map(view.cascades[layer] * vec4f(world, 1.0));
@@ -85,7 +85,7 @@ fn cluster_at(world: vec3f, pixel: vec2f) -> u32 {
 }
 
 fn lights_at(world: vec3f, pixel: vec2f) -> LightList {
-    if view.counts.y == 0u {
+    if hidden_count(view.counts.y) == 0u {
         return LightList(0u, 0u);
     }
     let begin = view.cluster_begin.x;

@@ -73,7 +73,7 @@ fn off_surface(lit: Lit, towards: vec3f, texel: f32) -> vec3f {
 // Returns the unshadowed fraction of a sun's light by the map of one cascade.
 fn cascade_arrives(lit: Lit, towards: vec3f, bias: f32, layer: u32) -> f32 {
     let point = off_surface(lit, towards, view.cascade_texels[layer] * bias);
-    if view.right.w > 0.0 {
+    if hidden(view.right.w) > 0.0 {
         return soft_cascade_arrives(lit, towards, point, layer);
     }
     return hard_cascade_arrives(point, layer);
@@ -86,7 +86,7 @@ fn hard_cascade_arrives(point: vec3f, layer: u32) -> f32 {
 
 fn sun_arrives(lit: Lit, towards: vec3f, bias: f32) -> f32 {
     let ahead = dot(lit.world - view.eye.xyz, view.ahead.xyz);
-    let count = view.counts.z;
+    let count = hidden_count(view.counts.z);
     let layer = cascade_at(lit.world);
     if layer >= count {
         return 1.0;
@@ -153,7 +153,7 @@ fn open_parts(lit: Lit, roughness: f32) -> ScreenOpen {
 // Returns the light that a pixel emits, and that of suns and lamps.
 fn gather_lights(lit: Lit, emissive: vec3f) -> vec3f {
     var sum = emissive;
-    for (var i = 0u; i < view.counts.x; i++) {
+    for (var i = 0u; i < hidden_count(view.counts.x); i++) {
         let sun = view.suns[i];
         let layers = extractBits(view.cluster_begin.z, 8u * i, 8u);
         if (layers & ~lit.excluded) == 0u {
@@ -170,7 +170,7 @@ fn gather_lights(lit: Lit, emissive: vec3f) -> vec3f {
 
 // Returns true if the maps of a sky or of probes light the surfaces of the view.
 fn is_map_lit() -> bool {
-    return SKY_MAPS && (view.sky_light.x >= 0.0 || view.fog_towards.w > 0.5);
+    return SKY_MAPS && (hidden(view.sky_light.x) >= 0.0 || hidden(view.fog_towards.w) > 0.5);
 }
 
 // Returns the light of the sky and of probes that a pixel reflects. `occlusion`: that of the

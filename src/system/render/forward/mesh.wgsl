@@ -229,7 +229,7 @@ fn shaded(in: Point, surface: Surface, flat_normal: vec3f, out: SurfaceOut) -> v
     var screen = vec2f(1.0);
 #if transmission
 #else
-    if (view.counts.w & SCREEN_OCCLUSION) != 0u && !seen_through {
+    if (hidden_count(view.counts.w) & SCREEN_OCCLUSION) != 0u && !seen_through {
         screen = screen_open(in.clip.xy);
     }
 #endif
@@ -290,6 +290,7 @@ fn surface_in(in: Point, base: SurfaceOut, flat_normal: vec3f, front: bool) -> S
 
 @fragment
 fn mesh_fragment(in: Point, @builtin(front_facing) front: bool) -> @location(0) vec4f {
+    hide_uniforms(in.clip.xy);
     let surface_data = surfaces[surface_index(in.surface)];
     let side = select(-1.0, 1.0, front);
     let flat_normal = normalize(in.normal) * side;

@@ -25,6 +25,8 @@ pub struct MeshOptions<'a> {
     pub samples: u32,
     /// True if the maps of a sky or of probes may light the meshes.
     pub is_map_lit: bool,
+    /// True if conditions on uniforms are hidden from the driver.
+    pub hides_uniforms: bool,
 }
 
 /// The group of a material with surface functions; its module has names with a prefix.
@@ -75,6 +77,7 @@ pub fn mesh_pipeline(
         flag(variant.name("LOBES", "engine_LOBES"), class.has(PipelineClass::LOBES)),
         flag(variant.name("DECALS", "engine_DECALS"), class.has(PipelineClass::DECALS)),
         flag(variant.name("SKY_MAPS", "engine_SKY_MAPS"), options.is_map_lit),
+        flag(variant.name("HIDES_UNIFORMS", "engine_HIDES_UNIFORMS"), options.hides_uniforms),
     ];
     let behind = class.has(PipelineClass::TRANSMISSION).then_some(&layouts.behind);
     let groups = [Some(&layouts.scene), Some(&layouts.set), variant.material, behind];

@@ -99,7 +99,7 @@ fn particle_light(in: Point) -> vec3f {
     let across = in.across * in.at.x + in.along * in.at.y;
     let normal = normalize(across - view.ahead.xyz * sqrt(max(1.0 - square, 0.05)));
     var sum = vec3f(0.0);
-    for (var i = 0u; i < view.counts.x; i++) {
+    for (var i = 0u; i < hidden_count(view.counts.x); i++) {
         let sun = view.suns[i];
         var strength = wrapped(normal, sun.towards.xyz);
         if sun.towards.w > 0.5 && strength > 0.0 {
@@ -117,7 +117,7 @@ fn particle_light(in: Point) -> vec3f {
         }
     }
     var around = sky(normal, 1.0);
-    if SKY_MAPS && view.sky_light.x >= 0.0 {
+    if SKY_MAPS && hidden(view.sky_light.x) >= 0.0 {
         around = map_gathered(normal, view.sky_light.x);
     }
     return min(sum + around * view.sky_light.w, vec3f(60000.0));
@@ -125,7 +125,7 @@ fn particle_light(in: Point) -> vec3f {
 
 // Returns the color of a particle behind the froxel fog of the view.
 fn particle_in_fog(color: vec4f, world: vec3f) -> vec4f {
-    if view.fog_reach.w < 0.5 {
+    if hidden(view.fog_reach.w) < 0.5 {
         return color;
     }
     let fog = fog_in_front(world);
@@ -190,6 +190,7 @@ fn overdraw_fragment(in: Point) -> @location(0) vec4f {
 
 @fragment
 fn particle_fragment(in: Point) -> @location(0) vec4f {
+    hide_uniforms(in.clip.xy);
     var color = textureSample(picture, picture_sampler, in.uv);
     if batch.spot > 0.5 {
         let round = clamp(1.0 - dot(in.at, in.at), 0.0, 1.0);

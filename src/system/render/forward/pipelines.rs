@@ -242,7 +242,9 @@ impl PipelineCache {
         } else {
             &self.mesh
         };
-        let options = MeshOptions { module, class, samples: self.samples, is_map_lit };
+        let hides_uniforms = device.info.software;
+        let options =
+            MeshOptions { module, class, samples: self.samples, is_map_lit, hides_uniforms };
         mesh_pipeline(&device.device, layouts, &options, None)
     }
 
@@ -430,7 +432,7 @@ impl PipelineCache {
         let module = self.particle_module(device, ParticleVariant::Lit);
         let groups = [&layouts.scene, &layouts.texture, &layouts.depth, &layouts.batch].map(Some);
         // The uniform says if a view has the maps of a sky.
-        let constants = [("SKY_MAPS", 1.0)];
+        let constants = [("SKY_MAPS", 1.0), device.hides_uniforms()];
         self.particle_pipeline(device, &groups, (&module, "particle_fragment"), (blend, &constants))
     }
 

@@ -117,7 +117,8 @@ impl FunctionShader {
             if is_motion {
                 return motion_pipeline(raw, layouts, module, class, group);
             }
-            let options = MeshOptions { module, class, samples, is_map_lit: true };
+            let hides_uniforms = device.info.software;
+            let options = MeshOptions { module, class, samples, is_map_lit: true, hides_uniforms };
             mesh_pipeline(raw, layouts, &options, group)
         })
     }

@@ -49,6 +49,29 @@ struct View {
 
 @group(0) @binding(0) var<uniform> view: View;
 
+// True for software adapters. Their driver (lavapipe of Mesa) compiles a fragment shader for the
+// values of the uniforms that its conditions compare: Mesa 22.3 does so at each use of the
+// pipeline, and keeps all results. It does not do so for values that depend on the pixel.
+override HIDES_UNIFORMS: bool = false;
+// 0 in every pixel, which the driver does not know.
+var<private> hidden_zero: u32 = 0u;
+
+// Large fragment shaders call this first.
+fn hide_uniforms(pixel: vec2f) {
+    if HIDES_UNIFORMS {
+        hidden_zero = u32(pixel.x < -1.0);
+    }
+}
+
+// Returns a number of a uniform for a condition.
+fn hidden(number: f32) -> f32 {
+    return number + f32(hidden_zero);
+}
+
+fn hidden_count(number: u32) -> u32 {
+    return number + hidden_zero;
+}
+
 // Converts sRGB to linear light.
 fn linear_light(color: vec3f) -> vec3f {
     let low = color / 12.92;

@@ -10,17 +10,18 @@ fn fog_light(direction: vec3f) -> vec3f {
 
 // Applies the fog to the light of the sky from a direction.
 fn fog_behind(color: vec3f, direction: vec3f) -> vec3f {
-    if view.fog.w <= 0.0 {
+    if hidden(view.fog.w) <= 0.0 {
         return color;
     }
-    if view.fog_shape.w < 0.5 {
+    if hidden(view.fog_shape.w) < 0.5 {
         // At a distance only fog is visible, near the horizon.
         return mix(view.fog.rgb, color, smoothstep(0.0, 0.2, direction.z));
     }
     let fog = fog_light(direction);
-    if view.fog_shape.y <= 0.0 {
+    if hidden(view.fog_shape.y) <= 0.0 {
         return mix(fog, color, smoothstep(0.0, 0.2, direction.z));
     }
-    let depth = engine_fog_depth_behind(view.fog_shape, view.fog.w, view.eye.z, direction.z);
+    let shape = view.fog_shape + hidden(0.0);
+    let depth = engine_fog_depth_behind(shape, view.fog.w, view.eye.z, direction.z);
     return mix(fog, color, select(exp(-depth), 0.0, depth < 0.0));
 }

@@ -68,7 +68,7 @@ fn on_box(probe: Probe, at: vec3f, world: vec3f, ray: vec3f) -> vec3f {
 fn light_around(world: vec3f, normal: vec3f, ray: vec3f, roughness: f32) -> Around {
     var sum = Around(vec3f(0.0), vec3f(0.0));
     var left = 1.0;
-    let count = u32(view.fog_towards.w);
+    let count = hidden_count(u32(view.fog_towards.w));
     for (var i = 0u; i < count; i++) {
         let probe = view.probes[i];
         let point = vec4f(world, 1.0);
@@ -83,7 +83,7 @@ fn light_around(world: vec3f, normal: vec3f, ray: vec3f, roughness: f32) -> Arou
             left -= part;
         }
     }
-    if left > 0.0 && view.sky_light.x < 0.0 {
+    if left > 0.0 && hidden(view.sky_light.x) < 0.0 {
         sum.mirrored += sky(ray, roughness) * left;
         sum.gathered += sky(normal, 1.0) * left;
     } else if left > 0.0 {
@@ -119,8 +119,8 @@ fn around_reflected(
 
 // Applies the air and the fog to light that has come some metres from a point of the world.
 fn through_air(color: vec3f, metres: f32, world: vec3f) -> vec3f {
-    let has_air = SKY_MAPS && view.air.w > 0.5;
-    if !has_air && view.fog_shape.w < 0.5 {
+    let has_air = SKY_MAPS && hidden(view.air.w) > 0.5;
+    if !has_air && hidden(view.fog_shape.w) < 0.5 {
         return mix(view.fog.rgb, color, exp(-view.fog.w * metres));
     }
     let way = world - view.eye.xyz;
@@ -133,6 +133,7 @@ fn through_air(color: vec3f, metres: f32, world: vec3f) -> vec3f {
         light = mix(map_mirrored(above, 0.3, view.sky_light.x), light, exp(-view.air.rgb * metres));
     }
     let from_height = world.z - direction.z * metres;
-    let depth = engine_fog_depth(view.fog_shape, view.fog.w, from_height, direction.z, metres);
+    let shape = view.fog_shape + hidden(0.0);
+    let depth = engine_fog_depth(shape, view.fog.w, from_height, direction.z, metres);
     return mix(fog_light(direction), light, exp(-depth));
 }
