@@ -18,7 +18,7 @@ pub fn show_to_player(message: &str) {
     }
 }
 
-/// Shows a message, whoever reads standard error.
+/// Shows a message to the player, who may not see standard error.
 pub(crate) fn show_now(message: &str) {
     let program = std::env::current_exe().unwrap_or_default();
     let title = program.file_stem().map(|stem| stem.to_string_lossy().into_owned());

@@ -68,6 +68,11 @@ impl BoundConstraints {
         self.set.is_empty()
     }
 
+    /// Returns for each constraint the index of the same one in another version of the machine.
+    pub fn find_in(&self, other: &BoundConstraints) -> Vec<Option<usize>> {
+        self.set.find_in(&other.set)
+    }
+
     /// Returns true if no constraint has a state, as springs and feet do.
     pub fn is_stateless(&self) -> bool {
         self.is_stateless
@@ -125,9 +130,18 @@ impl CharacterConstraints {
         self.targets[usize::from(index)] = target;
     }
 
-    /// Replaces the constraints by their reloaded version. Targets of the same names are kept.
-    pub fn reload(&mut self, old: &BoundConstraints, new: &BoundConstraints) {
+    /// Replaces the constraints by their reloaded version. Targets of the same names are kept and,
+    /// if the skeleton is the same, springs and feet.
+    pub fn reload(
+        &mut self,
+        old: &BoundConstraints,
+        new: &BoundConstraints,
+        is_same_skeleton: bool,
+    ) {
         let mut reloaded = CharacterConstraints::new(new);
+        if is_same_skeleton {
+            reloaded.state = new.set.state_from(&old.set, &self.state);
+        }
         for (name, target) in old.targets.iter().zip(&self.targets) {
             if let Some(index) = new.find_target(name) {
                 reloaded.set_target(index, *target);

@@ -89,3 +89,52 @@ fn joints_do_not_jump_in_a_reload_within_a_transition() {
         }
     }
 }
+
+#[test]
+fn constraints_go_on_and_their_weights_fade_in_a_reload() {
+    let text = |swing: &str, tail: &str| {
+        format!(
+            r#"skeleton = "rig"
+            constraints = {{
+                look = {{ type = "aim" bone = "head" }}
+                tail = {{ type = "spring" bones = ["{tail}" "tail_3"] }}
+            }}
+            layers = [ {{ constraints = ["tail"] states = {{ {swing} }} }} ]"#
+        )
+    };
+    let plain = "swing = { clip = \"c\" }";
+    for (before, after, weights) in [(SWING, plain, [1.0, 0.0]), (plain, SWING, [0.0, 1.0])] {
+        let mut crowd = Crowd::new(1, 1, &text(before, "tail_1"));
+        let unit = crowd.crowd[0];
+        let mut joints = Joints::default();
+        let mut play = |crowd: &mut Crowd, frames: usize| {
+            let mut weights = Vec::new();
+            for _ in 0..frames {
+                crowd.step(1.0 / 60.0);
+                let character = crowd.animations.of(unit.row()).unwrap();
+                joints.note(character);
+                weights.push(character.machine.as_ref().unwrap().output().constraints[0]);
+            }
+            assert!(joints.most < ACCELERATION_MAX, "{} m/s²: {after}", joints.most);
+            weights
+        };
+        let springs = |crowd: &Crowd| {
+            let mut numbers = Vec::new();
+            let character = crowd.animations.of(unit.row()).unwrap();
+            character.machine.as_ref().unwrap().constraints.save(&mut numbers);
+            numbers
+        };
+        assert_eq!(play(&mut crowd, 60).last(), Some(&weights[0]));
+        let swinging = springs(&crowd);
+        reload(&mut crowd, &text(after, "tail_1"));
+        assert_eq!(springs(&crowd), swinging);
+        let fading = play(&mut crowd, 30);
+        let halfway = fading.iter().filter(|weight| (0.05..0.95).contains(*weight)).count();
+        assert!((fading[0] - weights[0]).abs() < 0.05 && halfway > 8, "{fading:?}");
+        assert_eq!(fading.last(), Some(&weights[1]));
+        // The chain has other bones.
+        reload(&mut crowd, &text(after, "tail_2"));
+        assert_ne!(springs(&crowd).len(), swinging.len());
+        crowd.step(1.0 / 60.0);
+    }
+}

@@ -239,7 +239,26 @@ pub struct CharacterMachine {
 #[derive(Clone, Debug)]
 struct ReplacedMachine {
     machine: CharacterMachine,
+    /// Index in it of each constraint of the reloaded version.
+    constraints: Vec<Option<usize>>,
     elapsed: f32,
+}
+
+impl ReplacedMachine {
+    /// Returns the part of the pose that is its, from 1 to 0.
+    fn share(&self) -> f32 {
+        let part = self.elapsed / RELOAD_SECONDS;
+        1.0 - part * part * (3.0 - 2.0 * part)
+    }
+
+    /// Fades the weights of constraints in from those of this version; new ones from 0.
+    fn fade_constraints(&self, weights: &mut [f32]) {
+        let (share, before) = (self.share(), &self.machine.output.constraints);
+        for (weight, known) in weights.iter_mut().zip(&self.constraints) {
+            let known = known.and_then(|index| before.get(index)).copied().unwrap_or(0.0);
+            *weight += (known - *weight) * share;
+        }
+    }
 }
 
 impl CharacterMachine {
@@ -269,15 +288,17 @@ impl CharacterMachine {
         let is_over = before.elapsed >= RELOAD_SECONDS;
         if is_over {
             *replaced = None;
+        } else {
+            before.fade_constraints(&mut output.constraints);
         }
         is_over
     }
 
     /// Returns the version before a reload, and the part of the pose that is its.
     pub(super) fn replaced(&mut self) -> Option<(&mut CharacterMachine, f32)> {
-        let ReplacedMachine { machine, elapsed } = &mut **self.replaced.as_mut()?;
-        let part = *elapsed / RELOAD_SECONDS;
-        Some((machine, 1.0 - part * part * (3.0 - 2.0 * part)))
+        let replaced = self.replaced.as_mut()?;
+        let share = replaced.share();
+        Some((&mut replaced.machine, share))
     }
 
     /// Returns the bones that the machine, and the version that fades out, move.
@@ -448,7 +469,8 @@ impl CharacterMachine {
     /// version were taken before.
     pub fn reload(&mut self, bound: Arc<BoundMachine>) {
         let mut constraints = self.constraints.clone();
-        constraints.reload(&self.bound.constraints, &bound.constraints);
+        let is_same_skeleton = self.bound.model.skeleton == bound.model.skeleton;
+        constraints.reload(&self.bound.constraints, &bound.constraints, is_same_skeleton);
         let next = CharacterMachine {
             state: self.state.migrate(&self.bound.machine, &bound.machine),
             constraints,
@@ -462,8 +484,11 @@ impl CharacterMachine {
         let is_shown = machine.is_active()
             && !machine.output.samples.is_empty()
             && !machine.bound.has_streams()
-            && machine.bound.model.skeleton == self.bound.model.skeleton;
-        self.replaced = is_shown.then(|| Box::new(ReplacedMachine { machine, elapsed: 0.0 }));
+            && is_same_skeleton;
+        self.replaced = is_shown.then(|| {
+            let constraints = self.bound.constraints.find_in(&machine.bound.constraints);
+            Box::new(ReplacedMachine { machine, constraints, elapsed: 0.0 })
+        });
     }
 
     pub fn write_state(&self, hash: &mut StateHash) {
@@ -471,7 +496,7 @@ impl CharacterMachine {
         hash.write_u64(u64::from(self.enabled));
         self.state.add_to_hash(hash);
         self.constraints.write_state(hash);
-        if let Some(ReplacedMachine { machine, elapsed }) = self.replaced.as_deref() {
+        if let Some(ReplacedMachine { machine, elapsed, .. }) = self.replaced.as_deref() {
             hash.write_f32(*elapsed);
             machine.write_state(hash);
         }

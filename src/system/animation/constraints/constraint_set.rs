@@ -20,9 +20,37 @@ enum Constraint {
     FootPlacement(FootPlacement),
 }
 
+impl Constraint {
+    /// Returns the bones whose local transforms the constraint changes.
+    fn bones(&self) -> Vec<u16> {
+        match self {
+            Constraint::Aim(aim) => vec![aim.bone],
+            Constraint::TwoBone(limb, _) => vec![limb.upper, limb.middle, limb.end],
+            Constraint::Position(moved) => vec![moved.bone],
+            Constraint::Copy(copy) => vec![copy.bone],
+            Constraint::Spring(chain) => chain.bones.clone(),
+            Constraint::FootPlacement(placement) => {
+                let legs = placement.legs.iter();
+                let legs = legs.flat_map(|leg| [leg.upper, leg.middle, leg.end]);
+                [placement.pelvis].into_iter().chain(legs).collect()
+            }
+        }
+    }
+
+    fn is_same_kind(&self, other: &Constraint) -> bool {
+        std::mem::discriminant(self) == std::mem::discriminant(other)
+    }
+
+    /// Returns true if the constraint is of the same kind as another, and changes the same bones.
+    fn is_like(&self, other: &Constraint) -> bool {
+        self.is_same_kind(other) && self.bones() == other.bones()
+    }
+}
+
 /// Constraints of a state machine for one skeleton.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct ConstraintSet {
+    names: Vec<String>,
     constraints: Vec<Constraint>,
     /// Own weight of each constraint.
     weights: Vec<f32>,
@@ -101,6 +129,7 @@ impl ConstraintSet {
                 let ConstraintDescription { name, line, .. } = description;
                 error!("{line}: constraint '{name}': {}", error.message)
             })?;
+            set.names.push(description.name.clone());
             set.constraints.push(constraint);
             set.weights.push(description.parameter("weight")[0]);
         }
@@ -128,24 +157,51 @@ impl ConstraintSet {
         state
     }
 
-    /// Returns the bones whose local transforms the constraints change, sorted.
-    pub fn bones(&self) -> Vec<u16> {
-        let mut bones = Vec::new();
-        for constraint in &self.constraints {
+    /// Returns for each constraint the index of that of another set for the same skeleton with the
+    /// same name, kind and bones.
+    pub fn find_in(&self, other: &ConstraintSet) -> Vec<Option<usize>> {
+        let find = |(name, constraint): (&String, &Constraint)| {
+            let index = other.names.iter().position(|known| known == name)?;
+            constraint.is_like(&other.constraints[index]).then_some(index)
+        };
+        self.names.iter().zip(&self.constraints).map(find).collect()
+    }
+
+    /// Returns the state of a character of another set in this one. Springs and feet that
+    /// [`ConstraintSet::find_in`] finds are kept, and others begin.
+    pub fn state_from(
+        &self,
+        other: &ConstraintSet,
+        state: &ConstraintSetState,
+    ) -> ConstraintSetState {
+        let mut kept = self.new_state();
+        let (mut spring, mut placement) = (0, 0);
+        for (constraint, known) in self.constraints.iter().zip(self.find_in(other)) {
+            // The states of each kind are in the order of the constraints.
+            let before = &other.constraints[..known.unwrap_or(0)];
+            let rank = before.iter().filter(|it| constraint.is_same_kind(it)).count();
             match constraint {
-                Constraint::Aim(aim) => bones.push(aim.bone),
-                Constraint::TwoBone(limb, _) => bones.extend([limb.upper, limb.middle, limb.end]),
-                Constraint::Position(moved) => bones.push(moved.bone),
-                Constraint::Copy(copy) => bones.push(copy.bone),
-                Constraint::Spring(chain) => bones.extend(&chain.bones),
-                Constraint::FootPlacement(placement) => {
-                    bones.push(placement.pelvis);
-                    for leg in &placement.legs {
-                        bones.extend([leg.upper, leg.middle, leg.end]);
+                Constraint::Spring(_) => {
+                    if let Some(known) = known.and_then(|_| state.springs.get(rank)) {
+                        kept.springs[spring].clone_from(known);
                     }
+                    spring += 1;
                 }
+                Constraint::FootPlacement(_) => {
+                    if let Some(known) = known.and_then(|_| state.feet.get(rank)) {
+                        kept.feet[placement] = *known;
+                    }
+                    placement += 1;
+                }
+                _ => {}
             }
         }
+        kept
+    }
+
+    /// Returns the bones whose local transforms the constraints change, sorted.
+    pub fn bones(&self) -> Vec<u16> {
+        let mut bones: Vec<u16> = self.constraints.iter().flat_map(Constraint::bones).collect();
         bones.sort_unstable();
         bones.dedup();
         bones

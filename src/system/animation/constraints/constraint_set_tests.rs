@@ -98,3 +98,33 @@ fn wrong_constraints_of_a_state_machine_name_their_line() {
     );
     check("\"head\" \"pelvis\"", "\"pelvis\" \"head\"", "constraint 'copy': 'pelvis' cannot copy");
 }
+
+#[test]
+fn springs_and_feet_are_kept_by_name_and_bones() {
+    let mut rig = body();
+    let old = set(&rig.skeleton, MACHINE).unwrap();
+    let mut state = old.new_state();
+    let input = ConstraintInput {
+        world: BoneTransform::IDENTITY,
+        seconds: 0.1,
+        weights: &[0.0, 0.0, 1.0, 1.0],
+        targets: &[],
+        ground: &[FootGround { height: -0.2, normal: Vec3::Z }; 2],
+    };
+    old.apply(&mut rig.rig(), &mut state, &input);
+    assert!(state != old.new_state());
+    let lines: Vec<&str> = MACHINE.lines().collect();
+    // The file in another order: copy, the feet in two lines, tail.
+    let order = [0, 1, 2, 9, 6, 7, 5, 10, 11];
+    let other = order.map(|line| lines[line]).join("\n");
+    let new = set(&rig.skeleton, &other).unwrap();
+    assert_eq!(new.find_in(&old), [Some(5), Some(3), Some(2)]);
+    assert_eq!(new.state_from(&old, &state), state);
+    let shorter = set(&rig.skeleton, &other.replace("\"tail_3\"", "\"tail_2\"")).unwrap();
+    let kept = shorter.state_from(&old, &state);
+    assert_eq!((&kept.springs, &kept.feet), (&shorter.new_state().springs, &state.feet));
+    let renamed = set(&rig.skeleton, &other.replace("feet =", "legs =")).unwrap();
+    assert_eq!(renamed.find_in(&old), [Some(5), None, Some(2)]);
+    let kept = renamed.state_from(&old, &state);
+    assert_eq!((&kept.springs, &kept.feet), (&state.springs, &renamed.new_state().feet));
+}
