@@ -210,6 +210,11 @@ fn bones_of_levels_of_detail_are_checked() {
         ("lod-name", "lod_bones = [[\"Chst\"]]", "no bone 'Chst', did you mean 'Chest'?"),
         ("lod-list", "lod_bones = [\"Chest\"]", "'lod_bones' must be 1 to 3 lists of names"),
         ("lod-size", "lod_size = -1", "'lod_size' is -1"),
+        (
+            "clip-machine",
+            "clip = \"Walk\" state_machine = \"hero\"",
+            "'clip' would hide the animations of its 'state_machine'",
+        ),
     ] {
         let (code, output) = check(name, fields);
         assert_eq!(code, Some(1), "{output}");

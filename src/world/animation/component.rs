@@ -146,6 +146,11 @@ fn read(part: &ComponentSource, _: u16, builder: &mut TemplateBuilder) -> Result
             component.machine = Some(resolved.state_machine());
         });
     }
+    if clip.is_some() && fields.tree.get("state_machine").is_some() {
+        return Err(error!(
+            "'clip' would hide the animations of its 'state_machine': leave one of them out"
+        ));
+    }
     if let Some(clip) = &clip {
         let (model, clip) = (model.to_string(), clip.clone());
         builder.refer(0, ResourceReference::Clip { model, clip }, |_, _, _| {});
@@ -314,7 +319,7 @@ fn reload(host: &mut ComponentHost, changed: &ChangedResources) {
         changed.has(ReloadStep::StateMachines, machine) || new.contains(model)
     };
     if let Err(error) = host.animations.reload_machines(is_changed, &mut files) {
-        log::error(&format!("{error}: characters keep the previous version"));
+        log::error(&error.to_string());
     }
     host.animations.prepare_all_bone_sets(host.units);
 }

@@ -206,6 +206,7 @@ layers = [ { states = {
     holds = { clip = "a" }
     moves = { blend = [ { clip = "a" } { clip = "c" } ] on_end = "holds" }
     scrubs = { clip = "a" time = 0.5 }
+    late = { clip = "c" events = [ { name = "x" time = 1 } { name = "y" time = 1.5 } ] }
 } } ]
 "#;
         let crowd = Crowd::new(1, 1, machine);
@@ -219,6 +220,10 @@ layers = [ { states = {
             (4, "state 'ends': 'a' is 0 seconds long: 'on_end' leaves it at once"),
             (5, "state 'loops': 'a' is 0 seconds long: there is nothing to repeat"),
             (6, "state 'tells': 'a' is 0 seconds long: its 'events' are all at its start"),
+            (
+                10,
+                "state 'late': its event 'y' at 1.5 s is never sent: its animations end at 1.00 s",
+            ),
         ];
         assert_eq!(found, wanted.map(|(line, text)| (line, text.to_string())));
         Faults::default().report_lengths(&bound);

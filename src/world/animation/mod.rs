@@ -444,7 +444,16 @@ impl Animations {
             let bound = match self.bind_machine(&name, &model_name, files) {
                 Ok(bound) => Arc::new(bound),
                 Err(error) => {
-                    outcome = outcome.and(Err(error));
+                    let is_same = |known: &Arc<BoundMachine>| {
+                        known.model.skeleton == self.models[&model_name].skeleton
+                    };
+                    let key = (name, model_name.clone());
+                    let effect = match self.machines.get(&key).is_none_or(is_same) {
+                        true => "keep the previous version",
+                        false => "stand still until the bones of the model fit again",
+                    };
+                    let message = format!("{}: characters {effect}", error.message);
+                    outcome = outcome.and(Err(Error { message, ..error }));
                     continue;
                 }
             };

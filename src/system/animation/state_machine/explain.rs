@@ -183,7 +183,8 @@ impl StateMachine {
     }
 
     /// Returns the lines and the texts of warnings about states that would have to go on in time,
-    /// but play only clips without length. `clips` has an entry for each clip of the machine.
+    /// but play only clips without length, and about timed events after the end of all clips of
+    /// their state. `clips` has an entry for each clip of the machine.
     pub fn length_warnings(&self, clips: &[ClipInfo]) -> Vec<(u32, String)> {
         let is_still =
             |it: &StateClip| clips.get(usize::from(it.clip)).is_none_or(|clip| clip.seconds <= 0.0);
@@ -208,7 +209,29 @@ impl StateMachine {
             let text = format!("state '{}': '{name}' is 0 seconds long: {effect}", state.name);
             Some((state.line, text))
         };
-        self.states.iter().filter_map(warning).collect()
+        let late = self.states.iter().flat_map(|state| self.late_events(state, clips));
+        self.states.iter().filter_map(warning).chain(late).collect()
+    }
+
+    /// Returns warnings about the events of a state that are never sent, as its clips end earlier.
+    fn late_events(&self, state: &State, clips: &[ClipInfo]) -> Vec<(u32, String)> {
+        let length = |it: &StateClip| clips.get(usize::from(it.clip)).map_or(0.0, |it| it.seconds);
+        let longest = state.clips.iter().map(length).fold(0.0, f32::max);
+        let late = |event: &&TimedEvent| !event.is_fraction && event.time > longest;
+        let text = |event: &TimedEvent| {
+            let name = event_text(&self.sent_events[usize::from(event.event)]);
+            let text = format!(
+                "state '{}': its event '{name}' at {} s is never sent: its animations end at \
+                 {longest:.2} s",
+                state.name, event.time
+            );
+            (state.line, text)
+        };
+        if longest > 0.0 {
+            state.events.iter().filter(late).map(text).collect()
+        } else {
+            Vec::new()
+        }
     }
 
     /// Returns, for each state, true if some sequence of events leads to it.

@@ -346,7 +346,11 @@ impl<'a> Update<'a> {
         let clip_index = state.clips[main].clip;
         let clip = self.clip(clip_index);
         let (layer, clip_seconds) = (self.layer, length(clip));
-        if state.events.is_empty() && clip.events.is_empty() {
+        // Nobody sees the animations of a layer without weight.
+        let weight = self.machine.layers[usize::from(layer)].weight;
+        let is_seen = || self.machine.table.value_or(weight, self.variables, 1.0) > 0.0;
+        let clip_events = if clip.events.is_empty() || !is_seen() { &[] } else { &clip.events[..] };
+        if state.events.is_empty() && clip_events.is_empty() {
             return;
         }
         let sent = &mut *self.sent;
@@ -357,7 +361,7 @@ impl<'a> Update<'a> {
                     sent.push(SentEvent { layer, source: EventSource::State(event.event) });
                 }
             }
-            for (index, (time, _)) in clip.events.iter().enumerate() {
+            for (index, (time, _)) in clip_events.iter().enumerate() {
                 if range.contains(event_phase(*time, false, clip_seconds)) {
                     let source = EventSource::Clip { clip: clip_index, event: index as u16 };
                     sent.push(SentEvent { layer, source });

@@ -158,6 +158,25 @@ fn ragdolls_take_over_without_the_pose_below() {
 }
 
 #[test]
+fn clips_of_layers_without_weight_send_no_events() {
+    let step = ClipInfo { events: vec![(0.5, "step".into())], ..clip(1.0, true) };
+    let mut it = Character::new(
+        "variables = { shown = { value = 0 min = 0 max = 1 } }
+        layers = [
+            { states = { base = { clip = \"base\" } } }
+            { weight = \"shown\" states = { walk = { clip = \"walk\"
+                events = [ { name = \"own\" at = 0.25 } ] } } }
+        ]",
+        &[("walk", step)],
+    );
+    it.update(1.0);
+    assert_eq!(it.sent(), ["own"], "the state sends its own events");
+    it.set("shown", 0.01);
+    it.update(1.0);
+    assert_eq!(it.sent(), ["own", "step"]);
+}
+
+#[test]
 fn passed_events_are_sent_once_with_repetitions() {
     let step =
         ClipInfo { events: vec![(0.25, "left".into()), (0.75, "right".into())], ..clip(1.0, true) };
