@@ -7,6 +7,7 @@ mod area_lights;
 mod atlases;
 mod debug_views;
 mod decals;
+mod flat_lights;
 mod forward;
 mod forward_failures;
 mod games;

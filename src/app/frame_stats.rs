@@ -81,6 +81,7 @@ fn count_objects(engine: &mut Engine) {
     let worst_wait = std::mem::take(&mut engine.worlds.navigation.worst_wait);
     counter!("navigation/worst_wait") += worst_wait;
     counter!("worlds/cameras") += engine.worlds.cameras.len();
+    counter!("worlds/light_occluders") += engine.worlds.scenes.occluders.table.slots.len();
     counter!("physics/actors") += engine.worlds.physics.actors.len();
     counter!("physics/awake") += engine.worlds.physics.awake();
     counter!("physics/latency_milliseconds") += engine.worlds.physics_latency() * 1e3;

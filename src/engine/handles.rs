@@ -19,6 +19,7 @@ macro_rules! handle_table {
             LineObjectId, LineObject, engine => &engine.worlds.lines.objects;
             MeshId, Mesh, engine => &engine.worlds.scenes.meshes.slots;
             LightId, Light, engine => &engine.worlds.scenes.lights.slots;
+            LightOccluderId, LightOccluder, engine => &engine.worlds.scenes.occluders.table.slots;
             DecalId, Decal, engine => &engine.worlds.scenes.decals.slots;
             SpriteId, Sprite, engine => &engine.worlds.scenes.sprites.table.slots;
             ShadingEnvironmentId, ShadingEnvironment, engine => &engine.worlds.shading.slots;
@@ -116,6 +117,7 @@ impl Engine {
         let row = match HandleKind::of(handle)? {
             HandleKind::Mesh => scenes.meshes.slots.get(handle)?.unit,
             HandleKind::Light => scenes.lights.slots.get(handle)?.unit,
+            HandleKind::LightOccluder => scenes.occluders.table.slots.get(handle)?.unit,
             HandleKind::Decal => scenes.decals.slots.get(handle)?.unit,
             HandleKind::Sprite => scenes.sprites.table.slots.get(handle)?.unit,
             _ => return None,

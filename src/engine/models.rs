@@ -94,6 +94,7 @@ fn packed(name: &str, data: &SurfaceData, slots: &[TextureSlot]) -> SurfaceFrame
         custom_material: None,
         lobes: data.lobes,
         shader: None,
+        back_shadow: false,
     }
 }
 

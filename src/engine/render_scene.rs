@@ -339,6 +339,7 @@ impl Engine {
         // These calls may create meshes and surfaces.
         self.worlds.send_skeletons(&mut self.assets);
         self.worlds.send_sprite_changes(&mut self.assets);
+        self.worlds.send_occluder_changes(&mut self.assets);
         self.worlds.send_tilemaps(&mut self.assets, &packet.views);
         self.assets.models.flush(&mut packet.meshes);
         self.assets.materials.flush_surfaces(&mut packet.surfaces);

@@ -6,7 +6,7 @@ use engine_foundation::{Error, Handle, Vec3, log};
 use engine_frame_packet::material::MaterialSlot;
 use engine_frame_packet::mesh::{
     MeshBounds, MeshFrame, MeshPart, MeshSlot, MeshVertex, SurfaceAlphaMode, SurfaceFrame,
-    SurfaceSlot,
+    SurfaceSlot, SurfaceTexture,
 };
 use engine_frame_packet::scene::{DrawChange, DrawMesh, DrawSlot, flag as draw_flag};
 use engine_frame_packet::texture::{SamplerSettings, TextureSlot};
@@ -28,12 +28,15 @@ const INSET: f32 = 1.0 / 32.0;
 #[derive(Default)]
 pub struct SpriteResources {
     /// Scene textures of all textures shown so far, and the texture version that they are up to
-    /// date with.
-    placed: HashMap<TextureNumber, SceneTexture>,
+    /// date with. The flag is true for textures in slots of their own, which surfaces with several
+    /// textures show.
+    placed: HashMap<(TextureNumber, bool), SceneTexture>,
     version: u64,
     surfaces: HashMap<SurfaceKey, SurfaceSlot>,
     /// The unit square (0, 0 to 1, 1) that all sprites are drawn with.
     square: Option<MeshNumber>,
+    /// The surface of light occluders.
+    pub(super) occluder_surface: Option<SurfaceSlot>,
 }
 
 /// Properties that sprites and tile maps with the same surface share.
@@ -41,6 +44,7 @@ pub struct SpriteResources {
 pub(super) struct SurfaceKey {
     pub slot: TextureSlot,
     pub sampling: SamplerSettings,
+    pub normals: SurfaceTexture,
     pub lit: bool,
     pub mask: bool,
     /// Material that draws the surface.
@@ -55,17 +59,13 @@ impl SpriteResources {
         self.surfaces.iter().filter_map(|(key, surface)| Some((*surface, key.material_slot?)))
     }
 
-    /// Returns the scene texture that [`Assets::assign_scene_texture`] has placed.
-    pub(super) fn scene_texture(&self, number: TextureNumber) -> Option<SceneTexture> {
-        self.placed.get(&number).copied()
-    }
-
     /// Returns the surface for a key. It is created on the first request.
     pub(super) fn surface(&mut self, materials: &mut Materials, key: SurfaceKey) -> SurfaceSlot {
         *self.surfaces.entry(key).or_insert_with(|| {
             materials.add_plain_surface(SurfaceFrame {
                 name: "sprites and tile maps".to_string(),
                 base_color_texture: Some((key.slot, key.sampling)),
+                normal_texture: key.normals,
                 alpha: if key.mask {
                     SurfaceAlphaMode::Mask(MASK_CUTOFF)
                 } else {
@@ -156,9 +156,8 @@ impl Worlds {
         }
         for at in 0..self.scenes.sprites.table.changed.len() {
             let slot = self.scenes.sprites.table.changed[at] as usize;
-            let picture = self.scenes.sprites.table.slots.at(slot).map(|sprite| sprite.picture);
-            if let Some(picture) = picture {
-                assets.assign_scene_texture(picture);
+            if let Some(sprite) = self.scenes.sprites.table.slots.at(slot) {
+                assets.assign_sprite_textures(sprite.picture, sprite.shown_normal());
             }
         }
     }
@@ -167,15 +166,17 @@ impl Worlds {
     /// location.
     fn reassign_scene_textures(&mut self, assets: &mut Assets) {
         let old = std::mem::take(&mut assets.sprites.placed);
-        let mut numbers: Vec<TextureNumber> = old.keys().copied().collect();
-        numbers.sort_by_key(|number| number.0);
-        numbers.retain(|number| assets.assign_scene_texture(*number) != old[number]);
-        if numbers.is_empty() {
+        let mut keys: Vec<(TextureNumber, bool)> = old.keys().copied().collect();
+        keys.sort_by_key(|(number, is_own)| (number.0, *is_own));
+        keys.retain(|key| assets.locate_scene_texture(*key) != old[key]);
+        if keys.is_empty() {
             return;
         }
-        let is_drawn = |picture: TextureNumber| numbers.contains(&picture);
+        let is_drawn = |picture: TextureNumber| keys.iter().any(|(number, _)| *number == picture);
         let sprites = self.scenes.sprites.table.slots.iter();
-        let stale = sprites.filter(|(_, sprite)| is_drawn(sprite.picture));
+        let stale = sprites.filter(|(_, sprite)| {
+            is_drawn(sprite.picture) || sprite.shown_normal().is_some_and(is_drawn)
+        });
         let stale: Vec<usize> = stale.map(|(handle, _)| handle.index()).collect();
         for slot in stale {
             self.scenes.sprites.table.record_change(slot, flag::NEW);
@@ -196,9 +197,10 @@ impl Worlds {
             let taken = self.scenes.sprites.table.take_change(slot);
             let Some((flags, sprite)) = taken else { continue };
             let (row, node, draw) = (sprite.unit, usize::from(sprite.node), sprite.draw);
-            let (settings, picture) = (sprite.settings, sprite.picture);
+            let (settings, picture, normal) =
+                (sprite.settings, sprite.picture, sprite.shown_normal());
             let Some(world) = self.world_of_row(row) else { continue };
-            let placed = assets.assign_scene_texture(picture);
+            let (placed, normals) = assets.assign_sprite_textures(picture, normal);
             let pose = self.mesh_pose(row, node, Some(settings.square_to_node(placed.size)));
             if flags & flag::NEW == 0 {
                 let frame = &mut self.scenes.of(world).frame;
@@ -206,7 +208,8 @@ impl Worlds {
                 frame.poses.push(pose);
                 continue;
             }
-            let surface = assets.picture_surface(&settings.placement, settings.alpha, &placed);
+            let surface =
+                assets.picture_surface(&settings.placement, settings.alpha, (&placed, normals));
             let mesh = assets.sprite_mesh();
             let bit = |set: bool, bit: u32| if set { bit } else { 0 };
             let visible = flags & flag::ANY_HIDDEN == 0;
@@ -272,16 +275,36 @@ impl Assets {
     /// Places a texture for scenes and returns it. If the texture cannot be loaded, the error is
     /// reported and the checkerboard is shown.
     pub(super) fn assign_scene_texture(&mut self, number: TextureNumber) -> SceneTexture {
-        if let Some(known) = self.sprites.scene_texture(number) {
-            return known;
+        self.locate_scene_texture((number, false))
+    }
+
+    /// Places the textures of a sprite: its picture, and its normal texture if it has one.
+    fn assign_sprite_textures(
+        &mut self,
+        picture: TextureNumber,
+        normal: Option<TextureNumber>,
+    ) -> (SceneTexture, SurfaceTexture) {
+        let Some(normal) = normal else { return (self.assign_scene_texture(picture), None) };
+        let SceneTexture { slot, sampling, .. } = self.locate_scene_texture((normal, true));
+        (self.locate_scene_texture((picture, true)), Some((slot, sampling)))
+    }
+
+    /// Places a texture for scenes and returns it; with the flag, in a slot of its own.
+    fn locate_scene_texture(&mut self, key: (TextureNumber, bool)) -> SceneTexture {
+        if let Some(known) = self.sprites.placed.get(&key) {
+            return *known;
         }
-        let (textures, store) = (&mut self.textures, &mut self.store);
-        let placed = textures.scene_texture(store, number).or_else(|error| {
+        let ((number, is_own), store) = (key, &mut self.store);
+        let found = match is_own {
+            true => self.textures.own_scene_texture(store, number),
+            false => self.textures.scene_texture(store, number),
+        };
+        let placed = found.or_else(|error| {
             log::error(&format!("{error}: {SHOWN_AS_PLACEHOLDER}"));
-            textures.scene_texture(store, TextureNumber::MISSING)
+            self.textures.scene_texture(store, TextureNumber::MISSING)
         });
         let placed = placed.expect("the checkerboard is made when the first texture is");
-        self.sprites.placed.insert(number, placed);
+        self.sprites.placed.insert(key, placed);
         placed
     }
 
@@ -290,12 +313,12 @@ impl Assets {
         &mut self,
         placement: &SpritePlacement,
         alpha: SpriteAlpha,
-        placed: &SceneTexture,
+        (placed, normals): (&SceneTexture, SurfaceTexture),
     ) -> SurfaceSlot {
         let SceneTexture { slot, sampling, .. } = *placed;
         let (lit, mask) = (placement.lit, alpha == SpriteAlpha::Mask);
         let material_slot = self.material_slot(placement.material);
-        let key = SurfaceKey { slot, sampling, lit, mask, material_slot };
+        let key = SurfaceKey { slot, sampling, normals, lit, mask, material_slot };
         self.sprites.surface(&mut self.materials, key)
     }
 

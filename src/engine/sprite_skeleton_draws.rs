@@ -211,7 +211,11 @@ fn send_slot(
     if let Some(part) = part {
         let placed = assets.assign_scene_texture(part.texture);
         skeleton.slots[slot].local = rig.square_to_bone(&part.part, placed.size);
-        frame.surfaces.push(assets.picture_surface(&placement, SpriteAlpha::Blend, &placed));
+        frame.surfaces.push(assets.picture_surface(
+            &placement,
+            SpriteAlpha::Blend,
+            (&placed, None),
+        ));
         draw.surfaces.1 = 1;
         draw.part = super::sprite_draws::part_of(&settings, &placed);
         if let Some((mesh, _)) = part.mesh {

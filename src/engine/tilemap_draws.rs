@@ -117,6 +117,7 @@ impl Worlds {
             }
         }
         map.pieces = pieces;
+        self.send_walls(assets, map, &matrix, (is_new, moved));
     }
 
     /// Builds or rebuilds the mesh of a piece.
@@ -150,8 +151,8 @@ impl Worlds {
             let placed = assets.assign_scene_texture(map.sets[set]);
             let (slot, sampling) = (placed.slot, placed.sampling);
             let material_slot = assets.material_slot(map.placement.material);
-            let key =
-                SurfaceKey { slot, sampling, lit: map.placement.lit, mask: false, material_slot };
+            let (normals, lit) = (None, map.placement.lit);
+            let key = SurfaceKey { slot, sampling, normals, lit, mask: false, material_slot };
             piece.surfaces.push(assets.sprites.surface(&mut assets.materials, key));
         }
         match piece.mesh {

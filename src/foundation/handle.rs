@@ -86,6 +86,7 @@ handle_kinds! {
     Agent = 30, "agent";
     ShadingEnvironment = 31, "shading environment";
     Decal = 32, "decal";
+    LightOccluder = 33, "light occluder";
 }
 
 impl HandleKind {

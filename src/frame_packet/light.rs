@@ -9,6 +9,8 @@ pub const SOURCE_SIZE_MAX: f32 = 10.0;
 /// them.
 pub const AREA_SIDE_MIN: f32 = 0.01;
 pub const AREA_SIDE_MAX: f32 = 100.0;
+/// Maximum height of a flat light ([`LightFrame::flat_height`]). Higher ones are limited to it.
+pub const FLAT_HEIGHT_MAX: f32 = 1e4;
 /// All light layers.
 pub const LIGHT_LAYERS_ALL: u8 = u8::MAX;
 
@@ -74,6 +76,11 @@ pub struct LightFrame {
     pub layers: u8,
     /// The texture through which it shines.
     pub texture: Option<LightTexture>,
+    /// For a flat light of two-dimensional scenes, an omni or spot light: its height in meters in
+    /// front of surfaces with a normal texture, at most [`FLAT_HEIGHT_MAX`]. It lights all surfaces
+    /// without a normal texture evenly, whatever their direction, fades from its position to its
+    /// range without the inverse square, and has no reflections.
+    pub flat_height: Option<f32>,
 }
 
 /// The texture of an omni or spot light. A spot projects it within its cone. Around an omni light,
@@ -97,5 +104,6 @@ impl LightFrame {
         source_size: 0.0,
         layers: LIGHT_LAYERS_ALL,
         texture: None,
+        flat_height: None,
     };
 }

@@ -228,6 +228,9 @@ pub struct SurfaceFrame {
     pub lobes: SurfaceLobes,
     /// Surface functions that change what the other fields describe.
     pub shader: Option<SurfaceShader>,
+    /// True if only back faces, as seen from the light, cast shadows: what lies within a closed
+    /// mesh is not in its shadow.
+    pub back_shadow: bool,
 }
 
 impl SurfaceFrame {
@@ -251,6 +254,7 @@ impl SurfaceFrame {
         custom_material: None,
         lobes: SurfaceLobes::NONE,
         shader: None,
+        back_shadow: false,
     };
 }
 

@@ -9,8 +9,8 @@ use super::decal::DecalFrame;
 use super::deformation::MeshSkin;
 use super::fog_volume::FogVolumeFrame;
 pub use super::light::{
-    AREA_SIDE_MAX, AREA_SIDE_MIN, LIGHT_LAYERS_ALL, LightFrame, LightKind, LightTexture,
-    SOURCE_SIZE_MAX,
+    AREA_SIDE_MAX, AREA_SIDE_MIN, FLAT_HEIGHT_MAX, LIGHT_LAYERS_ALL, LightFrame, LightKind,
+    LightTexture, SOURCE_SIZE_MAX,
 };
 use super::material::BlendMode;
 use super::mesh::{MeshSlot, SurfaceSlot};

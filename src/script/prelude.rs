@@ -108,6 +108,7 @@ pub const FILES: &[PreludeFile] = files![
     "world/physics/queries",
     "world/physics/joints",
     "world/physics/shapes",
+    "world/light_occluders",
     "world/unit/physics",
     "world/level",
     "world/level_reload",

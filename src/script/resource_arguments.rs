@@ -56,6 +56,7 @@ const NAMED: &[ResourceArgument] = &[
     named("Sprite.seconds", "sheet", &[SHEET]),
     named("Sprite.set_sheet", "sheet", &[SHEET]),
     named("Sprite.set_texture", "texture", &[TEXTURE]),
+    named("Sprite.set_normal_texture", "name", &[TEXTURE]),
     named("Sprite.tags", "sheet", &[SHEET]),
     named("Sprite.frames", "sheet", &[SHEET]),
     named("UnitResource.*", "resource", &[UNIT]),

@@ -9,6 +9,7 @@ use super::camera_component::CAMERA;
 use super::component::ComponentField;
 use super::decal_component::DECAL;
 use super::light_component::LIGHT;
+use super::light_occluder_component::LIGHT_OCCLUDER;
 use super::mesh_component::MESH;
 use super::particles_component::PARTICLES;
 use super::physics::{PHYSICS, PhysicsTables};
@@ -37,8 +38,19 @@ use engine_tilemaps::Tilemaps;
 /// All components of the engine. The components of a unit are spawned in this order, and ended in
 /// reverse. The order decides which draw slots they get, so it is visible in recordings.
 pub static COMPONENTS: Components = Components(&[
-    &PHYSICS, &MESH, &SPRITE, &TILEMAP, &LIGHT, &CAMERA, &PARTICLES, &SOUND, &SKELETON, &ANIMATION,
-    &AGENT, &DECAL,
+    &PHYSICS,
+    &MESH,
+    &SPRITE,
+    &TILEMAP,
+    &LIGHT,
+    &CAMERA,
+    &PARTICLES,
+    &SOUND,
+    &SKELETON,
+    &ANIMATION,
+    &AGENT,
+    &DECAL,
+    &LIGHT_OCCLUDER,
 ]);
 
 /// One component of the engine. A column that does not apply to the component is `None`.

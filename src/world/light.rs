@@ -25,6 +25,8 @@ pub const SOURCE_RADIUS_MAX: f32 = scene::SOURCE_SIZE_MAX;
 /// Smallest and largest width and height of a rectangle or disc, in metres.
 pub const SOURCE_SIDE_MIN: f32 = scene::AREA_SIDE_MIN;
 pub const SOURCE_SIDE_MAX: f32 = scene::AREA_SIDE_MAX;
+/// Maximum height of a flat light in metres.
+pub const HEIGHT_MAX: f32 = scene::FLAT_HEIGHT_MAX;
 /// Maximum angle that the source of a directional light has in the sky, in radians: 20 degrees.
 pub const SOURCE_ANGLE_MAX: f32 = PI / 9.0;
 /// Maximum range in metres of a light without an explicit range.
@@ -94,6 +96,10 @@ pub struct LightSettings {
     pub layers: u8,
     /// The texture through which it shines.
     pub texture: Option<TextureNumber>,
+    /// True if an omni or spot light lights sprites evenly, as two-dimensional games have it.
+    pub flat: bool,
+    /// Height in metres of a flat light in front of sprites with a normal texture.
+    pub height: f32,
     pub enabled: bool,
 }
 
@@ -114,6 +120,8 @@ impl LightSettings {
         source_height: 1.0,
         layers: scene::LIGHT_LAYERS_ALL,
         texture: None,
+        flat: false,
+        height: 1.0,
         enabled: true,
     };
 
@@ -171,6 +179,7 @@ impl LightSettings {
                 axis: direction,
                 right: pose.x_axis.truncate(),
             }),
+            flat_height: self.flat.then_some(self.height),
             ..scene::LightFrame::DEFAULT
         }
     }
@@ -329,6 +338,9 @@ mod tests {
             casts_shadows: false,
         };
         assert_eq!((panel.kind, panel.source_size), (kind, 2.0));
+        let flat = LightSettings { flat: true, height: 3.0, ..lamp };
+        assert_eq!(flat.to_frame(&pose, None).flat_height, Some(3.0));
+        assert_eq!(lamp.to_frame(&pose, None).flat_height, None);
         assert_eq!(LightType::of("spot").map(LightType::name), Some("spot"));
         assert_eq!(LightType::of("sun"), None);
     }

@@ -6,8 +6,8 @@ use super::component::{ComponentField, FieldDefault, FieldKind};
 use super::component_fields::{ComponentFields, LIGHT_LAYERS, light_layers, number, text};
 use super::component_table::{Component, ComponentHost, ComponentView, InspectSection};
 use super::light::{
-    BRIGHTNESS_MAX, LightComponent, LightSettings, LightType, SHADOW_BIAS_MAX, SOURCE_ANGLE_MAX,
-    SOURCE_RADIUS_MAX, SOURCE_SIDE_MAX, SOURCE_SIDE_MIN,
+    BRIGHTNESS_MAX, HEIGHT_MAX, LightComponent, LightSettings, LightType, SHADOW_BIAS_MAX,
+    SOURCE_ANGLE_MAX, SOURCE_RADIUS_MAX, SOURCE_SIDE_MAX, SOURCE_SIDE_MIN,
 };
 use super::render_scenes::{RenderScenes, existing_scene};
 use super::unit::UnitId;
@@ -117,6 +117,20 @@ pub static LIGHT: Component = Component {
                   light",
         },
         ComponentField {
+            name: "flat",
+            kind: FieldKind::Boolean,
+            default: FieldDefault::Boolean(LightSettings::DEFAULT.flat),
+            doc: "true for a light of 2D games: an omni or spot light that lights sprites evenly, \
+                  whatever their direction, up to its range ({default})",
+        },
+        ComponentField {
+            name: "height",
+            kind: FieldKind::Number,
+            default: FieldDefault::Number(LightSettings::DEFAULT.height),
+            doc: "height of a flat light in front of sprites with a normal texture, in metres \
+                  ({default})",
+        },
+        ComponentField {
             name: "enabled",
             kind: FieldKind::Boolean,
             default: FieldDefault::Boolean(LightSettings::DEFAULT.enabled),
@@ -186,7 +200,23 @@ pub fn check_light(settings: &LightSettings) -> Result<(), Error> {
              degrees"
         ));
     }
+    if !(0.0..=HEIGHT_MAX).contains(&settings.height) {
+        return Err(error!(
+            "'height' must be from 0 to {HEIGHT_MAX} metres (HEIGHT_MAX), got {}",
+            settings.height
+        ));
+    }
+    check_flat(settings.kind, settings.flat)?;
     check_texture(settings.kind, settings.texture.is_some())
+}
+
+/// Refuses a flat light of another type than omni and spot.
+pub fn check_flat(kind: LightType, flat: bool) -> Result<(), Error> {
+    match kind {
+        LightType::Omni | LightType::Spot => Ok(()),
+        _ if !flat => Ok(()),
+        _ => Err(error!("a {} light cannot be flat: only omni and spot lights can", kind.name())),
+    }
 }
 
 /// Refuses a texture of a light of another type than omni and spot, which would have no effect.
@@ -239,6 +269,8 @@ fn read(part: &ComponentSource, node: u16, builder: &mut TemplateBuilder) -> Res
         source_height: fields.number("source_height"),
         layers: light_layers(fields)?,
         texture: None,
+        flat: fields.boolean("flat"),
+        height: fields.number("height"),
         enabled: fields.boolean("enabled"),
     };
     check_light(&settings)?;
@@ -281,13 +313,14 @@ fn inspect(view: &ComponentView, unit: UnitId, lines: &mut Vec<String>) {
         let light = lights.slots.get(id.0).expect("lights end with their unit");
         let settings = &light.settings;
         lines.push(format!(
-            "light {} {} at node {}, colour {}, intensity {}, to {} m{}{}",
+            "light {} {} at node {}, colour {}, intensity {}, to {} m{}{}{}",
             at + 1,
             settings.kind.name(),
             light.node + 1,
             vector3(settings.color.into()),
             significant(settings.intensity.into(), 6),
             significant(settings.range().into(), 6),
+            if settings.flat { ", flat" } else { "" },
             if settings.casts_shadows { ", with shadows" } else { "" },
             if settings.enabled { "" } else { ", off" },
         ));

@@ -19,6 +19,8 @@ pub mod level_resource;
 pub mod level_update;
 pub mod light;
 pub mod light_component;
+pub mod light_occluder;
+pub mod light_occluder_component;
 pub mod mesh;
 pub mod mesh_component;
 pub mod model_resource;

@@ -9,6 +9,7 @@ use super::decal::Decals;
 use super::environment::Environment;
 use super::instance_table::flag;
 use super::light::Lights;
+use super::light_occluder::LightOccluders;
 use super::mesh::{MeshInstance, Meshes};
 use super::particles_component::UnitEffects;
 use super::reflection_probe::ReflectionProbe;
@@ -28,6 +29,7 @@ use engine_textures::TextureNumber;
 pub struct RenderScenes {
     pub meshes: Meshes,
     pub lights: Lights,
+    pub occluders: LightOccluders,
     pub decals: Decals,
     pub sprites: Sprites,
     pub skeletons: SpriteSkeletons,

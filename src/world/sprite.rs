@@ -104,6 +104,8 @@ pub struct SpriteSettings {
     pub flip_x: bool,
     pub flip_y: bool,
     pub alpha: SpriteAlpha,
+    /// Normal texture of a lit sprite that shows a texture.
+    pub normal: Option<TextureNumber>,
 }
 
 impl SpriteSettings {
@@ -115,6 +117,7 @@ impl SpriteSettings {
         flip_x: false,
         flip_y: false,
         alpha: SpriteAlpha::Blend,
+        normal: None,
     };
 
     /// Returns width and height in texels of the shown part, for an image of this size.
@@ -179,6 +182,13 @@ pub struct SpriteData {
     pub speed: f32,
     /// Seconds since the start of the sequence.
     pub time: f64,
+}
+
+impl SpriteData {
+    /// Returns the normal texture that lights use. A sprite that plays a sheet has none.
+    pub fn shown_normal(&self) -> Option<TextureNumber> {
+        self.settings.normal.filter(|_| self.sequence.is_none() && self.settings.placement.lit)
+    }
 }
 
 /// All sprites of all units.

@@ -11,7 +11,7 @@ use engine_frame_packet::mesh::SurfaceSlot;
 use engine_frame_packet::scene::DrawSlot;
 use engine_models::MeshNumber;
 use engine_textures::TextureNumber;
-use engine_tilemaps::{ChunkMesh, TilemapId};
+use engine_tilemaps::{ChunkMesh, CollisionTable, OutlinePart, TilemapId};
 use std::collections::{BTreeMap, HashSet};
 
 /// A piece of a tile map, as drawn by the renderer.
@@ -50,6 +50,24 @@ impl TilemapPiece {
     }
 }
 
+/// The walls of the solid tiles of a map, which only shadow maps show.
+pub struct TilemapWalls {
+    pub table: CollisionTable,
+    pub parts: Vec<WallPart>,
+}
+
+/// The walls of a part of a map.
+pub struct WallPart {
+    pub part: OutlinePart,
+    pub draw: DrawSlot,
+    /// Mesh of the walls; `None`: there are none.
+    pub mesh: Option<MeshNumber>,
+    /// True if the mesh no longer matches the tiles.
+    pub stale: bool,
+    /// True if the renderer has all data of the part.
+    pub sent: bool,
+}
+
 /// A tile map of a unit.
 pub struct TilemapInstance {
     pub unit: UnitId,
@@ -70,6 +88,8 @@ pub struct TilemapInstance {
     /// Texture of each tile set.
     pub sets: Vec<TextureNumber>,
     pub pieces: Vec<TilemapPiece>,
+    /// Walls that cast shadows of lights.
+    pub walls: Option<Box<TilemapWalls>>,
 }
 
 impl TilemapInstance {

@@ -12,7 +12,7 @@ use super::sprite_component::{
     LAYER, LIT, MATERIAL, PIXELS, PLANE, SetResource, TINT, inspect_hidden, inspect_material,
     placement,
 };
-use super::tilemap::{TilemapInstance, TilemapPiece};
+use super::tilemap::{TilemapInstance, TilemapPiece, TilemapWalls, WallPart};
 use super::tilemap_collision::{self, CollisionSettings, check_collision};
 use super::unit::UnitId;
 use super::unit_resource::ComponentSource;
@@ -23,7 +23,7 @@ use engine_foundation::{Error, log};
 use engine_models::Models;
 use engine_resource::reload_steps::{ChangedResources, ReloadStep};
 use engine_resource::resource_kind::kind_names;
-use engine_tilemaps::chunks;
+use engine_tilemaps::{CollisionTable, chunks};
 use std::sync::Arc;
 
 /// The component `tilemap`.
@@ -48,6 +48,12 @@ pub static TILEMAP: Component = Component {
             kind: FieldKind::Checked(check_collision),
             default: FieldDefault::Described("none"),
             doc: "true for a body made from the solid tiles, or a block of settings ({default})",
+        },
+        ComponentField {
+            name: "occludes_light",
+            kind: FieldKind::Boolean,
+            default: FieldDefault::Boolean(false),
+            doc: "true if its solid tiles cast shadows of lights ({default})",
         },
         PIXELS,
         TINT,
@@ -84,6 +90,7 @@ pub struct TilemapComponent {
     pub visible: bool,
     pub group: u8,
     pub collision: Option<Arc<CollisionSettings>>,
+    pub occludes_light: bool,
 }
 
 /// Reads a component `tilemap`.
@@ -111,6 +118,7 @@ fn read(part: &ComponentSource, node: u16, builder: &mut TemplateBuilder) -> Res
         visible: fields.boolean("visible"),
         group,
         collision: collision.flatten().map(Arc::new),
+        occludes_light: fields.boolean("occludes_light"),
     });
     Ok(())
 }
@@ -136,10 +144,20 @@ fn spawn(
             group: part.group,
             sets: Vec::new(),
             pieces: Vec::new(),
+            walls: None,
         };
         let filled = fill(host, world, &mut map).and_then(|()| match &part.collision {
             Some(settings) => tilemap_collision::set(host, &mut map, settings),
             None => Ok(()),
+        });
+        let filled = filled.and_then(|()| match part.occludes_light {
+            true => {
+                let rules = part.collision.as_ref().map(|settings| settings.rules().clone());
+                let tilemap = host.tilemaps.of(map.map);
+                let table = CollisionTable::new(tilemap.file(), rules.unwrap_or_default());
+                add_walls(host, world, &mut map, table)
+            }
+            false => Ok(()),
         });
         // The map may be incomplete; it ends with the unit.
         host.scenes.maps.of.entry(unit.row()).or_default().push(map);
@@ -161,8 +179,33 @@ fn fill(host: &mut ComponentHost, world: WorldId, map: &mut TilemapInstance) -> 
     Ok(())
 }
 
-/// Ends the pieces of a map.
+/// Gives a map walls that cast shadows of lights.
+fn add_walls(
+    host: &mut ComponentHost,
+    world: WorldId,
+    map: &mut TilemapInstance,
+    table: CollisionTable,
+) -> Result<(), Error> {
+    let tilemap = host.tilemaps.of_mut(map.map);
+    tilemap.has_walls = true;
+    let parts = tilemap.outline_parts(&table);
+    let scene = host.scenes.of(world);
+    scene.check_room(parts.len())?;
+    let part =
+        |part| WallPart { part, draw: scene.take_slot(), mesh: None, stale: true, sent: false };
+    let parts = parts.into_iter().map(part).collect();
+    map.walls = Some(Box::new(TilemapWalls { table, parts }));
+    Ok(())
+}
+
+/// Ends the pieces and the walls of a map.
 fn empty(scene: &mut WorldRenderScene, models: &mut Models, map: &mut TilemapInstance) {
+    for part in map.walls.iter_mut().flat_map(|walls| walls.parts.drain(..)) {
+        scene.end(part.draw);
+        if let Some(mesh) = part.mesh {
+            models.remove_game_mesh(mesh);
+        }
+    }
     for piece in map.pieces.drain(..) {
         scene.end(piece.draw);
         if let Some(mesh) = piece.mesh {
@@ -217,7 +260,16 @@ fn reload(host: &mut ComponentHost, changed: &ChangedResources) {
         let world = host.units.of(map.unit).world;
         empty(host.scenes.of(world), host.models, map);
         let filled = fill(host, world, map);
-        if let Err(error) = filled.and_then(|()| tilemap_collision::renew(host, map)) {
+        let filled = filled.and_then(|()| tilemap_collision::renew(host, map));
+        let filled = filled.and_then(|()| match map.walls.take() {
+            Some(walls) => {
+                let file = host.tilemaps.of(map.map).file();
+                let table = CollisionTable::new(file, walls.table.rules().clone());
+                add_walls(host, world, map, table)
+            }
+            None => Ok(()),
+        });
+        if let Err(error) = filled {
             log::error(&error.message);
         }
         map.flags |= flag::NEW;

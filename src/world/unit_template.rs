@@ -9,6 +9,7 @@ use super::component_fields::text;
 use super::component_table::{COMPONENTS, Component, Components};
 use super::decal::DecalComponent;
 use super::light::LightComponent;
+use super::light_occluder::OccluderComponent;
 use super::mesh::MeshComponent;
 use super::particles_component::ParticlesComponent;
 use super::physics::PhysicsTemplate;
@@ -28,6 +29,7 @@ use std::sync::Arc;
 pub struct UnitTemplate {
     pub meshes: Vec<MeshComponent>,
     pub lights: Vec<LightComponent>,
+    pub occluders: Vec<OccluderComponent>,
     pub decals: Vec<DecalComponent>,
     pub cameras: Vec<CameraComponent>,
     pub sprites: Vec<SpriteComponent>,

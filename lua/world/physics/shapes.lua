@@ -43,6 +43,8 @@ local function points_of(name, index, points)
   return bytes_of(floats, count * 8)
 end
 
+core.flat_points = points_of
+
 -- Checks the options, and returns those that are numbers or flags.
 local function options_of(name, index, options, known)
   core.check_options(name, index, "options", options, known)

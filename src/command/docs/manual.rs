@@ -32,6 +32,7 @@ pub static DOCUMENTS: &[(&str, &[u8])] = files![
     "docs/levels.md",
     "docs/flow.md",
     "docs/lights.md",
+    "docs/lights_2d.md",
     "docs/shading_environments.md",
     "docs/screen_space.md",
     "docs/post_effects.md",
@@ -123,6 +124,7 @@ static PICTURES: &[(&str, &[u8])] = files![
     "tests/golden/gui_modes.png",
     "tests/golden/text_scripts.png",
     "tests/golden/area_lights.png",
+    "tests/golden/flat_lights.png",
     "tests/golden/fog_lamps.png",
 ];
 

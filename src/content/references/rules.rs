@@ -67,6 +67,7 @@ pub const COMPONENTS: &[(&str, &[ReferenceRule])] = &[
         "sprite",
         &[
             name(&["texture"], &[TEXTURE]),
+            name(&["normal_texture"], &[TEXTURE]),
             name(&["sheet"], &[SHEET]),
             name(&["material"], &[MATERIAL]),
         ],
@@ -95,6 +96,7 @@ pub const COMPONENTS: &[(&str, &[ReferenceRule])] = &[
         ],
     ),
     ("light", &[name(&["texture"], &[TEXTURE])]),
+    ("light_occluder", &[]),
     ("physics", &[name(&["**", "model"], &[MODEL])]),
 ];
 

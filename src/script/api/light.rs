@@ -1,5 +1,6 @@
 //! The Lua module `Light`: lights of units.
 
+use crate::api::light_flat::{flat, height, set_flat, set_height};
 use crate::api::light_layers::{layers, set_layers, set_texture};
 use crate::api::light_source::{
     set_source_angle, set_source_height, set_source_radius, set_source_width, source_angle,
@@ -220,6 +221,30 @@ Application.release_world(world)"#,
              its cone. Around an omni light, the columns of the texture go around its y axis, and \
              the rows from the direction of the axis to the opposite one, as in textures from \
              `.ies` files. For other lights, a texture is an error.",
+        ),
+        func("flat", flat, &[LIGHT_ARG], "Returns true if it is a light of 2D games.").pure(),
+        func(
+            "set_flat",
+            set_flat,
+            &[LIGHT_ARG, ("flat", "true for a light of 2D games")],
+            "Sets whether an omni or spot light lights sprites evenly: it is brightest at its \
+             position, fades to its range, and the direction of sprites matters only if they have \
+             a normal texture. For other lights, true is an error.",
+        ),
+        func(
+            "height",
+            height,
+            &[LIGHT_ARG],
+            "Returns its height in metres in front of sprites with a normal texture, if it is \
+             flat.",
+        )
+        .pure(),
+        func(
+            "set_height",
+            set_height,
+            &[LIGHT_ARG, ("height", "from 0 to 10000 metres")],
+            "Sets the height of a flat light in front of sprites with a normal texture. With 0, it \
+             lights only slopes that face it.",
         ),
         func("enabled", enabled, &[LIGHT_ARG], "Returns true if it is switched on.").pure(),
         func(

@@ -18,7 +18,9 @@ mod joint;
 mod level;
 pub mod lfs;
 mod light;
+mod light_flat;
 mod light_layers;
+mod light_occluder;
 mod light_source;
 mod material;
 mod math;
@@ -86,6 +88,7 @@ pub const MODULES: &[&ModuleRows] = &[
     &level::LEVEL,
     &level::resource::LEVEL_RESOURCE,
     &light::LIGHT,
+    &light_occluder::LIGHT_OCCLUDER,
     &decal::DECAL,
     &shading_environment::SHADING_ENVIRONMENT,
     &shading_environment::WORLD,
@@ -141,6 +144,7 @@ pub const MODULES: &[&ModuleRows] = &[
     &unit::sprite_skeleton::UNIT,
     &unit::animation_events::WORLD,
     &unit::components::UNIT,
+    &unit::light_occluders::UNIT,
     &unit::meshes::UNIT,
     &unit::nodes::UNIT,
     &unit::outlines::UNIT,
@@ -186,6 +190,7 @@ pub const CORE_MODULES: &[&ModuleRows] = &[
     &world_sky::WORLD_CORE,
     &material::CORE,
     &mesh::CORE,
+    &light_occluder::CORE,
     &unit::meshes::CORE,
     &particles::GUI_CORE,
     &mover::UNIT_CORE,

@@ -28,6 +28,7 @@ use engine_world::debug_lines::LineObjectId;
 use engine_world::decal::DecalId;
 use engine_world::level::LevelId;
 use engine_world::light::LightId;
+use engine_world::light_occluder::LightOccluderId;
 use engine_world::mesh::MeshId;
 use engine_world::physics::{ActorId, JointId, MoverId, PhysicsWorldId, SnapshotId};
 use engine_world::shading::ShadingEnvironmentId;

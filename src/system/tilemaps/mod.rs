@@ -91,6 +91,10 @@ pub struct Tilemap {
     pub has_body: bool,
     /// Parts of the map whose collision outlines may have changed.
     edited_parts: BTreeSet<OutlinePart>,
+    /// True if solid tiles have walls that cast shadows. Edited parts are recorded only then.
+    pub has_walls: bool,
+    /// Parts of the map whose walls may have changed.
+    edited_walls: BTreeSet<OutlinePart>,
     /// Hash of all `set_tile` calls that changed a tile.
     state: u64,
 }
@@ -173,7 +177,7 @@ impl Tilemap {
             let chunk = self.chunk_of(layer, column as u32 - 1, row as u32 - 1);
             self.edits.chunks.insert(chunk);
         }
-        if self.has_body {
+        if self.has_body || self.has_walls {
             self.mark_edited_region(layer, column as u32 - 1, row as u32 - 1);
         }
         true
@@ -208,6 +212,7 @@ impl Tilemap {
         }
         self.edits = TilemapEdits { chunks: HashSet::new(), layers: true };
         self.edited_parts.clear();
+        self.edited_walls.clear();
     }
 
     /// Returns the index of the tile set that contains a tile, and the tile's number in that set.
@@ -296,6 +301,8 @@ impl Tilemaps {
             edits: TilemapEdits::default(),
             has_body: false,
             edited_parts: BTreeSet::new(),
+            has_walls: false,
+            edited_walls: BTreeSet::new(),
             state: 0,
             map,
             map_file,

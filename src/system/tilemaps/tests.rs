@@ -46,6 +46,8 @@ pub(super) fn tilemap(world: MapFile) -> Tilemap {
         edits: TilemapEdits::default(),
         has_body: false,
         edited_parts: BTreeSet::new(),
+        has_walls: false,
+        edited_walls: BTreeSet::new(),
         state: 0,
         map_file: Arc::new(world),
     }

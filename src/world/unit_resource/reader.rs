@@ -19,6 +19,7 @@ const CORE_UNITS: &[(&str, &str)] = &[
     ("core/units/empty", include_str!("../../../core/units/empty.unit")),
     ("core/units/camera", include_str!("../../../core/units/camera.unit")),
     ("core/units/light", include_str!("../../../core/units/light.unit")),
+    ("core/units/light_occluder", include_str!("../../../core/units/light_occluder.unit")),
     ("core/units/decal", include_str!("../../../core/units/decal.unit")),
     ("core/units/sun", include_str!("../../../core/units/sun.unit")),
     ("core/units/cube", include_str!("../../../core/units/cube.unit")),

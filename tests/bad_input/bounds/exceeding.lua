@@ -151,11 +151,11 @@ local function long_chain(spawn)
 end
 
 -- Draws with one point too many.
-local function pointed(draw)
+local function pointed(draw, of)
   return function()
     local points = {}
     for i = 1, 4097 do points[i] = Vector2(i, i % 2) end
-    draw(fixtures.get("Gui"), points)
+    draw(fixtures.get(of or "Gui"), points)
   end
 end
 
@@ -369,6 +369,8 @@ M.calls = {
   ["PhysicsWorld.spawn_polygon"] = long_chain(function(physics, points)
     PhysicsWorld.spawn_polygon(physics, ORIGIN, points)
   end),
+  ["LightOccluder.set_line"] = pointed(LightOccluder.set_line, "LightOccluder"),
+  ["LightOccluder.set_polygon"] = pointed(LightOccluder.set_polygon, "LightOccluder"),
   ["World.main_camera"] = function()
     local world = Application.new_world("2d")
     local problem = select(2, pcall(filled(1024, Application.create_camera,

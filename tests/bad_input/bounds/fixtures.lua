@@ -30,6 +30,9 @@ local makers = {
   Camera = function() return part(function(unit) return Unit.camera(unit, 1) end) end,
   Decal = function() return part(function(unit) return Unit.decal(unit, 1) end) end,
   Light = function() return part(function(unit) return Unit.light(unit, 1) end) end,
+  LightOccluder = function()
+    return part(function(unit) return Unit.light_occluder(unit, 1) end)
+  end,
   Mesh = function() return part(function(unit) return Unit.mesh(unit, 1) end) end,
   Sprite = function() return part(function(unit) return Unit.sprite(unit, 1) end) end,
   Tilemap = function() return Tilemap.new("maps/cave") end,

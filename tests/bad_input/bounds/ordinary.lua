@@ -164,6 +164,8 @@ local function mesh_field()
   return "exit"
 end
 
+local function lit_sprite() return Unit.sprite(fixtures.get("Unit"), "stone") end
+
 local function map_of_unit() return Unit.tilemap(fixtures.get("Unit"), 1) end
 
 local function package()
@@ -220,6 +222,9 @@ M.arguments = {
   ["Decal.set_texture"] = { channel = "color", name = "textures/ship" },
   ["Decal.set_angle_fade"] = { begin = 0.5, finish = 1 },
   ["Decal.set_distance_fade"] = { begin = 5, finish = 9 },
+  ["LightOccluder.set_polygon"] = { points = square },
+  ["LightOccluder.set_line"] = { points = square },
+  ["Sprite.set_normal_texture"] = { sprite = lit_sprite, name = "textures/ship" },
   ["Light.set_texture"] = { name = "textures/ship" },
   ["Light.set_type"] = { type = "omni" },
   ["Localizer()"] = { name = "data/menu" }, ["Localizer.lookup"] = { key = "play" },

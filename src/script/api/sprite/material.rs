@@ -3,6 +3,7 @@
 use crate::api::mesh::range_of;
 use crate::api::sprite::{MAP_ARG, SPRITE_ARG, change, settings};
 use crate::api_row::{ModuleRows, func, more};
+use crate::argument::TextArgument;
 use engine_foundation::{Error, Handle};
 use engine_materials::MaterialId;
 use engine_runtime::Engine;
@@ -26,6 +27,20 @@ pub static SPRITE: ModuleRows = more(
             &[SPRITE_ARG, ("material", "a material for pictures; nil restores the engine's own")],
             "Sets the material that paints it, with its own shader, variables and blend mode. The \
              material gets the sprite's picture, multiplied by its tint. Lights do not affect it.",
+        ),
+        func(
+            "normal_texture",
+            normal_texture,
+            &[SPRITE_ARG],
+            "Returns the name of its normal texture; nil: it has none.",
+        )
+        .pure(),
+        func(
+            "set_normal_texture",
+            set_normal_texture,
+            &[SPRITE_ARG, ("name", "the name of a texture that holds data; nil: none")],
+            "Sets the texture with the slopes of its picture, for lights. Its unit's file must say \
+             lit = true. A sprite that plays a sheet is shown without it.",
         ),
         func(
             "range",
@@ -100,6 +115,27 @@ fn set_material(
     let placement = settings(engine, sprite).placement;
     let material_handle = check_material(engine, placement, material)?;
     change(engine, sprite).placement.material = material_handle;
+    Ok(())
+}
+
+fn normal_texture(engine: &mut Engine, sprite: SpriteId) -> Option<String> {
+    let normal = settings(engine, sprite).normal?;
+    Some(engine.assets.textures.name(normal).to_string())
+}
+
+fn set_normal_texture(
+    engine: &mut Engine,
+    sprite: SpriteId,
+    name: Option<TextArgument>,
+) -> Result<(), Error> {
+    if name.is_some() && !settings(engine, sprite).placement.lit {
+        return Err(engine_foundation::error!(
+            "argument #2 'name': no light affects the sprite: write lit = true in its unit's file"
+        ));
+    }
+    let assets = &mut engine.assets;
+    let texture = name.map(|name| assets.textures.find(&mut assets.store, name.as_str()));
+    change(engine, sprite).normal = texture.transpose()?;
     Ok(())
 }
 

@@ -198,17 +198,18 @@ pub(in crate::api) fn no_such<'a>(
     (names, count): (impl Iterator<Item = &'a str>, usize),
 ) -> Error {
     let unit = &engine.worlds.units.of(unit).resource.name;
+    let noun = kind.replace('_', " ");
     let plural = match kind {
         "mesh" => "meshes".to_string(),
         "particles" => kind.to_string(),
-        _ => format!("{kind}s"),
+        _ => format!("{noun}s"),
     };
     match which {
         NameOrIndex::Name(name) => {
             let name = name.as_str();
             let near = suggest::hint_or_names(name, names);
             engine_foundation::error!(
-                "argument #2 '{kind}': unit \"{unit}\" has no {kind} '{name}'{near}"
+                "argument #2 '{kind}': unit \"{unit}\" has no {noun} '{name}'{near}"
             )
         }
         NameOrIndex::Index(_) if count == 0 => {

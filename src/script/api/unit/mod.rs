@@ -8,6 +8,7 @@ pub(super) mod animation_events;
 pub(super) mod animation_merging;
 pub(super) mod components;
 pub(super) mod constraints;
+pub(super) mod light_occluders;
 pub(super) mod meshes;
 pub(super) mod nodes;
 pub(super) mod outlines;

@@ -7,6 +7,7 @@ const CLUSTER_COUNT_BITS: u32 = 13u;
 
 struct Light {
     position: vec3f,
+    // 1 divided by the square of its range; of a flat light, the opposite number.
     falloff: f32,
     color: vec3f,
     // Its first shadow map; below 0: none.
@@ -21,7 +22,8 @@ struct Light {
     // Bits of its light layers; from bit 8 on, where its texture begins in `light_grid`, in units
     // of 64 words. 0: it has none. Of a rectangle or an ellipse: where the table begins.
     layers: u32,
-    // x: radius of its source in metres, for soft shadows; 0: they are not soft. w is 0. Of a
+    // x: radius of its source in metres, for soft shadows; 0: they are not soft. y: height of a
+    // flat light in front of surfaces with a normal texture. w is 0. Of a
     // rectangle: from its center to its right side, and half its height, which is below 0 for an
     // ellipse; `cone_offset` is the radius.
     source: vec4f,
@@ -108,10 +110,11 @@ struct Reach {
 
 // Returns how an omni or spot light reaches a point. It falls off by the inverse square, and to 0
 // at its range (Karis, "Real Shading in Unreal Engine 4", 2013; KHR_lights_punctual has the cone).
+// A flat light has only the latter.
 fn reach_of(world: vec3f, light: Light) -> Reach {
     let way = light.position - world;
     let square = dot(way, way);
-    let rest = square * light.falloff;
+    let rest = square * abs(light.falloff);
     let metres = sqrt(square);
     let towards = way / max(metres, 1e-4);
     if rest >= 1.0 {
@@ -125,8 +128,14 @@ fn reach_of(world: vec3f, light: Light) -> Reach {
         return Reach(towards, metres, window * window * strength, window * window);
     }
     let cone = clamp(facing * light.cone_scale + light.cone_offset, 0.0, 1.0);
-    let strength = window * window * cone * cone / max(square, 1e-4);
+    let weaker = select(max(square, 1e-4), 1.0, is_flat(light));
+    let strength = window * window * cone * cone / weaker;
     return Reach(towards, metres, strength, window * window);
+}
+
+// Returns true if a light lights surfaces whatever their direction, for two-dimensional scenes.
+fn is_flat(light: Light) -> bool {
+    return light.falloff < 0.0;
 }
 
 // Returns the square metres of a rectangle or an ellipse that shines.

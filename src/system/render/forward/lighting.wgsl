@@ -23,6 +23,8 @@ struct Lit {
     contact: f32,
     // Bits of the light layers whose lights do not light it.
     excluded: u32,
+    // True if its normal differs from that of the triangle.
+    has_slopes: bool,
 }
 
 // Returns the light from one direction, reflected to the camera. Microfacets: GGX (Walter et al.,

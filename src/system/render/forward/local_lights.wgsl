@@ -59,6 +59,19 @@ fn local_light(lit: Lit, light: Light) -> vec3f {
     if light.source.w != 0.0 {
         return send_area(lit, light, reach) * open;
     }
-    let strength = reach.strength * open;
-    return send(lit, reach.towards, light.color * strength * lamp_tint(light, reach));
+    let color = light.color * (reach.strength * open) * lamp_tint(light, reach);
+    if is_flat(light) {
+        return send_flat(lit, light, reach) * color;
+    }
+    return send(lit, reach.towards, color);
+}
+
+// Returns the part of a flat light that a surface reflects. Only a normal texture has directions.
+fn send_flat(lit: Lit, light: Light, reach: Reach) -> vec3f {
+    if !lit.has_slopes {
+        return lit.diffuse;
+    }
+    let way = reach.towards * reach.metres + lit.flat_normal * light.source.y;
+    let facing = dot(lit.normal, way) * inverseSqrt(max(dot(way, way), 1e-8));
+    return lit.diffuse * clamp(facing, 0.0, 1.0);
 }

@@ -113,7 +113,10 @@ fn shown(in: Corner, position: vec3f, at: EnginePlaced, draw_tint: vec4u) -> Poi
 #endif
     out.clip = view.to_clip * vec4f(world, 1.0);
     out.world = world;
-    out.tangent = vec4f(at.tangent, in.tangent.w * at.side);
+    // A part of a texture that is mirrored has mirrored slopes.
+    let flipped = vec2<bool>((draw_tint.w & 1u) != 0u, (draw_tint.w & 2u) != 0u);
+    let turned = select(vec2f(1.0), vec2f(-1.0), flipped);
+    out.tangent = vec4f(at.tangent * turned.x, in.tangent.w * at.side * turned.x * turned.y);
     out.surface = in.which.y;
     return out;
 }
@@ -225,6 +228,7 @@ fn shaded(in: Point, surface: Surface, flat_normal: vec3f, out: SurfaceOut) -> v
     lit.alpha = steady;
     lit.n_dot_v = max(abs(dot(lit.normal, lit.back)), 1e-4);
     lit.excluded = in.surface >> SURFACE_INDEX_BITS;
+    lit.has_slopes = (surface.flags.x & NORMAL_TEXTURE) != 0u || any(out.normal != flat_normal);
     // The occlusion is that of opaque surfaces.
     var screen = vec2f(1.0);
 #if transmission

@@ -124,7 +124,12 @@ fn shadow_pipeline(
         depth.bias = wgpu::DepthBiasState { constant: 2, slope_scale: 2.0, clamp: 0.0 };
     }
     let is_mirrored = is_prepass && class.has(PipelineClass::MIRRORED);
-    let is_culled = is_prepass && !class.has(PipelineClass::DOUBLE);
+    let cull = match is_prepass {
+        true if !class.has(PipelineClass::DOUBLE) => Some(wgpu::Face::Back),
+        false if class.has(PipelineClass::BACK_SHADOW) => Some(wgpu::Face::Front),
+        // Thin objects with one visible side cast shadows in both directions.
+        _ => None,
+    };
     let groups = [Some(&layouts.map), Some(&layouts.set), material];
     let count = match (material, mask || is_custom) {
         (Some(_), _) => 3,
@@ -146,8 +151,7 @@ fn shadow_pipeline(
             buffers: &mesh_buffers(deformed),
             strip: false,
             front: if is_mirrored { wgpu::FrontFace::Cw } else { wgpu::FrontFace::Ccw },
-            // Thin objects with one visible side cast shadows in both directions.
-            cull: is_culled.then_some(wgpu::Face::Back),
+            cull,
             depth: Some(depth),
             samples: 1,
             target: None,

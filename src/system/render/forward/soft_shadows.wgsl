@@ -68,7 +68,7 @@ fn lamp_metres(depth: f32, near: f32, far: f32) -> f32 {
 // Returns the mean radius of the edges of the shadows that reach a point; below 0: nothing casts
 // one.
 fn lamp_edge(point: vec3f, spread: Spread, light: Light, search: f32, turn: f32) -> f32 {
-    let far = inverseSqrt(light.falloff);
+    let far = inverseSqrt(abs(light.falloff));
     var sum = 0.0;
     var count = 0.0;
     for (var i = 0u; i < CASTER_SAMPLES; i++) {

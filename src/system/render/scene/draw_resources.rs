@@ -88,6 +88,8 @@ struct KnownSurface {
     set: u32,
     functions: SurfaceFunctions,
     offset_max: f32,
+    /// [`PipelineClass::BACK_SHADOW`], or 0.
+    back_shadow: u16,
 }
 
 impl KnownSurface {
@@ -101,6 +103,7 @@ impl KnownSurface {
     /// surface casts no shadow.
     fn shadow(&self, deformed: u16) -> Option<(u16, u32, u32)> {
         let class = PipelineClass(self.class.0 | deformed).in_shadow_maps(self.functions)?;
+        let class = PipelineClass(class.0 | self.back_shadow);
         Some(match class.has(PipelineClass::FUNCTIONS) {
             true => (class.0, self.material, self.set),
             false if class.has(PipelineClass::MASK) => (class.0, 0, self.set),
@@ -330,6 +333,7 @@ impl DrawResources {
             set,
             functions: surface.shader.map(|shader| shader.functions).unwrap_or_default(),
             offset_max: offset_max(surface),
+            back_shadow: if surface.back_shadow { PipelineClass::BACK_SHADOW } else { 0 },
         };
         self.with_offsets += u32::from(known.offset_max > 0.0);
         self.with_outlines += u32::from(known.changes_outline());
@@ -538,5 +542,21 @@ mod tests {
         assert!(library.order().is_empty());
         library.take_items(2, &[3], (true, u32::MAX), &mut items);
         assert!(items[0].batch < 4, "numbers are used again");
+    }
+
+    #[test]
+    fn back_faces_of_a_surface_can_cast_its_shadow() {
+        let mut library = DrawResources::new();
+        set_mesh(&mut library, mesh(&[0, 1, 2], &[[0, 3, 0]]));
+        let surface = SurfaceFrame { back_shadow: true, ..SurfaceFrame::DEFAULT };
+        let change = SurfaceChange::Set { slot: SurfaceSlot(1), surface };
+        library.apply(&[], &[change], &mut Vec::new());
+        let mut items = Vec::new();
+        for slot in [0, 1] {
+            library.take_items(2, &[slot], (false, u32::MAX), &mut items);
+        }
+        assert_eq!(items[0].batch, items[1].batch, "visible faces are the same");
+        let [usual, back] = [&items[0], &items[1]].map(|item| library.batch(item.shadow).class);
+        assert_eq!(PipelineClass(usual.0 | PipelineClass::BACK_SHADOW), back);
     }
 }

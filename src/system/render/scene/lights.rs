@@ -32,7 +32,7 @@ pub struct SunUniform {
 #[derive(Clone, Copy, PartialEq, Debug, Default, Pod, Zeroable)]
 pub struct LightUniform {
     pub position: [f32; 3],
-    /// 1 divided by the square of its range.
+    /// 1 divided by the square of its range; of a flat light, the opposite number.
     pub falloff: f32,
     pub color: [f32; 3],
     /// Index of its first shadow map in [`FrameLights::tiles`]; below 0: none.
@@ -49,9 +49,9 @@ pub struct LightUniform {
     /// Bit set of its light layers; from bit 8 on, where the words of its texture begin
     /// ([`FrameSquares::add`]).
     pub layers: u32,
-    /// The first is the radius of its source, if its shadows are soft; the last is 0. Of a
-    /// rectangle: from its center to its right side, and half its height, which is below 0 for an
-    /// ellipse.
+    /// The first is the radius of its source, if its shadows are soft; the second is the height of
+    /// a flat light in front of surfaces with a normal texture; the last is 0. Of a rectangle: from
+    /// its center to its right side, and half its height, which is below 0 for an ellipse.
     pub source: [f32; 4],
 }
 
@@ -349,6 +349,10 @@ impl ViewLights {
                 data.source = (across * right.length()).extend(height).to_array();
                 self.areas.push(self.lights.len());
             }
+        }
+        if let Some(height) = light.flat_height.filter(|_| data.source[3] == 0.0) {
+            data.falloff = -data.falloff;
+            data.source[1] = height;
         }
         self.textured.extend(TexturedLight::new(self.lights.len(), light));
         self.lights.push(data);

@@ -39,6 +39,8 @@ impl PipelineClass {
     pub const DECALS: u16 = 2048;
     /// Draws motion vectors. No batch has it.
     pub const MOTION: u16 = 4096;
+    /// Draws only back faces into shadow maps. Only batches of shadow maps have it.
+    pub const BACK_SHADOW: u16 = 8192;
 
     pub fn has(self, bit: u16) -> bool {
         self.0 & bit != 0

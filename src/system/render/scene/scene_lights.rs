@@ -5,7 +5,8 @@ use super::culling::Spheres;
 use super::shadows::LampShape;
 use engine_foundation::Vec3;
 use engine_frame_packet::scene::{
-    AREA_SIDE_MAX, AREA_SIDE_MIN, LIGHT_RANGE_MAX, LightFrame, LightKind, SOURCE_SIZE_MAX,
+    AREA_SIDE_MAX, AREA_SIDE_MIN, FLAT_HEIGHT_MAX, LIGHT_RANGE_MAX, LightFrame, LightKind,
+    SOURCE_SIZE_MAX,
 };
 use std::f32::consts::{FRAC_PI_2, FRAC_PI_4};
 
@@ -63,6 +64,10 @@ fn limited(light: &LightFrame) -> LightFrame {
     if light.source_size.is_finite() {
         light.source_size = light.source_size.clamp(0.0, SOURCE_SIZE_MAX);
     }
+    light.flat_height = light.flat_height.map(|height| match height.is_nan() {
+        true => height,
+        false => height.clamp(0.0, FLAT_HEIGHT_MAX),
+    });
     let limit = |range: f32| if range.is_nan() { 0.0 } else { range.min(LIGHT_RANGE_MAX) };
     match &mut light.kind {
         LightKind::Sun { .. } => {}
@@ -100,6 +105,7 @@ fn is_finite(light: &LightFrame) -> bool {
         }
     };
     let numbers = light.color.iter().chain([&light.shadow_bias, &light.source_size]);
+    let numbers = numbers.chain(&light.flat_height);
     of_kind && numbers.into_iter().all(|number| number.is_finite())
 }
 
@@ -184,6 +190,12 @@ mod tests {
         assert_eq!((limited(&huge).source_size, shines(huge)), (SOURCE_SIZE_MAX, true));
         let below = LightFrame { source_size: -1.0, ..omni(Vec3::ZERO, 1.0) };
         assert_eq!((limited(&below).source_size, shines(below)), (0.0, true));
+        let flat = |height| LightFrame { flat_height: Some(height), ..omni(Vec3::ZERO, 1.0) };
+        assert!(shines(flat(0.0)) && !shines(flat(f32::NAN)));
+        let limits = [(-1.0, 0.0), (f32::INFINITY, FLAT_HEIGHT_MAX)];
+        for (height, limit) in limits {
+            assert_eq!(limited(&flat(height)).flat_height, Some(limit));
+        }
         assert!(!shines(LightFrame { kind: spot(f32::NAN), ..LightFrame::DEFAULT }));
         assert!(shines(LightFrame { kind: spot(9.0), ..LightFrame::DEFAULT }));
         let area = |right: Vec3, half_height: f32| LightFrame {

@@ -1,4 +1,4 @@
-//! Materials and shaders of meshes that are embedded in the engine (core/materials). They are
+//! Materials and shaders that are embedded in the engine (core/materials). They are
 //! compiled when they are first used. Files of a game with the same names take precedence.
 
 use super::{MATERIAL, SHADER};
@@ -31,6 +31,7 @@ const FILES: &[(&str, &str, &str)] = &[
         "core/materials/triplanar",
         include_str!("../../../../core/materials/triplanar.wgsl"),
     ),
+    ("shader", "core/materials/palette", include_str!("../../../../core/materials/palette.wgsl")),
 ];
 
 /// Returns the text of an embedded file.

@@ -61,6 +61,23 @@ impl Textures {
                 return Ok(SceneTexture { slot: page.slot, sampling, part, size });
             }
         }
+        self.own_scene_texture(store, number)
+    }
+
+    /// Returns a slot with only a texture or a frame, for scenes that show it together with other
+    /// textures of the same surface. A missing texture is the checkerboard.
+    ///
+    /// # Errors
+    /// As [`Textures::scene_texture`].
+    pub fn own_scene_texture(
+        &mut self,
+        store: &mut ResourceStore,
+        number: TextureNumber,
+    ) -> Result<SceneTexture, Error> {
+        let loaded = self.entries[number.0 as usize].loaded;
+        let number = if loaded { number } else { TextureNumber::MISSING };
+        let entry = self.entries[number.0 as usize];
+        let (sampling, size) = (entry.sampling, [entry.width as f32, entry.height as f32]);
         let slot = self.slot(store, number)?;
         Ok(SceneTexture { slot, sampling, part: [0.0, 0.0, 1.0, 1.0], size })
     }

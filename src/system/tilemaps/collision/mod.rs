@@ -187,6 +187,10 @@ pub struct CollisionTable {
 }
 
 impl CollisionTable {
+    pub fn rules(&self) -> &CollisionRules {
+        &self.rules
+    }
+
     pub fn new(file: &MapFile, rules: CollisionRules) -> CollisionTable {
         let mut tiles: HashMap<(usize, u32), TileCollision> = HashMap::new();
         for (at, set) in file.sets.iter().enumerate() {
@@ -381,7 +385,13 @@ impl Tilemap {
         });
         for column in ranges[0].clone() {
             for row in ranges[1].clone() {
-                self.edited_parts.insert(OutlinePart::Region([column, row]));
+                let part = OutlinePart::Region([column, row]);
+                if self.has_body {
+                    self.edited_parts.insert(part);
+                }
+                if self.has_walls {
+                    self.edited_walls.insert(part);
+                }
             }
         }
     }
@@ -394,6 +404,11 @@ impl Tilemap {
     /// Takes the parts of the map whose outlines may have changed since the last call.
     pub fn take_edited_parts(&mut self) -> BTreeSet<OutlinePart> {
         std::mem::take(&mut self.edited_parts)
+    }
+
+    /// Takes the parts of the map whose walls may have changed since the last call.
+    pub fn take_edited_walls(&mut self) -> BTreeSet<OutlinePart> {
+        std::mem::take(&mut self.edited_walls)
     }
 }
 

@@ -165,6 +165,12 @@ fn edited_tiles_mark_the_regions_around_them() {
     // The tile at the border covers an edge of the next region.
     map.set_tile(0, 33, 1, 0);
     assert!(map.take_edited_parts().contains(&OutlinePart::Region([0, 0])));
+    assert!(map.take_edited_walls().is_empty(), "no walls are made of it");
+    map.has_walls = true;
+    map.set_tile(0, 10, 1, 1);
+    assert_eq!(map.take_edited_parts(), map.take_edited_walls());
+    assert!(map.take_edited_walls().is_empty());
+    map.set_tile(0, 10, 1, 0);
     let edges = map.outlines(&table(&map), OutlinePart::Region([0, 0])).unwrap().solid;
     assert!(!text(&edges).iter().any(|edge| edge.starts_with("256,0")), "{edges:?}");
 }
