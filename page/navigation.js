@@ -93,6 +93,8 @@ export function openNavigation(panel, connection) {
     make("div", { class: "scroll" }, table),
   );
   let [entered, asking, askAgain] = [false, false, false];
+  // The mesh that was chosen in the list; null for the first one.
+  let wanted = null;
 
   const showMeshes = (all, chosen) => {
     const names = all.map((mesh) => `${mesh.mesh} ${nameOf(mesh)}`).join("\n");
@@ -102,7 +104,8 @@ export function openNavigation(panel, connection) {
       meshes.replaceChildren(...options);
     }
     meshes.hidden = all.length === 0;
-    if (chosen !== null) meshes.value = chosen;
+    // An answer to a question from before the choice does not change it.
+    if (chosen !== null) meshes.value = wanted ?? chosen;
   };
   const showFigures = (answer) => {
     const mesh = answer.meshes.find((one) => one.mesh === answer.mesh);
@@ -160,7 +163,7 @@ export function openNavigation(panel, connection) {
     asking = true;
     try {
       const fields = { max: AGENTS_MAX };
-      if (meshes.value) fields.mesh = Number(meshes.value);
+      if (wanted !== null) fields.mesh = wanted;
       if (filter.value) fields.state = filter.value;
       const answer = await connection.ask("navigation", fields);
       showMeshes(answer.meshes, answer.mesh);
@@ -170,6 +173,7 @@ export function openNavigation(panel, connection) {
     } catch {
       // The mesh has ended: the next question is about another one. The connection reports its own
       // end.
+      wanted = null;
       meshes.replaceChildren();
       meshes.dataset.names = "";
     } finally {
@@ -178,7 +182,11 @@ export function openNavigation(panel, connection) {
       askAgain = false;
     }
   };
-  for (const choice of [meshes, filter]) choice.addEventListener("change", ask);
+  meshes.addEventListener("change", () => {
+    wanted = Number(meshes.value);
+    ask();
+  });
+  filter.addEventListener("change", ask);
   setInterval(ask, ASK_MILLISECONDS);
   return {
     filter,

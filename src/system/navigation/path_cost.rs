@@ -1,4 +1,4 @@
-//! What the way along a path costs.
+//! Costs of the ways along paths.
 
 use super::mesh::{Link, NavigationMesh};
 use super::path::PolygonPath;
