@@ -10,6 +10,7 @@ import { openFlow } from "./flow.js";
 import { linked, setFolder } from "./links.js";
 import { openLog } from "./log.js";
 import { openMemory } from "./memory.js";
+import { openNavigation } from "./navigation.js";
 import { ONLY_PICTURE, openPicture } from "./picture.js";
 import { openProfile } from "./profile.js";
 import { openPrompt } from "./prompt.js";
@@ -35,6 +36,7 @@ const VIEWS = [
   { name: "Flow", needs: "flow_open", open: openFlow },
   { name: "References", needs: "references", open: openReferences },
   { name: "Changes", needs: "difference", open: openChanges },
+  { name: "Navigation", needs: "navigation", open: openNavigation },
 ];
 
 const element = (id) => document.getElementById(id);

@@ -70,7 +70,8 @@ export class Tabs {
         id: `tab-${id}`,
         role: "tab",
         "aria-controls": `view-${id}`,
-        title: `Alt+${(at + 1) % 10}`,
+        // The tenth view has the key 0, and further ones have none.
+        title: at < 10 ? `Alt+${(at + 1) % 10}` : null,
       },
       view.name,
     );

@@ -19,6 +19,7 @@ mod page_flow_edit;
 mod page_flow_session;
 mod page_layout;
 mod page_log;
+mod page_navigation;
 mod page_profile;
 mod page_references;
 mod page_units;

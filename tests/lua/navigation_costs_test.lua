@@ -46,6 +46,33 @@ describe("costs of agents", function()
     return highest
   end
 
+  it("are part of the cost of a path", function()
+    local from, to = Vector3(5, 5, 0), Vector3(35, 5, 0)
+    local function cost(agent) return (NavigationMesh.path_cost(mesh, from, to, agent)) end
+    assert.is_true(math.abs(cost() - 30) < 0.1, cost())
+    -- 4 metres of water, and about half a cell more on both sides.
+    NavigationMesh.set_area_cost(mesh, WATER, 2)
+    assert.is_true(cost() > 33.5 and cost() < 36, cost())
+    -- Around it, or not at all.
+    local far, open, closed = add(100), add(1), add(0)
+    assert.is_true(cost(far) > 36 and cost(far) < 50, cost(far))
+    assert.is_true(math.abs(cost(open) - 30) < 0.1, cost(open))
+    assert.is_true(math.abs(cost(closed) - cost(far)) < 0.1, cost(closed))
+    NavigationMesh.add_box(mesh, 0, Vector3(20, 10, 0), Vector3(1, 22, 2))
+    repeat NavigationMesh.update(mesh, 0) until NavigationMesh.num_waiting_tiles(mesh) == 0
+    local none, reason = NavigationMesh.path_cost(mesh, from, to)
+    assert.is_nil(none)
+    assert.equals("unreachable", reason)
+    -- A link has its own cost.
+    NavigationMesh.add_link(mesh, Vector3(15, 5, 0), Vector3(25, 5, 0), { cost = 3 })
+    NavigationMesh.update(mesh, 0)
+    assert.is_true(math.abs(cost() - 23) < 0.5, cost())
+    assert.is_true(error_of(NavigationMesh.path_cost, mesh, from, Vector3(90, 0, 0))
+      :find("argument #3 'to'", 1, true) ~= nil)
+    assert.is_true(error_of(NavigationMesh.path_cost, mesh, Vector3(0 / 0, 0, 0), to)
+      :find("#2 'from'", 1, true) ~= nil)
+  end)
+
   it("lead each on its own way", function()
     assert.is_true(top(add()) < 8)
     assert.is_true(top(add(20)) > 15)

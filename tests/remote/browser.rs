@@ -281,8 +281,12 @@ fn every_page_view_shows_its_content() {
     let mut shown = Vec::new();
     let count: usize = browser.value(&format!("{VISIBLE_TABS}.length")).parse().expect("a number");
     for at in 1..=count {
-        let digit = at % 10;
-        browser.press(&digit.to_string(), &format!("Digit{digit}"), 1.0, "");
+        if at <= 10 {
+            let digit = at % 10;
+            browser.press(&digit.to_string(), &format!("Digit{digit}"), 1.0, "");
+        } else {
+            browser.value(&format!("{VISIBLE_TABS}[{at} - 1].click()"));
+        }
         let name = browser.value("document.querySelector('#tabs [aria-selected=true]').innerText");
         let visible = "[...document.querySelectorAll('[id^=view-][role=tabpanel]')]\
             .filter(it => !it.hidden)";
@@ -292,6 +296,7 @@ fn every_page_view_shows_its_content() {
             "Animation" => "document.querySelector('#view-animation .aside').innerText !== ''",
             "Flow" => "document.querySelector('.flow-note').innerText.includes('no graphs yet')",
             "Resources" => "document.querySelector('#view-resources tbody tr') !== null",
+            "Navigation" => "document.querySelector('#view-navigation p').innerText !== ''",
             "Changes" => "document.querySelector('#view-changes .aside').innerText !== ''",
             "References" => "document.querySelector('#view-references [role=treeitem]') !== null",
             "Counters" => "document.querySelector('#view-counters tbody tr') !== null",
@@ -315,6 +320,7 @@ fn every_page_view_shows_its_content() {
             "Flow",
             "References",
             "Changes",
+            "Navigation",
         ]
     );
     // The memory of scripts is shown on request: the mark, then the walk next to it.

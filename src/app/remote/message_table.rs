@@ -3,8 +3,8 @@
 
 use super::{
     IncomingCall, Refusal, animation, content_messages, data_messages, debug_messages,
-    debugger_flow, eval, flow_messages, foreign_window, inspect, profiler, resources, screenshots,
-    simulated_devices, stats, subscriptions, units,
+    debugger_flow, eval, flow_messages, foreign_window, inspect, navigation, profiler, resources,
+    screenshots, simulated_devices, stats, subscriptions, units,
 };
 use engine_foundation::json;
 use engine_foundation::sjson::SjsonTree;
@@ -101,11 +101,12 @@ fn messages() -> impl Iterator<Item = &'static MessageRow> {
         content_messages::MESSAGES,
         debug_messages::MESSAGES,
         debugger_flow::MESSAGES,
+        navigation::MESSAGES,
     ];
     MESSAGES.iter().chain(others.into_iter().flatten())
 }
 
-/// All messages, apart from those about graphs, data and files.
+/// All messages, apart from those about graphs, data, files and navigation.
 static MESSAGES: &[MessageRow] = &[
     MessageRow {
         name: "help",

@@ -20,6 +20,7 @@ mod game_messages;
 mod inspect;
 mod log_stream;
 mod message_table;
+mod navigation;
 mod pause_link;
 mod picture_encoding;
 mod profiler;

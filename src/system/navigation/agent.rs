@@ -5,6 +5,7 @@ use super::following::Leader;
 use super::mesh::{NavigationMesh, NearestPolygon};
 use super::own_costs::OwnCosts;
 use super::passages::{Approach, Turn};
+use super::rest::Rest;
 use super::rides::Ride;
 use super::routes::TravelTarget;
 use super::search::{PartialReason, PolygonPath};
@@ -43,10 +44,12 @@ const CROWDED_RADII: f32 = 6.0;
 const CROWDED_SECONDS: f32 = 0.4;
 const OBSTRUCTED_SECONDS: f32 = 4.0;
 const CONTACT_SECONDS: f32 = 0.15;
-/// Distance by which others push an agent away before it walks back, in radii.
-const RETURN_RADII: f32 = 3.0;
 /// Speed below which the direction of an agent is kept, as a part of its highest speed.
 const TURN_SPEED: f32 = 0.1;
+/// Part of the way of a step below which a wall has stopped an agent, after so many seconds without
+/// progress.
+const STOPPED_PART: f32 = 0.5;
+const STOPPED_SECONDS: f32 = 0.2;
 /// Seconds in which an agent turns into the direction of its velocity.
 const TURN_SECONDS: f32 = 0.15;
 
@@ -157,6 +160,7 @@ pub struct Agent {
     pub destination: Option<NearestPolygon>,
     /// True if it has arrived at its destination before, and others have pushed it away.
     pub(super) has_arrived: bool,
+    pub(super) rest: Rest,
     pub(super) path: PolygonPath,
     /// End of the path: the destination, or the nearest point that can be reached.
     pub(super) end: Vec3,
@@ -172,6 +176,9 @@ pub struct Agent {
     /// Seconds in which neither it nor those for whom it waits have made progress, and in which it
     /// has not walked around others either.
     pub stuck_seconds: f32,
+    /// Right of way that it has earned by waiting, in seconds: the time that it was stuck, which
+    /// wears off as fast while it gets on, so that it is past those who make way for it by then.
+    pub(super) claim: f32,
     /// Seconds without progress of its own.
     pub still_seconds: f32,
     /// Way toward the destination since the last progress; below 0 if it was pushed back.
@@ -213,6 +220,7 @@ impl Agent {
             state: AgentState::Idle,
             destination: None,
             has_arrived: false,
+            rest: Rest::default(),
             path: PolygonPath::default(),
             end: at.position,
             partial: None,
@@ -221,6 +229,7 @@ impl Agent {
             request: None,
             is_aside: false,
             stuck_seconds: 0.0,
+            claim: 0.0,
             still_seconds: 0.0,
             advance: 0.0,
             anchor: at.position.truncate(),
@@ -259,7 +268,9 @@ impl Agent {
         self.swirl = 0.0;
         self.queue = (0, 0);
         self.turn = Turn::Free;
+        self.rest.end_return();
         self.obstruction = Obstruction::default();
+        self.claim = 0.0;
         self.restart_progress();
     }
 
@@ -322,9 +333,12 @@ impl Agent {
         let by = self.velocity * step + result.push;
         if by.length_squared() > 0.0 {
             self.at = mesh.slide(self.at, by);
+            if result.push == Vec2::ZERO && self.still_seconds > STOPPED_SECONDS {
+                self.stop_at_wall((self.at.position - before).truncate().length() / by.length());
+            }
             self.follow_path(mesh);
         }
-        self.return_to_end();
+        self.return_to_end(step);
         if self.state == AgentState::Blocked {
             self.wait_blocked(step);
         }
@@ -348,6 +362,14 @@ impl Agent {
             self.end_of_following(&result);
         } else {
             self.arrive(&result, step);
+        }
+    }
+
+    /// Takes the speed from an agent that a wall has stopped, of whose way a part was left: it
+    /// could not turn away from a corner that it walks against at full speed.
+    fn stop_at_wall(&mut self, part: f32) {
+        if part < STOPPED_PART {
+            self.velocity *= part;
         }
     }
 
@@ -378,6 +400,7 @@ impl Agent {
     fn count_progress(&mut self, toward: f32, result: &Steering, step: f32) {
         let wanted = self.desired.length();
         let part = if wanted > 0.0 { toward / (wanted * step).max(1e-6) } else { 1.0 };
+        self.claim = (self.claim - step).max(0.0);
         let slowed = (1.0 - part).clamp(0.0, 1.0) - self.slowed;
         self.slowed += slowed * (step / SLOWED_SECONDS).min(1.0);
         let radius = self.settings.radius;
@@ -397,16 +420,7 @@ impl Agent {
             }
         }
         self.stuck_seconds = self.stuck_seconds.min(result.line_seconds) + step;
-    }
-
-    /// Sends an agent back that others have pushed away from where it arrived.
-    fn return_to_end(&mut self) {
-        let away = self.end.truncate().distance(self.at.position.truncate());
-        let is_free = self.destination.is_some() && self.leader.is_none();
-        let is_pushed = away > self.settings.radius * RETURN_RADII;
-        if self.state == AgentState::Arrived && is_free && is_pushed {
-            self.state = AgentState::Waiting;
-        }
+        self.claim = self.claim.max(self.stuck_seconds);
     }
 
     /// Ends the way of the agent where it has arrived.
@@ -433,6 +447,7 @@ impl Agent {
         }
         self.end = self.at.position;
         self.has_arrived = true;
+        self.rest.begin(!result.is_contested && self.partial.is_none() && self.ride.is_none());
         let partial = self.partial;
         self.stop(if partial.is_some() { AgentState::Partial } else { AgentState::Arrived });
         self.partial = partial;
@@ -507,7 +522,7 @@ impl Agent {
         let directions = [self.velocity, self.desired, self.wanted, self.forward, self.anchor];
         let directions = directions.map(|at| at.to_array());
         let settings = [radius, speed, acceleration];
-        let times = [self.stuck_seconds, self.still_seconds, self.repair_seconds];
+        let times = [self.stuck_seconds, self.claim, self.still_seconds, self.repair_seconds];
         let others = [self.slowed, self.swirl, self.advance, self.search_distance, part];
         let floats = points.as_flattened().iter().chain(directions.as_flattened());
         for number in floats.chain(&settings).chain(&times).chain(&others) {
@@ -530,6 +545,7 @@ impl Agent {
         write(self.link().map_or(0, |link| u64::from(link) + 1));
         write(u64::from(self.queue.0) | u64::from(self.queue.1) << 32);
         self.obstruction.write_state(&mut write);
+        self.rest.write_state(&mut write);
         if let Some(leader) = &self.leader {
             leader.write_state(&mut write);
         }

@@ -45,8 +45,8 @@ impl Crowd {
     }
 
     pub fn arrived(&self) -> usize {
-        let state = |agent: &Handle| self.agents.slots.get(*agent).unwrap().state;
-        self.handles.iter().filter(|agent| state(agent) == AgentState::Arrived).count()
+        let state = |agent: &Handle| self.agents.slots.get(*agent).unwrap().state_name();
+        self.handles.iter().filter(|agent| state(agent) == AgentState::Arrived.name()).count()
     }
 
     pub fn hash(&self) -> Vec<u64> {

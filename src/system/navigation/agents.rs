@@ -13,6 +13,7 @@ use super::own_costs::{Group, OwnCosts};
 use super::passages::Passages;
 use super::platforms::Platform;
 use super::requests::SearchLane;
+use super::rest::Rest;
 use super::routes::TravelTarget;
 use super::search::{PolygonPath, Searcher};
 use super::shared_targets::SharedTarget;
@@ -123,6 +124,7 @@ impl Agents {
             }
             agent.destination = Some(destination);
             agent.has_arrived = false;
+            agent.rest = Rest::default();
             if agent.traversal.is_some() {
                 agent.search_after_link();
             } else if agent.state != AgentState::Moving || agent.path.polygons.is_empty() {

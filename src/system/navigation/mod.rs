@@ -33,6 +33,7 @@ pub mod outline;
 pub mod own_costs;
 mod passages;
 mod path;
+mod path_cost;
 pub mod path_requests;
 mod placement;
 mod platform_end;
@@ -43,6 +44,7 @@ pub mod rays;
 pub mod rebake;
 mod rebuild;
 mod requests;
+mod rest;
 mod rides;
 pub mod routes;
 pub mod search;
@@ -81,6 +83,8 @@ mod jump_links_tests;
 mod jump_tests;
 #[cfg(test)]
 mod jump_way_tests;
+#[cfg(test)]
+mod museum_tests;
 #[cfg(test)]
 mod own_costs_tests;
 #[cfg(test)]

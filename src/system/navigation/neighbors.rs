@@ -54,6 +54,7 @@ pub(super) struct Other {
     /// Point to which it was sent.
     pub target: Vec2,
     pub stuck_seconds: f32,
+    claim: f32,
     pub still_seconds: f32,
     pub swirl: f32,
     slowed: f32,
@@ -89,6 +90,7 @@ impl Other {
             heading: agent.desired.normalize_or_zero(),
             target,
             stuck_seconds: agent.stuck_seconds,
+            claim: agent.claim,
             still_seconds: agent.still_seconds,
             swirl: agent.swirl,
             slowed: agent.slowed,
@@ -103,7 +105,7 @@ impl Other {
 
     /// Returns the right of way that it has earned by waiting.
     fn age(&self) -> u32 {
-        (self.stuck_seconds / AGE_SECONDS) as u32
+        (self.claim / AGE_SECONDS) as u32
     }
 
     fn does_avoid(&self, other: &Other) -> bool {

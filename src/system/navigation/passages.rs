@@ -17,8 +17,9 @@ use engine_foundation::{Vec2, Vec3};
 const NARROW_RADII: f32 = 6.0;
 const SINGLE_RADII: f32 = 2.2;
 /// Number of agents above which directions take turns in a passage in which two can pass each
-/// other.
+/// other, and at or below which both use it at once again: agents come and go at its edge.
 const BUSY: u32 = 6;
+const CALM: u32 = 3;
 /// Directions in which the free width is measured.
 const DIRECTIONS: u16 = 8;
 /// Polygons that a measurement crosses.
@@ -83,6 +84,8 @@ struct Passage {
     width: f32,
     /// Direction that has the way: 0 or 1.
     side: usize,
+    /// True since more than [`BUSY`] agents have come, until there are [`CALM`].
+    is_busy: bool,
     /// Seconds for which others have waited.
     waited_seconds: f32,
     /// Agents in the passage and in front of it, by direction.
@@ -190,7 +193,7 @@ impl Passages {
         let polygon = *members.iter().min().expect("it has the first one");
         let (axis, stuck_seconds) = (axis(mesh, first, &mouths), f32::MAX);
         let (inside, asking) = ([0; 2], [0; 2]);
-        let (side, waited_seconds) = (0, 0.0);
+        let (side, is_busy, waited_seconds) = (0, false, 0.0);
         let (first, polygons) = (self.members.len() as u32, members.len() as u32);
         self.members.append(&mut members);
         self.passages.push(Passage {
@@ -200,6 +203,7 @@ impl Passages {
             axis,
             width,
             side,
+            is_busy,
             waited_seconds,
             inside,
             asking,
@@ -246,6 +250,8 @@ impl Passages {
     fn decide(&mut self, step: f32) {
         for passage in &mut self.passages {
             let (own, other) = (passage.side, 1 - passage.side);
+            let bound = if passage.is_busy { CALM } else { BUSY };
+            passage.is_busy = passage.count() > bound;
             if passage.asking[other] + passage.inside[other] == 0 {
                 passage.waited_seconds = 0.0;
                 continue;
@@ -273,7 +279,7 @@ impl Passages {
             seconds => seconds,
         };
         let lanes = lanes(passage.width, radius);
-        let is_shared = lanes > 1 && passage.count() <= BUSY;
+        let is_shared = lanes > 1 && !passage.is_busy;
         if passage.side == side || is_shared {
             let is_let_in = is_inside || is_shared || !passage.is_closing();
             return match is_let_in {
@@ -387,7 +393,11 @@ impl Agents {
     pub fn write_passages(&self, mesh: Handle, mut write: impl FnMut(u64)) {
         for passages in self.passages.iter().filter(|passages| passages.mesh == mesh) {
             for passage in &passages.passages {
-                write(u64::from(passage.polygon) << 1 | passage.side as u64);
+                write(
+                    u64::from(passage.polygon) << 2
+                        | passage.side as u64
+                        | u64::from(passage.is_busy) << 1,
+                );
                 write(u64::from(passage.waited_seconds.to_bits()));
             }
             passages.dispersion.write_state(&mut write);

@@ -479,6 +479,7 @@ impl Agent {
             Some(Ride { stage: Stage::Aboard, .. }) => "riding",
             Some(Ride { stage: Stage::Leaving | Stage::Landing(_), .. }) => "leaving",
             Some(_) => "boarding",
+            None if self.rest.is_returning() => AgentState::Arrived.name(),
             None => self.state.name(),
         }
     }

@@ -64,6 +64,7 @@ const FILES: &[(&str, &str, &[u8])] = files![
     "/links.js", SCRIPT, "links.js";
     "/log.js", SCRIPT, "log.js";
     "/memory.js", SCRIPT, "memory.js";
+    "/navigation.js", SCRIPT, "navigation.js";
     "/picture.js", SCRIPT, "picture.js";
     "/picture_input.js", SCRIPT, "picture_input.js";
     "/profile.js", SCRIPT, "profile.js";

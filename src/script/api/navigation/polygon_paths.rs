@@ -2,16 +2,16 @@
 //! paths themselves.
 
 use super::creation::numbers;
-use super::mesh::{MESH_ARG, POLYGON_ARG, coordinates, list, middle, of, polygon};
+use super::mesh::{MESH_ARG, POLYGON_ARG, coordinates, ground, list, middle, of, polygon};
 use super::volumes;
 use crate::api_row::{ModuleRows, NodeFlag, func, module, more};
 use crate::argument::Integer;
 use crate::return_value::ManyResults;
 use crate::value::ScriptValue;
 use engine_foundation::{Error, Vec3, error};
-use engine_navigation::NavigationMeshId;
 use engine_navigation::path_requests::PATH_POINTS_MAX;
 use engine_navigation::search::{PointPath, PolygonPath, SEARCH_NODES_DEFAULT};
+use engine_navigation::{AgentId, NavigationMeshId};
 use engine_runtime::Engine;
 
 /// Maximum number of polygons of a path that a script passes.
@@ -27,6 +27,24 @@ pub static NAVIGATION_MESH: ModuleRows = more(
             "Returns the point of a polygon's ground that is straight above or below a position; \
              nil if there is none.",
         )
+        .pure(),
+        func(
+            "path_cost",
+            path_cost,
+            &[
+                MESH_ARG,
+                ("from", "a point on the ground"),
+                ("to", "another point"),
+                (
+                    "agent",
+                    "an agent, whose own costs of areas count; without it, those of the mesh",
+                ),
+            ],
+            "Returns what the way of `NavigationMesh.find_path` costs: each metre what its area \
+             costs, and each link its own cost. Nil and the reason, \"unreachable\" or \"budget\", \
+             if no way leads there.",
+        )
+        .returns(&["cost in metres of ordinary ground", "reason nil, or why there is no way"])
         .pure(),
         func(
             "visualize_last_search",
@@ -93,6 +111,27 @@ fn project_to_polygon(
     let point = mesh.constrain(polygon(mesh, number, "#3 'polygon'")?, position);
     let apart = (point - position).truncate().length();
     Ok((apart <= mesh.settings().cell_size * 0.01).then_some(point))
+}
+
+fn path_cost(
+    engine: &mut Engine,
+    mesh: NavigationMeshId,
+    from: Vec3,
+    to: Vec3,
+    agent: Option<AgentId>,
+) -> Result<(Option<f64>, Option<String>), Error> {
+    let known = agent.and_then(|agent| engine.worlds.navigation.agents.slots.get(agent.0));
+    let own = known.and_then(|agent| agent.own_costs.clone());
+    let (mesh, memory) = engine.searched_mesh(mesh)?;
+    let (from, to) = (ground(mesh, from, "#2 'from'")?, ground(mesh, to, "#3 'to'")?);
+    Ok(mesh.with_costs(own.as_ref(), |mesh| {
+        let path = &mut memory.path;
+        memory.searcher.search(mesh, from, to, SEARCH_NODES_DEFAULT, path);
+        match path.partial {
+            None => (Some(path.cost(mesh, from.position, to.position).into()), None),
+            Some(reason) => (None, Some(reason.name().to_string())),
+        }
+    }))
 }
 
 fn visualize_last_search(engine: &mut Engine, mesh: NavigationMeshId) -> Result<u64, Error> {

@@ -1,0 +1,212 @@
+//! Navigation for remote tools: the meshes, the grids, the agents of a mesh, and the lines of a
+//! mesh as seen from above.
+
+use super::inspect::{handle, vector};
+use super::message_table::{FieldType, HANDLE, MessageRow, integer, optional, required, text};
+use super::{IncomingCall, Refusal};
+use engine_foundation::json;
+use engine_foundation::sjson::SjsonTree;
+use engine_foundation::{Handle, HandleKind, Vec3, counters};
+use engine_navigation::NavigationMeshId;
+use engine_navigation::agents::{Agent, AgentState};
+use engine_navigation::mesh::NavigationMesh;
+use engine_navigation::outline::LineKind;
+use engine_runtime::Worlds;
+use std::cmp::Ordering;
+
+/// Default numbers of agents and of lines.
+const AGENTS_LISTED: u64 = 500;
+const LINES_LISTED: u64 = 20_000;
+/// Filter for agents that make no progress, and the seconds without any after which they count.
+const STUCK: &str = "stuck";
+const STUCK_SECONDS: f32 = 0.75;
+/// Kinds of lines, by their numbers.
+const LINE_KINDS: [&str; 4] = ["edge", "wall", "closed", "link"];
+
+/// All messages about navigation.
+pub static MESSAGES: &[MessageRow] = &[
+    MessageRow {
+        name: "navigation",
+        doc: "Describes the navigation meshes and grids, and the agents of one mesh.",
+        fields: &[
+            optional("mesh", HANDLE, "its handle [the first mesh]"),
+            optional(
+                "state",
+                FieldType::Text,
+                "only agents in it, or those that are `stuck`: without progress for 0.75 seconds",
+            ),
+            optional("first", FieldType::Integer(0, 1 << 20), "number of agents to skip [0]"),
+            optional("max", FieldType::Integer(1, 20_000), "maximum number of agents [500]"),
+        ],
+        answer: "meshes (mesh, level, class, platform, radius, version, polygons, volumes, links, \
+                 waiting_tiles, waiting_paths, agents), grids (grid, columns, rows), counters \
+                 (name, value), mesh, states (state, count), first, count (of all that match), \
+                 agents, the longest without progress first (agent, state, position, destination, \
+                 radius, speed, remaining, stuck, still)",
+        run: navigation,
+    },
+    MessageRow {
+        name: "navigation_lines",
+        doc: "Returns the lines of a navigation mesh, as seen from above.",
+        fields: &[
+            required("mesh", HANDLE, "its handle"),
+            optional("max", FieldType::Integer(1, 100_000), "maximum number of lines [20000]"),
+        ],
+        answer: "mesh, version, kinds, lines (five numbers for each: the number of its kind, from \
+                 0, and the coordinates of both ends), left_out",
+        run: lines,
+    },
+];
+
+/// Returns a number with at most three digits after the point: more are noise.
+fn short(number: f32) -> SjsonTree {
+    SjsonTree::Number((f64::from(number) * 1000.0).round() / 1000.0)
+}
+
+/// Describes the meshes and grids, and the agents of one mesh.
+pub fn navigation(call: &mut IncomingCall) -> Result<Option<SjsonTree>, Refusal> {
+    let asked = handle(call.fields, "mesh", HandleKind::NavigationMesh)?;
+    let filter = text(call.fields, "state").unwrap_or_default();
+    let is_state = |state: &AgentState| state.name() == filter;
+    if !filter.is_empty() && filter != STUCK && !AgentState::ALL.iter().any(is_state) {
+        let known = AgentState::ALL.map(AgentState::name).join(", ");
+        return Err(Refusal::of(format!("'{filter}' is no state of agents: {STUCK}, {known}")));
+    }
+    let first = integer(call.fields, "first").unwrap_or(0) as usize;
+    let most = integer(call.fields, "max").unwrap_or(AGENTS_LISTED) as usize;
+    let worlds = &call.app.vm.engine().worlds;
+    let all = &worlds.navigation.meshes;
+    let chosen = asked.filter(|mesh| all.get(*mesh).is_some());
+    if asked.is_some() && chosen.is_none() {
+        return Err(Refusal::of("the mesh is gone"));
+    }
+    let chosen = chosen.or_else(|| all.iter().next().map(|(mesh, _)| mesh));
+    let meshes = all.iter().map(|(handle, mesh)| mesh_row(worlds, handle, mesh));
+    let grids = worlds.navigation.grids.iter().map(|(handle, grid)| {
+        let (columns, rows) = grid.size();
+        json::object([
+            ("grid", SjsonTree::Number(handle.to_number())),
+            ("columns", json::count(columns)),
+            ("rows", json::count(rows)),
+        ])
+    });
+    let mut figures = counters::all();
+    figures.retain(|(name, _)| name.starts_with("navigation/"));
+    figures.sort_by(|a, b| a.0.cmp(b.0));
+    let figures = figures.into_iter().map(|(name, value)| {
+        json::object([("name", json::text(name)), ("value", SjsonTree::Number(value))])
+    });
+    let mut states = [0; AgentState::ALL.len()];
+    let mut agents = Vec::new();
+    let of_mesh = worlds.navigation.agents.slots.iter();
+    for (handle, agent) in of_mesh.filter(|(_, agent)| Some(agent.mesh) == chosen) {
+        states[agent.state as usize] += 1;
+        let matches = match filter {
+            "" => true,
+            STUCK => agent.stuck_seconds >= STUCK_SECONDS,
+            filter => agent.state.name() == filter,
+        };
+        if matches {
+            agents.push((handle, agent));
+        }
+    }
+    agents.sort_by(|(_, a), (_, b)| by_progress(a, b));
+    let states = AgentState::ALL.iter().zip(states).filter(|(_, count)| *count > 0);
+    let states = states.map(|(state, count)| {
+        json::object([("state", json::text(state.name())), ("count", json::count(count))])
+    });
+    let count = agents.len();
+    let agents = agents.into_iter().skip(first).take(most);
+    let row = |(handle, agent)| agent_row(worlds, handle, agent);
+    Ok(Some(json::object([
+        ("meshes", SjsonTree::Array(meshes.collect())),
+        ("grids", SjsonTree::Array(grids.collect())),
+        ("counters", SjsonTree::Array(figures.collect())),
+        ("mesh", chosen.map_or(SjsonTree::Null, |mesh| SjsonTree::Number(mesh.to_number()))),
+        ("states", SjsonTree::Array(states.collect())),
+        ("first", json::count(first)),
+        ("count", json::count(count)),
+        ("agents", SjsonTree::Array(agents.map(row).collect())),
+    ])))
+}
+
+/// Orders agents by their time without progress, the longest first.
+fn by_progress(a: &Agent, b: &Agent) -> Ordering {
+    let times = b.stuck_seconds.total_cmp(&a.stuck_seconds);
+    times.then(b.still_seconds.total_cmp(&a.still_seconds))
+}
+
+fn mesh_row(worlds: &Worlds, handle: Handle, mesh: &NavigationMesh) -> SjsonTree {
+    let id = NavigationMeshId(handle);
+    let level = worlds.navigation.levels.iter().find(|level| level.has_mesh(id));
+    let class = level.and_then(|level| level.meshes.iter().find(|known| known.mesh == id));
+    let level = level.and_then(|level| worlds.levels.slots.get(level.level.0));
+    let name = |name: Option<&str>| name.map_or(SjsonTree::Null, json::text);
+    json::object([
+        ("mesh", SjsonTree::Number(handle.to_number())),
+        ("level", name(level.map(|level| level.resource.name.as_str()))),
+        ("class", name(class.map(|known| known.class.as_str()))),
+        ("platform", SjsonTree::Bool(worlds.navigation.agents.platform(handle).is_some())),
+        ("radius", short(mesh.settings().radius)),
+        ("version", SjsonTree::Number(f64::from(mesh.version()))),
+        ("polygons", json::count(mesh.num_polygons())),
+        ("volumes", json::count(mesh.num_volumes())),
+        ("links", json::count(mesh.num_links())),
+        ("waiting_tiles", json::count(mesh.waiting_tiles())),
+        ("waiting_paths", json::count(mesh.num_waiting_paths())),
+        ("agents", json::count(worlds.navigation.agents.count(handle))),
+    ])
+}
+
+fn agent_row(worlds: &Worlds, handle: Handle, agent: &Agent) -> SjsonTree {
+    let navigation = &worlds.navigation;
+    let pose = navigation.agents.pose(agent.mesh);
+    let point = |at: Option<Vec3>| at.map_or(SjsonTree::Null, |at| vector(pose.to_world(at)));
+    let mesh = navigation.meshes.get(agent.mesh);
+    let left = mesh.map_or(0.0, |mesh| agent.remaining_distance(mesh));
+    json::object([
+        ("agent", SjsonTree::Number(handle.to_number())),
+        ("state", json::text(agent.state.name())),
+        ("position", point(Some(agent.at.position))),
+        ("destination", point(agent.destination.map(|destination| destination.position))),
+        ("radius", short(agent.settings.radius)),
+        ("speed", short(agent.velocity.length())),
+        ("remaining", short(left)),
+        ("stuck", short(agent.stuck_seconds)),
+        ("still", short(agent.still_seconds)),
+    ])
+}
+
+/// Returns the lines of a mesh in the world, as seen from above.
+pub fn lines(call: &mut IncomingCall) -> Result<Option<SjsonTree>, Refusal> {
+    let most = integer(call.fields, "max").unwrap_or(LINES_LISTED) as usize;
+    let asked = handle(call.fields, "mesh", HandleKind::NavigationMesh)?;
+    let navigation = &call.app.vm.engine().worlds.navigation;
+    let found = asked.and_then(|mesh| Some((mesh, navigation.meshes.get(mesh)?)));
+    let Some((handle, mesh)) = found else { return Err(Refusal::of("the mesh is gone")) };
+    let pose = navigation.agents.pose(handle);
+    let (mut lines, mut count, mut left_out) = (Vec::new(), 0, 0);
+    mesh.outline(&mut |from, to, kind| {
+        if count >= most {
+            left_out += 1;
+            return;
+        }
+        count += 1;
+        let kind = match kind {
+            LineKind::Wall => 1,
+            LineKind::Closed => 2,
+            LineKind::Link => 3,
+            _ => 0,
+        };
+        lines.push(json::count(kind));
+        let ends = [from, to].map(|end| pose.to_world(end));
+        lines.extend(ends.iter().flat_map(|end| [short(end.x), short(end.y)]));
+    });
+    Ok(Some(json::object([
+        ("mesh", SjsonTree::Number(handle.to_number())),
+        ("version", SjsonTree::Number(f64::from(mesh.version()))),
+        ("kinds", json::texts(LINE_KINDS)),
+        ("lines", SjsonTree::Array(lines)),
+        ("left_out", json::count(left_out)),
+    ])))
+}
