@@ -199,6 +199,17 @@ fn states_without_length_or_weights_are_reported() {
 }
 
 #[test]
+fn a_clip_beside_a_state_machine_is_refused() {
+    let machine = "skeleton = \"column\"\nlayers = [ { states = { a = { clip = \"Bow\" } } } ]";
+    let unit = UNIT.replace("state_machine =", "clip = \"Bow\" state_machine =");
+    let files = [("column.gltf", COLUMN), ("hero.state_machine", machine), ("hero.unit", &unit)];
+    let (code, output) = run_check("clip-machine", &[&[MAIN], &files[..]].concat());
+    assert_eq!(code, Some(1), "{output}");
+    let wanted = "'clip' would hide the animations of its 'state_machine'";
+    assert!(output.contains(wanted), "{output}");
+}
+
+#[test]
 fn bones_of_levels_of_detail_are_checked() {
     let check = |name: &str, fields: &str| {
         let unit = format!("model = \"column\" components = {{ animation = {{ {fields} }} }}");
@@ -210,11 +221,6 @@ fn bones_of_levels_of_detail_are_checked() {
         ("lod-name", "lod_bones = [[\"Chst\"]]", "no bone 'Chst', did you mean 'Chest'?"),
         ("lod-list", "lod_bones = [\"Chest\"]", "'lod_bones' must be 1 to 3 lists of names"),
         ("lod-size", "lod_size = -1", "'lod_size' is -1"),
-        (
-            "clip-machine",
-            "clip = \"Walk\" state_machine = \"hero\"",
-            "'clip' would hide the animations of its 'state_machine'",
-        ),
     ] {
         let (code, output) = check(name, fields);
         assert_eq!(code, Some(1), "{output}");
