@@ -43,5 +43,6 @@ pub const FUZZED: &[(&str, Fuzzed)] = &[
     ("LICENSE", Not("it is copied as it is")),
     ("PACKAGE_ICON", By(&["source.png"])),
     ("ENGINE_EXECUTABLE", By(&["file.executable"])),
+    ("APPIMAGE_RUNTIME", By(&["file.executable"])),
     ("PAGE", Not("it is compared as a whole")),
 ];

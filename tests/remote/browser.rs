@@ -267,6 +267,23 @@ fn page_is_usable_with_the_keyboard_alone() {
 pub const VISIBLE_TABS: &str =
     "[...document.querySelectorAll('#tabs [role=tab]')].filter(it => it.checkVisibility())";
 
+/// Returns a condition for the content of a view, by the name of its tab.
+fn content_of(tab: &str) -> &'static str {
+    match tab {
+        "Units" => "document.querySelector('#view-units [data-unit]') !== null",
+        "Animation" => "document.querySelector('#view-animation .aside').innerText !== ''",
+        "Flow" => "document.querySelector('.flow-note').innerText.includes('no graphs yet')",
+        "Resources" => "document.querySelector('#view-resources tbody tr') !== null",
+        "Navigation" => "document.querySelector('#view-navigation p').innerText !== ''",
+        "Changes" => "document.querySelector('#view-changes .aside').innerText !== ''",
+        "References" => "document.querySelector('#view-references [role=treeitem]') !== null",
+        "Counters" => "document.querySelector('#view-counters tbody tr') !== null",
+        "Profile" => "document.querySelector('#view-profile tbody tr') !== null",
+        "Memory" => "document.querySelector('#view-memory tbody tr') !== null",
+        _ => "document.querySelector('#view-frames canvas') !== null",
+    }
+}
+
 #[test]
 fn every_page_view_shows_its_content() {
     let Some(mut browser) = Browser::start("views-browser") else { return };
@@ -291,20 +308,7 @@ fn every_page_view_shows_its_content() {
         let visible = "[...document.querySelectorAll('[id^=view-][role=tabpanel]')]\
             .filter(it => !it.hidden)";
         assert_eq!(browser.value(&format!("{visible}.length")), "1");
-        let expected = match name.as_str() {
-            "Units" => "document.querySelector('#view-units [data-unit]') !== null",
-            "Animation" => "document.querySelector('#view-animation .aside').innerText !== ''",
-            "Flow" => "document.querySelector('.flow-note').innerText.includes('no graphs yet')",
-            "Resources" => "document.querySelector('#view-resources tbody tr') !== null",
-            "Navigation" => "document.querySelector('#view-navigation p').innerText !== ''",
-            "Changes" => "document.querySelector('#view-changes .aside').innerText !== ''",
-            "References" => "document.querySelector('#view-references [role=treeitem]') !== null",
-            "Counters" => "document.querySelector('#view-counters tbody tr') !== null",
-            "Profile" => "document.querySelector('#view-profile tbody tr') !== null",
-            "Memory" => "document.querySelector('#view-memory tbody tr') !== null",
-            _ => "document.querySelector('#view-frames canvas') !== null",
-        };
-        browser.wait_for(expected);
+        browser.wait_for(content_of(&name));
         shown.push(name);
     }
     assert_eq!(

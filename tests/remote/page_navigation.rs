@@ -43,7 +43,7 @@ fn meshes_and_agents_are_described() {
     // A square has four walls.
     let lines = ask(&mut client, "navigation_lines", of(vec![]));
     let numbers = list(&lines, "lines");
-    assert!(numbers.len() >= 20 && numbers.len() % 5 == 0);
+    assert!(numbers.len() >= 20 && numbers.len().is_multiple_of(5));
     assert_eq!(number(&lines, "left_out"), 0.0);
     let few = ask(&mut client, "navigation_lines", of(vec![("max", SjsonTree::Number(1.0))]));
     assert_eq!(list(&few, "lines").len(), 5);

@@ -90,10 +90,10 @@ pub fn navigation(call: &mut IncomingCall) -> Result<Option<SjsonTree>, Refusal>
             ("rows", json::count(rows)),
         ])
     });
-    let mut figures = counters::all();
-    figures.retain(|(name, _)| name.starts_with("navigation/"));
-    figures.sort_by(|a, b| a.0.cmp(b.0));
-    let figures = figures.into_iter().map(|(name, value)| {
+    let mut statistics = counters::all();
+    statistics.retain(|(name, _)| name.starts_with("navigation/"));
+    statistics.sort_by(|a, b| a.0.cmp(b.0));
+    let statistics = statistics.into_iter().map(|(name, value)| {
         json::object([("name", json::text(name)), ("value", SjsonTree::Number(value))])
     });
     let mut states = [0; AgentState::ALL.len()];
@@ -121,7 +121,7 @@ pub fn navigation(call: &mut IncomingCall) -> Result<Option<SjsonTree>, Refusal>
     Ok(Some(json::object([
         ("meshes", SjsonTree::Array(meshes.collect())),
         ("grids", SjsonTree::Array(grids.collect())),
-        ("counters", SjsonTree::Array(figures.collect())),
+        ("counters", SjsonTree::Array(statistics.collect())),
         ("mesh", chosen.map_or(SjsonTree::Null, |mesh| SjsonTree::Number(mesh.to_number()))),
         ("states", SjsonTree::Array(states.collect())),
         ("first", json::count(first)),

@@ -271,7 +271,7 @@ mod tests {
     }
 
     #[test]
-    fn conditions_of_large_shaders_hide_uniforms_from_software_adapters() {
+    fn large_shaders_hide_uniforms_from_software_adapters() {
         // A driver compiled these again for each frame, and kept megabytes each time.
         let mesh = |custom, variant| mesh_source("mesh", custom, variant);
         for shader in [

@@ -348,8 +348,9 @@ impl<'a> Update<'a> {
         let (layer, clip_seconds) = (self.layer, length(clip));
         // Nobody sees the animations of a layer without weight.
         let weight = self.machine.layers[usize::from(layer)].weight;
-        let is_seen = || self.machine.table.value_or(weight, self.variables, 1.0) > 0.0;
-        let clip_events = if clip.events.is_empty() || !is_seen() { &[] } else { &clip.events[..] };
+        let is_visible = || self.machine.table.value_or(weight, self.variables, 1.0) > 0.0;
+        let clip_events =
+            if clip.events.is_empty() || !is_visible() { &[] } else { &clip.events[..] };
         if state.events.is_empty() && clip_events.is_empty() {
             return;
         }
