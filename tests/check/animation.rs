@@ -199,7 +199,7 @@ fn states_without_length_or_weights_are_reported() {
 }
 
 #[test]
-fn a_clip_beside_a_state_machine_is_refused() {
+fn a_clip_and_a_state_machine_of_a_unit_are_refused() {
     let machine = "skeleton = \"column\"\nlayers = [ { states = { a = { clip = \"Bow\" } } } ]";
     let unit = UNIT.replace("state_machine =", "clip = \"Bow\" state_machine =");
     let files = [("column.gltf", COLUMN), ("hero.state_machine", machine), ("hero.unit", &unit)];

@@ -181,7 +181,7 @@ impl Visitors {
         self.errands[at] = self.errands[at] % ERRANDS + 1;
         self.pauses[at] = None;
         let height = self.crowd.agents.slots.get(agent).unwrap().at.position.z;
-        let place = if self.errands[at] == ERRANDS {
+        let destination = if self.errands[at] == ERRANDS {
             self.outside()
         } else {
             let stays = self.random.next_f64() < STAY;
@@ -194,8 +194,8 @@ impl Visitors {
                 }
             }
         };
-        let place = self.crowd.mesh.nearest(place, 2.0, 2.0).expect("there is ground");
-        self.crowd.agents.set_destination(agent, place);
+        let destination = self.crowd.mesh.nearest(destination, 2.0, 2.0).expect("there is ground");
+        self.crowd.agents.set_destination(agent, destination);
     }
 
     fn update(&mut self) {
