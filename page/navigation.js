@@ -9,7 +9,10 @@ const AGENTS_MAX = 2000;
 const ROWS_MAX = 200;
 const MAP_HEIGHT = 300;
 const MARGIN = 8;
-const STATES = ["stuck", "moving", "waiting", "linking", "arrived", "partial", "blocked", "lost"];
+const STATES = [
+  ...["stuck", "idle", "moving", "waiting", "linking", "arrived", "partial", "blocked", "lost"],
+  ...["boarding", "riding", "leaving"],
+];
 const HEADS = ["agent", "state", "position", "way left", "speed", "stuck", "no progress"];
 // Colours of lines and of agents, by their names in the theme.
 const LINE_COLORS = { edge: "grid", wall: "dim", closed: "bad", link: "warn" };

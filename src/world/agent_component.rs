@@ -300,7 +300,7 @@ fn inspect(view: &ComponentView, unit: UnitId, lines: &mut Vec<String>) {
             let sent = agent.destination.map(|to| format!(", to {}", to.position));
             format!(
                 "agent {}, radius {}, speed {}{}",
-                agent.state.name(),
+                agent.state_name(),
                 agent.settings.radius,
                 agent.settings.speed,
                 sent.unwrap_or_default()

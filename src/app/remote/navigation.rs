@@ -13,6 +13,7 @@ use engine_navigation::mesh::NavigationMesh;
 use engine_navigation::outline::LineKind;
 use engine_runtime::Worlds;
 use std::cmp::Ordering;
+use std::collections::BTreeMap;
 
 /// Default numbers of agents and of lines.
 const AGENTS_LISTED: u64 = 500;
@@ -67,9 +68,9 @@ fn short(number: f32) -> SjsonTree {
 pub fn navigation(call: &mut IncomingCall) -> Result<Option<SjsonTree>, Refusal> {
     let asked = handle(call.fields, "mesh", HandleKind::NavigationMesh)?;
     let filter = text(call.fields, "state").unwrap_or_default();
-    let is_state = |state: &AgentState| state.name() == filter;
-    if !filter.is_empty() && filter != STUCK && !AgentState::ALL.iter().any(is_state) {
-        let known = AgentState::ALL.map(AgentState::name).join(", ");
+    let names = || AgentState::ALL.iter().map(|it| it.name()).chain(Agent::RIDE_STATES);
+    if !filter.is_empty() && filter != STUCK && !names().any(|name| name == filter) {
+        let known = names().collect::<Vec<_>>().join(", ");
         return Err(Refusal::of(format!("'{filter}' is no state of agents: {STUCK}, {known}")));
     }
     let first = integer(call.fields, "first").unwrap_or(0) as usize;
@@ -96,24 +97,23 @@ pub fn navigation(call: &mut IncomingCall) -> Result<Option<SjsonTree>, Refusal>
     let statistics = statistics.into_iter().map(|(name, value)| {
         json::object([("name", json::text(name)), ("value", SjsonTree::Number(value))])
     });
-    let mut states = [0; AgentState::ALL.len()];
+    let mut states = BTreeMap::<&str, usize>::new();
     let mut agents = Vec::new();
     let of_mesh = worlds.navigation.agents.slots.iter();
     for (handle, agent) in of_mesh.filter(|(_, agent)| Some(agent.mesh) == chosen) {
-        states[agent.state as usize] += 1;
+        *states.entry(agent.state_name()).or_default() += 1;
         let matches = match filter {
             "" => true,
             STUCK => agent.stuck_seconds >= STUCK_SECONDS,
-            filter => agent.state.name() == filter,
+            filter => agent.state_name() == filter,
         };
         if matches {
             agents.push((handle, agent));
         }
     }
     agents.sort_by(|(_, a), (_, b)| by_progress(a, b));
-    let states = AgentState::ALL.iter().zip(states).filter(|(_, count)| *count > 0);
-    let states = states.map(|(state, count)| {
-        json::object([("state", json::text(state.name())), ("count", json::count(count))])
+    let states = states.into_iter().map(|(state, count)| {
+        json::object([("state", json::text(state)), ("count", json::count(count))])
     });
     let count = agents.len();
     let agents = agents.into_iter().skip(first).take(most);
@@ -166,7 +166,7 @@ fn agent_row(worlds: &Worlds, handle: Handle, agent: &Agent) -> SjsonTree {
     let left = mesh.map_or(0.0, |mesh| agent.remaining_distance(mesh));
     json::object([
         ("agent", SjsonTree::Number(handle.to_number())),
-        ("state", json::text(agent.state.name())),
+        ("state", json::text(agent.state_name())),
         ("position", point(Some(agent.at.position))),
         ("destination", point(agent.destination.map(|destination| destination.position))),
         ("radius", short(agent.settings.radius)),

@@ -7,6 +7,7 @@ use super::agent::{Agent, AgentState, Request};
 use super::agents::Agents;
 use super::detours::Obstruction;
 use super::mesh::{NavigationMesh, NearestPolygon};
+use super::rest::Rest;
 use super::search::PolygonPath;
 use super::steering::Steering;
 use engine_foundation::Vec2;
@@ -65,6 +66,7 @@ impl Agents {
             if !agent.ride.is_some_and(|ride| ride.is_crossing()) {
                 agent.ride = None;
             }
+            agent.rest = Rest::default();
             agent.restart_progress();
             if agent.traversal.is_none() {
                 agent.path = PolygonPath::default();

@@ -21,7 +21,7 @@ pub struct Rest {
     /// Seconds since it has arrived.
     seconds: f32,
     tries: u8,
-    /// True if it may come nearer: no other agent is sent to its destination.
+    /// True if it may come nearer: nobody near it was sent to its destination when it arrived.
     is_owner: bool,
     /// True while it tries to come nearer. It has arrived all the same.
     is_returning: bool,

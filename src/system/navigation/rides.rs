@@ -472,15 +472,23 @@ impl Agents {
 }
 
 impl Agent {
-    /// Returns the name of its state for scripts, with those of a ride.
+    /// Names of the states of a ride.
+    pub const RIDE_STATES: [&str; 3] = ["boarding", "riding", "leaving"];
+
+    /// Returns the name of its state for scripts and tools, with those of a ride. One that walks
+    /// back to its destination has arrived all the same.
     pub fn state_name(&self) -> &'static str {
         match self.ride {
             _ if self.state == AgentState::Lost => self.state.name(),
             Some(Ride { stage: Stage::Aboard, .. }) => "riding",
             Some(Ride { stage: Stage::Leaving | Stage::Landing(_), .. }) => "leaving",
             Some(_) => "boarding",
-            None if self.rest.is_returning() => AgentState::Arrived.name(),
-            None => self.state.name(),
+            None => match self.state {
+                AgentState::Waiting | AgentState::Moving if self.rest.is_returning() => {
+                    AgentState::Arrived.name()
+                }
+                state => state.name(),
+            },
         }
     }
 
