@@ -261,10 +261,11 @@ fn reload(host: &mut ComponentHost, changed: &ChangedResources) {
         empty(host.scenes.of(world), host.models, map);
         let filled = fill(host, world, map);
         let filled = filled.and_then(|()| tilemap_collision::renew(host, map));
-        let filled = filled.and_then(|()| match map.walls.take() {
-            Some(walls) => {
-                let file = host.tilemaps.of(map.map).file();
-                let table = CollisionTable::new(file, walls.table.rules().clone());
+        // The old walls stay if the new ones cannot be made, so that the next reload makes them.
+        let rules = map.walls.as_ref().map(|walls| walls.table.rules().clone());
+        let filled = filled.and_then(|()| match rules {
+            Some(rules) => {
+                let table = CollisionTable::new(host.tilemaps.of(map.map).file(), rules);
                 add_walls(host, world, map, table)
             }
             None => Ok(()),

@@ -51,9 +51,9 @@ pub static NAVIGATION_MESH: ModuleRows = more(
             visualize_last_search,
             &[MESH_ARG],
             "Shows for one frame the polygons that the last search visited, as lines: of \
-             `NavigationMesh.find_path`, `search` or `partial_search`. Call it right after the \
-             search, on the same mesh. Returns the number of lines that do not fit in. Shows \
-             nothing in a release.",
+             `NavigationMesh.find_path`, `path_cost`, `search` or `partial_search`. Call it right \
+             after the search, on the same mesh. Returns the number of lines that do not fit in. \
+             Shows nothing in a release.",
         )
         .node(NodeFlag::Hidden),
     ],
