@@ -89,6 +89,18 @@ pub fn combined_output(command: &mut Command) -> (Option<i32>, String) {
     (status.code(), String::from_utf8([stdout, stderr].concat()).expect("its output is text"))
 }
 
+/// Writes a program that a test starts. A child process writes the file: were it open here, a child
+/// that another test starts at that time would hold it open as well, and the system refuses to start
+/// a program that is open for writing ("text file busy").
+#[cfg(unix)]
+pub fn write_program(path: &Path, bytes: impl AsRef<[u8]>) {
+    let source = path.with_extension("written");
+    fs::write(&source, bytes).expect("it can be written");
+    let copied = Command::new("install").args(["-m", "755"]).arg(&source).arg(path).status();
+    assert!(copied.expect("install runs").success(), "{path:?} can be made");
+    fs::remove_file(source).expect("it can be removed");
+}
+
 /// Reads the lines of a process, whose standard output and standard error are pipes.
 pub fn output_lines(process: &mut Child) -> Receiver<String> {
     let (send, lines) = channel();

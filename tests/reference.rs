@@ -544,16 +544,13 @@ impl Drop for KilledOnDrop {
 #[cfg(unix)]
 #[test]
 fn manual_is_served_and_opened_in_the_browser() {
-    use std::os::unix::fs::PermissionsExt;
+    use crate::game_folder::write_program;
     let scratch = Scratch::new("open");
     for program in ["xdg-open", "open"] {
         // Written under another name first, so that it is complete when it becomes visible.
-        scratch.write(
-            program,
-            "#!/bin/sh\ncd \"${0%/*}\" && printf %s \"$1\" > asked.new && mv asked.new asked\n",
-        );
-        let mode = fs::Permissions::from_mode(0o755);
-        fs::set_permissions(scratch.0.join(program), mode).unwrap();
+        let text =
+            "#!/bin/sh\ncd \"${0%/*}\" && printf %s \"$1\" > asked.new && mv asked.new asked\n";
+        write_program(&scratch.0.join(program), text);
     }
     let path = format!("{}:{}", scratch.0.display(), std::env::var("PATH").unwrap());
     let process = Command::new(env!("CARGO_BIN_EXE_engine"))

@@ -3,8 +3,8 @@
 
 use super::display::{Display, GameProcess};
 use super::{scratch, write};
+use crate::game_folder::write_program;
 use std::fs;
-use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
@@ -36,9 +36,7 @@ fn browser(folder: &Path) -> PathBuf {
     fs::create_dir(&programs).expect("it can be made");
     let opened = folder.join("opened.txt");
     let text = format!("#!/bin/sh\necho \"$@\" >> '{}'\n", opened.display());
-    fs::write(programs.join("xdg-open"), text).expect("it can be written");
-    let all = fs::Permissions::from_mode(0o755);
-    fs::set_permissions(programs.join("xdg-open"), all).expect("they can be set");
+    write_program(&programs.join("xdg-open"), text);
     opened
 }
 

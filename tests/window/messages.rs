@@ -3,8 +3,9 @@
 
 use super::display::{Display, skip};
 use super::scratch;
+use crate::game_folder::write_program;
 use std::fs::{self, File};
-use std::os::unix::fs::{PermissionsExt, symlink};
+use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
@@ -80,8 +81,7 @@ fn fake_zenity(folder: &Path) -> PathBuf {
     fs::create_dir_all(folder.join("programs")).expect("it can be made");
     let program = folder.join("programs/zenity");
     let text = format!("#!/bin/sh\nprintf '%s|' \"$@\" >> '{}'\n", shown.display());
-    fs::write(&program, text).expect("it can be written");
-    fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).expect("they can be set");
+    write_program(&program, text);
     shown
 }
 
@@ -113,7 +113,7 @@ fn a_damaged_game_shows_the_reason_in_a_window() {
         (&changed[..], "it is damaged: its checksum does not match its content"),
         (&whole[..whole.len() - 10], "it is cut short: its end is missing. Copy it again"),
     ] {
-        fs::write(&program, bytes).expect("it can be written");
+        write_program(&program, bytes);
         let mut game = start(&display, &program, &folder);
         assert_eq!(game.wait_for_exit(&folder), Some(1));
         let start = "--error|--no-markup|--title=yard|--text=this game cannot be played: ";
