@@ -12,6 +12,7 @@
 #   watchdog    a script that does not end is stopped, and named
 #   reload      a saved script runs in the game that is played
 #   package     a package with icon and version, started from an empty folder
+#   sound       a sound reaches wine's sound device, which writes to a file here
 #   window      a window on a display that nobody sees, with a key and a screenshot
 #
 # It needs wine, mingw-w64 (for one function that wine 8 lacks), and for the window Xvfb and xdotool.
@@ -33,7 +34,7 @@ while (($# > 0)); do
   esac
 done
 if ((${#steps[@]} == 0)); then
-  steps=(start template suites recordings frames watchdog reload package window)
+  steps=(start template suites recordings frames watchdog reload package sound window)
 fi
 for engine in "$windows" "$linux"; do
   [[ -f $engine ]] || { echo "there is no engine at $engine" >&2; exit 2; }
@@ -264,6 +265,33 @@ END
   fi
 }
 
+check_sound() {
+  mkdir -p "$scratch/tone"
+  cp examples/arcade/sounds/blip.wav "$scratch/tone"
+  cat > "$scratch/tone/main.lua" << 'END'
+local frame = 0
+function update()
+  if frame % 30 == 0 then Sound.trigger(Application.main_world(), "blip") end
+  frame = frame + 1
+end
+END
+  cat > "$scratch/alsa.conf" << END
+</usr/share/alsa/alsa.conf>
+pcm.!default { type file slave.pcm "null" file "$scratch/heard.raw" format "raw" }
+ctl.!default { type hw card 0 }
+END
+  rm -f "$scratch/heard.raw"
+  ALSA_CONFIG_PATH=$scratch/alsa.conf win "$scratch/log" 120 run "$scratch/tone" --headless --realtime \
+    --audio device --frames 180 || true
+  local loud=0
+  [[ ! -f $scratch/heard.raw ]] || loud=$(tr -d '\0' < "$scratch/heard.raw" | wc -c)
+  if ((loud > 1000)) && ! grep -q 'no sound is heard' "$scratch/log"; then
+    passed "the sound device played $loud bytes that are not silence"
+  else
+    wrong "$loud bytes that are not silence: $(tail -n 5 "$scratch/log")"
+  fi
+}
+
 check_window() {
   local tool
   for tool in Xvfb xdotool; do
@@ -312,7 +340,7 @@ END
 
 for step in "${steps[@]}"; do
   case $step in
-    start | template | suites | recordings | frames | watchdog | reload | package | window)
+    start | template | suites | recordings | frames | watchdog | reload | package | sound | window)
       "check_$step"
       ;;
     *) echo "there is no step '$step'" >&2; exit 2 ;;

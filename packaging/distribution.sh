@@ -5,8 +5,10 @@
 #
 #   packaging/distribution.sh [--engine FILE] [--glibc VERSION] [TARGET]
 #
-# TARGET is a target of rustc, this machine's if left out. The engine is built for it with the
-# profile dist, unless FILE is one. With --glibc, it is linked for this version of the C library,
+# TARGET is a target of rustc, this machine's if left out, or universal-apple-darwin, which has the
+# programs for both processors of macOS in one file. The engine is built for it with the profile
+# dist, unless FILE is one. On Linux, zig compiles the C code for macOS (packaging/macos). With
+# --glibc, the engine is linked for this version of the C library,
 # such as 2.28, so that it starts on older systems (packaging/old_glibc_linker.sh); an executable
 # that needs a newer one is refused. The results are
 # in target/distribution. Two runs with equal executables write equal files. It runs on Linux: it
@@ -40,14 +42,50 @@ print(next(it["version"] for it in json.load(sys.stdin)["packages"] if it["name"
 
 ending=
 if [[ $target == *windows* ]]; then ending=.exe; fi
+# Builds the engine for a target.
+build() {
+  local variables=()
+  if [[ $1 == *-apple-darwin && $(uname) != Darwin ]]; then
+    local name=${1//-/_}
+    variables=(
+      "CC_$name=$PWD/packaging/macos/compiler.sh"
+      "AR_$name=$PWD/packaging/macos/archiver.sh"
+      "CARGO_TARGET_${name^^}_LINKER=$PWD/packaging/macos/linker.sh"
+      "CARGO_TARGET_${name^^}_RUSTFLAGS=-C linker-flavor=ld64.lld"
+      # Otherwise, Rust and the crate cc ask for Apple's SDK.
+      "SDKROOT=$PWD/packaging/macos"
+      # Otherwise, LuaJIT is built for this system, and with its tools.
+      "TARGET_SYS=Darwin"
+      "TARGET_AR=$PWD/packaging/macos/archiver.sh rcus"
+      "TARGET_STRIP=true"
+      "MACOSX_DEPLOYMENT_TARGET=${MACOSX_DEPLOYMENT_TARGET:-11.0}"
+    )
+  fi
+  env "${variables[@]}" cargo build --profile dist --bin engine --target "$1"
+}
+
 if [[ -z $engine ]]; then
   if [[ -n $glibc ]]; then
     export OLD_GLIBC=$glibc
     variable=CARGO_TARGET_$(tr 'a-z-' 'A-Z_' <<< "$target")_LINKER
     export "$variable=$PWD/packaging/old_glibc_linker.sh"
   fi
-  cargo build --profile dist --bin engine --target "$target"
-  engine=target/$target/dist/engine$ending
+  case $target in
+    universal-apple-darwin)
+      programs=()
+      for part in aarch64-apple-darwin x86_64-apple-darwin; do
+        build "$part"
+        programs+=("target/$part/dist/engine")
+      done
+      engine=target/$target/dist/engine
+      mkdir -p "$(dirname "$engine")"
+      packaging/macos/universal.py "${programs[@]}" --out "$engine"
+      ;;
+    *)
+      build "$target"
+      engine=target/$target/dist/engine$ending
+      ;;
+  esac
 fi
 if [[ ! -f $engine ]]; then
   echo "there is no engine at $engine" >&2
@@ -80,7 +118,8 @@ cp "$engine" "$folder/engine$ending"
 chmod 755 "$folder/engine$ending"
 cp LICENSE-MIT LICENSE-APACHE CHANGELOG.md "$folder"
 cp packaging/licenses/libraries.txt "$folder/licenses"
-packaging/sbom.py "$target" "$folder/sbom.cdx.json"
+# The libraries are the same for both processors of macOS.
+packaging/sbom.py "${target/universal/aarch64}" "$folder/sbom.cdx.json"
 cat > "$folder/INSTALL.txt" <<END
 Engine $version for $target
 

@@ -1,16 +1,8 @@
 #!/usr/bin/env bash
 # A linker for cargo: links for an older version of glibc than this system's, with zig, which has the
-# declarations of all versions. The version is in OLD_GLIBC, such as 2.28. ZIG names the program, if
-# it is not `zig` or the Python package ziglang.
+# declarations of all versions (packaging/zig.sh). The version is in OLD_GLIBC, such as 2.28.
 set -euo pipefail
 version=${OLD_GLIBC:?set OLD_GLIBC to a version, such as 2.28}
-if [[ -n ${ZIG:-} ]]; then
-  zig=("$ZIG")
-elif command -v zig > /dev/null; then
-  zig=(zig)
-else
-  zig=(python3 -m ziglang)
-fi
 arguments=()
 for argument in "$@"; do
   case $argument in
@@ -19,4 +11,4 @@ for argument in "$@"; do
     *) arguments+=("$argument") ;;
   esac
 done
-exec "${zig[@]}" cc -target "$(uname -m)-linux-gnu.$version" "${arguments[@]}"
+exec "$(dirname "$0")/zig.sh" cc -target "$(uname -m)-linux-gnu.$version" "${arguments[@]}"

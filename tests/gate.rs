@@ -19,6 +19,8 @@ mod language;
 mod licenses;
 #[path = "gate/lua_names.rs"]
 mod lua_names;
+#[path = "gate/other_platforms.rs"]
+mod other_platforms;
 #[path = "gate/server_build.rs"]
 mod server_build;
 #[path = "gate/sinks.rs"]

@@ -34,10 +34,6 @@ fn or_current_folder(path: &Path) -> &Path {
     if path.as_os_str().is_empty() { Path::new(".") } else { path }
 }
 
-fn open_root(root: &Path) -> Result<OwnedFd, AccessError> {
-    Ok(fs::openat(CWD, or_current_folder(root), FOLDER, Mode::empty()).map_err(io::Error::from)?)
-}
-
 pub fn open(root: &Path, path: &str) -> Result<File, AccessError> {
     open_beneath(root, Path::new(path), READ).map(File::from)
 }
@@ -57,7 +53,8 @@ fn open_beneath(root: &Path, path: &Path, flags: OFlags) -> Result<OwnedFd, Acce
     {
         use rustix::fs::ResolveFlags;
         let within = ResolveFlags::BENEATH | ResolveFlags::NO_MAGICLINKS;
-        let base = open_root(root)?;
+        let base = fs::openat(CWD, or_current_folder(root), FOLDER, Mode::empty());
+        let base = base.map_err(io::Error::from)?;
         match fs::openat2(&base, or_current_folder(path), flags, Mode::empty(), within) {
             Ok(found) => return Ok(found),
             // Either the path has a link that leaves the folder, even if it comes back (an absolute

@@ -293,6 +293,7 @@ fn extrapolated(before: Lanes, earlier: Lanes, slopes: Lanes) -> Lanes {
 
 impl RotationGroup {
     /// Returns true if the numbers of both keyframes have 16 bits, and no real part is stored.
+    #[cfg(target_arch = "x86_64")]
     #[inline(always)]
     fn has_short_numbers(&self) -> bool {
         self.is_narrow && !self.has_real()
