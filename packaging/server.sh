@@ -78,7 +78,7 @@ fi
 
 # Texts of libraries that no server has. Libraries of the system are opened by their names.
 failed=false
-for text in vkCreateInstance libwayland-client libX11-xcb libasound.so IAudioClient D3D12CreateDevice; do
+for text in vkCreateInstance libwayland-client.so libX11-xcb.so libasound.so IAudioClient D3D12CreateDevice; do
   if grep -q -a -F "$text" "$engine"; then
     echo "$engine: '$text' is in it: a library of windows, graphics or sound is linked" >&2
     failed=true
