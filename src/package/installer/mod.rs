@@ -26,6 +26,10 @@ pub use summary::NAME as SUMMARY_STREAM;
 /// Maxima of the first two numbers of a version in Windows Installer. The third is limited like
 /// those of all packages.
 const VERSION_MAX: [u32; 2] = [255, 255];
+/// Maximum size of an installer in bytes. Windows locks the bytes that follow.
+const FILE_BYTES_MAX: u64 = 0x7fff_fe00;
+const REMEDY: &str = "leave out --msi, leave files out with bundle.exclude or bundle.reachable in \
+                      settings.sjson, or compress textures";
 /// Maximum length of the texts that Windows lists, in characters.
 const TEXT_CHARACTERS_MAX: usize = 200;
 
@@ -104,8 +108,7 @@ pub fn installer(
     if total > CABINET_BYTES_MAX {
         return Err(error!(
             "the files have {total} bytes, and installers of Windows at most {CABINET_BYTES_MAX} \
-             (CABINET_BYTES_MAX): leave out --msi, leave files out with bundle.exclude or \
-             bundle.reachable in settings.sjson, or compress textures"
+             (CABINET_BYTES_MAX): {REMEDY}"
         ));
     }
     let settings = &game.settings;
@@ -138,7 +141,20 @@ pub fn installer(
     });
     streams.push((SUMMARY_STREAM.encode_utf16().collect(), Content::bytes(summary)));
     streams.push((database::stream_name(CABINET, false), packed));
-    Ok(compound_file(&CLASS, streams))
+    let file = compound_file(&CLASS, streams);
+    check_size(file.len())?;
+    Ok(file)
+}
+
+/// Checks the size of the whole file.
+fn check_size(bytes: u64) -> Result<(), Error> {
+    if bytes <= FILE_BYTES_MAX {
+        return Ok(());
+    }
+    Err(error!(
+        "the installer would have {bytes} bytes, and {FILE_BYTES_MAX} is the most \
+         (FILE_BYTES_MAX): {REMEDY}"
+    ))
 }
 
 /// Returns the name of the stream of all texts, which every signed copy of an installer has.

@@ -197,6 +197,10 @@ fn too_large_games_and_unknown_processors_are_refused() {
     let wanted = "the files have 2147450896 bytes, and installers of Windows at most 2147450880 \
                   (CABINET_BYTES_MAX): leave out --msi, ";
     assert!(message.starts_with(wanted), "{message}");
+    let message = check_size(1 << 31).unwrap_err().message;
+    let wanted = "the installer would have 2147483648 bytes, and 2147483136 is the most ";
+    assert!(message.starts_with(wanted), "{message}");
+    assert!(check_size(FILE_BYTES_MAX).is_ok());
     let wanted = "there are no installers of Windows for riscv64";
     assert_eq!(refused(&files("program"), "riscv64"), wanted);
     assert!(installer(&game, &files("program"), None, "aarch64").is_ok());
