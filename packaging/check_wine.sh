@@ -13,6 +13,7 @@
 #   reload      a saved script runs in the game that is played
 #   package     a package with icon and version, started from an empty folder
 #   sound       a sound reaches wine's sound device, which writes to a file here
+#   msi         an installer: installs, replaces an older version, removes all but the player's files
 #   window      a window on a display that nobody sees, with a key and a screenshot
 #
 # It needs wine, mingw-w64 (for one function that wine 8 lacks), and for the window Xvfb and xdotool.
@@ -34,7 +35,7 @@ while (($# > 0)); do
   esac
 done
 if ((${#steps[@]} == 0)); then
-  steps=(start template suites recordings frames watchdog reload package sound window)
+  steps=(start template suites recordings frames watchdog reload package msi sound window)
 fi
 for engine in "$windows" "$linux"; do
   [[ -f $engine ]] || { echo "there is no engine at $engine" >&2; exit 2; }
@@ -194,19 +195,23 @@ check_reload() {
 # Prints what objdump says about an executable.
 objects() { x86_64-w64-mingw32-objdump "$@" 2> /dev/null; }
 
-check_package() {
-  copy examples/arcade "$scratch/sold"
-  python3 - "$scratch/sold" << 'END'
+# Writes a picture of one colour, as the icon of a game.
+write_icon() {
+  python3 - "$1" << 'END'
 import struct, sys, zlib
 def chunk(kind, data):
     return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
 header = struct.pack(">IIBBBBB", 256, 256, 8, 2, 0, 0, 0)
 rows = zlib.compress(b"".join(b"\0" + bytes([255, 128, 0]) * 256 for _ in range(256)))
-with open(sys.argv[1] + "/own_icon.png", "wb") as file:
+with open(sys.argv[1], "wb") as file:
     file.write(b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", header) + chunk(b"IDAT", rows) + chunk(b"IEND", b""))
-with open(sys.argv[1] + "/settings.sjson", "a") as file:
-    file.write('\npackage = { icon = "own_icon.png" }\n')
 END
+}
+
+check_package() {
+  copy examples/arcade "$scratch/sold"
+  write_icon "$scratch/sold/own_icon.png"
+  printf '\npackage = { icon = "own_icon.png" }\n' >> "$scratch/sold/settings.sjson"
   # Engines for players have no symbols.
   x86_64-w64-mingw32-strip -o "$scratch/engine.exe" "$windows"
   if ! "$linux" package "$scratch/sold" --platform windows --engine "$scratch/engine.exe" --skip-check \
@@ -292,6 +297,81 @@ END
   fi
 }
 
+# Writes the packages of a small game with a version into a folder, and an installer.
+package_msi() {
+  mkdir -p "$scratch/yard"
+  write_icon "$scratch/yard/icon.png"
+  echo 'function update() Application.quit(7) end' > "$scratch/yard/main.lua"
+  cat > "$scratch/yard/settings.sjson" << END
+package = {
+  id = "com.example.Yard", title = "Yard: Émile's game", file_name = "yard", version = "$1"
+  author = "Émile", summary = "Dig", icon = "icon.png"
+}
+END
+  "$linux" package "$scratch/yard" --platform windows --engine "$scratch/engine.exe" --skip-check \
+    --msi --out "$scratch/$2" > "$scratch/log" 2>&1
+}
+
+# Runs an installer without windows.
+msi() { timeout --kill-after=10 300 wine msiexec "$1" "$2" /qn < /dev/null > "$scratch/log" 2>&1; }
+
+# Prints the versions of all installed programs.
+installed() {
+  local root
+  for root in HKLM HKCU; do
+    wine reg query "$root\\Software\\Microsoft\\Windows\\CurrentVersion\\Uninstall" /s 2> /dev/null |
+      tr -d '\r' | sed -n 's/.*DisplayVersion *REG_SZ *//p'
+  done
+}
+
+# Prints the shortcut of the game. The letters of its title depend on the locale.
+shortcut() { find "$1/AppData/Roaming/Microsoft/Windows/Start Menu" -name 'Yard*game.lnk'; }
+
+check_msi() {
+  x86_64-w64-mingw32-strip -o "$scratch/engine.exe" "$windows"
+  if ! { package_msi 1.2 old && package_msi 1.2 again && package_msi 1.3 new; }; then
+    wrong "$(cat "$scratch/log")"
+    return
+  fi
+  local old=$scratch/old/yard-1.2-windows-x86_64.msi new=$scratch/new/yard-1.3-windows-x86_64.msi
+  if cmp -s "$old" "$scratch/again/${old##*/}"; then
+    passed "two runs write the same $(stat -c %s "$old") bytes"
+  else
+    wrong "two runs write different bytes"
+  fi
+  local user folder code=0
+  user=$(find "$WINEPREFIX/drive_c/users" -mindepth 1 -maxdepth 1 -type d ! -name Public)
+  folder=$user/AppData/Local/Programs/com.example.Yard
+  msi /i "$old" || wrong "exit code $? of the installer: $(cat "$scratch/log")"
+  if [[ -f $folder/yard.exe && -f $folder/licenses/engine-mit.txt && -n $(shortcut "$user") &&
+    $(installed) == 1.2.0 ]]; then
+    passed "it installs the program, licences, a shortcut and an entry in the list of programs"
+  else
+    wrong "it installs $(find "$folder") '$(shortcut "$user")' '$(installed)'"
+  fi
+  win "$scratch/log" 300 run "$folder/yard.exe" --headless --frames 10 || code=$?
+  if ((code == 7)); then passed "the game plays"; else wrong "exit code $code: $(cat "$scratch/log")"; fi
+  echo own > "$folder/of_the_player.txt"
+  msi /i "$new" || wrong "exit code $? of the newer installer: $(cat "$scratch/log")"
+  if [[ -f $folder/yard.exe && -f $folder/licenses/engine-mit.txt && $(installed) == 1.3.0 ]]; then
+    passed "a newer version replaces it"
+  else
+    wrong "after a newer version: $(find "$folder") '$(installed)'"
+  fi
+  if ! msi /i "$old" && [[ -f $folder/yard.exe && $(installed) == 1.3.0 ]]; then
+    passed "an older version is refused"
+  else
+    wrong "after an older version: $(find "$folder") '$(installed)'"
+  fi
+  msi /x "$new" || wrong "exit code $? of the removal: $(cat "$scratch/log")"
+  if [[ $(find "$folder" -type f) == "$folder/of_the_player.txt" && -z $(shortcut "$user") &&
+    -z $(installed) ]]; then
+    passed "it removes all but the player's own file"
+  else
+    wrong "the removal leaves $(find "$folder") '$(shortcut "$user")' '$(installed)'"
+  fi
+}
+
 check_window() {
   local tool
   for tool in Xvfb xdotool; do
@@ -340,7 +420,7 @@ END
 
 for step in "${steps[@]}"; do
   case $step in
-    start | template | suites | recordings | frames | watchdog | reload | package | sound | window)
+    start | template | suites | recordings | frames | watchdog | reload | package | msi | sound | window)
       "check_$step"
       ;;
     *) echo "there is no step '$step'" >&2; exit 2 ;;

@@ -90,7 +90,7 @@ pub fn combined_output(command: &mut Command) -> (Option<i32>, String) {
 }
 
 /// Writes a program that a test starts. A child process writes the file: were it open here, a child
-/// that another test starts at that time would hold it open as well, and the system refuses to start
+/// that another test starts at that time would hold it open as well, and the system does not start
 /// a program that is open for writing ("text file busy").
 #[cfg(unix)]
 pub fn write_program(path: &Path, bytes: impl AsRef<[u8]>) {

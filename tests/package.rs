@@ -67,11 +67,14 @@ fn unsuitable_engines_and_settings_are_refused_first() {
     check(&["--engine", "game/main.lua"], 1, "error: 'game/main.lua' is no executable for Linux");
     check(&["--engine", "lost"], 1, "error: the engine 'lost' cannot be read: ");
     check(&["--server", "--appimage-runtime", "lost"], 2, "error: the argument '--server' cannot");
+    check(&["--server", "--msi"], 2, "error: the argument '--server' cannot");
     if cfg!(target_os = "linux") {
         let runtime = |path| ["--appimage-runtime", path];
         check(&runtime("lost"), 1, "error: the runtime 'lost' cannot be read: ");
         let wanted = "error: 'game/main.lua' is no runtime of AppImages: download a file such as";
         check(&runtime("game/main.lua"), 1, wanted);
+        let wanted = "error: --msi needs the files for Windows: give --platform windows or all";
+        check(&["--msi"], 1, wanted);
         check(&["--platform", "windows"], 1, "error: there is no engine for windows: a package");
         let own = env!("CARGO_BIN_EXE_engine");
         let wanted = format!("error: the engine '{own}' is for linux, and the packages are for ");

@@ -31,7 +31,7 @@ pub struct Args {
     /// sound, the game, and a container file. The engine is engine-server-linux or
     /// engine-server-windows.exe next to this one, or a FILE of --engine
     #[arg(long, conflicts_with_all = ["sign_windows", "sign_macos", "steam", "itch", "flatpak",
-        "appimage_runtime"])]
+        "appimage_runtime", "msi"])]
     server: bool,
     /// Output folder, which is made if it is missing
     #[arg(long, value_name = "FOLDER", default_value = "packages")]
@@ -55,6 +55,9 @@ pub struct Args {
     /// Page at itch.io, such as example/yard: also writes the folder `itch` for its upload program
     #[arg(long, value_name = "USER/GAME", value_parser = ItchPage::parse)]
     itch: Option<ItchPage>,
+    /// Also write an installer for Windows, which needs no rights of an administrator
+    #[arg(long)]
+    msi: bool,
     /// Also write an AppImage for Linux. FILE is the runtime of AppImages, such as runtime-x86_64
     /// of the project type2-runtime
     #[arg(long, value_name = "FILE")]
@@ -110,11 +113,7 @@ fn run(args: &Args) -> Result<i32, Error> {
     let scratch = ScratchFolder::new(&args.out)?;
     confine(args, &platforms)?;
     // Everything is checked before minutes of work.
-    let sources: Result<Vec<PackageSources>, Error> = platforms
-        .iter()
-        .map(|platform| PackageSources::read(&args.folder, &folder_name, platform))
-        .collect();
-    let sources = sources?;
+    let sources = sources(args, &platforms, &folder_name)?;
     let (steam, itch) = (args.steam.clone(), args.itch.clone());
     let stores = StoreTargets { steam, itch, flatpak: args.flatpak };
     let all: Vec<(&str, &PackageSources)> = platforms.iter().copied().zip(&sources).collect();
@@ -147,6 +146,7 @@ fn run(args: &Args) -> Result<i32, Error> {
             out,
             scratch,
             signing,
+            installer: args.msi,
             appimage: appimage.as_ref(),
             stores: &stores,
             kind: args.kind(),
@@ -165,6 +165,25 @@ fn run(args: &Args) -> Result<i32, Error> {
         engine_foundation::print_line!("note: {note}");
     }
     Ok(exit::SUCCESS)
+}
+
+/// Reads and checks the sources for each platform.
+fn sources(
+    args: &Args,
+    platforms: &[&str],
+    folder_name: &str,
+) -> Result<Vec<PackageSources>, Error> {
+    if args.msi && !platforms.contains(&"windows") {
+        return Err(error!("--msi needs the files for Windows: give --platform windows or all"));
+    }
+    let read = |platform: &&str| {
+        let sources = PackageSources::read(&args.folder, folder_name, platform)?;
+        if args.msi && *platform == "windows" {
+            sources.check_installer(&args.folder, platform)?;
+        }
+        Ok(sources)
+    };
+    platforms.iter().map(read).collect()
 }
 
 /// Refuses links in the game's folder on the way to the output folder. A game must not make this

@@ -4,6 +4,8 @@ use engine_resource::resource_name::is_device_name;
 
 /// Maximum length of a game's file name in bytes.
 pub const FILE_NAME_BYTES_MAX: usize = 60;
+/// Maximum length of a shortcut's name in units of UTF-16.
+const SHORTCUT_UNITS_MAX: usize = 100;
 
 /// Returns the name of files for a title: small letters and digits, with `-` between the words.
 /// Returns an empty text if the title has none.
@@ -51,6 +53,19 @@ pub fn application_name<'a>(title: &'a str, file_name: &'a str) -> &'a str {
         && title.len() <= FILE_NAME_BYTES_MAX
         && !is_device_name(title);
     if is_valid { title } else { file_name }
+}
+
+/// Returns the name of a shortcut in the start menu of Windows: the title without the characters
+/// that file names of Windows cannot have, or `file_name` if nothing is left.
+pub fn shortcut_name(title: &str, file_name: &str) -> String {
+    let is_kept = |c: char| !c.is_control() && !"\\/:*?\"<>|".contains(c);
+    let name: String = title.chars().map(|c| if is_kept(c) { c } else { ' ' }).collect();
+    let mut name = name.split_whitespace().collect::<Vec<_>>().join(" ");
+    while name.encode_utf16().count() > SHORTCUT_UNITS_MAX {
+        name.pop();
+    }
+    let name = name.trim_end_matches(['.', ' ']);
+    if name.is_empty() || is_device_name(name) { file_name.to_string() } else { name.to_string() }
 }
 
 /// Returns a file name as names of container images have it: small letters, digits and `-`.
@@ -104,6 +119,13 @@ mod tests {
         for title in ["a/b", "🎮", "", " x", "x ", "con", ".x", "a:b"] {
             assert_eq!(application_name(title, "yard"), "yard", "{title}");
         }
+        let check = |title: &str, wanted: &str| assert_eq!(shortcut_name(title, "yard"), wanted);
+        check("Émile's Yard: 🎮", "Émile's Yard 🎮");
+        check("A/B \\ <C> \"?\" | d*\n. ", "A B C d");
+        for title in ["", "...", "?:", "CON", "aux.game"] {
+            check(title, "yard");
+        }
+        check(&"🎮".repeat(100), &"🎮".repeat(50));
         assert_eq!(debian_name("My_Game"), "my-game");
         assert_eq!(debian_name("x"), "x-game");
         assert_eq!(image_name("Yard_2-b"), "yard-2-b");

@@ -94,6 +94,24 @@ impl Icon {
         WINDOWS_SIDES.iter().map(picture).collect()
     }
 
+    /// Returns the icon as an `.ico` file of Windows.
+    pub fn ico(&self) -> Vec<u8> {
+        let pictures = self.windows_pictures();
+        let mut out = vec![0, 0, 1, 0];
+        out.extend((pictures.len() as u16).to_le_bytes());
+        let mut start = 6 + 16 * pictures.len();
+        for (side, picture) in &pictures {
+            // 256 is written as 0.
+            let side = *side as u8;
+            out.extend([side, side, 0, 0, 1, 0, 32, 0]);
+            out.extend((picture.len() as u32).to_le_bytes());
+            out.extend((start as u32).to_le_bytes());
+            start += picture.len();
+        }
+        out.extend(pictures.into_iter().flat_map(|(_, picture)| picture));
+        out
+    }
+
     /// Returns the icon as a bitmap of an `.ico` file: a header, pixels from the bottom, and a mask
     /// that is empty because alpha replaces it.
     fn bitmap(&self) -> Vec<u8> {

@@ -68,6 +68,18 @@ fn pictures_of_all_desktops_are_complete() {
     // The first pixel is the lower left one, in the order blue, green, red, alpha.
     assert_eq!(bitmap[40..44], [0, 0, 255, 255]);
     assert_eq!(stated_size(&windows[6].1), Some((256, 256)));
+    let ico = icon.ico();
+    assert_eq!(ico[..6], [0, 0, 1, 0, 7, 0]);
+    let mut end = 6 + 16 * 7;
+    for (at, (side, picture)) in windows.iter().enumerate() {
+        let row = &ico[6 + 16 * at..][..16];
+        let word = |at: usize| u32::from_le_bytes(row[at..at + 4].try_into().unwrap()) as usize;
+        assert_eq!((row[0], row[1]), (*side as u8, *side as u8));
+        assert_eq!((word(8), word(12)), (picture.len(), end));
+        assert!(ico[end..].starts_with(picture));
+        end += picture.len();
+    }
+    assert_eq!(end, ico.len());
     let icns = icon.icns();
     assert_eq!(&icns[..4], b"icns");
     let (mut at, mut kinds) = (8, Vec::new());

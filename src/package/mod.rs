@@ -10,6 +10,7 @@ mod file_names;
 mod flatpak;
 mod game_files;
 mod icon;
+mod installer;
 mod licenses;
 mod linux;
 mod mach_o;

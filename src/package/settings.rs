@@ -31,6 +31,8 @@ pub struct PackageSettings {
     pub file_name: String,
     /// One to three numbers.
     pub version: Vec<u32>,
+    /// The setting that has the version.
+    pub version_key: &'static str,
     /// Empty if it is unknown.
     pub author: String,
     pub email: String,
@@ -119,7 +121,7 @@ impl SettingsReader<'_> {
     }
 
     /// Returns a text, or that of another key if it is empty, with the key that it is from.
-    fn text_or<'a>(&'a self, key: &'a str, other: &'a str) -> (&'a str, &'a str) {
+    fn text_or(&self, key: &'static str, other: &'static str) -> (&str, &'static str) {
         match self.settings.text(key) {
             "" => (self.settings.text(other), other),
             text => (text, key),
@@ -151,6 +153,7 @@ impl SettingsReader<'_> {
             return Err(self.error("package.website", None, &message));
         }
         let app_id = self.app_id(&file_name, &mut notes)?;
+        let (version, version_key) = self.version()?;
         self.check_reports([&email, &website], &mut notes)?;
         let mut summary = text("package.summary");
         if summary.chars().count() > SUMMARY_CHARACTERS_MAX {
@@ -172,7 +175,8 @@ impl SettingsReader<'_> {
             app_id,
             title,
             file_name,
-            version: self.version()?,
+            version,
+            version_key,
             author,
             email,
             website,
@@ -286,16 +290,18 @@ impl SettingsReader<'_> {
         Ok(app_id.to_string())
     }
 
-    fn version(&self) -> Result<Vec<u32>, Error> {
+    /// Returns the version and its key.
+    fn version(&self) -> Result<(Vec<u32>, &'static str), Error> {
         let (version, key) = self.text_or("package.version", "version");
-        parse_version(version).ok_or_else(|| {
+        let numbers = parse_version(version).ok_or_else(|| {
             let message = format!(
                 "'{key}' is '{version}', which stores refuse: packages need one to three numbers \
                  of at most {VERSION_NUMBER_MAX}, such as 1.2.0 (package.version sets them apart \
                  from version)"
             );
             self.error(key, None, &message)
-        })
+        })?;
+        Ok((numbers, key))
     }
 
     fn license(&self) -> Result<String, Error> {

@@ -1,19 +1,23 @@
 //! Signed parts of packages: writes them into a scratch folder, lets a signing tool copy them, and
 //! checks the copies. A package is written only if that succeeded.
 
-use super::archive::{Archive, Content, ENTRY_PATH_BYTES_MAX};
+use super::archive::{Archive, Content, ENTRY_PATH_BYTES_MAX, find_streams};
+use super::installer;
 use super::mach_o;
 use super::signing::SigningTool;
 use super::unpacked;
 use engine_foundation::file_access::{self, EntryKind};
 use engine_foundation::{Error, error};
 use engine_resource::{bundle, executable_file};
+use std::io::Read;
 use std::path::Path;
 
 /// Maximum number of files of a signed application. Signatures add a few.
 const FILES_MAX: usize = 1000;
 /// Maximum depth of folders in a signed application.
 const FOLDERS_DEEP_MAX: usize = 16;
+/// The stream of an installer that has its signature.
+const INSTALLER_SIGNATURE: &str = "\u{5}DigitalSignature";
 
 /// Signs a program for Windows. The result is a file in the scratch folder.
 ///
@@ -40,6 +44,34 @@ pub fn sign_program(
         return Err(output_error("the game is no longer at its end".to_string()));
     }
     let bytes = size(&file).map_err(|reason| output_error(reason.to_string()))?;
+    Ok(Content::file(output, bytes))
+}
+
+/// Signs an installer for Windows. The result is a file in the scratch folder.
+///
+/// # Errors
+/// Returns an error if the tool fails, or if its output is no installer with a signature.
+pub fn sign_installer(
+    tool: &SigningTool,
+    content: &Content,
+    scratch: &Path,
+) -> Result<Content, Error> {
+    let (input, output) = (scratch.join("unsigned.msi"), scratch.join("signed.msi"));
+    unpacked::write_file(&input, content)?;
+    tool.sign(&input, &output)?;
+    let output_error = |reason: String| error!("the signed installer cannot be used: {reason}");
+    let file =
+        file_access::open_named(&output).map_err(|reason| output_error(reason.to_string()))?;
+    let bytes = size(&file).map_err(|reason| output_error(reason.to_string()))?;
+    let signature: Vec<u16> = INSTALLER_SIGNATURE.encode_utf16().collect();
+    let found = find_streams(file.take(bytes), [&signature, &installer::pool_stream()]);
+    match found.map_err(|reason| output_error(reason.to_string()))? {
+        [_, false] => return Err(output_error("it is no installer".to_string())),
+        [false, _] => {
+            return Err(output_error("the signing tool put no signature into it".to_string()));
+        }
+        _ => {}
+    }
     Ok(Content::file(output, bytes))
 }
 

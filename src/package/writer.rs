@@ -9,7 +9,7 @@ use super::licenses::LicenseTexts;
 use super::settings::{self, PackageSettings};
 use super::signing::SigningTool;
 use super::stores::StoreTargets;
-use super::{linux, mach_o, macos, server, signed_files, unpacked, windows};
+use super::{installer, linux, mach_o, macos, server, signed_files, unpacked, windows};
 use engine_foundation::file_access::{self, readers};
 use engine_foundation::{Error, error, output_file};
 use engine_resource::bundle_end::APPENDED_ALIGNMENT;
@@ -39,6 +39,14 @@ impl PackageSources {
         Ok(PackageSources { settings, licenses, icon })
     }
 
+    /// Checks that an installer of Windows can be made of them.
+    ///
+    /// # Errors
+    /// Returns an error with its line in settings.sjson if the version has too large numbers.
+    pub fn check_installer(&self, folder: &Path, platform: &str) -> Result<(), Error> {
+        installer::check_version(&self.settings, folder, platform)
+    }
+
     /// Returns sources without licences and without an icon.
     #[cfg(test)]
     pub(super) fn for_tests(settings: PackageSettings) -> PackageSources {
@@ -57,6 +65,8 @@ pub struct PackageJob<'a> {
     /// Existing folder of files that the caller removes in the end.
     pub scratch: &'a Path,
     pub signing: Option<&'a SigningTool>,
+    /// True for an installer of Windows, too.
+    pub installer: bool,
     /// The runtime of an AppImage. Without one, no AppImage is written.
     pub appimage: Option<&'a AppImageRuntime>,
     /// Stores whose folders get the files, too.
@@ -260,6 +270,7 @@ fn write_windows(
     output: PackageOutput,
 ) -> Result<Vec<PackageOutput>, Error> {
     let settings = &game.settings;
+    let mut output = output;
     let engine = windows::executable(&job.engine.bytes, settings, icon)
         .map_err(|error| error!("'{}': {}", job.engine.path.display(), error.message))?;
     let mut program = Content::bytes(engine);
@@ -269,8 +280,39 @@ fn write_windows(
         program = signed_files::sign_program(tool, program, job.scratch)?;
     }
     let files = windows::portable(game, program);
+    // It is complete, with its signature, before the first package is written.
+    let installer = make_installer(job, game, icon, &files)?;
+    if job.installer && installer.is_none() {
+        output.notes.push("no .msi: it needs package.author".to_string());
+    }
     job.stores.write_content(job.out, "windows", &files, &windows::program_name(settings))?;
-    write_zip(job, game, &files, &inner_folder(settings), output)
+    let mut outputs = write_zip(job, game, &files, &inner_folder(settings), output.clone())?;
+    if let Some(installer) = installer {
+        let path = job.out.join(format!("{}.msi", archive_name(job, settings)));
+        let bytes = write_file(&path, |out| installer.write_to(out))?;
+        // The notes are those of the first package.
+        outputs.push(PackageOutput { path, bytes, notes: Vec::new(), ..output });
+    }
+    Ok(outputs)
+}
+
+/// Returns the installer of a game, with its signature. Returns `None` if none is wanted, or if its
+/// author is unknown.
+fn make_installer(
+    job: &PackageJob,
+    game: &GameFiles,
+    icon: Option<&Icon>,
+    files: &Archive,
+) -> Result<Option<Content>, Error> {
+    if !job.installer || game.settings.author.is_empty() {
+        return Ok(None);
+    }
+    let architecture = &job.engine.architecture;
+    let content = installer::installer(game, files, icon.map(Icon::ico), architecture)?;
+    match job.signing {
+        Some(tool) => signed_files::sign_installer(tool, &content, job.scratch).map(Some),
+        None => Ok(Some(content)),
+    }
 }
 
 fn write_macos(

@@ -16,6 +16,7 @@ struct Fixture {
     root: PathBuf,
     kind: EngineKind,
     appimage: Option<AppImageRuntime>,
+    installer: bool,
 }
 
 impl Fixture {
@@ -44,7 +45,7 @@ impl Fixture {
         end.extend(sum.to_le_bytes());
         bytes.extend(end);
         fs::write(root.join("game.bundle"), bytes).unwrap();
-        Fixture { root, kind: EngineKind::Player, appimage: None }
+        Fixture { root, kind: EngineKind::Player, appimage: None, installer: false }
     }
 
     fn write(
@@ -70,6 +71,7 @@ impl Fixture {
             out: &self.root.join("out"),
             scratch: &self.root.join("scratch"),
             signing,
+            installer: self.installer,
             appimage: self.appimage.as_ref(),
             stores,
             kind: self.kind,
@@ -110,6 +112,7 @@ fn two_runs_write_equal_packages_for_all_platforms() {
     let path = fixture.root.join("runtime");
     fs::write(&path, runtime(62)).unwrap();
     fixture.appimage = Some(AppImageRuntime::read(&path).unwrap());
+    fixture.installer = true;
     let write_all = || {
         for platform in ["linux", "windows", "macos"] {
             fixture.write(platform, None).unwrap();
@@ -121,6 +124,7 @@ fn two_runs_write_equal_packages_for_all_platforms() {
     let wanted = [
         "yard-1.2-linux-x86_64.tar.gz",
         "yard-1.2-macos-aarch64.zip",
+        "yard-1.2-windows-x86_64.msi",
         "yard-1.2-windows-x86_64.zip",
         "yard-1.2-x86_64.AppImage",
         "yard-game_1.2_amd64.deb",
@@ -225,6 +229,80 @@ fn a_failing_signing_tool_leaves_no_package() {
                   Émile's Yard & more.app/Contents/MacOS/yard";
     assert_eq!(message, wanted);
     assert_eq!(fixture.outputs().len(), 0);
+}
+
+#[test]
+fn installers_need_an_author() {
+    let mut fixture = Fixture::new("author", "");
+    let notes = |fixture: &Fixture| {
+        let outputs = fixture.write("windows", None).unwrap();
+        assert_eq!(outputs.len(), 1, "there is no installer");
+        outputs[0].notes.clone()
+    };
+    let without = notes(&fixture);
+    fixture.installer = true;
+    let note = "no .msi: it needs package.author".to_string();
+    assert_eq!(notes(&fixture), [without, vec![note]].concat());
+}
+
+/// A signing tool signs the program, and then the installer, which is checked before any package is
+/// written.
+#[cfg(unix)]
+#[test]
+fn an_installer_is_signed_before_packages_are_written() {
+    let mut fixture = Fixture::new("msi", COMPLETE);
+    fixture.installer = true;
+    // The tool copies files that were signed before.
+    let tool = SigningTool::parse("cp {in} {out}").unwrap();
+    fixture.write("windows", Some(&tool)).unwrap_err();
+    let mut program = fs::read(fixture.root.join("scratch/unsigned.exe")).unwrap();
+    program.resize(program.len().next_multiple_of(8), 0);
+    // The fifth directory of the optional header.
+    let start = program.len() as u32;
+    program[232..236].copy_from_slice(&start.to_le_bytes());
+    program[236..240].copy_from_slice(&16u32.to_le_bytes());
+    program.extend([1; 16]);
+    fs::write(fixture.root.join("signed.exe"), program).unwrap();
+    let signature = "\u{5}DigitalSignature".encode_utf16().collect();
+    let write_signed = |name: &str, streams: Vec<Vec<u16>>| {
+        let streams = streams.into_iter().map(|name| (name, Content::bytes("x")));
+        let mut bytes = Vec::new();
+        archive::compound_file(&[0; 16], streams.collect()).write_to(&mut bytes).unwrap();
+        fs::write(fixture.root.join(name), &bytes).unwrap();
+        bytes
+    };
+    let signed = write_signed("signed.msi", vec![signature, installer::pool_stream()]);
+    write_signed("unsigned.msi", vec![installer::pool_stream()]);
+    write_signed("other.msi", vec!["Other".encode_utf16().collect()]);
+    let sign = |command: &str| {
+        let root = fixture.root.display();
+        let script = fixture.root.join("sign.sh");
+        let text =
+            format!("cd {root}\ncase $1 in *.exe) cp signed.exe $2 ;; *.msi) {command} ;; esac\n");
+        fs::write(&script, text).unwrap();
+        let tool = SigningTool::parse(&format!("sh {} {{in}} {{out}}", script.display())).unwrap();
+        fixture.write("windows", Some(&tool))
+    };
+    for (command, wanted) in [
+        ("exit 3", "the signing tool 'sh' failed (exit status: 3); no package was written"),
+        ("cp signed.msi $2; exit 3", "the signing tool 'sh' failed (exit status: 3); no package"),
+        ("rm -f $2", "the signing tool 'sh' wrote no {out}"),
+        (
+            "cp unsigned.msi $2",
+            "the signed installer cannot be used: the signing tool put no signature into it",
+        ),
+        ("cp other.msi $2", "the signed installer cannot be used: it is no installer"),
+        ("cp signed.exe $2", "the signed installer cannot be used: it is no installer"),
+    ] {
+        let message = sign(command).unwrap_err();
+        assert!(message.starts_with(wanted), "{message}");
+        assert_eq!(fixture.outputs().len(), 0, "{command}");
+    }
+    let outputs = sign("cp signed.msi $2").unwrap();
+    assert_eq!(outputs.len(), 2);
+    let name = "yard-1.2-windows-x86_64.msi".to_string();
+    assert_eq!(outputs[1].path, fixture.root.join("out").join(&name));
+    assert!(fixture.outputs()[0] == (name, signed), "the signed installer is written");
 }
 
 #[cfg(unix)]

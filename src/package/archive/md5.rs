@@ -1,5 +1,5 @@
-//! MD5 (RFC 1321), which Debian's tools use to find files that were damaged after installation. It
-//! protects from nobody.
+//! MD5 (RFC 1321), which Debian's tools use to find files that were damaged after installation, and
+//! which identifiers of installers are made of. It protects from nobody.
 
 use std::io::{Result, Write};
 

@@ -1,13 +1,19 @@
-//! Archives of packages: tar with gzip, zip, Debian's ar, and images of squashfs. All of them are
-//! reproducible: entries are sorted by path, all times are [`EPOCH_SECONDS`], owners are root.
+//! Archives of packages: tar with gzip, zip, Debian's ar, images of squashfs, and cabinets in
+//! compound files. All of them are reproducible: entries are sorted by path, all times are
+//! [`EPOCH_SECONDS`], owners are root.
 
+mod cabinet;
+mod compound_file;
 mod deb;
 mod md5;
 mod squashfs;
 mod tar;
 mod zip;
 
+pub use cabinet::{CABINET_BYTES_MAX, cabinet};
+pub use compound_file::{compound_file, find_streams};
 pub use deb::write_deb;
+pub use md5::Md5;
 pub use squashfs::squashfs_image;
 pub use tar::write_tar_gz;
 pub use zip::write_zip;
@@ -170,6 +176,13 @@ impl<W: Write> Write for Counted<W> {
     fn flush(&mut self) -> Result<()> {
         self.out.flush()
     }
+}
+
+/// Readers of the archives in installers.
+#[cfg(test)]
+pub mod test_readers {
+    pub use super::cabinet::tests::read_cabinet;
+    pub use super::compound_file::tests::read_compound_file;
 }
 
 #[cfg(test)]
