@@ -21,6 +21,7 @@ use engine_app::resource_kinds::KINDS;
 use engine_app::resource_reload::data_of;
 use engine_app::{Game, VariantChoice, exit};
 use engine_content::references::{NameForm, Target};
+use engine_foundation::error::messages;
 use engine_foundation::hash::{IdString32, IdString64};
 use engine_foundation::{Error, suggest, terminal};
 use engine_platform as platform;
@@ -365,7 +366,7 @@ fn print_problems(compiled: &CompileResult, resource: Option<&ResourceName>, fol
     let (own, others): (Vec<&String>, Vec<&String>) = compiled.problems.iter().partition(is_own);
     // The message about a resource without data has its problem.
     if resource.is_some_and(|name| !index.variants(name).is_empty()) {
-        for problem in own {
+        for problem in own.iter().flat_map(|problem| messages(problem)) {
             engine_foundation::error_line!("error: {problem}");
         }
     }
@@ -387,7 +388,7 @@ fn of_resource(
     let order = preferences.properties().join(", ");
     let mut text = format!("{resource} ({}) on {platform}", resource.id());
     text += if order.is_empty() { "" } else { ", preferring " };
-    text += &format!("{order}\n\nRequested, in this order:\n");
+    text += &format!("{order}\n\nRequested, in this order (-: there is no such file):\n");
     let mut winner = None;
     for candidate in preferences.candidates() {
         let mut properties: Vec<&str> = candidate.split('.').collect();

@@ -22,6 +22,45 @@ impl Error {
         let (is_engine_fault, is_transient) = (false, false);
         Error { message: message.into(), contexts: context::lines(), is_engine_fault, is_transient }
     }
+
+    /// Returns one error for several errors of a file, with a line for each of the first
+    /// [`LISTED_MAX`]. Equal ones are one. Each message begins with the path of the file and a
+    /// colon, so that [`messages`] can separate them again. Returns `None` without errors.
+    pub fn several(errors: Vec<Error>) -> Option<Error> {
+        let mut lines: Vec<&str> = Vec::new();
+        for error in &errors {
+            if !lines.contains(&error.message.as_str()) {
+                lines.push(&error.message);
+            }
+        }
+        let more = lines.len().saturating_sub(LISTED_MAX);
+        let mut message = lines[..lines.len() - more].join("\n");
+        if more > 0 {
+            let path = message.split(':').next().unwrap_or_default().to_string();
+            message += &format!("\n{path}: and {more} more errors");
+        }
+        let first = errors.into_iter().next()?;
+        Some(Error { message, ..first })
+    }
+}
+
+/// Maximum number of messages of an error for several errors.
+pub const LISTED_MAX: usize = 32;
+
+/// Returns the messages of an error for several errors of a file, and other messages as they are.
+pub fn messages(message: &str) -> Vec<&str> {
+    let Some((path, _)) = message.split_once(':') else { return vec![message] };
+    let is_path = !path.contains(|c: char| c.is_whitespace());
+    let begins =
+        |at: usize| message[at + 1..].strip_prefix(path).is_some_and(|it| it.starts_with(':'));
+    let mut parts = Vec::new();
+    let mut start = 0;
+    for (at, _) in message.match_indices('\n').filter(|(at, _)| is_path && begins(*at)) {
+        parts.push(&message[start..at]);
+        start = at + 1;
+    }
+    parts.push(&message[start..]);
+    parts
 }
 
 impl std::fmt::Display for Error {
@@ -98,6 +137,23 @@ mod tests {
         let text = *panic.unwrap_err().downcast::<String>().unwrap();
         let wanted = "Assertion failed: texture.is_some()\n    none for hat\n    In src/foundation";
         assert!(text.starts_with(wanted), "{text}");
+    }
+
+    #[test]
+    fn several_errors_are_one_and_are_separated_again() {
+        let errors = |texts: &[&str]| texts.iter().map(|text| error!("{text}")).collect();
+        assert_eq!(Error::several(Vec::new()), None);
+        let all = ["a/b.x:1: no\n  caret", "a/b.x: it is: wrong", "a/b.x:7: no"];
+        let one = Error::several(errors(&[all[0], all[1], all[0], all[2]])).unwrap();
+        assert_eq!(messages(&one.message), all);
+        let many: Vec<String> = (0..40).map(|line| format!("b.x:{line}: no")).collect();
+        let many: Vec<&str> = many.iter().map(String::as_str).collect();
+        let one = Error::several(errors(&many)).unwrap();
+        let parts = messages(&one.message);
+        assert_eq!((parts.len(), parts[32]), (33, "b.x: and 8 more errors"));
+        for text in ["", "none", "a b: c\na b: d", "a.x:1: b\nc.x:1: d", "a.x:1: b\na.xy:1: d"] {
+            assert_eq!(messages(text), [text]);
+        }
     }
 
     #[test]

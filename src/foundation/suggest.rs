@@ -89,6 +89,21 @@ const PART_LETTERS_MIN: usize = 3;
 /// Maximum number of equally good names that are suggested. More names give no suggestion.
 const SUGGESTIONS_MAX: usize = 3;
 
+/// Returns the only name of which `word` is an abbreviation: `on_anim_event` is
+/// `on_animation_event`, although another name may differ in fewer letters.
+pub fn abbreviated<'a>(word: &str, names: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+    let short = parts(word);
+    let begins = |(short, whole): (&String, &String)| {
+        short == whole || (short.len() >= PART_LETTERS_MIN && whole.starts_with(short.as_str()))
+    };
+    let mut found = names.into_iter().filter(|name| {
+        let whole = parts(name);
+        whole.len() == short.len() && short.iter().zip(&whole).all(begins)
+    });
+    let first = found.next();
+    if found.next().is_some() { None } else { first }
+}
+
 /// Returns the names that match `word` by their parts, best first, for use if no whole name is
 /// near. Either all parts of such a name are in `word` (`is_down`: `down`), or all parts of `word`
 /// are in the name (`set_position`: `set_local_position`).
@@ -199,6 +214,22 @@ mod tests {
         let mut names: Vec<&str> = many.iter().map(String::as_str).collect();
         names.insert(0, &long[..300]);
         check(&long[..301], &names, Some(&long[..300]));
+    }
+
+    #[test]
+    fn abbreviations_have_one_name() {
+        let names = ["on_animation_event", "on_flow_event", "on_activate", "init", "update"];
+        let check = |word: &str, wanted: Option<&str>| {
+            assert_eq!(abbreviated(word, names.iter().copied()), wanted, "{word}");
+        };
+        assert_eq!(nearest("on_anim_event", names.iter().copied()), Some("on_flow_event"));
+        check("on_anim_event", Some("on_animation_event"));
+        check("onAnimEvent", Some("on_animation_event"));
+        check("on_act", Some("on_activate"));
+        check("on_an_event", None);
+        check("on_event", None);
+        check("updates", None);
+        check("", None);
     }
 
     #[test]

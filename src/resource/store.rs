@@ -5,7 +5,7 @@
 use super::bundle::{Bundle, BundledVariant, REMEDY, SharedBytes};
 use super::data_resources::read_members;
 use super::folder_data;
-use super::index::{IndexEntry, ResourceIndex};
+use super::index::{IndexEntry, ResourceIndex, first_error};
 use super::package;
 use super::panic_report;
 use super::resource_kind::{ResourceKind, ResourceKinds, kind_names, substitute_kind};
@@ -511,7 +511,7 @@ fn missing_name_message(
     let ResourceName { kind, name } = wanted;
     let one = noun(kind);
     if let Some(message) = index.failure(wanted) {
-        return format!("{one} '{name}' could not be compiled: {message}");
+        return format!("{one} '{name}' could not be compiled: {}", first_error(message));
     }
     // The broken resource may provide the wanted one: a material provides a texture, a sheet
     // provides its frames.
@@ -522,8 +522,8 @@ fn missing_name_message(
     if let Some((other, message)) = index.failed.iter().find(|(other, _)| explains(other)) {
         let (its_kind, its_name) = (noun(&other.kind), &other.name);
         return format!(
-            "there is no {one} '{name}', and the {its_kind} '{its_name}' could not be compiled: \
-             {message}"
+            "there is no {one} '{name}', and the {its_kind} '{its_name}' could not be compiled: {}",
+            first_error(message)
         );
     }
     let variants = index.variants(wanted);

@@ -100,6 +100,10 @@ fn misspelled_callback_gets_a_warning() {
     };
     let result = Game::new("callbacks", main).play(&[]);
     assert_eq!(result.err, warned("draw", "render") + &warned("udpate", "update"));
+    let main = "function on_anim_event() end function on_animation_evnt() end";
+    let result = Game::new("callbacks_short", main).play(&[]);
+    let wanted = ["on_anim_event", "on_animation_evnt"].map(|it| warned(it, "on_animation_event"));
+    assert_eq!(result.err, wanted.concat());
     let right = "function update(dt) end function render() end function updates() end";
     assert_eq!(Game::new("callbacks_right", right).play(&[]).err, "");
 }

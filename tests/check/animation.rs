@@ -109,7 +109,7 @@ fn root_motion_that_moves_nothing_is_a_warning() {
     ];
     let (code, output) = run_check("root-motion", &files);
     assert_eq!(code, Some(0), "{output}");
-    let wanted = "bow.animation: it has 'root_motion', and its root bone stays in place: remove";
+    let wanted = "bow.animation: it has 'root_motion', and its root bone stays in place, or sways";
     assert!(output.contains(wanted), "{output}");
     assert!(!output.contains("rise.animation"), "{output}");
 }
@@ -232,4 +232,51 @@ fn bones_of_levels_of_detail_are_checked() {
     let (code, output) = run_check("lod-dot", &[MAIN, ("dot.gltf", dot), ("hero.unit", unit)]);
     assert_eq!(code, Some(1), "{output}");
     assert!(output.contains("'lod_size' needs a model with a size, and 'dot' has"), "{output}");
+}
+
+#[test]
+fn all_errors_of_a_machine_are_reported() {
+    let files = |machine: &'static str| {
+        [MAIN, ("column.gltf", COLUMN), ("hero.unit", UNIT), ("hero.state_machine", machine)]
+    };
+    // Of the file alone.
+    let machine = "skeleton = \"column\"
+variables = { speed = { min = 3 max = 1 } }
+layers = [ { states = {
+  a = { clip = \"Bow\" spede = 1 on = { go = \"bb\" } }
+  b = { clip = \"Nod\" speed = \"spd\" } } } ]";
+    let (code, output) = run_check("all-compile", &files(machine));
+    assert_eq!(code, Some(1), "{output}");
+    for wanted in [
+        "error: hero.state_machine:2: variable 'speed': 'min' is 3, above 'max' 1",
+        "error: hero.state_machine:4: state 'a' has no 'spede', did you mean 'speed'?",
+        "error: hero.state_machine:4: 'on.go' of state 'a': there is no state 'bb', did you mean 'b'?",
+        "error: hero.state_machine:5: state 'b': expression 'spd' of 'speed'",
+        "could not be compiled: hero.state_machine:2: variable 'speed': 'min' is 3, above 'max' 1 \
+         (and 3 more errors)",
+        "5 errors: 4 compile errors, 1 spawn error",
+    ] {
+        assert!(output.contains(wanted), "{wanted}: {output}");
+    }
+    // With the model of a unit.
+    let machine = "skeleton = \"column\"
+masks = { top = { Hed = 1 } }
+constraints = { look = { type = \"aim\" bone = \"Hedd\" } }
+layers = [ { mask = \"top\" constraints = \"look\" states = {
+  a = { clip = \"Bwo\" }
+  b = { clip = \"Nodd\" events = [ { name = \"step\" at = 0.5 effect = \"dust\" bone = \"Hat\" } ] }
+} } ]";
+    let effect = ("dust.particles", "emitters = { a = { rate = 1 lifetime = 1 } }");
+    let (code, output) = run_check("all-spawn", &[&files(machine)[..], &[effect]].concat());
+    assert_eq!(code, Some(1), "{output}");
+    for wanted in [
+        "hero.state_machine:5: the model 'column' has no animation 'Bwo', did you mean 'Bow'?",
+        "error: hero.state_machine:6: the model 'column' has no animation 'Nodd'",
+        "error: hero.state_machine:2: mask 'top': the skeleton has no bone 'Hed'",
+        "error: hero.state_machine:3: constraint 'look': the skeleton has no bone 'Hedd'",
+        "error: hero.state_machine:6: event 'step': the model 'column' has no bone 'Hat'",
+        "\n5 spawn errors\n",
+    ] {
+        assert!(output.contains(wanted), "{wanted}: {output}");
+    }
 }

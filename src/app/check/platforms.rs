@@ -6,6 +6,7 @@ use crate::progress::ProgressLine;
 use crate::resource_kinds::KINDS;
 use crate::resource_reload::data_of;
 use engine_foundation::Error;
+use engine_foundation::error::messages;
 use engine_platform as platform;
 use engine_resource::compile::{self, CompileTarget};
 use engine_resource::folder_scan;
@@ -68,7 +69,9 @@ pub fn compile_all(
             Ok((store, problems)) => {
                 let finding = |text| CheckFinding::error(CheckRule::Compile, text);
                 let platform = CheckedPlatform { name, store: ResourceStore::default() };
-                let located = problems.into_iter().map(|text| platform.locate(finding(text)));
+                // A file can have several errors.
+                let texts = problems.iter().flat_map(|problem| messages(problem));
+                let located = texts.map(|text| platform.locate(finding(text.to_string())));
                 findings.extend(located);
                 store
             }

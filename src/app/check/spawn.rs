@@ -6,6 +6,7 @@ use super::platforms::CheckedPlatform;
 use super::variants::SpawnRun;
 use crate::frame_input::FrameInput;
 use crate::{App, Game, GameLaunch, HEADLESS_STEP, VariantChoice};
+use engine_foundation::error::messages;
 use engine_foundation::{log, panic};
 use engine_platform as platform;
 use engine_resource::resource_kind::kind_names;
@@ -87,12 +88,13 @@ pub fn spawn(
     };
     let new = problems.iter().filter(|problem| reported.insert(format!("{problem:?}")));
     let mut findings: Vec<CheckFinding> =
-        new.map(|problem| spawn_finding(platform, run, problem)).collect();
+        new.flat_map(|problem| spawn_findings(platform, run, problem)).collect();
     let is_caused = |text: &String| {
         let ends = |finding: &CheckFinding| finding.text.ends_with(&format!(": {text}"));
         findings.iter().any(ends)
     };
-    let errors = logged.into_iter().filter(|text| !is_caused(text)).chain(failure);
+    let logged = logged.iter().flat_map(|text| messages(text)).map(str::to_string);
+    let errors = logged.filter(|text| !is_caused(text)).chain(failure);
     let errors: Vec<String> = errors.collect();
     let new = errors.into_iter().filter(|text| reported.insert(text.clone()));
     findings.extend(new.map(|text| {
@@ -182,8 +184,32 @@ fn read_results(results: &ScriptValue) -> (Vec<Problem>, SpawnCounts) {
     (problems, counts)
 }
 
-fn spawn_finding(platform: &CheckedPlatform, run: &SpawnRun, problem: &Problem) -> CheckFinding {
-    let Problem { resource, doing, message } = problem;
+/// Returns the finding of a problem, and those of the other errors of the file that caused it.
+fn spawn_findings(
+    platform: &CheckedPlatform,
+    run: &SpawnRun,
+    problem: &Problem,
+) -> Vec<CheckFinding> {
+    let mut lines = problem.message.lines();
+    let first = lines.next().unwrap_or_default();
+    let other = |line: &str| CheckFinding {
+        variant: run.preferred.to_string(),
+        ..platform.locate(CheckFinding::error(CheckRule::Spawn, line.to_string()))
+    };
+    let others: Vec<CheckFinding> = lines.map(other).collect();
+    if others.iter().any(|finding| finding.file.is_none()) {
+        return vec![spawn_finding(platform, run, problem, &problem.message)];
+    }
+    [vec![spawn_finding(platform, run, problem, first)], others].concat()
+}
+
+fn spawn_finding(
+    platform: &CheckedPlatform,
+    run: &SpawnRun,
+    problem: &Problem,
+    message: &str,
+) -> CheckFinding {
+    let Problem { resource, doing, .. } = problem;
     let with = match run.preferred.is_base() {
         true => String::new(),
         false => {

@@ -7,7 +7,7 @@ use crate::callbacks::CALLBACKS;
 use crate::context::{script_location, script_location_at};
 use crate::value::ScriptValue;
 use crate::{argument_remedies, describe_handle, familiar_names, lint};
-use engine_foundation::log;
+use engine_foundation::{log, suggest};
 use engine_runtime::{BuildMode, Engine};
 
 /// Maximum level of a warning's location.
@@ -69,7 +69,8 @@ pub static CORE: ModuleRows = more(
             "callback_of_other_engine",
             callback_of_other_engine,
             &[("name", "")],
-            "Returns the callback that a function of another engine corresponds to, or nil.",
+            "Returns the callback that a function of another engine corresponds to, or of which \
+             the name is an abbreviation; otherwise nil.",
         )
         .pure(),
     ],
@@ -135,6 +136,7 @@ fn callback_of_other_engine(_: &mut Engine, name: TextArgument) -> ScriptValue {
     let other = OTHER_CALLBACKS.iter().find(|(other, _)| *other == name).map(|(_, here)| *here);
     let is_callback = |here: &&str| CALLBACKS.iter().any(|callback| callback.name == *here);
     let here = other.or_else(|| familiar_names::target(name)).filter(is_callback);
+    let here = here.or_else(|| suggest::abbreviated(name, CALLBACKS.iter().map(|it| it.name)));
     optional(here.filter(|here| *here != name))
 }
 

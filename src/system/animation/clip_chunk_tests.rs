@@ -306,3 +306,34 @@ fn a_sampled_pose_has_nothing_of_the_pose_before() {
         }
     }
 }
+
+#[test]
+fn chunks_can_have_all_keys_in_their_streams() {
+    let skeleton = skeleton(9);
+    let mut source = motion(&skeleton, SECONDS, 3);
+    // A bone that keeps its rest transform in all chunks but the last one.
+    let rest = skeleton.rest()[3].position;
+    let moved = |x: f32| (rest + Vec3::new(x, 0.0, 0.0)).extend(0.0).to_array();
+    source.tracks.push(SourceTrack {
+        bone: 3,
+        property: TrackProperty::Position,
+        interpolation: SourceInterpolation::Linear,
+        times: vec![0.0, 9.0, SECONDS],
+        values: vec![moved(0.0), moved(0.0), moved(0.5)],
+    });
+    let settings =
+        ClipSettings { chunk_seconds: Some(2.0), keys: KeyForm::Stream, ..ClipSettings::DEFAULT };
+    let compiled = compile(&source, &skeleton, &settings).unwrap();
+    assert!(compiled.error <= 1e-4, "{}", compiled.error);
+    let chunks = compiled.clip.chunks().unwrap().all_resident();
+    assert_eq!(chunks.len(), 5);
+    let tracks = |clip: &Clip| {
+        clip.tracks.iter().map(|track| (track.property, track.bone)).collect::<Vec<_>>()
+    };
+    for chunk in &chunks {
+        let stats = chunk.stats();
+        assert_eq!((stats.constant_tracks, stats.uniform_tracks), (0, 0));
+        assert!(tracks(chunk).contains(&(TrackProperty::Position, 3)));
+        assert_eq!(tracks(chunk), tracks(&chunks[0]), "each chunk moves the same bones");
+    }
+}

@@ -62,6 +62,8 @@ impl Clip {
                  keyframes",
                 stats.keyframes
             ));
+        } else if stats.tracks > 0 {
+            line("all of their keys are in one stream".to_string());
         }
         let bytes = self.byte_count();
         line(format!(

@@ -244,6 +244,13 @@ fn root_motion_that_moves_nothing_is_a_warning() {
     assert!(warning(Some(true), RootMotion::Xy, 0.05, 0.0), "it sways and returns");
     assert!(!warning(Some(false), RootMotion::Xy, 0.5, 0.0), "it goes and comes back once");
     assert!(warning(None, RootMotion::All, 0.004, 0.0));
+    // It sways, and nobody has said that it repeats.
+    assert!(
+        warning(None, RootMotion::Xy, 0.08, 0.0) && warning(Some(false), RootMotion::Xy, 0.08, 0.0)
+    );
+    assert!(
+        !warning(None, RootMotion::Xy, 0.12, 0.0) && !warning(None, RootMotion::Xy, 0.04, 0.05)
+    );
 }
 
 fn eventful() -> Clip {

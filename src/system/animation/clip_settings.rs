@@ -16,14 +16,14 @@
 use super::clip::CLIP_SECONDS_MAX;
 use super::clip_chunks::{CHUNK_SECONDS, CHUNK_SECONDS_DEFAULT};
 use super::clip_events::{BEATS_MAX, ClipEvent, EVENTS_MAX, EventCue};
-use super::compile::ClipSettings;
+use super::compile::{ClipSettings, KeyForm};
 use super::root_motion::RootMotion;
 use super::skeleton::BONES_MAX;
 use engine_foundation::sjson::{self, ObjectEntry, SjsonValue};
 use engine_foundation::suggest::hint;
 use engine_foundation::{Error, error};
 
-const KEYS: [&str; 16] = [
+const KEYS: [&str; 17] = [
     "source",
     "clip",
     "skeleton",
@@ -39,6 +39,7 @@ const KEYS: [&str; 16] = [
     "range",
     "retarget",
     "jump_seconds",
+    "keys",
     "stream",
 ];
 const EVENT_KEYS: [&str; 6] = ["name", "time", "sound", "effect", "bone", "link"];
@@ -117,7 +118,7 @@ pub fn parse_animation_file_over(
 }
 
 /// Settings that a clip in another file can have, too.
-pub const CLIP_SETTING_KEYS: [&str; 11] = [
+pub const CLIP_SETTING_KEYS: [&str; 12] = [
     "loop",
     "tolerance",
     "shell",
@@ -129,6 +130,7 @@ pub const CLIP_SETTING_KEYS: [&str; 11] = [
     "additive",
     "range",
     "jump_seconds",
+    "keys",
 ];
 
 /// Reads a setting of a clip in another file: one of [`CLIP_SETTING_KEYS`]. `path` is named in
@@ -191,6 +193,7 @@ impl Reader<'_> {
             "tolerance" => settings.tolerance = self.number(entry, 1e-6, 1.0)?,
             "shell" => settings.shell = self.number(entry, 1e-6, 1000.0)?,
             "jump_seconds" => settings.jump_seconds = self.number(entry, 0.01, CLIP_SECONDS_MAX)?,
+            "keys" => settings.keys = self.key_form(entry)?,
             "stream" => settings.chunk_seconds = self.stream(entry)?,
             "joints" => settings.joints = self.joints(entry)?,
             "root_motion" => settings.root_motion = self.root_motion(entry)?,
@@ -281,6 +284,15 @@ impl Reader<'_> {
                 hint(name, names)
             );
             self.error(entry, &message)
+        })
+    }
+
+    fn key_form(&self, entry: &ObjectEntry) -> Result<KeyForm, Error> {
+        let name = entry.value.as_str().unwrap_or_default();
+        let form = KeyForm::ALL.into_iter().find(|form| form.name() == name);
+        form.ok_or_else(|| {
+            let near = hint(name, KeyForm::ALL.map(KeyForm::name));
+            self.error(entry, &format!("'keys' must be \"smallest\" or \"stream\"{near}"))
         })
     }
 
@@ -420,6 +432,7 @@ mod tests {
             range = [0.5, 1.5]
             retarget = { Hips = "pelvis" }
             jump_seconds = 0.5
+            keys = "stream"
             stream = 2.5
         "#,
         )
@@ -432,6 +445,7 @@ mod tests {
         assert_eq!(file.retarget, [(name("Hips"), name("pelvis"))]);
         let (sound, effect) = (text("sounds/step"), text("effects/dust"));
         let wanted = ClipSettings {
+            keys: KeyForm::Stream,
             tolerance: 0.0005,
             shell: 0.05,
             jump_seconds: 0.5,
@@ -484,6 +498,9 @@ mod tests {
                 "1: 'stream' must be true, false, or the length of a chunk from 0.25 to 60 seconds",
             );
         }
+        let keys = "1: 'keys' must be \"smallest\" or \"stream\"";
+        check("keys = true", keys);
+        check("keys = \"streams\"", &format!("{keys}, did you mean 'stream'?"));
         check("joints = { a = 1\n b = 2 }", "2: 'b' must be a number from 0.000001 to 1");
         check("joints = 3", "1: 'joints' must be an object: joints = { hand = 0.0001 }");
         check(

@@ -7,17 +7,18 @@
 
 use super::additive::{self, AdditiveReference};
 use super::bone_scales::BoneScales;
-use super::clip::{CLIP_SECONDS_MAX, Clip, ClipFeatures, Key, LAST_TICK, MORPH_TARGETS_MAX, Track};
-use super::clip_data::{JUMP_TICKS_MIN, VALUE_MAX, append_key};
+use super::clip::{Clip, ClipFeatures, Key, LAST_TICK, Track};
+use super::clip_data::{JUMP_TICKS_MIN, append_key};
 use super::clip_events::{ClipEvent, sort_and_check};
 use super::clip_uniform_data::state_keyframes;
+use super::compile_check::{check, check_settings};
 use super::compile_chunks;
 use super::compile_measure::Measure;
 use super::compile_search::search;
 use super::constant_track::Constants;
 use super::key_reduction::{MORPH_REACH, TrackSample, displacement, keys};
 use super::pose::Pose;
-use super::quantization::{KeyBits, TrackRange};
+use super::quantization::{KeyBits, QuantizedValue, TrackRange};
 use super::root_motion::{RootMotion, extract};
 use super::skeleton::{BoneTransform, Skeleton};
 use super::source::{SourceClip, SourceInterpolation, SourceTrack, TrackProperty};
@@ -36,9 +37,33 @@ const RATIO_MAX: f32 = 10.0;
 /// Maximum number of keys of a curve: 600 seconds at 436 keys a second.
 pub const TRACK_KEYS_MAX: usize = 1 << 18;
 
+/// Where the keys of a clip are.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum KeyForm {
+    /// Each track has the smallest form: one value, keyframes, or keys in the stream.
+    #[default]
+    Smallest,
+    /// All keys of all tracks are in the stream, in the order in which they are needed. A constant
+    /// track has exactly two.
+    Stream,
+}
+
+impl KeyForm {
+    pub const ALL: [KeyForm; 2] = [KeyForm::Smallest, KeyForm::Stream];
+
+    /// Returns the name in files.
+    pub fn name(self) -> &'static str {
+        match self {
+            KeyForm::Smallest => "smallest",
+            KeyForm::Stream => "stream",
+        }
+    }
+}
+
 /// Settings of the compilation of a clip.
 #[derive(Clone, PartialEq, Debug)]
 pub struct ClipSettings {
+    pub keys: KeyForm,
     /// Largest displacement in metres.
     pub tolerance: f32,
     /// Distance in metres from each bone at which the displacement is measured.
@@ -72,6 +97,7 @@ pub struct ClipSettings {
 impl ClipSettings {
     /// 0.1 mm at a distance of 3 cm, and a saved state every half second.
     pub const DEFAULT: ClipSettings = ClipSettings {
+        keys: KeyForm::Smallest,
         tolerance: 1e-4,
         shell: 0.03,
         jump_seconds: 0.5,
@@ -115,6 +141,10 @@ pub(super) struct Input<'a> {
     pub scales: BoneScales,
     /// Largest errors of weights that are no morph targets.
     pub weight_tolerances: Vec<f32>,
+    pub keys: KeyForm,
+    /// Tracks that are stored even if they keep the rest transform: those that another chunk of the
+    /// clip stores. Sorted.
+    pub stored: Vec<(TrackProperty, u16)>,
 }
 
 /// Samples of a track and the keys that were chosen.
@@ -129,8 +159,21 @@ pub(super) struct TrackKeys<'a> {
     pub kept: Vec<usize>,
 }
 
-/// Compiles an animation for a skeleton: cuts it, extracts the root motion, subtracts the reference
-/// pose of additive clips, and reduces the curves to keys.
+/// Failure of a compilation.
+#[derive(Clone, PartialEq, Debug)]
+pub struct FailedCompile {
+    /// Keys of the setting in an `.animation` file, the most likely one first.
+    pub keys: &'static [&'static str],
+    pub error: Error,
+}
+
+impl FailedCompile {
+    fn at(keys: &'static [&'static str]) -> impl Fn(Error) -> FailedCompile {
+        move |error| FailedCompile { keys, error }
+    }
+}
+
+/// Compiles an animation for a skeleton, as [`compile_settings`] does.
 ///
 /// # Errors
 /// Fails if a number of the animation, or of the settings, is not valid, and if the settings name a
@@ -140,13 +183,29 @@ pub fn compile(
     skeleton: &Skeleton,
     settings: &ClipSettings,
 ) -> Result<CompiledClip, Error> {
-    check(source, skeleton)?;
-    check_settings(settings)?;
+    compile_settings(source, skeleton, settings).map_err(|failed| failed.error)
+}
+
+/// Compiles an animation for a skeleton: cuts it, extracts the root motion, subtracts the reference
+/// pose of additive clips, and reduces the curves to keys.
+///
+/// # Errors
+/// Fails if a number of the animation, or of the settings, is not valid, and if the settings name a
+/// bone that does not exist.
+pub fn compile_settings(
+    source: &SourceClip,
+    skeleton: &Skeleton,
+    settings: &ClipSettings,
+) -> Result<CompiledClip, FailedCompile> {
+    let of_clip = FailedCompile::at(&["clip", "source"]);
+    check(source, skeleton).map_err(&of_clip)?;
+    check_settings(settings).map_err(FailedCompile::at(&["tolerance", "shell", "joints"]))?;
     let input = prepare(source, skeleton, settings)?;
-    match settings.chunk_seconds {
+    let compiled = match settings.chunk_seconds {
         Some(seconds) => compile_chunks::compile(&input, settings, seconds),
         None => smallest(&input, settings),
-    }
+    };
+    compiled.map_err(of_clip)
 }
 
 /// Reduces the curves to the smallest clip within the tolerance.
@@ -199,39 +258,44 @@ fn prepare<'a>(
     source: &SourceClip,
     skeleton: &'a Skeleton,
     settings: &ClipSettings,
-) -> Result<Input<'a>, Error> {
+) -> Result<Input<'a>, FailedCompile> {
+    let at = FailedCompile::at;
     let mut tolerances = vec![settings.tolerance; skeleton.bone_count()];
     for (name, tolerance) in &settings.joints {
         let bone = skeleton.find(name).ok_or_else(|| {
             let names = skeleton.names().iter().map(String::as_str);
-            error!("the joint '{name}' does not exist in the skeleton{}", hint(name, names))
+            let message = "does not exist in the skeleton";
+            at(&["joints"])(error!("the joint '{name}' {message}{}", hint(name, names)))
         })?;
         tolerances[usize::from(bone)] = *tolerance;
     }
     let mut clip = match settings.range {
-        Some([from, to]) => cut(source, from, to)?,
+        Some([from, to]) => cut(source, from, to).map_err(at(&["range"]))?,
         None => source.clone(),
     };
     let mut base = skeleton.rest().to_vec();
     let mut root = None;
     if let Some(reference) = &settings.additive {
         if settings.root_motion != RootMotion::None {
-            return Err(error!(
+            return Err(at(&["additive"])(error!(
                 "an additive clip has no root motion: remove 'additive' or 'root_motion'"
-            ));
+            )));
         }
         let other = reference.source.as_ref().unwrap_or(source);
         if reference.source.is_some() {
-            check(other, skeleton)?;
+            check(other, skeleton).map_err(at(&["additive"]))?;
         }
-        clip = additive::subtract(&clip, skeleton, other, reference.time)?;
+        clip = additive::subtract(&clip, skeleton, other, reference.time)
+            .map_err(at(&["additive"]))?;
         base.fill(BoneTransform::IDENTITY);
     } else {
         let choice = (settings.root_motion, settings.root_bone.as_deref());
-        (clip, root) = extract(&clip, skeleton, choice, settings.tolerance)?;
+        (clip, root) = extract(&clip, skeleton, choice, settings.tolerance)
+            .map_err(at(&["root_bone", "root_motion"]))?;
     }
     let (mut beats, mut events) = (settings.beats.clone(), settings.events.clone());
-    sort_and_check(clip.seconds, &mut beats, &mut events)?;
+    sort_and_check(clip.seconds, &mut beats, &mut []).map_err(at(&["beats"]))?;
+    sort_and_check(clip.seconds, &mut [], &mut events).map_err(at(&["events"]))?;
     let (looping, additive) = (settings.looping, settings.additive.is_some());
     let source_keys = source.tracks.iter().map(|track| track.times.len() as u32).sum();
     let error = 0.0;
@@ -254,76 +318,9 @@ fn prepare<'a>(
         strictest,
         scales,
         weight_tolerances,
+        keys: settings.keys,
+        stored: Vec::new(),
     })
-}
-
-/// Checks the settings that are numbers.
-fn check_settings(settings: &ClipSettings) -> Result<(), Error> {
-    let numbers = [
-        ("tolerance", settings.tolerance),
-        ("shell", settings.shell),
-        ("jump_seconds", settings.jump_seconds),
-        ("stream", settings.chunk_seconds.unwrap_or(1.0)),
-    ];
-    let joints = settings.joints.iter().map(|(name, tolerance)| (name.as_str(), *tolerance));
-    for (name, value) in numbers.into_iter().chain(joints) {
-        if !(value.is_finite() && value >= 1e-6) {
-            return Err(error!("'{name}' is {value}, and must be at least 0.000001"));
-        }
-    }
-    Ok(())
-}
-
-/// Checks the numbers of an animation.
-fn check(source: &SourceClip, skeleton: &Skeleton) -> Result<(), Error> {
-    if !(0.0..=CLIP_SECONDS_MAX).contains(&source.seconds) {
-        return Err(error!(
-            "it is {} seconds long, and {CLIP_SECONDS_MAX} is the most (CLIP_SECONDS_MAX)",
-            source.seconds
-        ));
-    }
-    let mut known = std::collections::BTreeSet::new();
-    for track in &source.tracks {
-        let (bone, property) = (track.bone, track.property);
-        let name = match property {
-            TrackProperty::Weight if usize::from(bone) < MORPH_TARGETS_MAX => {
-                format!("morph target {bone}")
-            }
-            TrackProperty::Weight => {
-                return Err(error!(
-                    "it animates morph target {bone}, and {MORPH_TARGETS_MAX} targets are the most \
-                     (MORPH_TARGETS_MAX)"
-                ));
-            }
-            _ => match skeleton.names().get(usize::from(bone)) {
-                Some(name) => name.clone(),
-                None => return Err(error!("it animates bone {bone}, which does not exist")),
-            },
-        };
-        if !known.insert((bone, property)) {
-            return Err(error!("it animates the {property:?} of '{name}' twice"));
-        }
-        if track.times.len() > TRACK_KEYS_MAX {
-            return Err(error!(
-                "the {property:?} of '{name}' has {} keys, and {TRACK_KEYS_MAX} are the most \
-                 (TRACK_KEYS_MAX)",
-                track.times.len()
-            ));
-        }
-        let per_key = if track.interpolation == SourceInterpolation::Cubic { 3 } else { 1 };
-        let finite = track.values.iter().flatten().chain(&track.times).all(|it| it.is_finite());
-        let ascending = track.times.windows(2).all(|pair| pair[0] < pair[1]);
-        let complete = !track.times.is_empty() && track.values.len() == track.times.len() * per_key;
-        if !finite || !ascending || !complete {
-            return Err(error!("the {property:?} of '{name}' has keys that are not valid"));
-        }
-        if track.values.iter().flatten().any(|value| value.abs() > VALUE_MAX) {
-            return Err(error!(
-                "the {property:?} of '{name}' has a value above {VALUE_MAX} (VALUE_MAX)"
-            ));
-        }
-    }
-    Ok(())
 }
 
 /// Returns the times, in ticks, at which curves are sampled: at the keys, at the start and the end,
@@ -407,7 +404,8 @@ pub(super) fn sample_track<'a>(source: &'a SourceTrack, input: &Input) -> Option
             .iter()
             .all(|sample| displacement(property, reach, sample.value, rest) <= tolerance * 0.05)
     };
-    if rest.is_some_and(keeps_rest) {
+    let is_stored = input.stored.binary_search(&(property, bone)).is_ok();
+    if !is_stored && rest.is_some_and(keeps_rest) {
         return None;
     }
     let range = TrackRange::of(property, samples.iter().map(|sample| sample.value));
@@ -460,7 +458,9 @@ impl TrackKeys<'_> {
         };
         let mut stored: Vec<Key> = self.kept.iter().map(key).collect();
         // The last value of a held track applies from its own time on, not from the end on.
-        if stored.len() < 2 || self.track.step {
+        let ends_held = stored.iter().rev().map(|key| key.value).take(2);
+        let changes = |values: Vec<QuantizedValue>| values.windows(2).any(|it| it[0] != it[1]);
+        if stored.len() < 2 || (self.track.step && changes(ends_held.collect())) {
             stored.extend(stored.last().copied());
         }
         stored

@@ -2,7 +2,7 @@
 
 use super::clip::{Clip, ClipFeatures};
 use super::clip_chunks::{ChunkState, ClipChunks};
-use super::compile::{ClipSettings, CompiledClip, Input, smallest};
+use super::compile::{ClipSettings, CompiledClip, Input, KeyForm, sample_track, smallest};
 use super::constant_track::{ConstantTrack, Constants};
 use super::skeleton::BoneTransform;
 use super::source::{SourceClip, TrackProperty};
@@ -29,9 +29,15 @@ pub fn compile(
     let starts = starts(&input.source, seconds);
     let mut chunks = Vec::with_capacity(starts.len());
     let (mut error, mut error_ratio, mut warning) = (0.0_f32, 0.0_f32, None);
-    for (index, start) in starts.iter().enumerate() {
-        let end = starts.get(index + 1).copied().unwrap_or(input.source.seconds);
-        let compiled = smallest(&part(input, *start, end)?, settings)?;
+    let ends = starts.iter().skip(1).copied().chain([input.source.seconds]);
+    let spans: Vec<(f32, f32)> = starts.iter().copied().zip(ends).collect();
+    let stored = match input.keys {
+        KeyForm::Smallest => Vec::new(),
+        KeyForm::Stream => stored_tracks(input, &spans)?,
+    };
+    for (start, end) in &spans {
+        let part = Input { stored: stored.clone(), ..part(input, *start, *end)? };
+        let compiled = smallest(&part, settings)?;
         error = error.max(compiled.error);
         error_ratio = error_ratio.max(compiled.error_ratio);
         let text = compiled.warning;
@@ -54,6 +60,17 @@ pub fn compile(
     }
     let clip = head.with_chunks(table);
     Ok(CompiledClip { clip, error, error_ratio, warning })
+}
+
+/// Returns the tracks that do not keep the rest transform in each chunk, sorted.
+fn stored_tracks(input: &Input, spans: &[(f32, f32)]) -> Result<Vec<TrackName>, Error> {
+    let mut stored = BTreeSet::new();
+    for (start, end) in spans {
+        let part = part(input, *start, *end)?;
+        let tracks = part.source.tracks.iter().filter_map(|track| sample_track(track, &part));
+        stored.extend(tracks.map(|keys| (keys.track.property, keys.track.bone)));
+    }
+    Ok(stored.into_iter().collect())
 }
 
 /// Returns the starts of chunks of about equal lengths: at times of keys, so that regular keys stay
@@ -92,6 +109,8 @@ fn part<'a>(input: &Input<'a>, start: f32, end: f32) -> Result<Input<'a>, Error>
         strictest: input.strictest.clone(),
         scales: input.scales.clone(),
         weight_tolerances: input.weight_tolerances.clone(),
+        keys: input.keys,
+        stored: Vec::new(),
     })
 }
 

@@ -1,8 +1,9 @@
 //! Tests of tracks with keys at times of their own: the stream in the order in which keys are
 //! needed, the active list, and jump frames.
 
+use super::clip::{Key, LAST_TICK, Track};
 use super::keyed_player::MOVES;
-use super::tests::skeleton;
+use super::tests::{motion, skeleton};
 use super::*;
 use engine_foundation::random::Random;
 use engine_foundation::{Quat, Vec3, Vec4};
@@ -49,15 +50,19 @@ fn clip() -> Clip {
 
 /// Returns the bits of the pose and of the weights.
 fn bits(player: &ClipPlayer) -> Vec<u32> {
+    bits_of(player, BONES)
+}
+
+fn bits_of(player: &ClipPlayer, bones: u16) -> Vec<u32> {
     let (mut pose, mut weights) = (Pose::default(), Vec::new());
-    player.sample(&Pose::rest(&skeleton(BONES)), &mut pose);
+    player.sample(&Pose::rest(&skeleton(bones)), &mut pose);
     player.sample_weights(&[0.0; 5], &mut weights);
     let transform = |bone: usize| {
         let BoneTransform { position, rotation, scale } = pose.transform(bone);
         let numbers = position.to_array().into_iter().chain(rotation.to_array());
         numbers.chain(scale.to_array()).collect::<Vec<f32>>()
     };
-    (0..usize::from(BONES)).flat_map(transform).chain(weights).map(f32::to_bits).collect()
+    (0..usize::from(bones)).flat_map(transform).chain(weights).map(f32::to_bits).collect()
 }
 
 /// Returns a clip with the jump frame at the start alone: its players read all keys up to a time.
@@ -217,4 +222,96 @@ fn damaged_streams_of_keys_are_refused_or_play() {
         }
     }
     assert!((20..400).contains(&refused), "{refused} are refused");
+}
+
+/// Recorded motion with four constant tracks: a position, a scale, and two weights, one of them
+/// held.
+fn recorded() -> SourceClip {
+    let mut source = motion(&skeleton(20), 6.0, 12);
+    let mut constant = |bone, property, interpolation, value| {
+        let times = vec![0.0, 1.0, 2.5, 6.0];
+        let values = vec![value; times.len()];
+        source.tracks.push(SourceTrack { bone, property, interpolation, times, values });
+    };
+    let (linear, step) = (SourceInterpolation::Linear, SourceInterpolation::Step);
+    constant(3, TrackProperty::Position, linear, [0.1, 0.2, 0.3, 0.0]);
+    constant(4, TrackProperty::Scale, step, [1.5, 1.0, 0.5, 0.0]);
+    constant(0, TrackProperty::Weight, linear, [0.25, 0.0, 0.0, 0.0]);
+    constant(1, TrackProperty::Weight, step, [0.75, 0.0, 0.0, 0.0]);
+    source
+}
+
+/// Returns the keys of each track, in order of time.
+fn keys_of(clip: &Clip) -> Vec<Vec<Key>> {
+    let mut keys: Vec<Vec<Key>> = clip.jump_frames[0].keys.iter().map(|it| it.to_vec()).collect();
+    let mut offset = 0;
+    while let Some((key, next)) = clip.key_at(offset) {
+        keys[usize::from(key.track)].push(key);
+        offset = next;
+    }
+    keys
+}
+
+#[test]
+fn all_keys_can_be_in_one_stream() {
+    let (source, skeleton) = (recorded(), skeleton(20));
+    let compiled = |keys| {
+        let settings = ClipSettings { keys, ..ClipSettings::DEFAULT };
+        compile(&source, &skeleton, &settings).unwrap()
+    };
+    let (stream, smallest) = (compiled(KeyForm::Stream), compiled(KeyForm::Smallest));
+    let (clip, other) = (&stream.clip, &smallest.clip);
+    let stats = clip.stats();
+    assert_eq!((stats.constant_tracks, stats.uniform_tracks, stats.keyframes), (0, 0, 0));
+    assert_eq!(stats.tracks, other.stats().tracks, "the same tracks");
+    assert!(other.stats().constant_tracks == 2 && other.stats().uniform_tracks > 15);
+    assert!(stream.error <= 1e-4 && smallest.error <= 1e-4, "{}", stream.error);
+    assert!(other.byte_count() < clip.byte_count(), "the default is smaller");
+    // A constant track is exactly two keys: at the start and at the end.
+    let is_constant = |track: &Track| match track.property {
+        TrackProperty::Position => track.bone == 3,
+        TrackProperty::Scale | TrackProperty::Weight => true,
+        TrackProperty::Rotation => false,
+    };
+    let keys = keys_of(clip);
+    let constant = clip.tracks.iter().zip(&keys).filter(|it| is_constant(it.0));
+    let constant: Vec<&Vec<Key>> = constant.map(|it| it.1).collect();
+    assert_eq!(constant.len(), 4);
+    for keys in constant {
+        let ticks: Vec<u16> = keys.iter().map(|key| key.tick).collect();
+        assert_eq!(ticks, [0, LAST_TICK]);
+        assert_eq!(keys[0].value, keys[1].value);
+    }
+    // The keys of all tracks are in the order of the times at which they are needed.
+    let (mut offset, mut due) = (0, 0);
+    let mut read = vec![2; keys.len()];
+    while let Some((key, next)) = clip.key_at(offset) {
+        let track = usize::from(key.track);
+        let needed = keys[track][read[track] - 1].tick;
+        assert!(due <= needed, "{due} is before {needed}");
+        (offset, due) = (next, needed);
+        read[track] += 1;
+    }
+    assert!(clip.jump_frames.len() > 5, "{} jump frames", clip.jump_frames.len());
+    assert_eq!(&read_clip(&clip.write()).unwrap(), clip);
+}
+
+#[test]
+fn jumps_in_one_stream_have_the_bits_of_playing() {
+    let (source, skeleton) = (recorded(), skeleton(20));
+    let settings = ClipSettings { keys: KeyForm::Stream, ..ClipSettings::DEFAULT };
+    let clip = compile(&source, &skeleton, &settings).unwrap().clip;
+    let plain = without_jumps(&clip);
+    let mut playing = ClipPlayer::new(&plain, &skeleton);
+    let mut player = ClipPlayer::new(&clip, &skeleton);
+    let mut random = Random::seed(40);
+    for frame in 0..=360 {
+        let time = frame as f32 / 60.0;
+        playing.seek(&plain, time);
+        let wanted = bits_of(&playing, 20);
+        // From anywhere, forward and in reverse.
+        player.seek(&clip, random.range_i64(0, 6000) as f32 * 1e-3);
+        player.seek(&clip, time);
+        assert_eq!(bits_of(&player, 20), wanted, "{time}");
+    }
 }

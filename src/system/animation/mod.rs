@@ -27,6 +27,7 @@ mod clip_retarget;
 mod clip_settings;
 mod clip_uniform_data;
 mod compile;
+mod compile_check;
 mod compile_chunks;
 mod compile_measure;
 mod compile_search;
@@ -77,7 +78,10 @@ pub use clip_settings::{
     AdditiveSettings, AnimationFile, CLIP_SETTING_KEYS, parse_animation_file,
     parse_animation_file_over, read_clip_setting,
 };
-pub use compile::{ClipSettings, CompiledClip, compile, source_pose, source_weights};
+pub use compile::{
+    ClipSettings, CompiledClip, FailedCompile, KeyForm, compile, compile_settings, source_pose,
+    source_weights,
+};
 pub use palette::{ModelMatrix, PaletteEntry, model_matrices, palette};
 pub use player::ClipPlayer;
 pub use pose::{BlendSum, Pose};

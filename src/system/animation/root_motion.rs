@@ -16,6 +16,10 @@ const TURN_REACH: f32 = 1.0;
 /// Movement in metres, and rotation in radians, below which a root does not move.
 const STILL_MAX: (f32, f32) = (0.01, 0.02);
 
+/// Movement in metres, and rotation in radians, within which a root sways in place, if it ends
+/// where it begins.
+const SWAY_MAX: (f32, f32) = (0.1, 0.2);
+
 /// Part of the root bone's movement that leaves the pose.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum RootMotion {
@@ -105,26 +109,21 @@ impl RootTrack {
         RootTrack { positions: vec![(0, Vec3::ZERO)], rotations: vec![(0, Quat::IDENTITY)] }
     }
 
-    /// Returns true if nothing moves: if the clip loops, from its start to its end; otherwise, at
-    /// any time.
+    /// Returns true if nothing moves from the start to the end, and, unless the clip loops, nothing
+    /// but a sway between them.
     fn is_still(&self, loops: bool) -> bool {
-        let (far, turned) = STILL_MAX;
         let start = self.at(0.0);
         let start_turn = Vec4::from(start.rotation);
-        let is_near = |tick: u16| {
+        let is_near = |tick: u16, (far, turned): (f32, f32)| {
             let it = self.at(f32::from(tick));
             let turn = Vec4::from(it.rotation);
             // The chord of the half angle, for the nearer of the two signs.
             let half = (turn - start_turn).length().min((turn + start_turn).length());
             (it.position - start.position).length() < far && 2.0 * half < turned
         };
-        match loops {
-            true => is_near(LAST_TICK),
-            false => {
-                let rotations = self.rotations.iter().map(|key| key.0);
-                self.positions.iter().map(|key| key.0).chain(rotations).all(is_near)
-            }
-        }
+        let rotations = self.rotations.iter().map(|key| key.0);
+        let mut ticks = self.positions.iter().map(|key| key.0).chain(rotations);
+        is_near(LAST_TICK, STILL_MAX) && (loops || ticks.all(|tick| is_near(tick, SWAY_MAX)))
     }
 }
 
@@ -133,8 +132,9 @@ impl Clip {
     pub fn root_warning(&self) -> Option<&'static str> {
         let root = self.features.root.as_ref()?;
         root.is_still(self.is_looping()).then_some(
-            "it has 'root_motion', and its root bone stays in place: remove 'root_motion' and \
-             move the unit in a script, or name the bone that moves as 'root_bone'",
+            "it has 'root_motion', and its root bone stays in place, or sways and returns: \
+             remove 'root_motion' and move the unit in a script, or name the bone that moves as \
+             'root_bone'",
         )
     }
 }

@@ -2,9 +2,10 @@
 //! own; and of the number of keyframes.
 
 use super::clip::{LAST_TICK, Track};
-use super::compile::{Input, SAMPLES_PER_SECOND, TrackKeys};
+use super::compile::{Input, KeyForm, SAMPLES_PER_SECOND, TrackKeys};
 use super::constant_track::ConstantTrack;
 use super::key_reduction::displacement;
+use super::quantization::TrackRange;
 use super::skeleton::BoneTransform;
 use super::source::{SourceInterpolation, SourceTrack, TrackProperty};
 use super::uniform_fit::UniformCurve;
@@ -49,6 +50,12 @@ pub fn plan<'a>(
     (keyed_bones, estimate): (&[bool], f32),
 ) -> Result<Plan<'a>, Error> {
     let mut constants = Vec::new();
+    if input.keys == KeyForm::Stream {
+        tracks.iter_mut().for_each(TrackKeys::keep_constant);
+        tracks.iter_mut().for_each(|keys| keys.choose(estimate));
+        let fit = uniform_fit(input, &constants, &tracks, Vec::new())?;
+        return Ok(Plan { constants, keyed: tracks, fit });
+    }
     tracks.retain(|keys| match keys.constant() {
         Some(value) => {
             let (bone, property) = (keys.track.bone, keys.track.property);
@@ -252,6 +259,22 @@ fn uniform_fit<'a>(
 impl TrackKeys<'_> {
     /// Returns the value of a track that has one, other than a weight.
     fn constant(&self) -> Option<Vec4> {
+        (self.track.property != TrackProperty::Weight).then(|| self.value()).flatten()
+    }
+
+    /// Gives a track that has one value two equal keys: at the start and at the end.
+    fn keep_constant(&mut self) {
+        let Some(value) = self.value() else { return };
+        let property = self.track.property;
+        let last = self.samples.len() - 1;
+        self.samples = vec![self.samples[0], self.samples[last]];
+        self.samples.iter_mut().for_each(|sample| sample.value = value);
+        self.track.range = TrackRange::of(property, std::iter::once(value));
+        self.track.set_bits(self.track.bits);
+    }
+
+    /// Returns the value of a track that has one.
+    fn value(&self) -> Option<Vec4> {
         let property = self.track.property;
         let first = self.samples.first()?.value;
         let limit = self.tolerance * CONSTANT_PART;
@@ -259,7 +282,7 @@ impl TrackKeys<'_> {
             let error = |value, other| displacement(property, self.reach, value, other);
             self.samples.iter().all(|sample| error(sample.value, value) <= limit)
         };
-        (property != TrackProperty::Weight && keeps(first)).then_some(first)
+        keeps(first).then_some(first)
     }
 }
 

@@ -146,13 +146,28 @@ fn is_software(adapter: &wgpu::Adapter) -> bool {
     adapter.get_info().device_type == wgpu::DeviceType::Cpu
 }
 
+/// Returns the number of storage buffers that all shaders can read: 0 without those of vertices.
+fn vertex_storage_buffers(adapter: &wgpu::Adapter) -> u32 {
+    let flags = adapter.get_downlevel_capabilities().flags;
+    match flags.contains(wgpu::DownlevelFlags::VERTEX_STORAGE) {
+        true => adapter.limits().max_storage_buffers_per_shader_stage,
+        false => 0,
+    }
+}
+
+/// Returns why an adapter is not used, as the end of its description, or an empty text.
+fn refusal(supports_surface: bool, storage_buffers: u32) -> &'static str {
+    match (supports_surface, storage_buffers) {
+        (false, _) => ", which cannot draw to the window",
+        (true, 0) => ", which has no storage buffers in vertex shaders",
+        (true, _) => "",
+    }
+}
+
 /// Returns the rank of an adapter, higher is better; `None`: it cannot be used.
 fn rank(adapter: &wgpu::Adapter, choice: AdapterChoice) -> Option<u32> {
-    let features = adapter.get_downlevel_capabilities();
-    let limits = adapter.limits();
-    let storage_buffers = limits.max_storage_buffers_per_shader_stage;
-    let usable =
-        features.flags.contains(wgpu::DownlevelFlags::VERTEX_STORAGE) && storage_buffers >= 1;
+    let storage_buffers = vertex_storage_buffers(adapter);
+    let usable = storage_buffers >= 1;
     let light = adapter.get_texture_format_features(LIGHT_FORMAT);
     let draws_worlds = storage_buffers >= STORAGE_BUFFERS_MIN && draws_onto(&light);
     let kind = adapter.get_info().device_type;
@@ -224,7 +239,7 @@ fn find_adapter(
         let supports_surface =
             surface.as_ref().is_none_or(|surface| adapter.is_surface_supported(surface));
         let kind = if is_software(&adapter) { "software" } else { "graphics card" };
-        let but = if supports_surface { "" } else { ", which cannot draw to the window" };
+        let but = refusal(supports_surface, vertex_storage_buffers(&adapter));
         found.push(format!("{} ({}, {kind}{but})", info.name, backend_name(info.backend)));
         let Some(rank) = rank(&adapter, choice).filter(|_| supports_surface) else { continue };
         if best.as_ref().is_none_or(|(other, _)| rank > *other) {
@@ -548,6 +563,9 @@ mod tests {
 
     #[test]
     fn adapter_errors_list_found_adapters_and_a_remedy() {
+        assert_eq!(refusal(true, 1), "");
+        assert_eq!(refusal(true, 0), ", which has no storage buffers in vertex shaders");
+        assert_eq!(refusal(false, 0), ", which cannot draw to the window");
         let check = |choice, found: &[&str], wanted: &str| {
             let found: Vec<String> = found.iter().map(|it| it.to_string()).collect();
             assert_eq!(no_adapter_error(choice, &found).message, wanted);

@@ -7,12 +7,12 @@ use super::rig_source::{RigSource, SOURCE_ADVICE};
 use super::slot_values::slot_tolerances;
 use crate::skeleton_file::SKELETON_ENDING;
 use engine_animation::{
-    ANIMATION_VERSION, AdditiveReference, AnimationData, AnimationFile, Skeleton, SourceClip,
-    compile as compile_clip, parse_animation_file, parse_animation_file_over,
+    ANIMATION_VERSION, AdditiveReference, AnimationData, AnimationFile, FailedCompile, Skeleton,
+    SourceClip, compile_settings, parse_animation_file, parse_animation_file_over,
     read_clip as read_clip_data, retarget,
 };
 use engine_foundation::suggest::hint;
-use engine_foundation::{Error, error, log};
+use engine_foundation::{Error, error, log, sjson};
 use engine_models::data::ModelData;
 use engine_resource::reload_steps::ReloadStep;
 use engine_resource::resource_kind::{CompileContext, ResourceKind, SourceForm, kind_names};
@@ -86,10 +86,7 @@ pub fn refer_clip(compiling: &mut CompileContext, name: &str) {
 
 fn compile(compiling: &mut CompileContext) -> Result<Vec<u8>, Error> {
     let file = parse_animation_file(&compiling.bytes, &compiling.path)?;
-    let data = read_clip(compiling, &file).map_err(|error| Error {
-        message: format!("{}: {}", compiling.path, error.message),
-        ..error
-    })?;
+    let data = read_clip(compiling, &file).map_err(|failed| failed.located(compiling))?;
     for event in data.clip.events() {
         refer_to_cue(compiling, &event.cue);
     }
@@ -128,46 +125,97 @@ struct Target<'a> {
     names: &'a [(String, String)],
 }
 
-fn read_clip(compiling: &mut CompileContext, file: &AnimationFile) -> Result<AnimationData, Error> {
+/// Error of the settings that a file has for the first of these keys.
+struct FailedSetting {
+    keys: &'static [&'static str],
+    error: Error,
+}
+
+/// Keys that name the source.
+const SOURCE: &[&str] = &["source"];
+const CLIP: &[&str] = &["clip", "source"];
+const SKELETON: &[&str] = &["skeleton"];
+const RETARGET: &[&str] = &["retarget", "skeleton"];
+const ADDITIVE: &[&str] = &["additive"];
+
+/// Returns the error of the first of the keys that the file has.
+fn at(keys: &'static [&'static str]) -> impl Fn(Error) -> FailedSetting {
+    move |error| FailedSetting { keys, error }
+}
+
+impl From<FailedCompile> for FailedSetting {
+    fn from(FailedCompile { keys, error }: FailedCompile) -> FailedSetting {
+        FailedSetting { keys, error }
+    }
+}
+
+impl FailedSetting {
+    /// Returns the error with the file, and with the line if the file has one of the keys.
+    fn located(self, compiling: &CompileContext) -> Error {
+        let FailedSetting { keys, error } = self;
+        if error.message.starts_with(&format!("{}:", compiling.path)) {
+            return error;
+        }
+        let document = sjson::parse_bytes(&compiling.bytes).ok();
+        let line = |key: &&str| {
+            let mut entries = document.as_ref()?.root().entries()?;
+            entries.find(|entry| entry.key == *key).map(|entry| entry.line())
+        };
+        let line = keys.iter().find_map(line).map_or(String::new(), |line| format!(":{line}"));
+        Error { message: format!("{}{line}: {}", compiling.path, error.message), ..error }
+    }
+}
+
+fn read_clip(
+    compiling: &mut CompileContext,
+    file: &AnimationFile,
+) -> Result<AnimationData, FailedSetting> {
     let name = file.source.clone().unwrap_or_else(|| compiling.name.name.clone());
-    let rig = RigSource::read(compiling, &name)?;
-    let theirs = skeleton_of(&rig.model).map_err(|error| in_file(&rig.path, error))?;
-    let animation = rig.animation(file.clip.as_deref())?;
+    let rig = RigSource::read(compiling, &name).map_err(at(SOURCE))?;
+    let theirs = skeleton_of(&rig.model).map_err(|error| at(SOURCE)(in_file(&rig.path, error)))?;
+    let animation = rig.animation(file.clip.as_deref()).map_err(at(CLIP))?;
     // A clip of a `.skeleton` file has settings, of which the file replaces some.
     let file = match rig.settings(&animation.name) {
-        Some(base) => &parse_animation_file_over(&compiling.bytes, &compiling.path, base)?,
+        Some(base) => &parse_animation_file_over(&compiling.bytes, &compiling.path, base)
+            .map_err(at(SOURCE))?,
         None => file,
     };
     let source = source_clip(animation, &morph_ranges(&rig.model));
     let ours = match &file.skeleton {
         Some(other) if *other != name => {
-            let rig =
-                RigSource::read(compiling, other).map_err(|error| in_key("skeleton", error))?;
-            Some(skeleton_of(&rig.model).map_err(|error| in_file(&rig.path, error))?)
+            let rig = RigSource::read(compiling, other)
+                .map_err(|error| at(SKELETON)(in_key("skeleton", error)))?;
+            let skeleton = skeleton_of(&rig.model);
+            Some(skeleton.map_err(|error| at(SKELETON)(in_file(&rig.path, error)))?)
         }
         _ => None,
     };
     let target = ours.as_ref().map(|skeleton| Target { skeleton, names: &file.retarget });
     if target.is_none() {
-        check_retargeted_bones(&theirs, &file.retarget)?;
+        check_retargeted_bones(&theirs, &file.retarget).map_err(at(RETARGET))?;
     }
     let mut settings = file.settings.clone();
     if let Some(additive) = &file.additive {
         let source = match &additive.clip {
-            Some(clip) => Some(reference_clip(compiling, &rig, (clip, &theirs), &target)?),
+            Some(clip) => {
+                let reference = reference_clip(compiling, &rig, (clip, &theirs), &target);
+                Some(reference.map_err(at(ADDITIVE))?)
+            }
             None => None,
         };
         settings.additive = Some(AdditiveReference { source, time: additive.time });
     }
     let source = match &target {
-        Some(target) => retarget(&source, &theirs, target.skeleton, target.names)?,
+        Some(target) => {
+            retarget(&source, &theirs, target.skeleton, target.names).map_err(at(RETARGET))?
+        }
         None => source,
     };
     let skeleton = ours.as_ref().unwrap_or(&theirs);
     if let Some(sprite_skeleton) = &rig.model.sprite_skeleton {
         settings.weight_tolerances = slot_tolerances(sprite_skeleton);
     }
-    let compiled = compile_clip(&source, skeleton, &settings)?;
+    let compiled = compile_settings(&source, skeleton, &settings)?;
     if let Some(warning) = &compiled.warning {
         log::warning(&format!("{}: clip '{}': {warning}", compiling.path, animation.name));
     }
@@ -339,7 +387,8 @@ mod tests {
     fn faults_name_the_file_and_the_nearest_name() {
         let check = |text: &str, wanted: &str| {
             let message = compiled(text).map(drop).unwrap_err();
-            assert!(message.starts_with("models/post.animation:"), "{message}");
+            let line = if text.is_empty() { ": " } else { ":1: " };
+            assert!(message.starts_with(&format!("models/post.animation{line}")), "{message}");
             assert!(message.contains(wanted), "{message} does not contain {wanted}");
         };
         check("source = \"models/column\"", "has 3 animations: choose one with clip = \"Bow\"");
@@ -384,6 +433,33 @@ mod tests {
         check(retarget, wanted);
         check(&format!("{retarget} skeleton = \"models/column\""), wanted);
         check(&format!("{retarget} skeleton = \"models/post\""), wanted);
+    }
+
+    #[test]
+    fn faults_name_the_line_of_the_setting() {
+        let lines = [
+            ("clip = \"Bwo\"", 4),
+            ("range = [0.5, 3]", 4),
+            ("beats = [2]", 4),
+            ("events = [{ name = \"a\" time = 9 }]", 4),
+            ("joints = { Haed = 1 }", 4),
+            ("root_bone = \"Hipp\"", 4),
+            ("root_motion = \"all\" additive = { time = 0 }", 4),
+            ("additive = { clip = \"Nud\" }", 4),
+            ("additive = { time = 1e9 }", 4),
+            ("skeleton = \"models/pots\"", 4),
+            ("skeleton = \"models/post\"", 4),
+            ("retarget = { Haed = \"Skull\" }", 4),
+        ];
+        for (setting, line) in lines {
+            let clip = if setting.contains("clip = \"B") { "" } else { "clip = \"Nod\"" };
+            let text = format!("source = \"models/column\"\n{clip}\nloop = true\n{setting}");
+            let message = compiled(&text).map(drop).unwrap_err();
+            let wanted = format!("models/post.animation:{line}: ");
+            assert!(message.starts_with(&wanted), "{setting}: {message}");
+        }
+        let message = compiled("\nsource = \"models/colum\"").map(drop).unwrap_err();
+        assert!(message.starts_with("models/post.animation:2: there is no model"), "{message}");
     }
 
     #[test]

@@ -304,7 +304,7 @@ impl Character {
     /// Returns true if the transform of the unit in the world affects the pose.
     pub(super) fn has_constraints(&self) -> bool {
         let machine = self.machine.as_ref().filter(|it| it.enabled);
-        machine.is_some_and(|it| !it.bound.constraints.is_empty())
+        machine.is_some_and(CharacterMachine::has_constraints)
     }
 
     /// Returns the movement of the root in the last update. Clips on the lowest layer replace that

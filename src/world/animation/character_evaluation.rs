@@ -160,13 +160,11 @@ impl Character {
         if let Some(ragdoll) = &mut self.ragdoll {
             ragdoll.apply(&model.skeleton, pose, matrices);
         }
-        if let Some(machine) = machine.filter(|it| !it.bound.constraints.is_empty()) {
+        if let Some(machine) = machine.filter(|it| it.has_constraints()) {
             let mut rig = ModelPose { skeleton: &model.skeleton, pose, matrices };
-            let CharacterMachine { bound, constraints, output, .. } = machine;
             let (unit, world, ground) = (self.unit, self.world, context.ground);
-            let weights = &output.constraints[..];
-            let update = ConstraintUpdate { unit, world, weights, seconds, ground };
-            constraints.apply(&bound.constraints, &mut rig, &update, &mut scratch.constraints);
+            let update = ConstraintUpdate { unit, world, weights: &[], seconds, ground };
+            machine.apply_constraints(&mut rig, &update, &mut scratch.constraints);
         }
         if let Some(ragdoll) = &mut self.ragdoll {
             ragdoll.end_update(&model.skeleton, pose, matrices);

@@ -10,6 +10,7 @@ use engine_animation::constraints::{
 use engine_animation::{BoneTransform, Skeleton, StateMachine};
 use engine_foundation::hash::StateHash;
 use engine_foundation::{Error, Quat, Vec3, error};
+use std::ops::Range;
 
 /// Target of constraints in the world.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -87,8 +88,29 @@ impl BoundConstraints {
 /// Memory for the application of constraints, for use with one character after another.
 #[derive(Default)]
 pub struct ConstraintScratch {
+    current: ConstraintFrame,
+    /// Of the constraints that a reload has removed, while they fade out.
+    removed: ConstraintFrame,
+}
+
+/// Targets, ground and weights of the constraints of a character in an update.
+#[derive(Default)]
+struct ConstraintFrame {
     targets: Vec<Option<ConstraintTarget>>,
     ground: Vec<FootGround>,
+    weights: Vec<f32>,
+}
+
+/// Constraints of the version before a reload, of which those that are gone fade out.
+pub struct RemovedConstraints<'a> {
+    pub bound: &'a BoundConstraints,
+    pub state: &'a mut CharacterConstraints,
+    /// Weights of all constraints of that version.
+    pub weights: &'a [f32],
+    /// Part of their weights that is left.
+    pub share: f32,
+    /// Index in that version of each constraint of the reloaded one.
+    pub kept: &'a [Option<usize>],
 }
 
 /// Input of the constraints of a character in an update.
@@ -150,16 +172,56 @@ impl CharacterConstraints {
         *self = reloaded;
     }
 
-    /// Applies the constraints to a pose.
+    /// Applies the constraints to a pose. Those that a reload has removed are applied between those
+    /// that are left, in the order in which they were in the file.
     pub fn apply(
         &mut self,
         bound: &BoundConstraints,
         rig: &mut ModelPose,
         update: &ConstraintUpdate,
-        scratch: &mut ConstraintScratch,
+        (removed, scratch): (Option<RemovedConstraints>, &mut ConstraintScratch),
     ) {
-        let ConstraintUpdate { unit, world, weights, seconds, ground } = *update;
-        let ConstraintScratch { targets, ground: found } = scratch;
+        let ConstraintScratch { current, removed: before } = scratch;
+        self.begin(bound, rig, update, current);
+        let count = bound.set.len();
+        let Some(removed) = removed else {
+            return self.apply_range(bound, rig, update, (current, 0..count));
+        };
+        let RemovedConstraints { bound: old, state, weights, share, kept } = removed;
+        let is_kept = |index: usize| kept.contains(&Some(index));
+        let weight = |(index, weight): (usize, &f32)| match is_kept(index) {
+            true => 0.0,
+            false => *weight * share,
+        };
+        before.weights.clear();
+        before.weights.extend(weights.iter().enumerate().map(weight));
+        let weights = std::mem::take(&mut before.weights);
+        let fading = ConstraintUpdate { weights: &weights, ..*update };
+        state.begin(old, rig, &fading, before);
+        let mut applied = 0;
+        for (index, known) in (0..count).zip(kept.iter().copied().chain(std::iter::repeat(None))) {
+            for removed in (applied..known.unwrap_or(0)).filter(|removed| !is_kept(*removed)) {
+                state.apply_range(old, rig, &fading, (before, removed..removed + 1));
+            }
+            applied = applied.max(known.map_or(0, |known| known + 1));
+            self.apply_range(bound, rig, update, (current, index..index + 1));
+        }
+        for removed in (applied..old.set.len()).filter(|removed| !is_kept(*removed)) {
+            state.apply_range(old, rig, &fading, (before, removed..removed + 1));
+        }
+        before.weights = weights;
+    }
+
+    /// Finds the targets in the space of the model, and the ground below the feet of the pose.
+    fn begin(
+        &self,
+        bound: &BoundConstraints,
+        rig: &ModelPose,
+        update: &ConstraintUpdate,
+        frame: &mut ConstraintFrame,
+    ) {
+        let ConstraintUpdate { unit, world, weights, ground, .. } = *update;
+        let ConstraintFrame { targets, ground: found, .. } = frame;
         targets.clear();
         if self.targets.iter().any(Option::is_some) {
             let inverse = world.matrix().inverse();
@@ -179,10 +241,22 @@ impl CharacterConstraints {
                 ground.below(unit, &matrix, foot, reach)
             });
         }
-        let NodePose { position, rotation, scale } = world;
+    }
+
+    /// Applies the constraints of a range.
+    fn apply_range(
+        &mut self,
+        bound: &BoundConstraints,
+        rig: &mut ModelPose,
+        update: &ConstraintUpdate,
+        (frame, range): (&ConstraintFrame, Range<usize>),
+    ) {
+        let NodePose { position, rotation, scale } = update.world;
         let world = BoneTransform { position, rotation, scale };
-        let input = ConstraintInput { world, seconds, weights, targets, ground: found };
-        bound.set.apply(rig, &mut self.state, &input);
+        let (weights, seconds) = (update.weights, update.seconds);
+        let ConstraintFrame { targets, ground, .. } = frame;
+        let input = ConstraintInput { world, seconds, weights, targets, ground };
+        bound.set.apply_range(rig, &mut self.state, &input, range);
     }
 
     /// Adds the states of springs and feet to a list of numbers.

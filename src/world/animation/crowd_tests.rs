@@ -66,7 +66,7 @@ layers = [
 const BEATS: [f32; 3] = [0.25, 1.0, 1.6];
 
 /// An animation of two seconds in which the rotations of all nodes swing about an axis.
-fn swing(name: &str, axis: Vec3, angle: f32) -> AnimationData {
+pub(super) fn swing(name: &str, axis: Vec3, angle: f32) -> AnimationData {
     const KEYS: usize = 48;
     let key = |index: usize| index as f32 * 2.0 / KEYS as f32;
     let channel = |node: u32| {
@@ -98,6 +98,16 @@ pub(super) struct Crowd {
 
 impl Crowd {
     pub fn new(count: usize, threads: usize, machine: &str) -> Crowd {
+        Crowd::of(count, threads, machine, None)
+    }
+
+    /// Creates characters of a model that `change` changes.
+    pub fn of(
+        count: usize,
+        threads: usize,
+        machine: &str,
+        change: Option<&dyn Fn(&mut AnimatedModel)>,
+    ) -> Crowd {
         let nodes = NODES.map(|(name, parent, position)| {
             let scale = [1.0; 3];
             engine_models::data::ModelNode { position, scale, ..node(name, parent) }
@@ -133,7 +143,10 @@ impl Crowd {
             pool: TaskPool::new(Some(threads)),
             seed: 1,
         };
-        let shared = crowd.animations.model(&model).unwrap();
+        let mut shared = crowd.animations.model(&model).unwrap();
+        if let Some(change) = change {
+            change(Arc::make_mut(&mut shared));
+        }
         let machine = engine_animation::compile_state_machine("rig.state_machine", machine);
         let machine = machine.unwrap();
         let clips = machine.clips().iter().map(|clip| shared.position(&clip.name).unwrap());
@@ -294,8 +307,14 @@ pub(super) struct Joints {
 impl Joints {
     /// Notes the positions after a step of 1/60 second.
     pub fn note(&mut self, character: &Character) {
+        self.note_in(character, &NodePose::IDENTITY);
+    }
+
+    /// Notes the positions of the joints of a character at `unit` in the world.
+    pub fn note_in(&mut self, character: &Character, unit: &NodePose) {
         let point = |matrix: &ModelMatrix| matrix.transform_point([0.1, 0.1, 0.1]);
         let joints = character.matrices().iter().map(point).map(Vec3::from_array);
+        let joints = joints.map(|joint| unit.position + unit.rotation * joint);
         let joints: Vec<Vec3> = joints.collect();
         if !self.last[1].is_empty() {
             for (index, joint) in joints.iter().enumerate() {
@@ -309,7 +328,12 @@ impl Joints {
 
 /// Plays random transitions while a variable changes, by up to `range` from 2. Returns the largest
 /// acceleration.
-fn play_transitions(machine: &str, transitions: usize, frames: usize, range: f32) -> f32 {
+pub(super) fn play_transitions(
+    machine: &str,
+    transitions: usize,
+    frames: usize,
+    range: f32,
+) -> f32 {
     let mut crowd = Crowd::new(1, 1, machine);
     let unit = crowd.crowd[0];
     let mut joints = Joints::default();

@@ -6,7 +6,7 @@ use super::animated_model::{AnimatedModel, ClipOrigin, NamedClip};
 use super::state_machine::BoundMachine;
 use crate::WorldId;
 use crate::unit::UnitId;
-use engine_animation::{ClipEvent, EventCue, EventSource, StateEvent};
+use engine_animation::{ClipEvent, EventCue, EventSource, StateEvent, StateMachine};
 use engine_foundation::hash::StateHash;
 use engine_foundation::suggest::hint;
 use engine_foundation::{Error, error};
@@ -203,18 +203,30 @@ impl BoundMachine {
     /// Checks the cues of the events that the machine and its clips can send.
     ///
     /// # Errors
-    /// Returns the first error of `check`, with the file and the event.
+    /// Returns the errors of `check` for events of states, with the file and the event, or the
+    /// first one for an event of a clip.
     pub fn check_cues(
         &self,
         mut check: impl FnMut(&EventCue) -> Result<(), Error>,
     ) -> Result<(), Error> {
-        for StateEvent { name, cue, line } in self.machine.sent_events() {
-            check(cue).map_err(|error| {
-                error!("{}:{line}: event '{name}': {}", self.machine.path(), error.message)
-            })?;
+        if let Some(error) = Error::several(cue_errors(&self.machine, &mut check)) {
+            return Err(error);
         }
         self.named_clips().try_for_each(|clip| clip.check_cues(&mut check))
     }
+}
+
+/// Returns the errors of `check` for the events that states of a machine send, with the file and
+/// the event.
+pub(super) fn cue_errors(
+    machine: &StateMachine,
+    mut check: impl FnMut(&EventCue) -> Result<(), Error>,
+) -> Vec<Error> {
+    let mut error = |StateEvent { name, cue, line }: &StateEvent| {
+        let Error { message, .. } = check(cue).err()?;
+        Some(error!("{}:{line}: event '{name}': {message}", machine.path()))
+    };
+    machine.sent_events().iter().filter_map(&mut error).collect()
 }
 
 impl NamedClip {

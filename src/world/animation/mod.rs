@@ -30,6 +30,9 @@ mod faults;
 #[cfg(test)]
 mod gltf_reference_tests;
 mod ground;
+#[cfg(test)]
+mod jump_tests;
+mod kept_indices;
 mod level_of_detail;
 mod lost_states;
 mod merging;
@@ -92,6 +95,7 @@ pub(crate) use events::refer_to_cue;
 pub use events::{AnimationEvent, AnimationEvents, EVENTS_MAX, EventOrigin};
 use faults::Faults;
 use ground::Ground;
+pub use kept_indices::IndexKind;
 pub use level_of_detail::{LEVEL_MAX, Lens, LevelOfDetail, Viewer};
 use lost_states::LostStates;
 pub use merging::MergeOptions;
@@ -208,16 +212,24 @@ impl Animations {
         let machine = read_state_machine(&bytes)
             .map_err(|error| error!("state machine '{name}': {}", error.message))?;
         let mut clips = Vec::with_capacity(machine.clips().len());
+        let mut errors = Vec::new();
         for clip in machine.clips() {
-            let found = self.clip(model, &clip.name, files);
-            clips.push(
-                found.map_err(|error| {
-                    error!("{}:{}: {}", machine.path(), clip.line, error.message)
-                })?,
-            );
+            match self.clip(model, &clip.name, files) {
+                Ok(found) => clips.push(found),
+                Err(Error { message, .. }) => {
+                    errors.push(error!("{}:{}: {message}", machine.path(), clip.line));
+                }
+            }
         }
         self.last_pool += 1;
         let model = &self.models[model];
+        if !errors.is_empty() {
+            // With the errors of bones, so that all are told at once.
+            errors.extend(BoundMachine::bone_errors(&machine, model));
+        }
+        if let Some(error) = Error::several(errors) {
+            return Err(error);
+        }
         let bound = BoundMachine::new(name, self.last_pool, machine, (model, clips))?;
         self.faults.report_lengths(&bound);
         Ok(bound)
@@ -442,7 +454,10 @@ impl Animations {
                 continue;
             }
             let bound = match self.bind_machine(&name, &model_name, files) {
-                Ok(bound) => Arc::new(bound),
+                Ok(mut bound) => {
+                    bound.keep_indices(&self.machines[&(name.clone(), model_name.clone())]);
+                    Arc::new(bound)
+                }
                 Err(error) => {
                     let is_same = |known: &Arc<BoundMachine>| {
                         known.model.skeleton == self.models[&model_name].skeleton

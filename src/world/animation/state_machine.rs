@@ -6,8 +6,12 @@ use super::animated_model::{AnimatedModel, ClipOrigin, NamedClip};
 use super::animation_resource::{model_name, refer_clip};
 use super::clip_stream::ClipStream;
 use super::clip_streams::ClipUse;
-use super::constraints::{BoundConstraints, CharacterConstraints};
-use super::events::{EventOrigin, refer_to_cue};
+use super::constraints::{
+    BoundConstraints, CharacterConstraints, ConstraintScratch, ConstraintUpdate, RemovedConstraints,
+};
+use super::events::{EventOrigin, cue_errors, refer_to_cue};
+use super::kept_indices::KeptIndices;
+use engine_animation::constraints::ModelPose;
 use engine_animation::{
     BoneMask, Clip, ClipInfo, ClipPlayer, EventCue, PlayerPool, Pose, PoseEvaluator, RigData,
     RigidTransform, STATE_MACHINE_VERSION, SamplePlayers, SentEvent, StateMachine,
@@ -56,6 +60,8 @@ pub struct BoundMachine {
     pub(super) model: Arc<AnimatedModel>,
     /// Number of the pool with the players of its clips.
     pub(super) number: usize,
+    /// Indices of scripts if a reload has moved them.
+    pub(super) kept: Option<Box<KeptIndices>>,
     /// Clips in the order of the machine.
     clips: Vec<Arc<NamedClip>>,
     pub(super) infos: Vec<ClipInfo>,
@@ -72,13 +78,17 @@ impl BoundMachine {
     /// table of the model. `number` is that of no other machine.
     ///
     /// # Errors
-    /// Returns an error that names the file and the line if the model lacks a bone.
+    /// Returns an error that names the file and the line if the model lacks a bone, with a line for
+    /// each.
     pub fn new(
         name: &str,
         number: usize,
         machine: StateMachine,
         (model, clips): (&Arc<AnimatedModel>, Vec<u16>),
     ) -> Result<BoundMachine, Error> {
+        if let Some(error) = Error::several(BoundMachine::bone_errors(&machine, model)) {
+            return Err(error);
+        }
         let masks = machine.bind(&model.skeleton)?;
         let constraints = BoundConstraints::new(&machine, &model.skeleton)?;
         let clips: Vec<Arc<NamedClip>> =
@@ -110,6 +120,7 @@ impl BoundMachine {
             constraints,
             model: model.clone(),
             number,
+            kept: None,
             clips,
             infos,
             clip_cues,
@@ -117,8 +128,19 @@ impl BoundMachine {
             moved,
             has_root_motion,
         };
-        bound.check_cues(|cue| model.check_cue(cue))?;
+        bound.named_clips().try_for_each(|clip| clip.check_cues(|cue| model.check_cue(cue)))?;
         Ok(bound)
+    }
+
+    /// Returns the errors of a machine that names bones which a model does not have: in masks,
+    /// constraints and events of states.
+    pub(super) fn bone_errors(machine: &StateMachine, model: &AnimatedModel) -> Vec<Error> {
+        let mut errors = machine.bone_errors(&model.skeleton);
+        if errors.is_empty() {
+            errors.extend(BoundConstraints::new(machine, &model.skeleton).err());
+        }
+        errors.extend(cue_errors(machine, |cue| model.check_cue(cue)));
+        errors
     }
 
     /// Returns a clip of the machine.
@@ -299,6 +321,37 @@ impl CharacterMachine {
         let replaced = self.replaced.as_mut()?;
         let share = replaced.share();
         Some((&mut replaced.machine, share))
+    }
+
+    /// Returns true if the machine, or the version that fades out, has constraints.
+    pub(super) fn has_constraints(&self) -> bool {
+        let before = self.replaced.as_ref();
+        !self.bound.constraints.is_empty()
+            || before.is_some_and(|it| !it.machine.bound.constraints.is_empty())
+    }
+
+    /// Applies the constraints to a pose, with those that a reload has removed and that fade out.
+    /// `update` has no weights.
+    pub(super) fn apply_constraints(
+        &mut self,
+        rig: &mut ModelPose,
+        update: &ConstraintUpdate,
+        scratch: &mut ConstraintScratch,
+    ) {
+        let CharacterMachine { bound, constraints, output, replaced, .. } = self;
+        let removed = replaced.as_mut().map(|replaced| {
+            let share = replaced.share();
+            let ReplacedMachine { machine, constraints: kept, .. } = &mut **replaced;
+            RemovedConstraints {
+                bound: &machine.bound.constraints,
+                state: &mut machine.constraints,
+                weights: &machine.output.constraints,
+                share,
+                kept,
+            }
+        });
+        let update = ConstraintUpdate { weights: &output.constraints, ..*update };
+        constraints.apply(&bound.constraints, rig, &update, (removed, scratch));
     }
 
     /// Returns the bones that the machine, and the version that fades out, move.

@@ -1,11 +1,11 @@
 //! The Lua module `Unit`: functions for the targets of constraints of state machines.
 
-use super::state_machine::{index_of, machine, unknown};
+use super::state_machine::{index_of, machine, script_index, unknown};
 use crate::api_row::{ModuleRows, func, more};
 use crate::argument::{NameOrIndex, PointOrPose, TextArgument};
 use engine_foundation::{Error, Mat4, Quat};
 use engine_runtime::Engine;
-use engine_world::animation::{CharacterMachine, WorldTarget};
+use engine_world::animation::{CharacterMachine, IndexKind, WorldTarget};
 use engine_world::scene_graph::NodePose;
 use engine_world::unit::UnitId;
 
@@ -66,8 +66,7 @@ fn find_target(machine: &CharacterMachine, name: &str) -> Result<u16, Error> {
 }
 
 fn target_index(machine: &CharacterMachine, which: &NameOrIndex) -> Result<u16, Error> {
-    let count = machine.bound.constraints.targets().len();
-    index_of(machine, which, ("target", count), find_target)
+    index_of(machine, which, IndexKind::Target, find_target)
 }
 
 fn animation_has_constraint_target(
@@ -83,7 +82,9 @@ fn animation_find_constraint_target(
     unit: UnitId,
     target: TextArgument,
 ) -> Result<u64, Error> {
-    find_target(machine(engine, unit)?, target.as_str()).map(|index| u64::from(index) + 1)
+    let machine = machine(engine, unit)?;
+    let index = find_target(machine, target.as_str())?;
+    Ok(script_index(machine, IndexKind::Target, index))
 }
 
 fn animation_set_constraint_target(

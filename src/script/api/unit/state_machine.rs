@@ -10,7 +10,7 @@ use crate::value::ScriptValue;
 use engine_foundation::suggest::hint;
 use engine_foundation::{Error, error};
 use engine_runtime::{Engine, Worlds};
-use engine_world::animation::CharacterMachine;
+use engine_world::animation::{CharacterMachine, IndexKind};
 use engine_world::unit::{UnitId, Units};
 use mlua::ffi::lua_State;
 use std::ffi::c_int;
@@ -182,27 +182,43 @@ fn find_variable(machine: &CharacterMachine, name: &str) -> Result<u16, Error> {
     found.ok_or_else(|| unknown(machine, ("variable", name), variable_names(machine)))
 }
 
-/// Returns the index of an event or a variable from its name or its index from 1.
+/// Returns the index of an event, a variable or a target from its name or its index from 1.
 #[inline]
 pub(super) fn index_of(
     machine: &CharacterMachine,
     which: &NameOrIndex,
-    (noun, count): (&str, usize),
+    kind: IndexKind,
     find: fn(&CharacterMachine, &str) -> Result<u16, Error>,
 ) -> Result<u16, Error> {
     match which {
         NameOrIndex::Name(name) => find(machine, name.as_str()),
-        NameOrIndex::Index(index) if (1..=count as i64).contains(index) => Ok(*index as u16 - 1),
-        NameOrIndex::Index(index) => Err(index_error(machine, *index, (noun, count))),
+        NameOrIndex::Index(index) => match machine.bound.machine_index(kind, *index) {
+            Some(index) => Ok(index),
+            None => Err(index_error(machine, *index, kind)),
+        },
     }
 }
 
 #[cold]
-fn index_error(machine: &CharacterMachine, index: i64, (noun, count): (&str, usize)) -> Error {
+fn index_error(machine: &CharacterMachine, index: i64, kind: IndexKind) -> Error {
+    let (bound, noun) = (&machine.bound, kind.noun());
+    if let Some(removed) = bound.removed_name(kind, index) {
+        return error!(
+            "the state machine '{}' has no {noun} '{removed}' any more, whose index was {index}: \
+             the file was changed",
+            bound.name
+        );
+    }
+    let count = bound.script_index_count(kind);
     error!(
         "the state machine '{}' has {count} {noun}s, and {index} is not the index of one",
-        machine.bound.name
+        bound.name
     )
+}
+
+/// Returns the index for scripts from the index in a machine.
+pub(super) fn script_index(machine: &CharacterMachine, kind: IndexKind, index: u16) -> u64 {
+    machine.bound.script_index(kind, index) as u64
 }
 
 fn has_animation_state_machine(engine: &mut Engine, unit: UnitId) -> bool {
@@ -250,8 +266,7 @@ pub(crate) fn animation_event(
     event: NameOrIndex,
 ) -> Result<bool, Error> {
     let machine = machine(engine, unit)?;
-    let count = machine.bound.machine.events().len();
-    let event = index_of(machine, &event, ("event", count), find_event)?;
+    let event = index_of(machine, &event, IndexKind::Event, find_event)?;
     let is_taken = machine.send_event(event);
     let Worlds { animations, units, .. } = &mut engine.worlds;
     if !animations.log.is_empty() {
@@ -273,7 +288,9 @@ fn animation_find_event(
     unit: UnitId,
     event: TextArgument,
 ) -> Result<u64, Error> {
-    find_event(machine(engine, unit)?, event.as_str()).map(|index| u64::from(index) + 1)
+    let machine = machine(engine, unit)?;
+    let index = find_event(machine, event.as_str())?;
+    Ok(script_index(machine, IndexKind::Event, index))
 }
 
 fn animation_has_variable(
@@ -289,13 +306,14 @@ fn animation_find_variable(
     unit: UnitId,
     variable: TextArgument,
 ) -> Result<u64, Error> {
-    find_variable(machine(engine, unit)?, variable.as_str()).map(|index| u64::from(index) + 1)
+    let machine = machine(engine, unit)?;
+    let index = find_variable(machine, variable.as_str())?;
+    Ok(script_index(machine, IndexKind::Variable, index))
 }
 
 #[inline]
 fn variable_index(machine: &CharacterMachine, which: &NameOrIndex) -> Result<u16, Error> {
-    let count = machine.bound.machine.variables().len();
-    index_of(machine, which, ("variable", count), find_variable)
+    index_of(machine, which, IndexKind::Variable, find_variable)
 }
 
 #[inline]

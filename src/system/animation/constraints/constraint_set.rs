@@ -8,6 +8,7 @@ use super::{
 use crate::skeleton::{BoneTransform, Skeleton};
 use crate::state_machine::{ConstraintDescription, ConstraintKind};
 use engine_foundation::{Error, Quat, Vec3, error};
+use std::ops::Range;
 
 /// Constraint with the bones of a skeleton.
 #[derive(Clone, PartialEq, Debug)]
@@ -229,13 +230,24 @@ impl ConstraintSet {
         }
     }
 
-    /// Applies the constraints in order. The pose in `rig` is that of the animation. A state of
+    /// Applies all constraints in order. The pose in `rig` is that of the animation. A state of
     /// another set is replaced by that of a new character.
     pub fn apply(
         &self,
         rig: &mut ModelPose,
         state: &mut ConstraintSetState,
         input: &ConstraintInput,
+    ) {
+        self.apply_range(rig, state, input, 0..self.constraints.len());
+    }
+
+    /// Applies the constraints of a range in order, as [`ConstraintSet::apply`] does.
+    pub fn apply_range(
+        &self,
+        rig: &mut ModelPose,
+        state: &mut ConstraintSetState,
+        input: &ConstraintInput,
+        range: Range<usize>,
     ) {
         let (mut spring, mut placement, mut foot) = (0, 0, 0);
         if self.constraints.is_empty() {
@@ -245,6 +257,17 @@ impl ConstraintSet {
             *state = self.new_state();
         }
         for (index, constraint) in self.constraints.iter().enumerate() {
+            if !range.contains(&index) {
+                match constraint {
+                    Constraint::Spring(_) => spring += 1,
+                    Constraint::FootPlacement(feet) => {
+                        placement += 1;
+                        foot += feet.leg_count();
+                    }
+                    _ => {}
+                }
+                continue;
+            }
             let weight = input.weights.get(index).copied().unwrap_or(0.0) * self.weights[index];
             let target = input.targets.get(index).copied().flatten();
             match (constraint, target) {

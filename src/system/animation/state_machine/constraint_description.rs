@@ -182,6 +182,18 @@ impl ConstraintDescription {
             && self.target.is_some() == self.kind.has_target()
     }
 
+    /// Returns a constraint without bones in place of one with an error.
+    pub(super) fn named(name: &str) -> ConstraintDescription {
+        ConstraintDescription {
+            name: name.to_string(),
+            line: 0,
+            kind: ConstraintKind::Position,
+            bones: Vec::new(),
+            target: None,
+            parameters: Vec::new(),
+        }
+    }
+
     /// Reads an entry of the block `constraints`.
     pub(super) fn read(path: &str, entry: &ObjectEntry) -> Result<ConstraintDescription, Error> {
         let name = entry.key;

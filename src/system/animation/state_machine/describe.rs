@@ -3,6 +3,7 @@
 use super::constraint_description::ConstraintKind;
 use super::data::*;
 use super::explain::{StateMachineSummary, StateSummary, TransitionSummary};
+use super::expression::Expression;
 use crate::clip_events::EventCue;
 use std::fmt::Write;
 
@@ -73,14 +74,27 @@ impl StateMachine {
         let initial = &self.states[usize::from(layer.initial)].name;
         let mask = layer.mask.map(|mask| &self.masks[usize::from(mask)].name);
         let mask = mask.map_or(String::new(), |mask| format!(", mask '{mask}'"));
-        line(text, 0, &format!("\nLayer '{}', begins in '{initial}'{mask}:", layer.name));
+        let weight = layer.weight.map(|weight| self.expression_text(weight));
+        let weight = weight.map_or(String::new(), |weight| format!(", weight {weight}"));
+        line(text, 0, &format!("\nLayer '{}', begins in '{initial}'{mask}{weight}:", layer.name));
+        if !layer.constraints.is_empty() {
+            let names = layer.constraints.iter().map(|it| self.constraint_name(*it));
+            let names = names.collect::<Vec<_>>().join(", ");
+            line(text, 1, &format!("constraints of all states: {names}"));
+        }
         for state in summary.states.iter().filter(|state| state.layer == layer.name) {
-            let StateSummary { name, line: at, kind, clips, choices, sends, .. } = state;
+            let StateSummary { name, line: at, kind, clips, choices, .. } = state;
             let clips = clips.iter().chain(choices).cloned().collect::<Vec<_>>().join(", ");
             let space = if clips.is_empty() { "" } else { " " };
             line(text, 1, &format!("{name}: {kind}{space}{clips} (line {at})"));
-            if !sends.is_empty() {
-                line(text, 2, &format!("sends {}", sends.join(", ")));
+            if !state.properties.is_empty() {
+                line(text, 2, &state.properties.join(", "));
+            }
+            if !state.constraints.is_empty() {
+                line(text, 2, &format!("constraints {}", state.constraints.join(", ")));
+            }
+            if !state.sends.is_empty() {
+                line(text, 2, &format!("sends {}", state.sends.join(", ")));
             }
             let leaving = summary.transitions.iter();
             for it in leaving.filter(|it| it.layer == layer.name && it.from == *name) {
@@ -90,10 +104,86 @@ impl StateMachine {
     }
 }
 
+impl StateMachine {
+    pub(super) fn constraint_name(&self, constraint: u16) -> String {
+        let found = self.constraints.get(usize::from(constraint));
+        found.map_or(String::new(), |constraint| constraint.name.clone())
+    }
+
+    /// Returns a name with its weight, or with its condition after `word`.
+    pub(super) fn weighted(
+        &self,
+        name: &str,
+        word: Option<&str>,
+        weight: Option<Expression>,
+    ) -> String {
+        let word = word.unwrap_or("weight");
+        match weight {
+            Some(weight) => format!("{name} ({word} {})", self.expression_text(weight)),
+            None => name.to_string(),
+        }
+    }
+
+    pub(super) fn weighted_clips(&self, state: &State) -> Vec<String> {
+        let word = (state.kind == StateKind::ClipChoice).then_some("if");
+        let name = |clip: &StateClip| &self.clips[usize::from(clip.clip)].name;
+        let text = |clip: &StateClip| self.weighted(name(clip), word, clip.weight);
+        state.clips.iter().map(text).collect()
+    }
+
+    /// Returns the properties that a state has in its file.
+    pub(super) fn state_properties(&self, state: &State) -> Vec<String> {
+        let mut all = Vec::new();
+        match &state.kind {
+            StateKind::Time(time) => all.push(format!("time {}", self.expression_text(*time))),
+            StateKind::Ragdoll { mask: Some(mask) } => {
+                all.push(format!("mask '{}'", self.masks[usize::from(*mask)].name));
+            }
+            _ => {}
+        }
+        // Those of groups are factors, too.
+        let speeds: Vec<String> = state.speeds.iter().map(|it| self.expression_text(*it)).collect();
+        match &speeds[..] {
+            [] => {}
+            [one] => all.push(format!("speed {one}")),
+            several => all.push(format!("speed ({})", several.join(") * ("))),
+        }
+        all.extend(state.additive.then(|| "additive".to_string()));
+        let repeats = |repeats| if repeats { "repeats" } else { "plays once" };
+        all.extend(state.looping.map(|it| repeats(it).to_string()));
+        all
+    }
+
+    /// Returns the events that a state and its groups send, with their times.
+    pub(super) fn sent_texts(&self, state: &State) -> Vec<String> {
+        let event = |event: u16| event_text(&self.sent_events[usize::from(event)]);
+        let groups = || state.groups.iter().filter_map(|it| self.groups.get(usize::from(*it)));
+        let mut sends = Vec::new();
+        for group in groups() {
+            let text = |it: &u16| format!("{} on entering the group '{}'", event(*it), group.name);
+            sends.extend(group.enter.iter().map(text));
+        }
+        sends.extend(state.enter.iter().map(|it| format!("{} on entering", event(*it))));
+        for TimedEvent { event: index, time, is_fraction } in &state.events {
+            let text = event(*index);
+            sends.push(match is_fraction {
+                true => format!("{text} at {time} of the length"),
+                false => format!("{text} at {time} s"),
+            });
+        }
+        sends.extend(state.exit.iter().map(|it| format!("{} on leaving", event(*it))));
+        for group in groups() {
+            let text = |it: &u16| format!("{} on leaving the group '{}'", event(*it), group.name);
+            sends.extend(group.exit.iter().map(text));
+        }
+        sends
+    }
+}
+
 impl TransitionSummary {
     fn describe(&self) -> String {
         let event = self.event.as_ref().map_or("at its end".to_string(), |it| format!("on {it}"));
-        let condition = if self.has_condition { ", with a condition" } else { "" };
+        let condition = self.condition.as_ref().map_or(String::new(), |it| format!(", if {it}"));
         let priority = match self.priority {
             0 => String::new(),
             priority => format!(", priority {priority}"),

@@ -13,10 +13,15 @@ pub struct StateSummary {
     pub name: String,
     pub line: u32,
     pub kind: &'static str,
+    /// Clips with their weights or conditions.
     pub clips: Vec<String>,
-    /// States that a choice of states leads to.
+    /// States that a choice of states leads to, with their weights or conditions.
     pub choices: Vec<String>,
-    /// Events that the state sends, with their cues.
+    /// Speed, part of the length, repetition and the like, if the file has them.
+    pub properties: Vec<String>,
+    /// Constraints of the state and of its groups.
+    pub constraints: Vec<String>,
+    /// Events that the state sends, with their times and cues.
     pub sends: Vec<String>,
 }
 
@@ -32,7 +37,7 @@ pub struct TransitionSummary {
     pub curve: &'static str,
     pub blend_seconds: f32,
     pub priority: i8,
-    pub has_condition: bool,
+    pub condition: Option<String>,
     pub line: u32,
 }
 
@@ -143,9 +148,7 @@ impl StateMachine {
     }
 
     fn add_state(&self, summary: &mut StateMachineSummary, layer: &Layer, state: &State) {
-        let sends = state.enter.iter().chain(&state.exit).copied();
-        let sends = sends.chain(state.events.iter().map(|event| event.event));
-        let clips = state.clips.iter().map(|it| self.clips[usize::from(it.clip)].name.clone());
+        let constraints = state.constraints.iter().map(|it| self.constraint_name(*it));
         summary.states.push(StateSummary {
             layer: layer.name.clone(),
             name: state.name.clone(),
@@ -154,15 +157,19 @@ impl StateMachine {
                 1 if state.kind == StateKind::Blend => "clip",
                 _ => state.kind.keyword(),
             },
-            clips: clips.collect(),
+            clips: self.weighted_clips(state),
             choices: match &state.kind {
-                StateKind::Selection { targets, .. } => {
-                    let name = |target: u16| self.states[usize::from(target)].name.clone();
-                    targets.iter().map(|(target, _)| name(*target)).collect()
+                StateKind::Selection { random, targets } => {
+                    let name = |target: u16| &self.states[usize::from(target)].name;
+                    let text =
+                        |it: &(u16, _)| self.weighted(name(it.0), (!random).then_some("if"), it.1);
+                    targets.iter().map(text).collect()
                 }
                 _ => Vec::new(),
             },
-            sends: sends.map(|event| event_text(&self.sent_events[usize::from(event)])).collect(),
+            properties: self.state_properties(state),
+            constraints: constraints.collect(),
+            sends: self.sent_texts(state),
         });
         for transition in self.leaving(state) {
             let FadeSettings { seconds, curve, priority, .. } = transition.fade;
@@ -176,7 +183,7 @@ impl StateMachine {
                 curve: keyword(&Curve::ALL, curve),
                 blend_seconds: seconds,
                 priority,
-                has_condition: transition.condition.is_some(),
+                condition: transition.condition.map(|it| self.expression_text(it)),
                 line: transition.line,
             });
         }

@@ -2,7 +2,8 @@
 
 use super::super::lanes::Lanes;
 use super::super::skeleton::Skeleton;
-use super::data::{Mask, StateMachine};
+use super::constraint_description::ConstraintDescription;
+use super::data::{Mask, MaskBone, StateMachine};
 use engine_foundation::{Error, error, suggest};
 
 /// Weights of all bones in a mask, in groups of four.
@@ -31,51 +32,60 @@ impl BoneMask {
         Some(self.groups.get(bone / 4)?.0[bone % 4])
     }
 
-    /// Applies a mask to a skeleton. A bone without a weight has that of its parent, or 0.
-    ///
-    /// # Errors
-    /// Returns an error that names path and line if the skeleton has no bone of the mask.
-    fn bind(path: &str, mask: &Mask, skeleton: &Skeleton) -> Result<BoneMask, Error> {
+    /// Applies a mask to a skeleton. A bone without a weight has that of its parent, or 0. Bones
+    /// that the skeleton does not have are left out.
+    fn bind(mask: &Mask, skeleton: &Skeleton) -> BoneMask {
         let mut own = vec![None; skeleton.bone_count()];
         for bone in &mask.bones {
-            let Some(index) = skeleton.find(&bone.bone) else {
-                let (line, name, mask) = (bone.line, &bone.bone, &mask.name);
-                let hint = suggest::hint(name, skeleton.names().iter().map(String::as_str));
-                return Err(error!(
-                    "{path}:{line}: mask '{mask}': the skeleton has no bone '{name}'{hint}"
-                ));
-            };
-            own[usize::from(index)] = Some(bone.weight);
+            if let Some(index) = skeleton.find(&bone.bone) {
+                own[usize::from(index)] = Some(bone.weight);
+            }
         }
         let mut weights: Vec<f32> = Vec::with_capacity(own.len());
         for (weight, parent) in own.iter().zip(skeleton.parents()) {
             let inherited = parent.map_or(0.0, |parent| weights[usize::from(parent)]);
             weights.push(weight.unwrap_or(inherited));
         }
-        Ok(BoneMask::new(&weights))
+        BoneMask::new(&weights)
     }
 }
 
 impl StateMachine {
+    /// Returns an error for each bone of a mask or a constraint that a skeleton does not have, with
+    /// path and line.
+    pub fn bone_errors(&self, skeleton: &Skeleton) -> Vec<Error> {
+        let missing = |bone: &str, (line, subject): (u32, String)| {
+            if skeleton.find(bone).is_some() {
+                return None;
+            }
+            let hint = suggest::hint(bone, skeleton.names().iter().map(String::as_str));
+            let path = &self.path;
+            Some(error!("{path}:{line}: {subject}: the skeleton has no bone '{bone}'{hint}"))
+        };
+        let of_mask = |mask: &Mask| {
+            let subject = format!("mask '{}'", mask.name);
+            let error = |it: &MaskBone| missing(&it.bone, (it.line, subject.clone()));
+            mask.bones.iter().filter_map(error).collect::<Vec<Error>>()
+        };
+        let of_constraint = |constraint: &ConstraintDescription| {
+            let location = (constraint.line, format!("constraint '{}'", constraint.name));
+            let bones = constraint.bones.iter();
+            bones.filter_map(|bone| missing(bone, location.clone())).collect::<Vec<Error>>()
+        };
+        let masks = self.masks.iter().flat_map(of_mask);
+        masks.chain(self.constraints.iter().flat_map(of_constraint)).collect()
+    }
+
     /// Applies the masks to a skeleton.
     ///
     /// # Errors
     /// Returns an error that names path and line if a mask or a constraint names a bone that the
     /// skeleton does not have.
     pub fn bind(&self, skeleton: &Skeleton) -> Result<Vec<BoneMask>, Error> {
-        for constraint in &self.constraints {
-            for bone in &constraint.bones {
-                if skeleton.find(bone).is_none() {
-                    let hint = suggest::hint(bone, skeleton.names().iter().map(String::as_str));
-                    let (path, line, name) = (&self.path, constraint.line, &constraint.name);
-                    return Err(error!(
-                        "{path}:{line}: constraint '{name}': the skeleton has no bone \
-                         '{bone}'{hint}"
-                    ));
-                }
-            }
+        match Error::several(self.bone_errors(skeleton)) {
+            Some(error) => Err(error),
+            None => Ok(self.masks.iter().map(|mask| BoneMask::bind(mask, skeleton)).collect()),
         }
-        self.masks.iter().map(|mask| BoneMask::bind(&self.path, mask, skeleton)).collect()
     }
 
     /// Returns an error that names path and line if a clip is not one of the known ones.

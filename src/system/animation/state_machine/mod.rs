@@ -13,6 +13,7 @@ mod evaluate_weights;
 mod explain;
 mod expression;
 mod expression_parser;
+mod expression_text;
 mod mask;
 mod match_weight;
 mod merging;

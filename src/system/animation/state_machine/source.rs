@@ -36,7 +36,8 @@ use super::expression::{Expression, ExpressionTable};
 use super::expression_parser::{self, MatchGroup};
 use super::source_fields::SourceFields;
 use super::source_transitions::TargetName;
-use engine_foundation::sjson::{self, SjsonValue, ValueKind};
+use engine_foundation::error::LISTED_MAX;
+use engine_foundation::sjson::{self, ObjectEntry, SjsonValue, ValueKind};
 use engine_foundation::{Error, error};
 
 /// Maximum number of named groups of a file.
@@ -52,6 +53,8 @@ pub(super) enum Member {
     State(u16),
     /// Index of the scope of a group.
     Group(usize),
+    /// State or group with an error, to which names may refer.
+    Failed,
 }
 
 /// States of a layer or of a group, by name.
@@ -81,6 +84,10 @@ pub(super) struct Builder<'a> {
     pub lists_events: bool,
     pub named_groups: Vec<(&'a str, SjsonValue<'a>)>,
     pub used_groups: Vec<&'a str>,
+    /// Named groups with errors, which are not read again.
+    pub failed_groups: Vec<&'a str>,
+    /// Errors in the order in which they were found.
+    pub errors: Vec<Error>,
     pub scopes: Vec<Scope<'a>>,
     /// Scope and own transitions of each state.
     pub state_scopes: Vec<(usize, Vec<u16>)>,
@@ -93,45 +100,46 @@ pub(super) struct Builder<'a> {
 ///
 /// # Errors
 /// Returns an error that names the path, the line and the subject if a value is not valid, or if
-/// a name does not exist.
+/// a name does not exist. If there are several, it has a line for each (see
+/// [`engine_foundation::error::messages`]).
 pub fn compile_state_machine(path: &str, text: &str) -> Result<StateMachine, Error> {
     let document = sjson::parse(text).map_err(|error| error!("{}", error.in_file(path)))?;
     let root = SourceFields::open(path, "a state machine", document.root(), &ROOT_KEYS)?;
-    let Some(skeleton) = root.text("skeleton")? else {
-        let example = "skeleton = \"units/orc\"";
-        return Err(root.block_error(&format!("'skeleton' is missing: add {example}")));
-    };
-    let mut builder = Builder::new(path, skeleton);
-    builder.read_variables(&root)?;
-    builder.read_events(&root)?;
-    builder.read_masks(&root)?;
-    let limit = (CONSTRAINTS_MAX, "CONSTRAINTS_MAX");
-    for entry in root.named_entries("constraints", limit)? {
-        let constraint = ConstraintDescription::read(path, &entry)?;
-        builder.machine.constraints.push(constraint);
+    let mut builder = Builder::new(path);
+    match root.text("skeleton") {
+        Ok(Some(skeleton)) => builder.machine.skeleton = skeleton.to_string(),
+        Ok(None) => {
+            let example = "skeleton = \"units/orc\"";
+            let message = format!("'skeleton' is missing: add {example}");
+            builder.errors.push(root.block_error(&message));
+        }
+        Err(error) => builder.errors.push(error),
     }
-    for entry in root.named_entries("groups", (GROUPS_MAX, "GROUPS_MAX"))? {
-        builder.named_groups.push((entry.key, entry.value));
+    // Each part is read in spite of errors in others, so that all errors are told at once.
+    builder.read_variables(&root);
+    let events = builder.read_events(&root);
+    builder.note(events);
+    builder.read_masks(&root);
+    builder.read_constraints(&root);
+    let groups = root.named_entries("groups", (GROUPS_MAX, "GROUPS_MAX"));
+    let groups = builder.note(groups).unwrap_or_default();
+    builder.named_groups = groups.iter().map(|entry| (entry.key, entry.value)).collect();
+    builder.read_layers(&root);
+    builder.check_unused_groups();
+    builder.resolve_targets();
+    if let Some(error) = Error::several(std::mem::take(&mut builder.errors)) {
+        return Err(error);
     }
-    let layers = root.list("layers", (LAYERS_MAX, "LAYERS_MAX"))?.unwrap_or_default();
-    if layers.is_empty() {
-        return Err(root.block_error("it has no layers: add layers = [ { states = { … } } ]"));
-    }
-    for layer in layers {
-        builder.read_layer(layer)?;
-    }
-    builder.check_unused_groups()?;
-    builder.resolve_targets()?;
     builder.build_routes()?;
     super::compiled::check(&builder.machine)?;
     Ok(builder.machine)
 }
 
 impl<'a> Builder<'a> {
-    fn new(path: &'a str, skeleton: &str) -> Builder<'a> {
+    fn new(path: &'a str) -> Builder<'a> {
         let machine = StateMachine {
             path: path.to_string(),
-            skeleton: skeleton.to_string(),
+            skeleton: String::new(),
             variables: Vec::new(),
             events: Vec::new(),
             sent_events: Vec::new(),
@@ -152,6 +160,8 @@ impl<'a> Builder<'a> {
             lists_events: false,
             named_groups: Vec::new(),
             used_groups: Vec::new(),
+            failed_groups: Vec::new(),
+            errors: Vec::new(),
             scopes: Vec::new(),
             state_scopes: Vec::new(),
             not_to_self: Vec::new(),
@@ -159,42 +169,67 @@ impl<'a> Builder<'a> {
         }
     }
 
-    fn read_variables(&mut self, root: &SourceFields<'a>) -> Result<(), Error> {
-        let whole = (-VARIABLE_ABS_MAX, VARIABLE_ABS_MAX);
-        for entry in root.named_entries("variables", (VARIABLES_MAX, "VARIABLES_MAX"))? {
-            let (name, value) = (entry.key, entry.value);
-            let subject = format!("variable '{name}'");
-            let is_name = |c: char| c.is_alphanumeric() || c == '_';
-            if !name.chars().all(is_name) || name.starts_with(|c: char| c.is_numeric()) {
-                let fields = SourceFields { path: self.path, subject, value };
-                let message = "the name of a variable has only letters, digits and '_'";
-                return Err(fields.block_error(message));
+    /// Keeps an error, and returns `None` for it.
+    pub fn note<T>(&mut self, result: Result<T, Error>) -> Option<T> {
+        match result {
+            Ok(value) => Some(value),
+            Err(error) => {
+                self.errors.push(error);
+                None
             }
-            let mut variable = Variable {
-                name: name.to_string(),
-                value: 0.0,
-                min: -VARIABLE_ABS_MAX,
-                max: VARIABLE_ABS_MAX,
-            };
-            if value.kind() == ValueKind::Number {
-                let fields = SourceFields { path: self.path, subject, value };
-                variable.value = fields.number_of("value", value, whole)?;
-            } else {
-                let known = ["max", "min", "value"];
-                let fields = SourceFields::open(self.path, subject, value, &known)?;
-                variable.min = fields.number("min", whole)?.unwrap_or(variable.min);
-                variable.max = fields.number("max", whole)?.unwrap_or(variable.max);
-                let Variable { min, max, .. } = variable;
-                if min > max {
-                    return Err(fields.block_error(&format!("'min' is {min}, above 'max' {max}")));
-                }
-                let zero = 0.0f32.clamp(min, max);
-                variable.value = fields.number("value", (min, max))?.unwrap_or(zero);
-            }
-            self.variable_names.push(name);
-            self.machine.variables.push(variable);
         }
-        Ok(())
+    }
+
+    /// Returns true if there are so many errors that reading ends.
+    pub fn has_many_errors(&self) -> bool {
+        self.errors.len() > LISTED_MAX
+    }
+
+    fn read_variables(&mut self, root: &SourceFields<'a>) {
+        let entries = root.named_entries("variables", (VARIABLES_MAX, "VARIABLES_MAX"));
+        for entry in self.note(entries).unwrap_or_default() {
+            let variable = self.read_variable(&entry);
+            let variable = self.note(variable);
+            // Expressions may read one with an error.
+            let (value, max) = (0.0, VARIABLE_ABS_MAX);
+            let default = || Variable { name: entry.key.to_string(), value, min: -max, max };
+            self.variable_names.push(entry.key);
+            self.machine.variables.push(variable.unwrap_or_else(default));
+        }
+    }
+
+    fn read_variable(&self, entry: &ObjectEntry<'a>) -> Result<Variable, Error> {
+        let whole = (-VARIABLE_ABS_MAX, VARIABLE_ABS_MAX);
+        let (name, value) = (entry.key, entry.value);
+        let subject = format!("variable '{name}'");
+        let is_name = |c: char| c.is_alphanumeric() || c == '_';
+        if !name.chars().all(is_name) || name.starts_with(|c: char| c.is_numeric()) {
+            let fields = SourceFields { path: self.path, subject, value };
+            let message = "the name of a variable has only letters, digits and '_'";
+            return Err(fields.block_error(message));
+        }
+        let mut variable = Variable {
+            name: name.to_string(),
+            value: 0.0,
+            min: -VARIABLE_ABS_MAX,
+            max: VARIABLE_ABS_MAX,
+        };
+        if value.kind() == ValueKind::Number {
+            let fields = SourceFields { path: self.path, subject, value };
+            variable.value = fields.number_of("value", value, whole)?;
+        } else {
+            let known = ["max", "min", "value"];
+            let fields = SourceFields::open(self.path, subject, value, &known)?;
+            variable.min = fields.number("min", whole)?.unwrap_or(variable.min);
+            variable.max = fields.number("max", whole)?.unwrap_or(variable.max);
+            let Variable { min, max, .. } = variable;
+            if min > max {
+                return Err(fields.block_error(&format!("'min' is {min}, above 'max' {max}")));
+            }
+            let zero = 0.0f32.clamp(min, max);
+            variable.value = fields.number("value", (min, max))?.unwrap_or(zero);
+        }
+        Ok(variable)
     }
 
     fn read_events(&mut self, root: &SourceFields<'a>) -> Result<(), Error> {
@@ -210,26 +245,55 @@ impl<'a> Builder<'a> {
         Ok(())
     }
 
-    fn read_masks(&mut self, root: &SourceFields<'a>) -> Result<(), Error> {
-        for entry in root.named_entries("masks", (MASKS_MAX, "MASKS_MAX"))? {
-            let (path, value, name) = (self.path, entry.value, entry.key);
-            let fields = SourceFields { path, subject: format!("mask '{name}'"), value };
-            let entries = fields.entries()?;
-            if entries.is_empty() || entries.len() > MASK_BONES_MAX {
-                let count = entries.len();
-                return Err(fields.block_error(&format!(
-                    "it names {count} bones: it needs 1 to {MASK_BONES_MAX} (MASK_BONES_MAX)"
-                )));
-            }
-            let mut bones = Vec::new();
-            for bone in entries {
-                let weight = fields.number_of(bone.key, bone.value, (0.0, 1.0))?;
-                let line = bone.line() as u32;
-                bones.push(MaskBone { bone: bone.key.to_string(), weight, line });
-            }
-            self.machine.masks.push(Mask { name: name.to_string(), bones });
+    fn read_masks(&mut self, root: &SourceFields<'a>) {
+        let entries = root.named_entries("masks", (MASKS_MAX, "MASKS_MAX"));
+        for entry in self.note(entries).unwrap_or_default() {
+            let bones = self.read_mask(&entry);
+            let bones = self.note(bones).unwrap_or_default();
+            self.machine.masks.push(Mask { name: entry.key.to_string(), bones });
         }
-        Ok(())
+    }
+
+    fn read_mask(&self, entry: &ObjectEntry<'a>) -> Result<Vec<MaskBone>, Error> {
+        let (path, value, name) = (self.path, entry.value, entry.key);
+        let fields = SourceFields { path, subject: format!("mask '{name}'"), value };
+        let entries = fields.entries()?;
+        if entries.is_empty() || entries.len() > MASK_BONES_MAX {
+            let count = entries.len();
+            return Err(fields.block_error(&format!(
+                "it names {count} bones: it needs 1 to {MASK_BONES_MAX} (MASK_BONES_MAX)"
+            )));
+        }
+        let bone = |bone: &ObjectEntry<'a>| {
+            let weight = fields.number_of(bone.key, bone.value, (0.0, 1.0))?;
+            Ok(MaskBone { bone: bone.key.to_string(), weight, line: bone.line() as u32 })
+        };
+        entries.iter().map(bone).collect()
+    }
+
+    fn read_constraints(&mut self, root: &SourceFields<'a>) {
+        let entries = root.named_entries("constraints", (CONSTRAINTS_MAX, "CONSTRAINTS_MAX"));
+        for entry in self.note(entries).unwrap_or_default() {
+            let constraint = ConstraintDescription::read(self.path, &entry);
+            // States may name one with an error.
+            let named = || ConstraintDescription::named(entry.key);
+            let constraint = self.note(constraint).unwrap_or_else(named);
+            self.machine.constraints.push(constraint);
+        }
+    }
+
+    fn read_layers(&mut self, root: &SourceFields<'a>) {
+        let layers = root.list("layers", (LAYERS_MAX, "LAYERS_MAX"));
+        let Some(layers) = self.note(layers) else { return };
+        let layers = layers.unwrap_or_default();
+        if layers.is_empty() {
+            let message = "it has no layers: add layers = [ { states = { … } } ]";
+            self.errors.push(root.block_error(message));
+        }
+        for layer in layers {
+            let read = self.read_layer(layer);
+            self.note(read);
+        }
     }
 
     fn read_layer(&mut self, value: SjsonValue<'a>) -> Result<(), Error> {
@@ -241,9 +305,12 @@ impl<'a> Builder<'a> {
             return Err(fields.block_error(&format!("an earlier layer is named '{name}', too")));
         }
         fields.subject = format!("layer '{name}'");
-        let weight = self.lone_expression(&fields, "weight")?;
-        let mask = self.mask(&fields, "mask")?;
-        let constraints = self.constraints(&fields)?;
+        let weight = self.lone_expression(&fields, "weight");
+        let weight = self.note(weight).flatten();
+        let mask = self.mask(&fields, "mask");
+        let mask = self.note(mask).flatten();
+        let constraints = self.constraints(&fields);
+        let constraints = self.note(constraints).unwrap_or_default();
         let first = self.machine.states.len() as u16;
         let scope = self.scopes.len();
         self.scopes.push(Scope::default());

@@ -44,28 +44,28 @@ impl<'a> Builder<'a> {
         }
         for entry in &entries {
             let member = match entry.value.get("group") {
-                Some(_) => Member::Group(self.read_group(entry, scope, expanded)?),
-                None => Member::State(self.read_state(entry, scope)?),
+                _ if self.has_many_errors() => Ok(Member::Failed),
+                Some(_) => self.read_group(entry, scope, expanded),
+                None => self.read_state(entry, scope).map(Member::State),
             };
+            let member = self.note(member).unwrap_or(Member::Failed);
             self.scopes[scope].members.push((entry.key, member));
         }
-        let any = self.transitions(fields, "any", scope)?;
-        self.scopes[scope].any = any;
-        let members = &self.scopes[scope].members;
-        let initial = match fields.text("initial")? {
-            None => members[0].1,
-            Some(name) => {
-                let member = members.iter().find(|(known, _)| *known == name);
-                let Some((_, member)) = member else {
-                    let value = fields.get("initial").unwrap_or(fields.value);
-                    let names = members.iter().map(|(name, _)| *name);
-                    return Err(fields.unknown(value, "state", name, names));
-                };
-                *member
-            }
-        };
-        self.scopes[scope].initial = Some(initial);
+        let any = self.transitions(fields, "any", scope);
+        self.scopes[scope].any = self.note(any).unwrap_or_default();
+        let initial = self.find_initial(fields, scope);
+        self.scopes[scope].initial = Some(self.note(initial).unwrap_or(Member::Failed));
         Ok(())
+    }
+
+    fn find_initial(&self, fields: &SourceFields<'a>, scope: usize) -> Result<Member, Error> {
+        let members = &self.scopes[scope].members;
+        let Some(name) = fields.text("initial")? else { return Ok(members[0].1) };
+        let member = members.iter().find(|(known, _)| *known == name);
+        member.map(|(_, member)| *member).ok_or_else(|| {
+            let value = fields.get("initial").unwrap_or(fields.value);
+            fields.unknown(value, "state", name, members.iter().map(|(name, _)| *name))
+        })
     }
 
     /// Returns the state in which a scope begins.
@@ -73,17 +73,17 @@ impl<'a> Builder<'a> {
         match self.scopes[scope].initial {
             Some(Member::State(state)) => state,
             Some(Member::Group(inner)) => self.initial_state(inner),
-            None => 0,
+            Some(Member::Failed) | None => 0,
         }
     }
 
-    /// Reads a state that contains states. Returns its scope.
+    /// Reads a state that contains states.
     fn read_group(
         &mut self,
         entry: &ObjectEntry<'a>,
         outer: usize,
         expanded: &mut Vec<&'a str>,
-    ) -> Result<usize, Error> {
+    ) -> Result<Member, Error> {
         let name = format!("{}{}", self.scopes[outer].prefix, entry.key);
         let subject = format!("state '{name}'");
         let known = [&["group"][..], &COMMON_KEYS, &GROUP_KEYS].concat();
@@ -93,6 +93,8 @@ impl<'a> Builder<'a> {
             Some(group) => (self.named_group(&fields, value, group, expanded)?, Some(group)),
             None => (value, None),
         };
+        // The errors of a group that several states contain are told once.
+        let has_failed = group_name.is_some_and(|group| self.failed_groups.contains(&group));
         let parent = &self.scopes[outer];
         if parent.groups.len() == GROUP_DEPTH_MAX {
             return Err(fields.block_error(&format!(
@@ -118,17 +120,24 @@ impl<'a> Builder<'a> {
         self.machine.groups.push(group);
         inner.on = self.transitions(&fields, "on", outer)?;
         inner.on.extend(self.end_transitions(&fields, outer)?);
+        if has_failed {
+            return Ok(Member::Failed);
+        }
         let scope = self.scopes.len();
         self.scopes.push(inner);
         let known = ["any", "initial", "states"];
         let subject = format!("group '{name}'");
         let block = SourceFields::open(self.path, subject, block, &known)?;
+        let errors = self.errors.len();
         expanded.extend(group_name);
-        self.read_states(&block, scope, expanded)?;
+        let read = self.read_states(&block, scope, expanded);
         if group_name.is_some() {
             expanded.pop();
         }
-        Ok(scope)
+        if read.is_err() || self.errors.len() > errors {
+            self.failed_groups.extend(group_name);
+        }
+        read.map(|()| Member::Group(scope))
     }
 
     fn named_group(
@@ -151,26 +160,32 @@ impl<'a> Builder<'a> {
     }
 
     /// Reads the groups that no layer uses, to report their errors.
-    pub fn check_unused_groups(&self) -> Result<(), Error> {
-        for (name, value) in &self.named_groups {
-            if !self.used_groups.contains(name) {
-                let mut scratch = self.clone();
-                let scope = scratch.scopes.len();
-                scratch.scopes.push(Scope::default());
-                let subject = format!("group '{name}'");
-                let known = ["any", "initial", "states"];
-                let fields = SourceFields::open(self.path, subject, *value, &known)?;
-                scratch.read_states(&fields, scope, &mut vec![name])?;
+    pub fn check_unused_groups(&mut self) {
+        for (name, value) in self.named_groups.clone() {
+            let is_known = self.used_groups.contains(&name) || self.failed_groups.contains(&name);
+            if is_known || self.has_many_errors() {
+                continue;
             }
+            let mut scratch = self.clone();
+            let scope = scratch.scopes.len();
+            scratch.scopes.push(Scope::default());
+            let subject = format!("group '{name}'");
+            let known = ["any", "initial", "states"];
+            let read = SourceFields::open(self.path, subject, value, &known)
+                .and_then(|fields| scratch.read_states(&fields, scope, &mut vec![name]));
+            scratch.note(read);
+            if scratch.errors.len() > self.errors.len() {
+                scratch.failed_groups.push(name);
+            }
+            (self.errors, self.failed_groups) = (scratch.errors, scratch.failed_groups);
         }
-        Ok(())
     }
 
     /// Reads a state without states of its own. Returns its index.
     fn read_state(&mut self, entry: &ObjectEntry<'a>, scope: usize) -> Result<u16, Error> {
         let name = format!("{}{}", self.scopes[scope].prefix, entry.key);
         let subject = format!("state '{name}'");
-        let mut fields = SourceFields { path: self.path, subject, value: entry.value };
+        let fields = SourceFields { path: self.path, subject, value: entry.value };
         let kinds: Vec<&str> = fields.entries()?.iter().map(|it| it.key).collect();
         let kinds: Vec<&str> = kinds.into_iter().filter(|it| KIND_KEYS.contains(it)).collect();
         let [kind] = kinds[..] else {
@@ -199,7 +214,8 @@ impl<'a> Builder<'a> {
             "clip" => [&known[..], &["weight"]].concat(),
             _ => known,
         };
-        fields = SourceFields::open(self.path, fields.subject, fields.value, &known)?;
+        let opened = SourceFields::open(self.path, fields.subject.clone(), fields.value, &known);
+        self.note(opened);
         let outer = &self.scopes[scope];
         let mut state = State {
             name,
@@ -216,26 +232,40 @@ impl<'a> Builder<'a> {
             groups: outer.groups.clone(),
             routes: (0, 0),
         };
-        self.read_kind(&fields, kind, &mut state, scope)?;
+        let errors = self.errors.len();
+        let read = self.read_kind(&fields, kind, &mut state, scope);
+        self.note(read);
         if is_time {
-            let group = self.lone_expression(&fields, "time")?;
-            state.kind = StateKind::Time(group.expect("the key exists"));
+            let time = self.lone_expression(&fields, "time");
+            if let Some(time) = self.note(time) {
+                state.kind = StateKind::Time(time.expect("the key exists"));
+            }
         }
-        self.read_properties(&fields, &mut state, scope)
+        let has_kind = self.errors.len() == errors;
+        self.read_properties(&fields, &mut state, (scope, has_kind))
     }
 
-    /// Reads the keys that most states have, and adds the state. Returns its index.
+    /// Reads the keys that most states have, and adds the state. `has_kind` is false if its kind
+    /// has an error. Returns its index.
     fn read_properties(
         &mut self,
         fields: &SourceFields<'a>,
         state: &mut State,
-        scope: usize,
+        (scope, has_kind): (usize, bool),
     ) -> Result<u16, Error> {
-        state.speeds.extend(self.lone_expression(fields, "speed")?);
-        add_new(&mut state.constraints, self.constraints(fields)?);
-        state.enter = self.sent_events(fields, "enter")?;
-        state.exit = self.sent_events(fields, "exit")?;
-        self.read_timed_events(fields, state)?;
+        let speed = self.lone_expression(fields, "speed");
+        state.speeds.extend(self.note(speed).flatten());
+        let constraints = self.constraints(fields);
+        add_new(&mut state.constraints, self.note(constraints).unwrap_or_default());
+        let enter = self.sent_events(fields, "enter");
+        state.enter = self.note(enter).unwrap_or_default();
+        let exit = self.sent_events(fields, "exit");
+        state.exit = self.note(exit).unwrap_or_default();
+        // They depend on the clips.
+        if has_kind {
+            let read = self.read_timed_events(fields, state);
+            self.note(read);
+        }
         state.looping = fields.boolean("loop")?;
         let mut own = self.transitions(fields, "on", scope)?;
         let at_end = self.end_transitions(fields, scope)?;

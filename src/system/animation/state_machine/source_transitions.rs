@@ -42,9 +42,14 @@ impl<'a> Builder<'a> {
     ) -> Result<Vec<u16>, Error> {
         let mut all = Vec::new();
         for entry in fields.named_entries(key, (EVENTS_MAX, "EVENTS_MAX"))? {
-            let event = self.event(fields, &entry)?;
+            if self.has_many_errors() {
+                break;
+            }
+            let event = self.event(fields, &entry);
+            let Some(event) = self.note(event) else { continue };
             let subject = format!("'{key}.{}' of {}", entry.key, fields.subject);
-            self.transition_list(entry.value, subject, Some(event), scope, &mut all)?;
+            let read = self.transition_list(entry.value, subject, Some(event), scope, &mut all);
+            self.note(read);
         }
         Ok(all)
     }
@@ -194,22 +199,44 @@ impl<'a> Builder<'a> {
     }
 
     /// Resolves the names of states.
-    pub fn resolve_targets(&mut self) -> Result<(), Error> {
+    pub fn resolve_targets(&mut self) {
+        let mut unknown: Vec<(usize, &str)> = Vec::new();
         for target in std::mem::take(&mut self.targets) {
-            let state = self.resolve(&target)?;
+            let state = match self.resolve(&target) {
+                Ok(state) => state,
+                Err(error) => {
+                    // A group that several states contain has the same names in each of them.
+                    let location = (target.value.line(), target.name);
+                    if !unknown.contains(&location) && !self.has_many_errors() {
+                        unknown.push(location);
+                        self.errors.push(error);
+                    }
+                    continue;
+                }
+            };
             match target.slot {
                 TargetSlot::Transition(index) => {
-                    self.machine.transitions[usize::from(index)].target = state;
+                    let transition = self.machine.transitions.get_mut(usize::from(index));
+                    transition.into_iter().for_each(|transition| transition.target = state);
                 }
                 TargetSlot::Selection { state: owner, entry } => {
-                    if let StateKind::Selection { targets, .. } =
-                        &mut self.machine.states[owner].kind
+                    let owner = self.machine.states.get_mut(owner).map(|owner| &mut owner.kind);
+                    if let Some(StateKind::Selection { targets, .. }) = owner
+                        && let Some(target) = targets.get_mut(entry)
                     {
-                        targets[entry].0 = state;
+                        target.0 = state;
                     }
                 }
             }
         }
+        if self.errors.is_empty() {
+            let checked = self.check_selections();
+            self.note(checked);
+        }
+    }
+
+    /// Returns an error if a choice of states leads back to itself.
+    fn check_selections(&self) -> Result<(), Error> {
         let states = &self.machine.states;
         if let Some(state) = super::compiled::endless_selection(states) {
             let State { name, line, .. } = &states[usize::from(state)];
@@ -239,10 +266,13 @@ impl<'a> Builder<'a> {
         for part in parts {
             member = match member {
                 Some(Member::Group(inner)) => find(inner, part),
+                Some(Member::Failed) => Some(Member::Failed),
                 _ => None,
             };
         }
         match member {
+            // The error of the state is told.
+            Some(Member::Failed) => Ok(0),
             Some(Member::State(state)) => Ok(state),
             Some(Member::Group(inner)) => Ok(self.initial_state(inner)),
             None => {

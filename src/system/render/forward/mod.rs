@@ -174,6 +174,17 @@ fn report_refused(
     }
 }
 
+/// Returns why an adapter cannot draw worlds, or `None` if it can.
+fn world_refusal(draws_light: bool, storage_buffers: u32) -> Option<String> {
+    match (draws_light, storage_buffers) {
+        (false, _) => Some("it cannot draw onto half-float textures".to_string()),
+        (true, count) if count < STORAGE_BUFFERS_MIN => Some(format!(
+            "its shaders can read {count} storage buffers, and need {STORAGE_BUFFERS_MIN}"
+        )),
+        (true, _) => None,
+    }
+}
+
 impl ForwardRenderer {
     /// Returns the samples per pixel that an adapter can draw light with: `wanted`, or 1.
     pub fn usable_samples(device: &GpuDevice, wanted: u32) -> u32 {
@@ -190,11 +201,10 @@ impl ForwardRenderer {
         events: &mut Vec<RendererEvent>,
     ) -> Result<ForwardRenderer, String> {
         let storage = device.limits.max_storage_buffers_per_shader_stage;
-        if !device.draws_onto(LIGHT_FORMAT, 1) || storage < STORAGE_BUFFERS_MIN {
+        if let Some(reason) = world_refusal(device.draws_onto(LIGHT_FORMAT, 1), storage) {
             let name = &device.info.name;
             return Err(format!(
-                "the adapter {name} cannot draw worlds: it has no half-float textures, or fewer \
-                 than {STORAGE_BUFFERS_MIN} storage buffers. Run with --renderer software"
+                "the adapter {name} cannot draw worlds: {reason}. Run with --renderer software"
             ));
         }
         let samples = ForwardRenderer::usable_samples(device, quality.samples);

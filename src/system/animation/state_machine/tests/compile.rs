@@ -333,7 +333,10 @@ fn the_summary_lists_states_that_nothing_reaches() {
     );
     let summary = machine.summary();
     assert_eq!(summary.states.len(), 3);
-    assert_eq!((summary.states[1].kind, &summary.states[1].sends[0][..]), ("clip", "began"));
+    assert_eq!(
+        (summary.states[1].kind, &summary.states[1].sends[0][..]),
+        ("clip", "began on entering")
+    );
     assert_eq!(summary.transitions.len(), 2);
     let TransitionSummary { from, to, mode, .. } = &summary.transitions[0];
     assert_eq!((&from[..], &to[..], *mode), ("idle", "walk", "sync_percentage"));
@@ -368,9 +371,11 @@ Constraints:
 
 Layer 'body', begins in 'idle', mask 'upper':
   idle: clip idle (line 6)
-    sends off (sound s/go)
-    on go -> walk, 0.5 s smooth, immediate, with a condition, priority 2
+    speed speed
+    sends off (sound s/go) on leaving
+    on go -> walk, 0.5 s smooth, immediate, if speed > 1, priority 2
   walk: clip walk (line 8)
+    plays once
     at its end -> idle, 0.2 s smooth, immediate
   lost: clip idle (line 9)
 
@@ -382,6 +387,164 @@ Without effect:
   constraint 'look': no layer and no state has it
 ";
     assert_eq!(machine.describe("units/orc"), wanted);
+}
+
+#[test]
+fn the_description_has_weights_times_and_constraints() {
+    let machine = compiled(
+        "variables = { speed = 0 lean = 0 }
+         masks = { upper = { spine = 1 } }
+         constraints = { look = { type = \"aim\" bone = \"head\" }
+             tail = { type = \"spring\" bones = [\"a\" \"b\"] } }
+         layers = [ { weight = \"1 - lean\" constraints = \"tail\" states = {
+            move = { blend = [ { clip = \"walk\" weight = \"match(speed, 2)\" }
+                    { clip = \"run\" weight = \"match_range(speed, 4, 5)\" } ]
+                speed = \"max(1, speed / 2)\" constraints = \"look\" loop = true
+                events = [ { name = \"step\" at = 0.5 } ] }
+            pick = { choice = [ { to = \"move\" if = \"speed > 1\" } { to = \"nod\" } ] }
+            nod = { clip = \"nod\" additive = true weight = \"lean\" enter = \"begun\"
+                events = [ { name = \"low\" time = 0.25 sound = \"s/nod\" } ] }
+            slide = { clip = \"slide\" time = \"lean\" }
+            all = { group = { states = { in = { clip = \"x\" speed = 2 } } }
+                speed = \"lean\" enter = \"up\" exit = \"down\" }
+            fall = { ragdoll = { mask = \"upper\" } } } } ]",
+    );
+    let wanted = "
+Layer 'layer_1', begins in 'move', weight 1 - lean:
+  constraints of all states: tail
+  move: blend walk (weight match(speed, 2)), run (weight match_range(speed, 4, 5)) (line 6)
+    speed max(1, speed / 2), repeats
+    constraints look
+    sends step at 0.5 of the length
+  pick: choice move (if speed > 1), nod (line 10)
+  nod: clip nod (weight lean) (line 11)
+    additive
+    sends begun on entering, low (sound s/nod) at 0.25 s
+  slide: time slide (line 13)
+    time lean
+  all/in: clip x (line 14)
+    speed (lean) * (2)
+    sends up on entering the group 'all', down on leaving the group 'all'
+  fall: ragdoll (line 16)
+    mask 'upper'
+";
+    let text = machine.describe("units/orc");
+    assert!(text.contains(wanted), "{text}");
+}
+
+#[test]
+fn texts_of_expressions_are_those_of_the_file() {
+    let machine = |weight: &str| {
+        compiled(&format!(
+            "variables = {{ a = 0 b = 0 c = 0 }}
+             layers = [ {{ weight = \"{weight}\" states = {{ s = {{ clip = \"s\" }} }} }} ]"
+        ))
+    };
+    for text in [
+        "a",
+        "2",
+        "-2",
+        "a + b + c",
+        "a - (b - c)",
+        "a - b - c",
+        "(a + b) * c / 2",
+        "a / (b * c)",
+        "-a * -(b + c)",
+        "a - -2",
+        "not a and b",
+        "not (a and b) or c",
+        "a and (b or not c > 2)",
+        "not a < b",
+        "(a < b) == (b < c)",
+        "a <= b and b >= c or a != 3",
+        "min(a + 1, max(b, clamp(c, -1, 1.5)))",
+        "lerp(a, b, abs(c - 1))",
+        "match(a + b, 3) * match_range(c, -1, 2)",
+        "match_2d(a, b - c, 1, -2)",
+    ] {
+        let first = machine(text);
+        let weight = |machine: &StateMachine| machine.layers()[0].weight.unwrap();
+        let shown = first.expression_text(weight(&first));
+        assert_eq!(shown, text);
+        let again = machine(&shown);
+        assert_eq!(again.table.ops(weight(&again)), first.table.ops(weight(&first)), "{text}");
+    }
+}
+
+#[test]
+fn all_errors_of_a_file_are_reported_at_once() {
+    let text = "skeleton = 5
+variables = { speed = { value = 9 max = 6 } lean = 0 }
+masks = { top = { } }
+constraints = { look = { type = \"aim\" bones = [\"a\" \"b\"] } }
+groups = {
+  g = { states = { x = { clip = \"x\" spede = 1 } y = { clip = \"y\" on = { go = \"z\" } } } }
+  unused = { states = { x = { clp = \"x\" } } }
+}
+layers = [
+  { mask = \"topp\" weight = \"speeed\"
+    states = {
+      a = { clip = \"a\" speed = \"spd\"
+        constraints = [\"lok\"]
+        enter = 5
+        on = { go = \"bb\"
+          stop = { to = \"b\" mode = \"at_once\" } } }
+      b = { clp = \"b\" on = { go = \"a\" } }
+      c = { group = \"g\" }
+      d = { group = \"g\" on = { go = \"b\" stop = \"c/x\" more = \"d/x\" }
+        constraints = [\"look\"] }
+    } }
+  { mask = \"top\" states = { } }
+]";
+    let error = compile_state_machine("orc.state_machine", text).unwrap_err();
+    let found = engine_foundation::error::messages(&error.message);
+    let wanted = [
+        (1, "'skeleton' must be"),
+        (2, "variable 'speed': 'value' must be"),
+        (3, "mask 'top': it names 0 bones"),
+        (4, "constraint 'look': it names 2 bones"),
+        (10, "expression 'speeed' of 'weight'"),
+        (10, "there is no mask 'topp', did you mean 'top'?"),
+        (12, "expression 'spd' of 'speed'"),
+        (13, "there is no constraint 'lok', did you mean 'look'?"),
+        (14, "'enter'"),
+        (16, "'at_once'"),
+        (17, "state 'b': its kind is missing"),
+        (6, "state 'c/x' has no 'spede', did you mean 'speed'?"),
+        (22, "it has no states"),
+        (7, "state 'x': its kind is missing"),
+        (15, "there is no state 'bb', did you mean 'b'?"),
+        (6, "there is no state 'z'"),
+    ];
+    assert_eq!(found.len(), wanted.len(), "{}", error.message);
+    for (message, (line, text)) in found.iter().zip(wanted) {
+        let location = format!("orc.state_machine:{line}: ");
+        assert!(
+            message.starts_with(&location) && message.contains(text),
+            "{line} {text}: {message}"
+        );
+    }
+}
+
+#[test]
+fn files_with_very_many_errors_end_early() {
+    // Each group has the previous one eight times: 8^7 states, all of them wrong.
+    let mut groups = "g0 = { states = { s = { clip = 5 } } } ".to_string();
+    for level in 1..8 {
+        let member = |number: usize| format!("m{number} = {{ group = \"g{}\" }} ", level - 1);
+        let members: String = (0..8).map(member).collect();
+        groups += &format!("g{level} = {{ states = {{ {members} }} }} ");
+    }
+    let layers = "layers = [ { states = { all = { group = \"g7\" } } } ]";
+    let error = compile_state_machine(
+        "a.state_machine",
+        &format!("skeleton = \"b\" groups = {{ {groups} }} {layers}"),
+    );
+    assert_eq!(engine_foundation::error::messages(&error.unwrap_err().message).len(), 1);
+    let states: String = (0..200).map(|state| format!("s{state} = {{ clip = 5 }}\n")).collect();
+    let text = format!("skeleton = \"b\" layers = [ {{ states = {{ {states} }} }} ]");
+    let error = compile_state_machine("a.state_machine", &text).unwrap_err();
+    assert_eq!(engine_foundation::error::messages(&error.message).len(), 33, "{}", error.message);
 }
 
 #[test]
