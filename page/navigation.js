@@ -1,5 +1,5 @@
-// The view of navigation: the counters, the meshes, and the agents of one mesh on a map and in a
-// table.
+// The view of navigation: the counters, the meshes, and the agents of one mesh on a map with their
+// paths, and in a table.
 
 import { make, makeTable, setText, short, sizedCanvas, vector } from "./dom.js";
 import { color, onTheme } from "./theme.js";
@@ -16,6 +16,7 @@ const STATES = [
 const HEADS = ["agent", "state", "position", "way left", "speed", "stuck", "no progress"];
 // Colours of lines and of agents, by their names in the theme.
 const LINE_COLORS = { edge: "grid", wall: "dim", closed: "bad", link: "warn" };
+const PATH_COLOR = "series-4";
 const STATE_COLORS = { moving: "series-2", waiting: "series-3", linking: "series-5" };
 const LOST_STATES = new Set(["blocked", "partial", "lost"]);
 
@@ -36,12 +37,13 @@ class NavigationMap {
   }
 
   forget() {
-    Object.assign(this, { mesh: null, version: null, kinds: [], lines: [], agents: [] });
+    const nothing = { kinds: [], lines: [], agents: [], leftOut: 0 };
+    Object.assign(this, { mesh: null, version: null, ...nothing });
   }
 
   // Takes the lines of a mesh as the game sends them.
-  take({ mesh, version, kinds, lines }) {
-    Object.assign(this, { mesh, version, kinds, lines });
+  take({ mesh, version, kinds, lines, left_out: leftOut }) {
+    Object.assign(this, { mesh, version, kinds, lines, leftOut });
     this.box = [Infinity, Infinity, -Infinity, -Infinity];
     for (let at = 0; at < lines.length; at += 5) {
       for (const [x, y] of [lines.slice(at + 1, at + 3), lines.slice(at + 3, at + 5)]) {
@@ -69,6 +71,14 @@ class NavigationMap {
       }
       context.stroke();
     });
+    context.strokeStyle = color(PATH_COLOR);
+    context.beginPath();
+    for (const { position, path } of this.agents) {
+      if (!path?.length) continue;
+      context.moveTo(x(position[0]), y(position[1]));
+      for (let at = 0; at < path.length; at += 2) context.lineTo(x(path[at]), y(path[at + 1]));
+    }
+    context.stroke();
     for (const { position, radius, state, stuck } of this.agents) {
       const bad = LOST_STATES.has(state) || stuck >= 0.75;
       context.fillStyle = color(bad ? "bad" : (STATE_COLORS[state] ?? "series-1"));
@@ -87,18 +97,28 @@ export function openNavigation(panel, connection) {
   const count = make("span", { class: "aside", role: "status" });
   const figures = make("p", { class: "navigation-figures" });
   const counters = make("p", { class: "navigation-figures" });
+  const omitted = make("p", { class: "navigation-figures", role: "status" });
   const map = new NavigationMap();
   const body = make("tbody", {});
   const table = makeTable({ "aria-label": "Agents" }, HEADS, 3, body);
   panel.append(
     make("div", { class: "bar" }, meshes, filter, count),
-    make("div", { class: "navigation-head" }, figures, counters, map.element),
+    make("div", { class: "navigation-head" }, figures, counters, omitted, map.element),
     make("div", { class: "scroll" }, table),
   );
   let [entered, asking, askAgain] = [false, false, false];
+  // Restarts of the game at the last answer. After another one, handles are of other meshes.
+  let restarts = null;
   // The mesh that was chosen in the list; null for the first one.
   let wanted = null;
 
+  // Forgets the meshes of the game, which has ended or was restarted.
+  const forget = () => {
+    wanted = null;
+    meshes.replaceChildren();
+    meshes.dataset.names = "";
+    map.forget();
+  };
   const showMeshes = (all, chosen) => {
     const names = all.map((mesh) => `${mesh.mesh} ${nameOf(mesh)}`).join("\n");
     if (meshes.dataset.names !== names) {
@@ -148,6 +168,19 @@ export function openNavigation(panel, connection) {
       texts.forEach((text, column) => setText(row.cells[column], text));
     });
   };
+  // Says what the map and the table leave out.
+  const showOmitted = ({ agents, count: all, paths_left_out: paths }) => {
+    const parts = [
+      [all - Math.min(agents.length, ROWS_MAX), "agents are not in the table"],
+      [all - agents.length, "agents are not on the map"],
+      [paths, "paths are not on the map"],
+      [map.leftOut, "lines of the mesh are not on the map"],
+    ];
+    const omittedParts = parts.filter(([number]) => number > 0);
+    const texts = omittedParts.map(([number, text]) => `${short(number)} ${text}`);
+    setText(omitted, texts.join(" · "));
+    omitted.hidden = texts.length === 0;
+  };
   const showMap = async (answer) => {
     const mesh = answer.meshes.find((one) => one.mesh === answer.mesh);
     if (!mesh) map.forget();
@@ -165,20 +198,21 @@ export function openNavigation(panel, connection) {
     }
     asking = true;
     try {
-      const fields = { max: AGENTS_MAX };
+      const fields = { max: AGENTS_MAX, paths: true };
       if (wanted !== null) fields.mesh = wanted;
       if (filter.value) fields.state = filter.value;
       const answer = await connection.ask("navigation", fields);
+      if (restarts !== answer.restarts) forget();
+      ({ restarts } = answer);
       showMeshes(answer.meshes, answer.mesh);
       showFigures(answer);
       showAgents(answer.agents);
       await showMap(answer);
+      showOmitted(answer);
     } catch {
       // The mesh has ended: the next question is about another one. The connection reports its own
       // end.
-      wanted = null;
-      meshes.replaceChildren();
-      meshes.dataset.names = "";
+      forget();
     } finally {
       asking = false;
       if (askAgain) setTimeout(ask);
@@ -191,6 +225,7 @@ export function openNavigation(panel, connection) {
   });
   filter.addEventListener("change", ask);
   setInterval(ask, ASK_MILLISECONDS);
+  connection.on("open", forget);
   return {
     filter,
     enter() {

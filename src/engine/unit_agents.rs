@@ -200,6 +200,29 @@ impl Worlds {
         }
     }
 
+    /// Puts the movers of agents that a script has put at the end of a link there: they would pull
+    /// their agents back.
+    fn move_movers_to_agents(&mut self, world: WorldId) -> Result<(), Error> {
+        let Navigation { agents, .. } = &mut self.navigation;
+        for (row, entry) in &mut self.agents.of {
+            let Some(handle) = entry.agent.filter(|_| self.units.is_in(*row, world)) else {
+                continue;
+            };
+            let is_placed = agents.slots.get_mut(handle).is_some_and(Agent::take_placed);
+            let component = self.units.of(entry.unit).resource.template.agent.as_ref();
+            let is_mover = component.is_some_and(|of| of.drive == AgentDrive::Mover);
+            let Some(mover) = self.physics.unit_mover(entry.unit).filter(|_| is_mover) else {
+                continue;
+            };
+            if is_placed && let Some(agent) = agents.slots.get(handle) {
+                let position = agents.world_position(agent);
+                self.physics.set_mover_position(mover, position)?;
+                (entry.rise, entry.placed) = (0.0, position);
+            }
+        }
+        Ok(())
+    }
+
     /// Takes over where the game or physics has moved units, before their agents walk on.
     fn follow_units(&mut self, world: WorldId) {
         for (row, entry) in &mut self.agents.of {
@@ -396,6 +419,7 @@ impl Engine {
         scope!("agents");
         let step = delta.clamp(0.0, STEP_MAX) as f32;
         self.worlds.create_unit_agents(world, self.frame.index);
+        self.worlds.move_movers_to_agents(world)?;
         self.worlds.follow_units(world);
         let levels = self.worlds.navigation.levels.iter().filter(|level| level.world == world);
         let meshes: Vec<(LevelId, NavigationMeshId)> = levels

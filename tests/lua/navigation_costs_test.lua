@@ -1,4 +1,4 @@
--- Suite of the costs of areas for single agents, and of positions that no game has.
+-- Suite of the costs of areas and links for single agents, and of positions that no game has.
 
 local function error_of(fn, ...)
   local ok, message = pcall(fn, ...)
@@ -163,5 +163,88 @@ describe("costs of agents", function()
       refused("2 'target'", NavigationMesh.positions_around, mesh, far, 1, 1, 1)
       refused("4 'to'", NavigationMesh.funnel, mesh, { 1 }, here, far)
     end
+  end)
+end)
+
+describe("costs of links for agents", function()
+  local mesh, agents
+
+  -- Two floors of 20 by 20 metres, and two links over the gap between them.
+  before_each(function()
+    local points = { 0, 0, 0, 20, 0, 0, 20, 20, 0, 0, 20, 0,
+      24, 0, 0, 44, 0, 0, 44, 20, 0, 24, 20, 0 }
+    local triangles = { 1, 2, 3, 1, 3, 4, 5, 6, 7, 5, 7, 8 }
+    mesh = NavigationMesh.create_from_triangles(points, triangles, { region_min = 1 })
+    for name, y in pairs({ door = 5, ladder = 15 }) do
+      local from, to = Vector3(19, y, 0), Vector3(25, y, 0)
+      NavigationMesh.add_link(mesh, from, to, { name = name, cost = 6 })
+    end
+    NavigationMesh.update(mesh, 0)
+    agents = {}
+  end)
+  after_each(function()
+    for _, agent in ipairs(agents) do Agent.destroy(agent) end
+    NavigationMesh.destroy(mesh)
+  end)
+
+  local function add(door, ladder)
+    local agent = Agent.create(mesh, Vector3(4, 5, 0), { speed = 9 })
+    agents[#agents + 1] = agent
+    Agent.set_link_cost(agent, "door", door)
+    Agent.set_link_cost(agent, "ladder", ladder)
+    Agent.set_destination(agent, Vector3(40, 5, 0))
+    return agent
+  end
+
+  -- Returns the name of the link that an agent has used, and its state at the end.
+  local function walk(agent)
+    local used
+    for _ = 1, 10 / STEP do
+      NavigationMesh.update(mesh, STEP)
+      local _, name = Agent.link(agent)
+      used = name or used
+    end
+    return used, Agent.state(agent)
+  end
+
+  it("choose the link, or close it", function()
+    assert.equals("door", (walk(add())))
+    assert.equals("ladder", (walk(add(60))))
+    assert.equals("ladder", (walk(add(false))))
+    local agent = add(false, false)
+    local used, state = walk(agent)
+    assert.is_nil(used)
+    assert.equals("partial", state)
+    Agent.set_link_cost(agent, "door", nil)
+    used, state = walk(agent)
+    assert.equals("door", used)
+    assert.equals("arrived", state)
+  end)
+
+  it("are part of the cost of a path, and are returned", function()
+    local from, to = Vector3(4, 5, 0), Vector3(40, 5, 0)
+    local agent = add(30, false)
+    assert.near(36, (NavigationMesh.path_cost(mesh, from, to)), 0.1)
+    assert.near(60, (NavigationMesh.path_cost(mesh, from, to, agent)), 0.1)
+    assert.equals(30, Agent.link_cost(agent, "door"))
+    assert.is_false(Agent.link_cost(agent, "ladder"))
+    assert.is_nil(Agent.link_cost(agent, "rope"))
+  end)
+
+  it("refuse what is no cost and no name", function()
+    local agent = add()
+    for _, cost in ipairs({ -1, 1e7, true, "far" }) do
+      assert.matches("argument #3 'cost' must be a number, 0 to 1000000, or false, got",
+        error_of(Agent.set_link_cost, agent, "door", cost))
+    end
+    for _, name in ipairs({ "", ("x"):rep(65) }) do
+      assert.matches("argument #2 'name' must be the name of links, 1 to 64 bytes",
+        error_of(Agent.set_link_cost, agent, name, 1))
+      assert.matches("argument #2 'name'", error_of(Agent.link_cost, agent, name))
+    end
+    for i = 1, 64 do Agent.set_link_cost(agent, "link" .. i, 1) end
+    assert.matches("LINK_COSTS_MAX", error_of(Agent.set_link_cost, agent, "another", 1))
+    Agent.set_link_cost(agent, "link1", nil)
+    Agent.set_link_cost(agent, "another", 1)
   end)
 end)

@@ -383,6 +383,32 @@ describe("the component agent", function()
     assert.is_true(Vector3.distance(Mover.position(mover), Vector3(5, 0, 0)) < 0.5)
   end)
 
+  it("takes its mover over manual links", function()
+    local level = World.spawn_level(world, "levels/navigation/inline")
+    local mesh = Level.navigation_mesh(level)
+    -- An obstacle across the whole ground, which the mover does not meet.
+    NavigationMesh.add_box(mesh, 0, Vector3(0, 0, 0), Vector3(1, 80, 4))
+    local options = { name = "gate", cost = 1, manual = true }
+    NavigationMesh.add_link(mesh, Vector3(-2, 0, 0), Vector3(2, 0, 0), options)
+    local unit = World.spawn_unit(world, "units/navigation/climber", Vector3(-5, 0, 0))
+    play(0.5)
+    local agent, mover = Unit.agent(unit), Unit.mover(unit)
+    Agent.set_destination(agent, Vector3(5, 0, 0))
+    local entered = 0
+    for _ = 1, 300 do
+      NavigationMesh.handle_links(mesh, {
+        gate = function(entering)
+          entered = entered + 1
+          Agent.finish_link(entering)
+        end,
+      })
+      World.update(world, 1 / 60)
+    end
+    assert.equals(1, entered)
+    assert.equals("arrived", Agent.state(agent))
+    assert.is_true(Vector3.distance(Mover.position(mover), Vector3(5, 0, 0)) < 0.5)
+  end)
+
   it("falls with its mover", function()
     World.spawn_level(world, "levels/navigation/inline")
     local unit = World.spawn_unit(world, "units/navigation/climber", Vector3(0, 0, 1.5))

@@ -40,6 +40,15 @@ fn meshes_and_agents_are_described() {
     assert!(number(agent, "remaining") > 10.0);
     let part = vec![("first", SjsonTree::Number(8.0)), ("max", SjsonTree::Number(5.0))];
     assert_eq!(list(&ask(&mut client, "navigation", of(part)), "agents").len(), 2);
+    // Those who walk have paths: the corners of their ways, from above.
+    let with_paths = of(vec![("state", json::text("moving")), ("paths", SjsonTree::Bool(true))]);
+    let walking = ask(&mut client, "navigation", with_paths);
+    assert_eq!((number(&walking, "paths_left_out"), number(&walking, "restarts")), (0.0, 0.0));
+    for agent in list(&walking, "agents") {
+        let path = list(&agent, "path");
+        assert_eq!(path.len(), 2, "straight to its end");
+        assert!(matches!(path[0], SjsonTree::Number(x) if (x - 18.0).abs() < 0.1), "{path:?}");
+    }
     // A square has four walls.
     let lines = ask(&mut client, "navigation_lines", of(vec![]));
     let numbers = list(&lines, "lines");
@@ -87,8 +96,23 @@ fn page_shows_meshes_and_agents() {
     ));
     browser.value(&choose(1, "'moving'"));
     browser.wait_for(&format!("{view}.querySelectorAll('tbody tr').length === 5"));
-    // The mesh ends: another one is shown.
+    // Other handles are of other meshes after a restart: the map and the choice begin again.
+    browser.value(&choose(1, "''"));
     let mut client = create_game.connect();
+    ask(&mut client, "restart", vec![]);
+    browser.wait_for(&format!("{counts} === 'no agents'"));
+    browser.value(&choose(0, "it.options[1].value"));
+    browser.wait_for(&format!("{counts} === '5 idle, 5 moving'"));
+    // A table of 200 rows says what it leaves out.
+    eval(
+        &mut client,
+        "for i = 1, 295 do agents[10 + i] = Agent.create(mesh, Vector3(10, 10, 0)) end",
+    );
+    let omitted = format!("{view}.querySelectorAll('.navigation-figures')[2].innerText");
+    browser.wait_for(&format!("{omitted} === '105 agents are not in the table'"));
+    eval(&mut client, "for i = 11, 305 do Agent.destroy(agents[i]) end");
+    browser.wait_for(&format!("{view}.querySelectorAll('.navigation-figures')[2].hidden"));
+    // The mesh ends: another one is shown.
     eval(&mut client, "NavigationMesh.destroy(mesh); mesh = nil");
     browser.wait_for(&format!("{view}.querySelectorAll('select')[0].options.length === 1"));
     browser.wait_for(&format!("{counts} === 'no agents'"));

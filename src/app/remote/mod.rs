@@ -167,6 +167,8 @@ struct RemoteState {
     folder: PathBuf,
     samples: StepSamples,
     pictures: ScreenshotQueue,
+    /// Restarts of the game since the tools were opened. Handles begin again with each.
+    restarts: u32,
     /// Simulated device events for the next frame.
     events: Vec<InputEvent>,
     /// True if a person or a tool has paused the game.
@@ -249,6 +251,7 @@ impl RemoteTools {
             folder,
             samples: StepSamples::default(),
             pictures: ScreenshotQueue::default(),
+            restarts: 0,
             events: Vec::new(),
             paused: false,
             is_graph_stopped: false,
@@ -399,6 +402,7 @@ impl App {
         self.tools = tools;
         if let Some(tools) = &mut self.tools {
             tools.state.pictures.restart();
+            tools.state.restarts += 1;
             // The graph that has paused the game has ended with it.
             tools.state.is_graph_stopped = false;
             tools.forget_debugger();

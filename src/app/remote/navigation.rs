@@ -2,7 +2,9 @@
 //! mesh as seen from above.
 
 use super::inspect::{handle, vector};
-use super::message_table::{FieldType, HANDLE, MessageRow, integer, optional, required, text};
+use super::message_table::{
+    FieldType, HANDLE, MessageRow, boolean, integer, optional, required, text,
+};
 use super::{IncomingCall, Refusal};
 use engine_foundation::json;
 use engine_foundation::sjson::SjsonTree;
@@ -11,6 +13,7 @@ use engine_navigation::NavigationMeshId;
 use engine_navigation::agents::{Agent, AgentState};
 use engine_navigation::mesh::NavigationMesh;
 use engine_navigation::outline::LineKind;
+use engine_navigation::platforms::MeshPose;
 use engine_runtime::Worlds;
 use std::cmp::Ordering;
 use std::collections::BTreeMap;
@@ -18,6 +21,8 @@ use std::collections::BTreeMap;
 /// Default numbers of agents and of lines.
 const AGENTS_LISTED: u64 = 500;
 const LINES_LISTED: u64 = 20_000;
+/// Number of corners of paths in an answer.
+const CORNERS_MAX: usize = 20_000;
 /// Filter for agents that make no progress, and the seconds without any after which they count.
 const STUCK: &str = "stuck";
 const STUCK_SECONDS: f32 = 0.75;
@@ -38,12 +43,19 @@ pub static MESSAGES: &[MessageRow] = &[
             ),
             optional("first", FieldType::Integer(0, 1 << 20), "number of agents to skip [0]"),
             optional("max", FieldType::Integer(1, 20_000), "maximum number of agents [500]"),
+            optional(
+                "paths",
+                FieldType::Boolean,
+                "with the paths of the agents, 20,000 corners at most [false]",
+            ),
         ],
-        answer: "meshes (mesh, level, class, platform, radius, version, polygons, volumes, links, \
-                 waiting_tiles, waiting_paths, agents), grids (grid, columns, rows), counters \
-                 (name, value), mesh, states (state, count), first, count (of all that match), \
-                 agents, the longest without progress first (agent, state, position, destination, \
-                 radius, speed, remaining, stuck, still)",
+        answer: "restarts (of the game since its process has begun), meshes (mesh, level, class, \
+                 platform, radius, version, polygons, volumes, links, waiting_tiles, \
+                 waiting_paths, agents), grids (grid, columns, rows), counters (name, value), \
+                 mesh, states (state, count), first, count (of all that match), agents, the \
+                 longest without progress first (agent, state, position, destination, radius, \
+                 speed, remaining, stuck, still, and with `paths` path: two coordinates for each \
+                 corner of its way, as seen from above), paths_left_out",
         run: navigation,
     },
     MessageRow {
@@ -91,12 +103,6 @@ pub fn navigation(call: &mut IncomingCall) -> Result<Option<SjsonTree>, Refusal>
             ("rows", json::count(rows)),
         ])
     });
-    let mut statistics = counters::all();
-    statistics.retain(|(name, _)| name.starts_with("navigation/"));
-    statistics.sort_by(|a, b| a.0.cmp(b.0));
-    let statistics = statistics.into_iter().map(|(name, value)| {
-        json::object([("name", json::text(name)), ("value", SjsonTree::Number(value))])
-    });
     let mut states = BTreeMap::<&str, usize>::new();
     let mut agents = Vec::new();
     let of_mesh = worlds.navigation.agents.slots.iter();
@@ -117,17 +123,31 @@ pub fn navigation(call: &mut IncomingCall) -> Result<Option<SjsonTree>, Refusal>
     });
     let count = agents.len();
     let agents = agents.into_iter().skip(first).take(most);
-    let row = |(handle, agent)| agent_row(worlds, handle, agent);
+    let mut paths = boolean(call.fields, "paths").then(Paths::default);
+    let rows = agents.map(|(handle, agent)| agent_row(worlds, handle, agent, paths.as_mut()));
+    let rows = rows.collect();
     Ok(Some(json::object([
+        ("restarts", json::count(call.state.restarts as usize)),
         ("meshes", SjsonTree::Array(meshes.collect())),
         ("grids", SjsonTree::Array(grids.collect())),
-        ("counters", SjsonTree::Array(statistics.collect())),
+        ("counters", SjsonTree::Array(counter_rows())),
         ("mesh", chosen.map_or(SjsonTree::Null, |mesh| SjsonTree::Number(mesh.to_number()))),
         ("states", SjsonTree::Array(states.collect())),
         ("first", json::count(first)),
         ("count", json::count(count)),
-        ("agents", SjsonTree::Array(agents.map(row).collect())),
+        ("agents", SjsonTree::Array(rows)),
+        ("paths_left_out", json::count(paths.map_or(0, |paths| paths.left_out))),
     ])))
+}
+
+fn counter_rows() -> Vec<SjsonTree> {
+    let mut found = counters::all();
+    found.retain(|(name, _)| name.starts_with("navigation/"));
+    found.sort_by(|a, b| a.0.cmp(b.0));
+    let row = |(name, value): (&str, f64)| {
+        json::object([("name", json::text(name)), ("value", SjsonTree::Number(value))])
+    };
+    found.into_iter().map(row).collect()
 }
 
 /// Orders agents by their time without progress, the longest first.
@@ -158,13 +178,42 @@ fn mesh_row(worlds: &Worlds, handle: Handle, mesh: &NavigationMesh) -> SjsonTree
     ])
 }
 
-fn agent_row(worlds: &Worlds, handle: Handle, agent: &Agent) -> SjsonTree {
+/// Paths of an answer: the number of corners, and of paths that are left out.
+#[derive(Default)]
+struct Paths {
+    corners: usize,
+    left_out: usize,
+    scratch: Vec<Vec3>,
+}
+
+impl Paths {
+    /// Returns the coordinates of a path in the world, as seen from above. It is empty if there is
+    /// none, or too many are in the answer already.
+    fn of(&mut self, agent: &Agent, mesh: &NavigationMesh, pose: &MeshPose) -> SjsonTree {
+        agent.corners(mesh, &mut self.scratch);
+        let count = self.scratch.len();
+        if self.corners + count > CORNERS_MAX {
+            self.left_out += 1;
+            return SjsonTree::Array(Vec::new());
+        }
+        self.corners += count;
+        let corners = self.scratch.iter().map(|corner| pose.to_world(*corner));
+        SjsonTree::Array(corners.flat_map(|at| [short(at.x), short(at.y)]).collect())
+    }
+}
+
+fn agent_row(
+    worlds: &Worlds,
+    handle: Handle,
+    agent: &Agent,
+    paths: Option<&mut Paths>,
+) -> SjsonTree {
     let navigation = &worlds.navigation;
     let pose = navigation.agents.pose(agent.mesh);
     let point = |at: Option<Vec3>| at.map_or(SjsonTree::Null, |at| vector(pose.to_world(at)));
     let mesh = navigation.meshes.get(agent.mesh);
     let left = mesh.map_or(0.0, |mesh| agent.remaining_distance(mesh));
-    json::object([
+    let mut fields = vec![
         ("agent", SjsonTree::Number(handle.to_number())),
         ("state", json::text(agent.state_name())),
         ("position", point(Some(agent.at.position))),
@@ -174,7 +223,13 @@ fn agent_row(worlds: &Worlds, handle: Handle, agent: &Agent) -> SjsonTree {
         ("remaining", short(left)),
         ("stuck", short(agent.stuck_seconds)),
         ("still", short(agent.still_seconds)),
-    ])
+    ];
+    let walking = mesh.filter(|_| agent.state != AgentState::Lost);
+    if let (Some(paths), Some(mesh)) = (paths, walking) {
+        fields.push(("path", paths.of(agent, mesh, &pose)));
+    }
+    let fields = fields.into_iter().map(|(key, value)| (key.to_string(), value));
+    SjsonTree::Object(fields.collect())
 }
 
 /// Returns the lines of a mesh in the world, as seen from above.

@@ -11,6 +11,7 @@ use super::routes::TravelTarget;
 use super::search::{PartialReason, PolygonPath};
 use super::steering::Steering;
 use super::traversal::Traversal;
+use engine_foundation::deterministic_math::sin_cos;
 use engine_foundation::handle::Handle;
 use engine_foundation::{Vec2, Vec3};
 use std::sync::Arc;
@@ -23,8 +24,14 @@ const PATH_LOOKAHEAD: usize = 32;
 const ASTRAY_SECONDS: f32 = 0.2;
 /// Distance from the target at which an agent has arrived, as a part of its radius.
 const ARRIVAL_RADII: f32 = 0.25;
-/// Seconds without progress after which an agent counts as stuck, and gets a new path.
+/// Seconds without progress after which an agent counts as stuck.
 pub(super) const STUCK_SECONDS: f32 = 0.75;
+/// Seconds without progress after which an agent gets a new path, and another one each time they
+/// have passed: others may have pushed it to where another way is shorter.
+pub(super) const REPAIR_SECONDS: f32 = 0.3;
+/// Largest right of way by waiting, in seconds. It wears off in as long a time, in which an agent
+/// is past those who make way for it.
+const CLAIM_MAX: f32 = 2.0;
 /// Duration of the average of [`Agent::slowed`].
 const SLOWED_SECONDS: f32 = 0.5;
 /// Seconds in which an agent turns to the right of others.
@@ -50,6 +57,8 @@ const TURN_SPEED: f32 = 0.1;
 /// progress.
 const STOPPED_PART: f32 = 0.5;
 const STOPPED_SECONDS: f32 = 0.2;
+/// Angle to both sides at which it tries to pass the tip of a corner then, in radians.
+const TIP_ANGLE: f32 = 0.35;
 /// Seconds in which an agent turns into the direction of its velocity.
 const TURN_SECONDS: f32 = 0.15;
 
@@ -176,8 +185,9 @@ pub struct Agent {
     /// Seconds in which neither it nor those for whom it waits have made progress, and in which it
     /// has not walked around others either.
     pub stuck_seconds: f32,
-    /// Right of way that it has earned by waiting, in seconds: the time that it was stuck, which
-    /// wears off as fast while it gets on, so that it is past those who make way for it by then.
+    /// Right of way that it has earned by waiting, in seconds: the time that it was stuck, at most
+    /// [`CLAIM_MAX`], which wears off as fast while it gets on, so that it is past those who make
+    /// way for it by then. It holds for one way only.
     pub(super) claim: f32,
     /// Seconds without progress of its own.
     pub still_seconds: f32,
@@ -204,6 +214,8 @@ pub struct Agent {
     pub(super) approach: Approach,
     pub(super) turn: Turn,
     pub(super) obstruction: Obstruction,
+    /// True if the game has put the agent elsewhere, and its character is to follow it.
+    pub(super) is_placed: bool,
 }
 
 impl Agent {
@@ -233,7 +245,7 @@ impl Agent {
             still_seconds: 0.0,
             advance: 0.0,
             anchor: at.position.truncate(),
-            repair_seconds: STUCK_SECONDS,
+            repair_seconds: REPAIR_SECONDS,
             slowed: 0.0,
             swirl: 0.0,
             traversal: None,
@@ -244,6 +256,7 @@ impl Agent {
             approach: Approach::default(),
             turn: Turn::Free,
             obstruction: Obstruction::default(),
+            is_placed: false,
         }
     }
 
@@ -279,7 +292,7 @@ impl Agent {
         self.still_seconds = 0.0;
         self.advance = 0.0;
         self.anchor = self.at.position.truncate();
-        self.repair_seconds = STUCK_SECONDS;
+        self.repair_seconds = REPAIR_SECONDS;
     }
 
     /// Returns the point that the agent walks to: its destination, or the nearest reachable point.
@@ -332,8 +345,10 @@ impl Agent {
         self.turn_forward(step);
         let by = self.velocity * step + result.push;
         if by.length_squared() > 0.0 {
-            self.at = mesh.slide(self.at, by);
+            let start = self.at;
+            self.at = mesh.slide(start, by);
             if result.push == Vec2::ZERO && self.still_seconds > STOPPED_SECONDS {
+                self.pass_tip(mesh, start, by);
                 self.stop_at_wall((self.at.position - before).truncate().length() / by.length());
             }
             self.follow_path(mesh);
@@ -362,6 +377,24 @@ impl Agent {
             self.end_of_following(&result);
         } else {
             self.arrive(&result, step);
+        }
+    }
+
+    /// Moves an agent that a wall has stopped past the tip of a corner: less than a millimetre
+    /// before it, the way along the wall behind the tip can meet the wall before it by rounding.
+    fn pass_tip(&mut self, mesh: &NavigationMesh, start: NearestPolygon, by: Vec2) {
+        let gain = |at: NearestPolygon| {
+            (at.position - start.position).truncate().dot(by) / by.length_squared()
+        };
+        if gain(self.at) >= STOPPED_PART {
+            return;
+        }
+        let (sin, cos) = sin_cos(TIP_ANGLE);
+        for side in [sin, -sin] {
+            let at = mesh.slide(start, Vec2::new(cos, side).rotate(by));
+            if gain(at) > gain(self.at) {
+                self.at = at;
+            }
         }
     }
 
@@ -420,7 +453,7 @@ impl Agent {
             }
         }
         self.stuck_seconds = self.stuck_seconds.min(result.line_seconds) + step;
-        self.claim = self.claim.max(self.stuck_seconds);
+        self.claim = self.claim.max(self.stuck_seconds).min(CLAIM_MAX);
     }
 
     /// Ends the way of the agent where it has arrived.
@@ -533,7 +566,8 @@ impl Agent {
         let flags = u64::from(priority) << 8 | u64::from(avoids) << 16 | u64::from(group) << 24;
         write(self.state as u64 | flags | u64::from(ignored_groups) << 32);
         let has_arrived = u64::from(self.has_arrived);
-        let flags = has_arrived << 16 | u64::from(self.is_aside) << 17;
+        let flags =
+            has_arrived << 16 | u64::from(self.is_aside) << 17 | u64::from(self.is_placed) << 18;
         write(sent | partial << 8 | flags | u64::from(self.version) << 32);
         write(u64::from(self.at.polygon) | u64::from(destination.polygon) << 32);
         write(self.mesh.index() as u64);

@@ -237,8 +237,8 @@ fn time_without_progress_counts_until_there_is_progress() {
     let agent = crowd.agents.slots.get(crowd.handles[0]).unwrap();
     assert!(agent.stuck_seconds > 4.5, "{}", agent.stuck_seconds);
     assert_eq!(crowd.agents.statistics.stuck, 1);
-    // The first one, and one in each 0.75 seconds.
-    assert!((6..=8).contains(&searches), "{searches}");
+    // The first one, and one in each 0.3 seconds.
+    assert!((15..=18).contains(&searches), "{searches}");
 }
 
 #[test]

@@ -121,6 +121,7 @@ impl Agents {
             // One that is sent on each second, or in each frame, is stuck and held up all the same.
             if !agent.note_new_destination(destination) {
                 agent.restart_progress();
+                agent.claim = 0.0;
             }
             agent.destination = Some(destination);
             agent.has_arrived = false;
@@ -188,6 +189,14 @@ impl Agents {
                 self.set_destination(agent, destination);
             }
             None => known.end = at.position,
+        }
+    }
+
+    /// Has the character of an agent follow it to where the game has put it, if something else
+    /// moves the character.
+    pub fn report_moved_by_script(&mut self, agent: Handle) {
+        if let Some(agent) = self.slots.get_mut(agent) {
+            agent.is_placed = true;
         }
     }
 
@@ -376,6 +385,12 @@ impl Agents {
 }
 
 impl Agent {
+    /// Returns true, once, if the game has put the agent elsewhere, see
+    /// [`Agents::report_moved_by_script`].
+    pub fn take_placed(&mut self) -> bool {
+        std::mem::take(&mut self.is_placed)
+    }
+
     fn correct(&mut self, mesh: &NavigationMesh, position: Vec3) -> Option<f32> {
         if self.state == AgentState::Lost || !position.is_finite() {
             return None;

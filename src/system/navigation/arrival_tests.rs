@@ -4,7 +4,7 @@
 
 use super::agent_tests::Crowd;
 use super::agents::{AgentSettings, AgentState};
-use super::crowd_scenes::square;
+use super::crowd_scenes::{block, square};
 use super::test_worlds::world;
 use engine_foundation::deterministic_math::sin_cos;
 use engine_foundation::{Vec2, Vec3};
@@ -95,4 +95,64 @@ fn agents_that_are_pushed_away_walk_back_until_held_up() {
     let measures = crowd.measure(6.0, |_, _| ());
     assert_eq!(measures.arrived, 9, "{measures:?}");
     assert!(measures.longest_still < 1.0, "{measures:?}");
+}
+
+#[test]
+fn an_agent_whose_last_try_fails_has_arrived() {
+    let mut crowd = Crowd::new(world(4, 5, |_, _, _| false), 1);
+    crowd.mesh.update_hierarchy(&crowd.pool).unwrap();
+    let (end, rest) = (Vec3::new(30.0, 30.0, 0.4), Vec3::new(27.0, 30.0, 0.4));
+    crowd.send(rest, rest, USUAL);
+    (0..60).for_each(|_| crowd.update());
+    // It has arrived off its destination, which others were on, and which is closed by now.
+    let near = crowd.mesh.nearest(end, 1.0, 1.0).unwrap();
+    let agent = crowd.agents.slots.get_mut(crowd.handles[0]).unwrap();
+    agent.destination = Some(near);
+    agent.rest.begin(true);
+    crowd.mesh.set_obstructed(near.polygon, true);
+    crowd.mesh.update_hierarchy(&crowd.pool).unwrap();
+    for _ in 0..60 * 30 {
+        crowd.update();
+        let agent = crowd.agents.slots.get(crowd.handles[0]).unwrap();
+        assert_eq!(agent.state_name(), AgentState::Arrived.name());
+        assert!(agent.at.position.distance(rest) < 1.0, "{}", agent.at.position);
+    }
+}
+
+#[test]
+fn claims_are_bounded_and_end_with_a_new_destination() {
+    let mut crowd = Crowd::new(square(15.0), 1);
+    let firm = AgentSettings { avoids: false, ..USUAL };
+    for at in 0..8 {
+        let (sin, cos) = sin_cos(at as f32 / 8.0 * TAU);
+        let at = Vec3::new(cos, sin, 0.0) * 1.1;
+        crowd.send(at, at, firm);
+    }
+    crowd.send(Vec3::ZERO, Vec3::new(9.0, 0.0, 0.0), USUAL);
+    let claim = |crowd: &Crowd| crowd.agents.slots.get(crowd.handles[8]).unwrap().claim;
+    (0..60 * 6).for_each(|_| crowd.update());
+    let stuck = crowd.agents.slots.get(crowd.handles[8]).unwrap().stuck_seconds;
+    assert!(stuck > 3.0 && claim(&crowd) <= 2.0 && claim(&crowd) > 1.5, "{stuck}");
+    let other = crowd.mesh.nearest(Vec3::new(-9.0, 0.0, 0.0), 1.0, 1.0).unwrap();
+    crowd.agents.set_destination(crowd.handles[8], other);
+    assert_eq!(claim(&crowd), 0.0);
+}
+
+#[test]
+fn one_with_priority_or_without_avoidance_walks_straight() {
+    for (avoids, priority) in [(false, 0), (true, 10)] {
+        let mut crowd = Crowd::new(square(25.0), 1);
+        for at in block(Vec2::new(4.0, -1.5), 4, 1.2).take(12) {
+            crowd.send(at.extend(0.0), Vec3::new(at.x - 24.0, at.y, 0.0), USUAL);
+        }
+        let settings = AgentSettings { avoids, priority, ..USUAL };
+        crowd.send(Vec3::new(-20.0, 0.0, 0.0), Vec3::new(10.0, 0.0, 0.0), settings);
+        let mut aside: f32 = 0.0;
+        for _ in 0..60 * 12 {
+            crowd.update();
+            aside = aside.max(crowd.position(12).y.abs());
+        }
+        assert!(aside < 0.3, "{avoids} {priority}: {aside}");
+        assert_eq!(crowd.arrived(), 13);
+    }
 }

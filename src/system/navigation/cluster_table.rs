@@ -82,7 +82,7 @@ impl Tree {
                 if of != index || self.nodes[usize::from(local)].is_closed {
                     continue;
                 }
-                if !mesh.is_open(link.target) {
+                if !mesh.can_follow(link) {
                     continue;
                 }
                 let mut step = mesh.step(&cone, polygon, link, None);

@@ -168,7 +168,7 @@ impl NavigationMesh {
     /// Returns the least cost of a metre of any way.
     pub(super) fn least_cost(&self) -> f32 {
         let areas = self.costs.iter().copied().filter(|cost| *cost > 0.0);
-        areas.fold(self.jumps.least, f32::min)
+        areas.fold(self.jumps.ways.least, f32::min)
     }
 
     /// Returns the way from a polygon into another. `toward` is the destination, if there is one.

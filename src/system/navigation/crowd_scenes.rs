@@ -22,10 +22,30 @@ const SLOW: f32 = 0.2;
 /// Distance from all others at which the way of an agent is free, in radii.
 const FREE_RADII: f32 = 4.0;
 
+/// Runs of a scene whose measures depend on small differences of its start.
+pub const STARTS: u64 = 16;
+
+/// Calls `run` with the number of each start, on several threads. Returns the results in order.
+pub fn each_start<T: Send>(run: impl Fn(u64) -> T + Sync) -> Vec<T> {
+    const THREADS: u64 = 4;
+    let part = |thread: u64| {
+        let run = &run;
+        move || (0..STARTS).filter(|at| at % THREADS == thread).map(|at| (at, run(at))).collect()
+    };
+    let mut results: Vec<(u64, T)> = std::thread::scope(|scope| {
+        let threads: Vec<_> = (0..THREADS).map(|at| scope.spawn(part(at))).collect();
+        let parts = threads.into_iter().map(|thread| thread.join().expect("a run has failed"));
+        parts.flat_map(|part: Vec<(u64, T)>| part).collect()
+    });
+    results.sort_by_key(|(at, _)| *at);
+    results.into_iter().map(|(_, result)| result).collect()
+}
+
 /// Measures of a run.
 #[derive(Debug, Default, Clone, Copy)]
 pub struct Measures {
     pub seconds: f32,
+    pub agents: usize,
     pub arrived: usize,
     /// Agents that have come within a radius of their destinations.
     pub reached: usize,
@@ -130,7 +150,7 @@ pub fn block(low: Vec2, columns: usize, apart: f32) -> impl Iterator<Item = Vec2
 impl Crowd {
     /// Updates the crowd for some seconds, or until all have arrived.
     pub fn measure(&mut self, seconds: f32, mut each: impl FnMut(&mut Crowd, u32)) -> Measures {
-        let mut measures = Measures::default();
+        let mut measures = Measures { agents: self.handles.len(), ..Measures::default() };
         let mut before: Vec<Vec2> = vec![Vec2::ZERO; self.handles.len()];
         let mut free: Vec<f32> = vec![0.0; self.handles.len()];
         let mut has_come = vec![false; self.handles.len()];

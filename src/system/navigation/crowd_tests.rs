@@ -2,7 +2,7 @@
 
 use super::agent_tests::Crowd;
 use super::agents::{AgentSettings, AgentState};
-use super::crowd_scenes::{Measures, block, circle, rooms, square, storeys};
+use super::crowd_scenes::{Measures, STARTS, block, circle, each_start, rooms, square, storeys};
 use engine_foundation::handle::Handle;
 use engine_foundation::random::Random;
 use engine_foundation::{Vec2, Vec3};
@@ -27,9 +27,8 @@ struct Bounds {
 fn check(name: &str, crowd: &mut Crowd, bounds: &Bounds) {
     let measures = crowd.measure(bounds.seconds, |_, _| ());
     let Measures { longest_stuck, longest_still, overlap_seconds, deepest, jitter, .. } = measures;
-    let least = if name == "one point" { 1 } else { crowd.handles.len() };
-    assert_eq!(measures.arrived, crowd.handles.len(), "{name}: {measures:?}");
-    assert!(measures.reached >= least, "{name}: {measures:?}");
+    let count = crowd.handles.len();
+    assert_eq!((measures.arrived, measures.reached), (count, count), "{name}: {measures:?}");
     assert!(longest_stuck <= bounds.stuck, "{name}: {measures:?}");
     assert!(longest_still <= bounds.still, "{name}: {measures:?}");
     assert!(measures.longest_free <= FREE_SECONDS, "{name}: {measures:?}");
@@ -85,7 +84,7 @@ fn two_hundred_agents_walk_through_a_door_in_one_direction() {
         stuck: 1.0,
         still: 30.0,
         overlap_seconds: 1.0,
-        deepest: 0.2,
+        deepest: 0.3,
         jitter: 0.8,
     };
     check("door, one way", &mut doorway(1, 1.4, 200, 0), &bounds);
@@ -97,46 +96,81 @@ fn two_hundred_agents_walk_through_a_door_in_both_directions() {
         seconds: 170.0,
         stuck: 1.0,
         still: 40.0,
-        overlap_seconds: 150.0,
-        deepest: 0.6,
-        jitter: 1.8,
+        overlap_seconds: 175.0,
+        deepest: 0.9,
+        jitter: 2.0,
     };
     check("door, both ways", &mut doorway(1, 1.4, 100, 100), &bounds);
 }
 
+/// Compares the means of a scene's measures over many starts with bounds, about a fifth above what
+/// was measured. Single runs differ by more than that: their overlaps and turns depend on
+/// centimetres of the starts. In none of them anybody is stuck.
+fn check_means(name: &str, start: impl Fn(&mut Random) -> Crowd + Sync, bounds: &Bounds) {
+    let runs = each_start(|seed| start(&mut Random::seed(seed)).measure(bounds.seconds, |_, _| ()));
+    for run in &runs {
+        assert_eq!(run.arrived, run.agents, "{name}: {run:?}");
+        assert!(run.longest_stuck <= bounds.stuck, "{name}: {run:?}");
+        assert!(run.longest_still <= bounds.still, "{name}: {run:?}");
+        assert!(run.longest_free <= FREE_SECONDS, "{name}: {run:?}");
+    }
+    let mean = |of: fn(&Measures) -> f32| runs.iter().map(of).sum::<f32>() / STARTS as f32;
+    let overlap = mean(|run| run.overlap_seconds);
+    let (deepest, jitter) = (mean(|run| run.deepest), mean(|run| run.jitter));
+    let measures = format!("{name}: {overlap} s, {deepest} radii, {jitter}");
+    assert!(overlap <= bounds.overlap_seconds, "{measures}");
+    assert!(deepest <= bounds.deepest && jitter <= bounds.jitter, "{measures}");
+}
+
+/// Returns a point up to 10 centimetres beside another one.
+fn near_point(at: Vec2, random: &mut Random) -> Vec3 {
+    let mut by = || random.next_f64() as f32 * 0.2 - 0.1;
+    Vec3::new(at.x + by(), at.y + by(), 0.0)
+}
+
 #[test]
 fn streams_cross() {
-    let mut crowd = Crowd::new(square(30.0), 1);
-    for at in block(Vec2::new(-25.0, -6.0), 8, 1.5).take(64) {
-        crowd.send(at.extend(0.0), Vec3::new(at.x + 40.0, at.y, 0.0), USUAL);
-        crowd.send(Vec3::new(at.y, at.x, 0.0), Vec3::new(at.y, at.x + 40.0, 0.0), USUAL);
-    }
+    let start = |random: &mut Random| {
+        let mut crowd = Crowd::new(square(30.0), 1);
+        for at in block(Vec2::new(-25.0, -6.0), 8, 1.5).take(64) {
+            let (from, to) = (near_point(at, random), Vec3::new(at.x + 40.0, at.y, 0.0));
+            crowd.send(from, to, USUAL);
+            let from = near_point(Vec2::new(at.y, at.x), random);
+            crowd.send(from, Vec3::new(at.y, at.x + 40.0, 0.0), USUAL);
+        }
+        crowd
+    };
     let bounds = Bounds {
-        seconds: 30.0,
+        seconds: 40.0,
         stuck: 1.0,
-        still: 5.0,
-        overlap_seconds: 3.0,
-        deepest: 0.3,
+        still: 12.0,
+        overlap_seconds: 6.0,
+        deepest: 0.45,
         jitter: 0.6,
     };
-    check("crossing streams", &mut crowd, &bounds);
+    check_means("crossing streams", start, &bounds);
 }
 
 #[test]
 fn a_crowd_stops_around_one_point() {
-    let mut crowd = Crowd::new(square(15.0), 1);
-    for at in block(Vec2::new(-13.0, -13.0), 10, 2.0).take(100) {
-        crowd.send(at.extend(0.0), Vec3::ZERO, USUAL);
-    }
+    let start = |random: &mut Random| {
+        let mut crowd = Crowd::new(square(15.0), 1);
+        for at in block(Vec2::new(-13.0, -13.0), 10, 2.0).take(100) {
+            crowd.send(near_point(at, random), Vec3::ZERO, USUAL);
+        }
+        crowd
+    };
     let bounds = Bounds {
         seconds: 20.0,
         stuck: 1.0,
         still: 2.0,
-        overlap_seconds: 30.0,
-        deepest: 0.3,
-        jitter: 1.0,
+        overlap_seconds: 38.0,
+        deepest: 0.33,
+        jitter: 1.15,
     };
-    check("one point", &mut crowd, &bounds);
+    check_means("one point", start, &bounds);
+    let mut crowd = start(&mut Random::seed(1));
+    crowd.measure(bounds.seconds, |_, _| ());
     for at in 0..100 {
         assert!(crowd.position(at).length() < 8.0, "{}", crowd.position(at));
     }
@@ -144,22 +178,27 @@ fn a_crowd_stops_around_one_point() {
 
 #[test]
 fn agents_meet_on_stairs() {
-    let mut crowd = Crowd::new(storeys(3.0), 1);
-    for at in block(Vec2::new(-16.0, -4.0), 6, 1.5).take(36) {
-        crowd.send(at.extend(0.0), Vec3::new(-at.x, at.y, 3.0), USUAL);
-        crowd.send(Vec3::new(-at.x, at.y, 3.0), at.extend(0.0), USUAL);
-    }
-    // Where two streams press against each other between walls, agents overlap. How deep depends on
-    // where they start: with others, it was up to 1.6 radii for one pair.
-    let bounds = Bounds {
-        seconds: 30.0,
-        stuck: 1.0,
-        still: 12.0,
-        overlap_seconds: 50.0,
-        deepest: 0.8,
-        jitter: 1.6,
+    let start = |random: &mut Random| {
+        let mut crowd = Crowd::new(storeys(3.0), 1);
+        for at in block(Vec2::new(-16.0, -4.0), 6, 1.5).take(36) {
+            for (side, height) in [(1.0, 0.0), (-1.0, 3.0)] {
+                let from = near_point(Vec2::new(at.x * side, at.y), random) + Vec3::Z * height;
+                crowd.send(from, Vec3::new(-at.x * side, at.y, 3.0 - height), USUAL);
+            }
+        }
+        crowd
     };
-    check("stairs", &mut crowd, &bounds);
+    // Where two streams press against each other between walls, agents overlap. How deep, and for
+    // how long, depends on centimetres of their starts, so that a single run says little.
+    let bounds = Bounds {
+        seconds: 60.0,
+        stuck: 1.0,
+        still: 16.0,
+        overlap_seconds: 75.0,
+        deepest: 1.6,
+        jitter: 1.75,
+    };
+    check_means("stairs", start, &bounds);
 }
 
 #[test]
@@ -177,7 +216,7 @@ fn agents_with_a_new_destination_each_second_are_not_stuck() {
     // Some of the new destinations are so near to the old ones that the time goes on.
     assert!(measures.longest_stuck <= 1.0 && measures.longest_still <= 2.0, "{measures:?}");
     assert!(measures.longest_free <= FREE_SECONDS, "{measures:?}");
-    assert!(measures.overlap_seconds < 15.0 && measures.jitter < 3.0, "{measures:?}");
+    assert!(measures.overlap_seconds < 20.0 && measures.jitter < 3.0, "{measures:?}");
 }
 
 #[test]

@@ -72,7 +72,8 @@ impl DijkstraMap {
         self.targets
             .sort_by(|a, b| a.at.polygon.cmp(&b.at.polygon).then(a.cost.total_cmp(&b.cost)));
         self.jumps.clear();
-        self.jumps.extend((0u16..).zip(&mesh.jumps.usable).map(|(at, jump)| (jump.target, at)));
+        self.jumps
+            .extend((0u16..).zip(&mesh.jumps.ways.usable).map(|(at, jump)| (jump.target, at)));
         self.jumps.sort_unstable();
         for Target { at, cost } in &self.targets {
             let node = &mut self.nodes[at.polygon as usize];
@@ -165,8 +166,9 @@ impl DijkstraMap {
             if target != polygon {
                 break;
             }
-            let jump = mesh.jumps.usable[usize::from(number)];
-            if !mesh.is_open(jump.polygon) || self.is_settled(jump.polygon) {
+            let jump = mesh.jumps.ways.usable[usize::from(number)];
+            let is_closed = jump.cost == f32::INFINITY || !mesh.is_open(jump.polygon);
+            if is_closed || self.is_settled(jump.polygon) {
                 continue;
             }
             let is_same = |link: &super::mesh::Link| link.jump == number;

@@ -4,15 +4,18 @@
 use super::agent_tests::Crowd;
 use super::agents::AgentSettings;
 use super::bake::BakeSettings;
-use super::crowd_scenes::{bake, block};
+use super::crowd_scenes::{STARTS, bake, block, each_start};
 use super::mesh::NavigationMesh;
 use super::test_worlds::world;
+use engine_foundation::random::Random;
 use engine_foundation::{Vec2, Vec3};
 
 const USUAL: AgentSettings = AgentSettings { radius: 0.4, ..AgentSettings::DEFAULT };
 /// Longest time in which all come through one door.
 const UPDATES: u32 = 60 * 120;
 const COUNT: usize = 80;
+/// Number of agents of the scene with many starts.
+const FAR_COUNT: usize = 48;
 /// Distance between the doors.
 const APART: f32 = 8.0;
 
@@ -75,31 +78,46 @@ fn far_searches_avoid_a_crowd_too() {
     let mesh = halls();
     let ends = [8.0, 80.0].map(|x| mesh.nearest(Vec3::new(x, 38.0, 0.0), 2.0, 2.0).unwrap());
     assert!(!mesh.is_near(ends[0], ends[1]), "the search is one over portals");
-    let walk = |metres: f32| {
+    // Returns the mean time until an agent is through the wall, over all starts, and how many go
+    // through the north. When the last one has arrived depends on centimetres of the starts: it has
+    // to get past those who rest.
+    let run = |metres: f32, seed: u64| {
+        let mut random = Random::seed(seed);
+        let mut offset = || random.next_f64() as f32 * 0.4 - 0.2;
         let mut crowd = Crowd::new(halls(), 1);
         crowd.agents.set_dispersion(crowd.id, metres);
-        for at in block(Vec2::new(2.0, 24.0), 8, 1.4).take(COUNT) {
-            crowd.send(at.extend(0.0), Vec3::new(86.4 - at.x, at.y, 0.0), AgentSettings::DEFAULT);
+        for at in block(Vec2::new(2.0, 28.0), 6, 1.4).take(FAR_COUNT) {
+            let from = Vec3::new(at.x + offset(), at.y + offset(), 0.0);
+            let to = Vec3::new(86.4 - at.x, at.y, 0.0);
+            crowd.send(from, to, AgentSettings::DEFAULT);
         }
-        let mut north = [false; COUNT];
+        let (mut through, mut by_north): ([Option<u32>; FAR_COUNT], _) = ([None; FAR_COUNT], 0);
         for update in 0..UPDATES {
             crowd.update();
-            for (at, north) in north.iter_mut().enumerate() {
+            for (at, through) in through.iter_mut().enumerate() {
                 let position = crowd.position(at);
-                *north |= (43.2..45.0).contains(&position.x) && position.y > 45.0;
+                if through.is_none() && position.x > 45.0 {
+                    *through = Some(update);
+                    by_north += usize::from(position.y > 45.0);
+                }
             }
-            // The last ones have to get past those who rest.
-            if crowd.arrived() >= COUNT * 9 / 10 {
-                return (update, north.iter().filter(|north| **north).count());
+            if through.iter().all(Option::is_some) {
+                break;
             }
         }
-        panic!("{} have arrived", crowd.arrived());
+        (through.iter().map(|update| update.expect("all get through")).sum::<u32>(), by_north)
+    };
+    let walk = |metres: f32| {
+        let runs = each_start(|seed| run(metres, seed));
+        let sums = runs.iter().fold((0, 0), |all, run| (all.0 + run.0, all.1 + run.1));
+        (sums.0 / (STARTS as usize * FAR_COUNT) as u32, sums.1 / STARTS as usize)
     };
     let (alone, by_other) = walk(0.0);
     assert_eq!(by_other, 0);
     let (together, by_other) = walk(2.0);
-    assert!((COUNT / 8..COUNT * 4 / 5).contains(&by_other), "{by_other}");
-    assert!(together < alone, "{together} {alone}");
+    // Measured: 987 and 1,307 updates, and 21 of 48 through the north.
+    assert!((FAR_COUNT / 8..FAR_COUNT * 4 / 5).contains(&by_other), "{by_other}");
+    assert!(together * 10 < alone * 9, "{together} {alone}");
 }
 
 #[test]

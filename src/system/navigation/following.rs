@@ -115,6 +115,11 @@ impl Agents {
 }
 
 impl Agent {
+    /// Returns true if the agent uses a platform or follows a leader.
+    pub(super) fn is_patient(&self) -> bool {
+        self.ride.is_some() || self.leader.is_some()
+    }
+
     /// Returns the agent that it follows.
     pub fn leader(&self) -> Option<Handle> {
         self.leader.map(|leader| leader.agent)
@@ -166,7 +171,8 @@ impl Agent {
             self.request = None;
             self.path = PolygonPath::default();
             let is_resting = velocity.length() < REST_SPEED;
-            if !is_resting || left > radius * LEFT_RADII {
+            let is_near = is_resting && left <= radius * LEFT_RADII;
+            if !is_near || self.state == AgentState::Partial {
                 self.state = AgentState::Moving;
             }
             return false;
@@ -177,7 +183,10 @@ impl Agent {
         if (has_moved || is_lost) && leader.search_seconds <= 0.0 && self.request.is_none() {
             leader.search_seconds = SEARCH_SECONDS;
             self.destination = Some(slot);
-            self.state = AgentState::Moving;
+            // One that stands at the end of its way walks on if another way leads farther.
+            if self.state != AgentState::Partial {
+                self.state = AgentState::Moving;
+            }
             return true;
         }
         false
@@ -198,6 +207,10 @@ impl Agent {
         let is_near = left <= self.settings.radius * ARRIVED_RADII || result.touches_arrived;
         if leader.slot.is_some() && is_resting && is_near {
             self.stop(AgentState::Arrived);
+        } else if leader.slot.is_none() && self.partial.is_some() && is_near {
+            let partial = self.partial;
+            self.stop(AgentState::Partial);
+            self.partial = partial;
         }
     }
 }

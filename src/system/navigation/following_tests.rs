@@ -5,6 +5,7 @@ use super::agent_tests::Crowd;
 use super::agents::{AgentSettings, AgentState};
 use super::bake::AreaShape;
 use super::crowd_scenes::{STEP, rooms, square};
+use super::test_worlds::world;
 use super::volumes::REBUILD_UPDATES;
 use engine_foundation::{Vec2, Vec3};
 
@@ -230,4 +231,27 @@ fn a_tile_is_swapped_in_some_updates_after_its_start() {
     (0..REBUILD_UPDATES).for_each(|_| drop(crowd.mesh.rebuild(&crowd.pool).unwrap()));
     assert_eq!(crowd.mesh.waiting_tiles(), 0);
     assert!(crowd.mesh.nearest(Vec3::new(20.0, 20.0, 0.0), 0.3, 1.0).is_some());
+}
+
+#[test]
+fn a_follower_without_a_way_to_its_leader_is_partial() {
+    let mut crowd = Crowd::new(world(5, 14, |x, _, _| x == 20), 1);
+    crowd.mesh.update_hierarchy(&crowd.pool).unwrap();
+    let (here, there) = (Vec3::new(10.0, 36.0, 0.4), Vec3::new(60.0, 36.0, 0.4));
+    crowd.send(there, there, USUAL);
+    crowd.send(here, here, USUAL);
+    crowd.agents.follow(crowd.handles[1], crowd.handles[0], Vec2::new(0.0, -2.0));
+    (0..60 * 15).for_each(|_| crowd.update());
+    for _ in 0..120 {
+        crowd.update();
+        assert_eq!((state(&crowd, 1), speed(&crowd, 1) < 0.01), (AgentState::Partial, true));
+    }
+    assert!(crowd.position(1).x > 30.0, "{}", crowd.position(1));
+    // Its leader comes to its side.
+    let near = crowd.mesh.nearest(Vec3::new(20.0, 20.0, 0.4), 1.0, 1.0).unwrap();
+    crowd.agents.cancel(crowd.handles[0]);
+    crowd.agents.teleport(crowd.handles[0], near);
+    (0..60 * 12).for_each(|_| crowd.update());
+    assert_eq!(state(&crowd, 1), AgentState::Arrived);
+    assert!(crowd.position(1).distance(Vec2::new(20.0, 20.0)) < 4.0, "{}", crowd.position(1));
 }

@@ -6,6 +6,7 @@
 use super::bake::AREAS_MAX;
 use super::cluster_table::Table;
 use super::clusters::{CLOSED, Cluster, Member};
+use super::jumps::LinkCosts;
 use super::mesh::{NavigationMesh, NearestPolygon};
 use super::portals::{NO_WAY, Portal, Sets};
 use engine_foundation::tasks::TaskPool;
@@ -61,8 +62,9 @@ pub(super) struct Hierarchy {
     /// Above 1, they visit a part of the sides only, and paths are a little longer. It follows the
     /// ways within the clusters: the more they bend, the more sides a smaller factor would visit.
     pub greed: f32,
-    /// Costs of areas with which it was built.
+    /// Costs of areas and links with which it was built.
     costs: [f32; AREAS_MAX],
+    link_costs: LinkCosts,
     /// True if polygons have other numbers than before.
     is_outdated: bool,
     /// Clusters that have changed.
@@ -84,6 +86,7 @@ impl Default for Hierarchy {
             areas: Vec::new(),
             greed: GREED_MIN,
             costs: [0.0; AREAS_MAX],
+            link_costs: LinkCosts::new(),
             is_outdated: true,
             changed: Vec::new(),
         }
@@ -238,10 +241,11 @@ impl Hierarchy {
         self.tables = vec![Table::default(); count];
         self.changed = (0..count as u32).collect();
         self.costs = mesh.costs;
+        self.link_costs.clone_from(&mesh.jumps.ways.own);
         known
     }
 
-    /// Adds the clusters whose areas have other costs to those that have changed.
+    /// Adds the clusters whose areas or links have other costs to those that have changed.
     fn change_costs(&mut self, mesh: &NavigationMesh) {
         let differs = |area: &usize| self.costs[*area].to_bits() != mesh.costs[*area].to_bits();
         let areas = (0..AREAS_MAX).filter(differs).fold(0u64, |areas, area| areas | 1 << area);
@@ -250,6 +254,11 @@ impl Hierarchy {
             let touched = clusters.filter(|(_, cluster)| cluster.areas & areas != 0);
             self.changed.extend(touched.map(|(index, _)| index));
             self.costs = mesh.costs;
+        }
+        if self.link_costs != mesh.jumps.ways.own {
+            let jumps = mesh.jumps.ways.usable.iter();
+            self.changed.extend(jumps.map(|jump| self.members[jump.polygon as usize].cluster));
+            self.link_costs.clone_from(&mesh.jumps.ways.own);
         }
     }
 
@@ -269,7 +278,7 @@ impl Hierarchy {
         let is_changed = |polygon: u32| {
             self.changed.binary_search(&self.members[polygon as usize].cluster).is_ok()
         };
-        let jumps = mesh.jumps.usable.iter().filter(|jump| is_changed(jump.target));
+        let jumps = mesh.jumps.ways.usable.iter().filter(|jump| is_changed(jump.target));
         affected.extend(jumps.map(|jump| self.members[jump.polygon as usize].cluster));
         affected.sort_unstable();
         affected.dedup();
@@ -346,7 +355,7 @@ impl Hierarchy {
                 sets.join(a, b);
             }
         }
-        for jump in &mesh.jumps.usable {
+        for jump in mesh.jumps.ways.usable.iter().filter(|jump| jump.cost < f32::INFINITY) {
             let [from, to] = [jump.polygon, jump.target].map(|at| self.members[at as usize]);
             if let (Some(a), Some(b)) = (part(from.cluster, from.local), part(to.cluster, to.local))
             {
@@ -388,6 +397,7 @@ impl NavigationMesh {
         !hierarchy.is_outdated
             && hierarchy.changed.is_empty()
             && hierarchy.costs.iter().zip(&self.costs).all(is_same)
+            && hierarchy.link_costs == self.jumps.ways.own
     }
 
     /// Returns true if a search from polygon to polygon is likely to be the faster one.

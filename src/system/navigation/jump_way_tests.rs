@@ -155,7 +155,7 @@ fn links_end_on_open_ground_near_closed_ground() {
     };
     let number = mesh.add_link(link).unwrap();
     let is_open = |mesh: &NavigationMesh| {
-        let ways = mesh.jumps.usable.iter().filter(|way| way.number == number);
+        let ways = mesh.jumps.ways.usable.iter().filter(|way| way.number == number);
         ways.clone().count() == 2
             && ways.clone().all(|way| mesh.is_open(way.polygon) && mesh.is_open(way.target))
     };

@@ -4,7 +4,7 @@
 
 use super::mesh::{Link, NavigationMesh, NearestPolygon};
 use engine_foundation::Vec3;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Maximum number of links of a mesh.
 pub const LINKS_MAX: usize = 4096;
@@ -44,32 +44,57 @@ pub(super) struct Jump {
     pub target: u32,
 }
 
+/// Costs of links by their name, sorted. Infinity closes them.
+pub(super) type LinkCosts = Vec<(String, f32)>;
+
+/// Calls `write` with the numbers that make up costs of links.
+pub(super) fn write_link_costs(costs: &LinkCosts, write: &mut impl FnMut(u64)) {
+    for (name, cost) in costs {
+        write(u64::from(cost.to_bits()) | (name.len() as u64) << 32);
+        for bytes in name.as_bytes().chunks(8) {
+            write(bytes.iter().fold(0, |number, byte| number << 8 | u64::from(*byte)));
+        }
+    }
+}
+
+/// Ways over the links of a mesh.
+#[derive(Clone, Debug)]
+pub(super) struct Ways {
+    /// Directions of links whose ends have ground, by the polygon of their start.
+    pub usable: Vec<Jump>,
+    /// Least cost of a link for each metre between its ends, at most 1.
+    pub least: f32,
+    /// Costs by name that some of them have in place of their own.
+    pub own: LinkCosts,
+}
+
+impl Default for Ways {
+    fn default() -> Ways {
+        Ways { usable: Vec::new(), least: 1.0, own: LinkCosts::new() }
+    }
+}
+
+impl Ways {
+    fn new(usable: Vec<Jump>, own: LinkCosts) -> Ways {
+        let of = |jump: &Jump| jump.cost / jump.start.distance(jump.end).max(1e-3);
+        let least = usable.iter().map(of).fold(1.0, f32::min);
+        Ways { usable, least, own }
+    }
+}
+
 /// Links of a mesh.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct Jumps {
     pub(super) links: BTreeMap<u32, JumpSettings>,
     pub(super) last: u32,
     /// True if links were added or removed since the mesh was put together.
     pub has_changed: bool,
-    /// Directions of links whose ends have ground, by the polygon of their start.
-    pub usable: Vec<Jump>,
-    /// Least cost of a link for each metre between its ends, at most 1.
-    pub least: f32,
+    /// Ways that can be used, for the agents whose view the mesh shows.
+    pub ways: Ways,
+    /// Names of the links that can be used.
+    names: BTreeSet<String>,
     /// Work that searches for links have done, see [`NavigationMesh::renew_jump_work`].
     pub work: usize,
-}
-
-impl Default for Jumps {
-    fn default() -> Jumps {
-        Jumps {
-            links: BTreeMap::new(),
-            last: 0,
-            has_changed: false,
-            usable: Vec::new(),
-            least: 1.0,
-            work: 0,
-        }
-    }
 }
 
 impl Jumps {
@@ -87,10 +112,27 @@ impl Jumps {
         }
     }
 
+    /// Returns true if a link with a name can be used.
+    pub fn has_way_of(&self, name: &str) -> bool {
+        self.names.contains(name)
+    }
+
+    /// Returns the ways with other costs for some links.
+    pub fn ways_with(&self, own: &LinkCosts) -> Ways {
+        let mut usable = self.ways.usable.clone();
+        for jump in &mut usable {
+            let Some(link) = self.links.get(&jump.number) else { continue };
+            let known = own.iter().find(|(name, _)| *name == link.name);
+            jump.cost = known.map_or(link.cost, |(_, cost)| *cost);
+        }
+        Ways::new(usable, own.clone())
+    }
+
     /// Returns the ways that begin in a polygon.
-    pub fn ways(&self, polygon: u32) -> impl Iterator<Item = Link> {
-        let first = self.usable.partition_point(|jump| jump.polygon < polygon);
-        let of = self.usable[first..].iter().take_while(move |jump| jump.polygon == polygon);
+    pub fn ways_from(&self, polygon: u32) -> impl Iterator<Item = Link> {
+        let usable = &self.ways.usable;
+        let first = usable.partition_point(|jump| jump.polygon < polygon);
+        let of = usable[first..].iter().take_while(move |jump| jump.polygon == polygon);
         (first as u16..).zip(of).map(|(at, jump)| Link {
             target: jump.target,
             edge: NO_EDGE,
@@ -133,7 +175,7 @@ impl NavigationMesh {
 
     /// Returns true if searches can use a link: both of its ends have ground.
     pub fn is_link_usable(&self, number: u32) -> bool {
-        self.jumps.usable.iter().any(|jump| jump.number == number)
+        self.jumps.ways.usable.iter().any(|jump| jump.number == number)
     }
 
     /// Returns the polygon whose ground is nearest to a position. If it is closed, open ground near
@@ -152,14 +194,16 @@ impl NavigationMesh {
     /// Finds the polygons of all links.
     pub(super) fn resolve_jumps(&mut self) {
         let mut usable = Vec::new();
-        let mut least: f32 = 1.0;
+        let mut names = BTreeSet::new();
         let (side, up) =
             (self.settings().radius + self.settings().cell_size, self.settings().height);
         for (number, link) in &self.jumps.links {
             let ends = [link.from, link.to].map(|end| self.nearest_open(end, side, up));
             let [Some(from), Some(to)] = ends else { continue };
             let JumpSettings { cost, is_manual, .. } = *link;
-            least = least.min(cost / from.position.distance(to.position).max(1e-3));
+            if !link.name.is_empty() && !names.contains(&link.name) {
+                names.insert(link.name.clone());
+            }
             let way = |from: NearestPolygon, to: NearestPolygon| Jump {
                 number: *number,
                 start: from.position,
@@ -175,18 +219,27 @@ impl NavigationMesh {
             }
         }
         usable.sort_by_key(|jump| (jump.polygon, jump.number));
-        self.jumps.usable = usable;
-        self.jumps.least = least;
+        self.jumps.ways = Ways::new(usable, LinkCosts::new());
+        self.jumps.names = names;
         self.jumps.has_changed = false;
+        self.renew_ways();
     }
 
     /// Returns true if a link can be used.
     pub(super) fn has_jumps(&self) -> bool {
-        !self.jumps.usable.is_empty()
+        !self.jumps.ways.usable.is_empty()
     }
 
     /// Returns the jump of a way; `None` if it leads through an edge.
     pub(super) fn jump(&self, link: &Link) -> Option<&Jump> {
-        self.jumps.usable.get(usize::from(link.jump))
+        self.jumps.ways.usable.get(usize::from(link.jump))
+    }
+
+    /// Returns true if a way can be used: its target is open, and it leads over no link that is
+    /// closed for the agents whose view the mesh shows.
+    #[inline]
+    pub(super) fn can_follow(&self, link: &Link) -> bool {
+        let is_closed = || self.jump(link).is_some_and(|jump| jump.cost == f32::INFINITY);
+        self.is_open(link.target) && (link.jump == NO_JUMP || !is_closed())
     }
 }

@@ -281,7 +281,7 @@ impl NavigationMesh {
                     self.links.push(*link);
                     next += 1;
                 }
-                self.links.extend(self.jumps.ways(at));
+                self.links.extend(self.jumps.ways_from(at));
                 let polygon = &mut self.polygons[at as usize];
                 polygon.first_link = first_link;
                 polygon.links = (self.links.len() as u32 - first_link) as u16;

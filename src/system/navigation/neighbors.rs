@@ -24,10 +24,18 @@ const JAM_WAY: f32 = 0.4;
 const SIDE_BY_SIDE: f32 = 0.3;
 /// Seconds without progress after which an agent is urgent, and in which it becomes so completely:
 /// then others make way for the velocity that it would like to have.
-const URGENT_SECONDS: f32 = 0.1;
-const URGENCY_SECONDS: f32 = 0.3;
+const URGENT_SECONDS: f32 = 0.05;
+const URGENCY_SECONDS: f32 = 0.15;
+/// The same for those who use a platform or follow a leader: their places are close together, and
+/// others need not leave theirs at once.
+const PATIENT_SECONDS: f32 = 0.1;
+const PATIENCE_SECONDS: f32 = 0.3;
+/// Seconds without progress after which an agent that waits behind another one, and so does not use
+/// its right of way, leaves it to those who would walk. Part of the speed below which it waits.
+const YIELD_SECONDS: f32 = 0.2;
+const WAITING_PART: f32 = 0.3;
 /// Seconds without progress that count as one: those who have waited longer have the right of way.
-const AGE_SECONDS: f32 = 0.25;
+const AGE_SECONDS: f32 = 0.15;
 /// Part of the velocity that others would like to have in the one that is assumed for them.
 const INTENT: f32 = 0.3;
 
@@ -41,6 +49,9 @@ pub(super) struct Other {
     pub avoids: bool,
     /// True if it waits at a passage, or makes way for those who come through it.
     pub is_holding: bool,
+    /// True if it waits behind another agent, and has made no progress.
+    is_yielding: bool,
+    is_patient: bool,
     /// True if it is on a link, and not on the ground.
     is_in_air: bool,
     /// Line in front of a passage or a link in which it is, and its place there: the lower ones
@@ -49,7 +60,7 @@ pub(super) struct Other {
     rank: u32,
     pub state: AgentState,
     ignored_groups: u32,
-    /// Direction in which it wants to go; zero if it does not.
+    /// Direction in which it wants to go, or in which it makes way; zero if it does not.
     pub heading: Vec2,
     /// Point to which it was sent.
     pub target: Vec2,
@@ -74,6 +85,11 @@ impl Other {
             (0, (link, distance)) if link != 0 => (u32::MAX - link, distance),
             (line, _) => (line, agent.approach.rank),
         };
+        let heading = match agent.turn {
+            Turn::Retreat(_) => agent.wanted,
+            _ => agent.desired,
+        };
+        let waits = agent.wanted.length() < agent.desired.length() * WAITING_PART;
         Other {
             body,
             height: agent.at.position.z,
@@ -82,12 +98,14 @@ impl Other {
             // One that waits on a link stands, and others go around it.
             avoids: agent.settings.avoids && agent.traversal.is_none(),
             is_holding: matches!(agent.turn, Turn::Hold(_) | Turn::Retreat(_)),
+            is_yielding: waits && agent.stuck_seconds > YIELD_SECONDS,
+            is_patient: agent.is_patient(),
             is_in_air: agent.has_left_ground(),
             line,
             rank,
             state: agent.state,
             ignored_groups: agent.settings.ignored_groups,
-            heading: agent.desired.normalize_or_zero(),
+            heading: heading.normalize_or_zero(),
             target,
             stuck_seconds: agent.stuck_seconds,
             claim: agent.claim,
@@ -100,7 +118,11 @@ impl Other {
 
     /// Returns how urgent it is that others make way for it: from 0, when it is hardly stuck, to 1.
     fn urgency(&self) -> f32 {
-        ((self.stuck_seconds - URGENT_SECONDS) / URGENCY_SECONDS).clamp(0.0, 1.0)
+        let (from, within) = match self.is_patient {
+            true => (PATIENT_SECONDS, PATIENCE_SECONDS),
+            false => (URGENT_SECONDS, URGENCY_SECONDS),
+        };
+        ((self.stuck_seconds - from) / within).clamp(0.0, 1.0)
     }
 
     /// Returns the right of way that it has earned by waiting.
@@ -110,6 +132,12 @@ impl Other {
 
     fn does_avoid(&self, other: &Other) -> bool {
         self.avoids && self.ignored_groups & 1 << other.group == 0
+    }
+
+    /// Returns true if the agent walks on as if the other were not there, which avoids it.
+    pub fn has_priority_over(&self, other: &Other) -> bool {
+        let has_priority = self.priority > other.priority && other.does_avoid(self);
+        !self.does_avoid(other) || has_priority
     }
 
     /// Returns true if both are of the same group.
@@ -157,7 +185,9 @@ impl Other {
 
     /// Returns true if this agent has the right of way over another where they block each other:
     /// those who walk over those who rest, those who go through a passage over those who wait for
-    /// it, the first ones of a line, and those who have waited longer.
+    /// it, the first ones of a line, those who would walk over those who wait behind others, and
+    /// those who have waited longer. Without the rule before the last, three wait for each other if
+    /// each has the right of way over the next one, and does not use it because it waits.
     pub fn has_way(&self, other: &Other, comes_first: bool) -> bool {
         let is_walking = |of: &Other| of.state == AgentState::Moving;
         match is_walking(self).cmp(&is_walking(other)) {
@@ -169,6 +199,9 @@ impl Other {
         }
         if self.line != 0 && self.line == other.line && self.rank != other.rank {
             return self.rank < other.rank;
+        }
+        if self.is_yielding != other.is_yielding {
+            return other.is_yielding;
         }
         if self.age() != other.age() {
             return self.age() > other.age();

@@ -59,7 +59,7 @@ impl NavigationMesh {
                 each(a + lift, b + lift, if is_wall { LineKind::Wall } else { kind });
             }
         }
-        for jump in &self.jumps.usable {
+        for jump in &self.jumps.ways.usable {
             let length = jump.start.truncate().distance(jump.end.truncate());
             let point = |at: u16| {
                 let part = f32::from(at) / f32::from(ARC_PARTS);

@@ -1,10 +1,12 @@
-//! Costs of areas that single agents have instead of those of their mesh. Agents with equal costs
-//! share a view of the mesh: its costs with theirs in place of some of them, and a hierarchy of
-//! their own. A mesh shows one view at a time, so that searches and steering know nothing of it.
+//! Costs of areas and links that single agents have instead of those of their mesh. Agents with
+//! equal costs share a view of the mesh: its costs with theirs in place of some of them, and a
+//! hierarchy of their own. A mesh shows one view at a time, so that searches and steering know
+//! nothing of it.
 
 use super::agents::{Agent, Agents};
 use super::bake::{AREAS_MAX, NULL_AREA};
 use super::hierarchy::Hierarchy;
+use super::jumps::{LinkCosts, Ways, write_link_costs};
 use super::mesh::NavigationMesh;
 use engine_foundation::handle::Handle;
 use engine_foundation::tasks::TaskPool;
@@ -15,50 +17,94 @@ use std::sync::Arc;
 
 /// Maximum number of different sets of costs that the agents of a mesh have.
 pub const COST_SETS_MAX: usize = 16;
+/// Maximum number of names of links for which an agent has costs.
+pub const LINK_COSTS_MAX: usize = 64;
 
-/// Costs of areas of an agent, by area. 0 closes an area for it.
+/// Costs of an agent: of areas, by area, and of links, by their name. 0 closes an area for it, and
+/// infinity a link.
 #[derive(Clone, PartialEq, Debug, Default)]
-pub struct OwnCosts(Vec<(u8, f32)>);
+pub struct OwnCosts {
+    areas: Vec<(u8, f32)>,
+    links: LinkCosts,
+}
+
+/// Sets, replaces or removes the value of a key in a sorted list.
+fn set_in<K: Ord>(list: &mut Vec<(K, f32)>, key: K, value: Option<f32>) {
+    match (list.binary_search_by(|(known, _)| known.cmp(&key)), value) {
+        (Ok(at), Some(value)) => list[at].1 = value,
+        (Err(at), Some(value)) => list.insert(at, (key, value)),
+        (Ok(at), None) => {
+            list.remove(at);
+        }
+        (Err(_), None) => {}
+    }
+}
 
 impl OwnCosts {
     /// Returns the cost of an area; `None` if it is that of the mesh.
     pub fn cost(&self, area: u8) -> Option<f32> {
-        self.0.iter().find(|(known, _)| *known == area).map(|(_, cost)| *cost)
+        self.areas.iter().find(|(known, _)| *known == area).map(|(_, cost)| *cost)
     }
 
     /// Sets the cost of an area; `None` for that of the mesh.
     pub fn set(&mut self, area: u8, cost: Option<f32>) {
-        let at = self.0.partition_point(|(known, _)| *known < area);
-        let is_known = self.0.get(at).is_some_and(|(known, _)| *known == area);
-        match (is_known, cost) {
-            (true, Some(cost)) => self.0[at].1 = cost,
-            (false, Some(cost)) => self.0.insert(at, (area, cost)),
-            (true, None) => {
-                self.0.remove(at);
-            }
-            (false, None) => {}
-        }
+        set_in(&mut self.areas, area, cost);
     }
 
-    /// Returns the order of sets: by their areas and costs.
+    /// Returns the cost of the links with a name; `None` if each has its own.
+    pub fn link_cost(&self, name: &str) -> Option<f32> {
+        self.links.iter().find(|(known, _)| known == name).map(|(_, cost)| *cost)
+    }
+
+    /// Sets the cost of the links with a name; `None` for that of each link.
+    pub fn set_link(&mut self, name: &str, cost: Option<f32>) {
+        set_in(&mut self.links, name.to_string(), cost);
+    }
+
+    /// Returns the order of sets: by their areas, links and costs.
     fn order(&self, other: &OwnCosts) -> Ordering {
-        let number = |(area, cost): &(u8, f32)| (*area, cost.to_bits());
-        self.0.iter().map(number).cmp(other.0.iter().map(number))
+        let area = |(area, cost): &(u8, f32)| (*area, cost.to_bits());
+        let by_area = self.areas.iter().map(area).cmp(other.areas.iter().map(area));
+        let bits = |cost: &f32| cost.to_bits();
+        by_area.then_with(|| {
+            let own = self.links.iter().map(|(name, cost)| (name, bits(cost)));
+            own.cmp(other.links.iter().map(|(name, cost)| (name, bits(cost))))
+        })
     }
 
     pub(super) fn write_state(&self, write: &mut impl FnMut(u64)) {
-        write(self.0.len() as u64);
-        for (area, cost) in &self.0 {
+        write(self.areas.len() as u64 | (self.links.len() as u64) << 32);
+        for (area, cost) in &self.areas {
             write(u64::from(*area) | u64::from(cost.to_bits()) << 32);
         }
+        write_link_costs(&self.links, write);
     }
 }
 
-/// A mesh as the agents with some costs see it. While it is shown, it has the costs and the
-/// hierarchy of the others.
+/// Costs in which the views of a mesh differ.
+#[derive(Clone, Debug)]
+struct ViewCosts {
+    areas: [f32; AREAS_MAX],
+    links: LinkCosts,
+}
+
+impl ViewCosts {
+    fn is_equal(&self, other: &ViewCosts) -> bool {
+        self.distance(other) == 0
+    }
+
+    /// Returns in how many costs two views differ; links count as one.
+    fn distance(&self, other: &ViewCosts) -> usize {
+        count_different(&self.areas, &other.areas) + usize::from(self.links != other.links)
+    }
+}
+
+/// A mesh as the agents with some costs see it. While it is shown, it has the costs, the ways over
+/// links and the hierarchy of the others.
 #[derive(Debug)]
 pub(super) struct View {
-    costs: [f32; AREAS_MAX],
+    costs: ViewCosts,
+    ways: Ways,
     pub hierarchy: Hierarchy,
 }
 
@@ -78,11 +124,12 @@ impl NavigationMesh {
         act: impl FnOnce(&NavigationMesh) -> R,
     ) -> R {
         let Some(costs) = own.and_then(|own| self.costs_with(own)) else { return act(self) };
-        let known = self.views.iter().position(|view| are_equal(&view.costs, &costs));
+        let known = self.views.iter().position(|view| view.costs.is_equal(&costs));
         let at = known.unwrap_or(self.views.len());
         if known.is_none() {
             // They have changed since the last update. The next one builds their hierarchy.
-            self.views.push(View { costs, hierarchy: Hierarchy::default() });
+            let ways = self.jumps.ways_with(&costs.links);
+            self.views.push(View { costs, ways, hierarchy: Hierarchy::default() });
         }
         self.swap_view(at);
         let result = act(self);
@@ -94,24 +141,29 @@ impl NavigationMesh {
     }
 
     fn swap_view(&mut self, at: usize) {
-        let NavigationMesh { views, costs, hierarchy, .. } = self;
-        std::mem::swap(&mut views[at].costs, costs);
-        std::mem::swap(&mut views[at].hierarchy, hierarchy);
+        let NavigationMesh { views, costs, hierarchy, jumps, .. } = self;
+        let view = &mut views[at];
+        std::mem::swap(&mut view.costs.areas, costs);
+        std::mem::swap(&mut view.ways, &mut jumps.ways);
+        std::mem::swap(&mut view.hierarchy, hierarchy);
     }
 
     /// Returns the costs of the mesh for agents with costs of their own; `None` if they change
-    /// nothing on this mesh. Areas that it does not have keep the costs of the mesh, so that sets
+    /// nothing on this mesh. Areas and links that it does not have keep their costs, so that sets
     /// that differ in these only share a view.
-    fn costs_with(&mut self, own: &OwnCosts) -> Option<[f32; AREAS_MAX]> {
+    fn costs_with(&mut self, own: &OwnCosts) -> Option<ViewCosts> {
         if self.used_areas == 0 {
             let areas = self.polygons.iter().map(|polygon| 1 << polygon.area);
             self.used_areas = areas.fold(0, |all, area: u64| all | area);
         }
-        let mut costs = self.costs;
-        for (area, cost) in own.0.iter().filter(|(area, _)| self.used_areas & 1 << area != 0) {
-            costs[usize::from(*area)] = *cost;
+        let mut areas = self.costs;
+        for (area, cost) in own.areas.iter().filter(|(area, _)| self.used_areas & 1 << area != 0) {
+            areas[usize::from(*area)] = *cost;
         }
-        (!are_equal(&costs, &self.costs)).then_some(costs)
+        let links = own.links.iter().filter(|(name, _)| self.jumps.has_way_of(name));
+        let costs = ViewCosts { areas, links: links.cloned().collect() };
+        let differs = !are_equal(&costs.areas, &self.costs) || !costs.links.is_empty();
+        differs.then_some(costs)
     }
 
     /// Keeps the views that agents with these costs need, and brings them up to date. Others are
@@ -121,26 +173,26 @@ impl NavigationMesh {
         sets: impl Iterator<Item = &'a OwnCosts>,
         pool: &TaskPool,
     ) -> Result<(), Error> {
-        let mut wanted: Vec<[f32; AREAS_MAX]> = Vec::new();
+        let mut wanted: Vec<ViewCosts> = Vec::new();
         for own in sets {
             let costs = self.costs_with(own);
-            wanted.extend(costs.filter(|costs| !wanted.iter().any(|it| are_equal(it, costs))));
+            wanted.extend(costs.filter(|costs| !wanted.iter().any(|it| it.is_equal(costs))));
         }
         let (kept, mut left): (Vec<View>, Vec<View>) = std::mem::take(&mut self.views)
             .into_iter()
-            .partition(|view| wanted.iter().any(|costs| are_equal(costs, &view.costs)));
-        wanted.retain(|costs| !kept.iter().any(|view| are_equal(costs, &view.costs)));
+            .partition(|view| wanted.iter().any(|costs| costs.is_equal(&view.costs)));
+        wanted.retain(|costs| !kept.iter().any(|view| costs.is_equal(&view.costs)));
         self.views = kept;
         for costs in wanted {
             // The most similar one of those that nobody needs any more has the least to be built
             // again; otherwise that of the mesh.
-            let similar =
-                (0..left.len()).min_by_key(|at| count_different(&left[*at].costs, &costs));
+            let similar = (0..left.len()).min_by_key(|at| left[*at].costs.distance(&costs));
             let hierarchy = match similar {
                 Some(at) => left.remove(at).hierarchy,
                 None => self.hierarchy.clone(),
             };
-            self.views.push(View { costs, hierarchy });
+            let ways = self.jumps.ways_with(&costs.links);
+            self.views.push(View { costs, ways, hierarchy });
         }
         for at in 0..self.views.len() {
             self.swap_view(at);
@@ -149,6 +201,12 @@ impl NavigationMesh {
             result?;
         }
         Ok(())
+    }
+
+    /// Lists the ways over links for all views again, because links have changed.
+    pub(super) fn renew_ways(&mut self) {
+        let NavigationMesh { views, jumps, .. } = self;
+        views.iter_mut().for_each(|view| view.ways = jumps.ways_with(&view.costs.links));
     }
 
     /// Has all hierarchies built again, because polygons have other numbers.
@@ -179,6 +237,30 @@ impl Agents {
     ) -> Result<(), Error> {
         assert!(area != NULL_AREA, "the caller has checked the area");
         self.change_costs(agent, |costs| costs.set(area, cost))
+    }
+
+    /// Sets what the links with a name cost an agent; infinity if it does not use them, `None` for
+    /// the cost of each link. Its path is searched again.
+    ///
+    /// # Errors
+    /// Returns an error if it has costs for too many names, or the agents of its mesh have too many
+    /// different costs.
+    pub fn set_link_cost(
+        &mut self,
+        agent: Handle,
+        name: &str,
+        cost: Option<f32>,
+    ) -> Result<(), Error> {
+        let own = self.slots.get(agent).and_then(|agent| agent.own_costs.as_ref());
+        let is_full = own.is_some_and(|own| own.links.len() >= LINK_COSTS_MAX);
+        let is_known = own.is_some_and(|own| own.link_cost(name).is_some());
+        if cost.is_some() && is_full && !is_known {
+            return Err(error!(
+                "the agent has costs for {LINK_COSTS_MAX} names of links (LINK_COSTS_MAX): give \
+                 links of one kind the same name"
+            ));
+        }
+        self.change_costs(agent, |costs| costs.set_link(name, cost))
     }
 
     /// Changes the costs of an agent.
@@ -220,7 +302,7 @@ impl Agents {
         mesh: Handle,
         costs: OwnCosts,
     ) -> Result<Option<Arc<OwnCosts>>, Error> {
-        if costs.0.is_empty() {
+        if costs == OwnCosts::default() {
             return Ok(None);
         }
         self.cost_sets.retain(|(_, set)| set.strong_count() > 0);
@@ -248,8 +330,8 @@ impl Agents {
         let mut changed = Vec::new();
         for (handle, agent) in of_mesh {
             let Some(before) = agent.own_costs.take() else { continue };
-            let mut costs = OwnCosts::default();
-            for (area, cost) in &before.0 {
+            let mut costs = OwnCosts { links: before.links.clone(), ..OwnCosts::default() };
+            for (area, cost) in &before.areas {
                 if let Some(area) = number(*area) {
                     costs.set(area, Some(*cost));
                 }

@@ -3,8 +3,10 @@
 use crate::agent_tests::Crowd;
 use crate::agents::{AgentSettings, AgentState};
 use crate::bake::NULL_AREA;
+use crate::jumps::JumpSettings;
 use crate::mesh::NavigationMesh;
-use crate::own_costs::COST_SETS_MAX;
+use crate::own_costs::{COST_SETS_MAX, LINK_COSTS_MAX};
+use crate::search::PartialReason;
 use crate::test_worlds::world;
 use engine_foundation::Vec3;
 
@@ -249,4 +251,115 @@ fn several_costs_at_once_need_one_set_only() {
     set(&mut crowd, COST_SETS_MAX, 3.0).unwrap();
     let agent = crowd.agents.slots.get(crowd.handles[COST_SETS_MAX]).unwrap();
     assert_eq!([WATER, 9].map(|area| agent.area_cost(&crowd.mesh, area)), [3.0, 6.0]);
+}
+
+/// Returns a mesh that a wall divides, with a door of cost 2 and a ladder of cost 3 as links over
+/// it: the door is at y = 20, the ladder at y = 52. `width` tiles are 14.4 metres each.
+fn gate(width: usize) -> NavigationMesh {
+    let middle = width * 4;
+    let mut mesh = world(width, 14, |x, _, _| x == middle);
+    let x = middle as f32 * 1.8;
+    for (name, y, cost) in [("door", 20.0, 2.0), ("ladder", 52.0, 3.0)] {
+        let [from, to] = [x - 1.8, x + 3.6].map(|x| Vec3::new(x, y, 0.4));
+        let name = name.to_string();
+        let link = JumpSettings { name, from, to, cost, is_two_way: true, is_manual: false };
+        mesh.add_link(link).unwrap();
+    }
+    mesh.rebuild(&engine_foundation::tasks::TaskPool::new(Some(1))).unwrap();
+    mesh
+}
+
+/// Sends agents through the gate, with what the door and the ladder cost each. Returns the y of
+/// each where it was on a link, 0 if it was on none, and the crowd.
+fn pass(width: usize, costs: &[[Option<f32>; 2]], threads: usize) -> (Vec<f32>, Crowd) {
+    let mut crowd = Crowd::new(gate(width), threads);
+    let side = width as f32 * 14.4;
+    for (at, costs) in costs.iter().enumerate() {
+        let y = 22.0 + 2.0 * at as f32;
+        let (from, to) = (Vec3::new(4.0, y, 0.4), Vec3::new(side - 4.0, y, 0.4));
+        crowd.send(from, to, AgentSettings { speed: 9.0, ..AgentSettings::DEFAULT });
+        for (name, cost) in ["door", "ladder"].into_iter().zip(costs) {
+            crowd.agents.set_link_cost(crowd.handles[at], name, *cost).unwrap();
+        }
+    }
+    let mut used = vec![0.0; costs.len()];
+    for _ in 0..1500 {
+        crowd.mesh.update_hierarchy(&crowd.pool).unwrap();
+        crowd.agents.advance(crowd.id, &mut crowd.mesh, STEP, &crowd.pool).unwrap();
+        for (at, used_y) in used.iter_mut().enumerate() {
+            let agent = crowd.agents.slots.get(crowd.handles[at]).unwrap();
+            if agent.state == AgentState::Linking {
+                *used_y = agent.at.position.y;
+            }
+        }
+    }
+    (used, crowd)
+}
+
+#[test]
+fn each_agent_has_its_own_costs_of_links() {
+    let none = Some(f32::INFINITY);
+    let costs =
+        [[None; 2], [Some(90.0), None], [none, None], [None, none], [Some(90.0), Some(50.0)]];
+    // From polygon to polygon, and over portals.
+    for width in [5, 12] {
+        let (used, crowd) = pass(width, &costs, 1);
+        assert_eq!(crowd.arrived(), costs.len(), "{width}: {used:?}");
+        let is_door = used.iter().map(|y| *y > 0.0 && (y - 20.0).abs() < 3.0);
+        let is_ladder = used.iter().map(|y| (y - 52.0).abs() < 3.0);
+        assert!(is_door.eq([true, false, false, true, false]), "{width}: {used:?}");
+        assert!(is_ladder.eq([false, true, true, false, true]), "{width}: {used:?}");
+    }
+    // Closed for one: there is no way. The other one goes.
+    let (_, crowd) = pass(5, &[[none; 2], [None; 2]], 1);
+    let agents = crowd.handles.iter().map(|agent| crowd.agents.slots.get(*agent).unwrap());
+    let ends: Vec<_> = agents.map(|agent| (agent.state, agent.partial)).collect();
+    let unreachable = (AgentState::Partial, Some(PartialReason::Unreachable));
+    assert_eq!(ends, [unreachable, (AgentState::Arrived, None)]);
+}
+
+#[test]
+fn costs_of_links_change_on_the_way() {
+    let mut crowd = pass(5, &[[Some(f32::INFINITY); 2]], 1).1;
+    let agent = crowd.handles[0];
+    crowd.agents.set_link_cost(agent, "ladder", None).unwrap();
+    for _ in 0..1500 {
+        crowd.agents.advance(crowd.id, &mut crowd.mesh, STEP, &crowd.pool).unwrap();
+    }
+    assert_eq!(crowd.arrived(), 1);
+    // The hierarchy of the view is as one that was built for its costs.
+    let built = |crowd: &mut Crowd| {
+        crowd.mesh.outdate_hierarchies();
+        crowd.agents.advance(crowd.id, &mut crowd.mesh, STEP, &crowd.pool).unwrap();
+    };
+    crowd.agents.set_link_cost(agent, "door", Some(7.0)).unwrap();
+    crowd.agents.advance(crowd.id, &mut crowd.mesh, STEP, &crowd.pool).unwrap();
+    let changed = crowd.mesh.views[0].hierarchy.clone();
+    built(&mut crowd);
+    assert!(crowd.mesh.views[0].hierarchy == changed);
+    // A link that is removed leaves the view with nothing of its own.
+    crowd.mesh.remove_link(1);
+    crowd.mesh.rebuild(&crowd.pool).unwrap();
+    crowd.agents.advance(crowd.id, &mut crowd.mesh, STEP, &crowd.pool).unwrap();
+    assert!(crowd.mesh.views.is_empty());
+    let costs = [[Some(40.0), None], [None; 2], [None, Some(f32::INFINITY)]];
+    let hashes = [1, 2, 4].map(|threads| pass(5, &costs, threads).1.hash());
+    assert!(hashes.windows(2).all(|pair| pair[0] == pair[1]));
+}
+
+#[test]
+fn names_of_links_with_costs_have_a_limit() {
+    let mut crowd = Crowd::new(pond(), 1);
+    crowd.send(Vec3::new(4.0, 4.0, 0.4), Vec3::new(8.0, 4.0, 0.4), AgentSettings::DEFAULT);
+    let agent = crowd.handles[0];
+    for at in 0..LINK_COSTS_MAX {
+        crowd.agents.set_link_cost(agent, &format!("link {at}"), Some(1.0)).unwrap();
+    }
+    let error = crowd.agents.set_link_cost(agent, "another", Some(1.0)).unwrap_err().message;
+    assert!(error.contains("LINK_COSTS_MAX"), "{error}");
+    crowd.agents.set_link_cost(agent, "link 3", Some(2.0)).unwrap();
+    crowd.agents.set_link_cost(agent, "link 4", None).unwrap();
+    crowd.agents.set_link_cost(agent, "another", Some(1.0)).unwrap();
+    let own = crowd.agents.slots.get(agent).unwrap().own_costs.clone().unwrap();
+    assert_eq!((own.link_cost("link 3"), own.link_cost("link 4")), (Some(2.0), None));
 }

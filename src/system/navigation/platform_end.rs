@@ -65,6 +65,8 @@ impl Agents {
         let agent = self.slots.get_mut(handle).expect("it was listed");
         agent.end_ride(ended);
         let Some(at) = found else {
+            // The space of its mesh ends with the platform.
+            agent.at.position = position;
             agent.lose();
             return;
         };

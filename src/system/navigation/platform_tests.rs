@@ -184,7 +184,7 @@ fn agents_wait_for_a_lift_that_is_away() {
         assert_eq!(known.stuck_seconds, 0.0);
         // They leave the way to the stop free.
         let away = known.at.position - Vec3::new(19.5, 10.0, 0.0);
-        assert!(away.y.abs() > 0.5, "{away} {known:?}");
+        assert!(away.y.abs() > 0.4, "{away} {known:?}");
     }
     assert_eq!(of.agents.stop_counts(of.lift, 0).waiting, 12);
     assert!(of.run_lift(&agents, |_| ()));

@@ -65,7 +65,7 @@ impl NavigationMesh {
             }
             for (ordinal, link) in (0..).zip(self.links(polygon)) {
                 let other = members[link.target as usize];
-                if other.cluster == index || !self.is_open(link.target) {
+                if other.cluster == index || !self.can_follow(link) {
                     continue;
                 }
                 if let Some(jump) = self.jump(link) {

@@ -4,7 +4,7 @@
 //! number of threads. Agents with the same destination share a map of the ways to it, see
 //! shared_targets.rs.
 
-use super::agent::{Agent, AgentState, Request, STUCK_SECONDS};
+use super::agent::{Agent, AgentState, REPAIR_SECONDS, Request};
 use super::agents::Agents;
 use super::dispersion::Crowd;
 use super::mesh::{NavigationMesh, NearestPolygon};
@@ -106,7 +106,7 @@ impl Agents {
             let is_stuck =
                 is_moving && agent.stuck_seconds > agent.repair_seconds && !agent.gets_on();
             if is_stuck {
-                agent.repair_seconds += STUCK_SECONDS;
+                agent.repair_seconds += REPAIR_SECONDS;
                 if agent.begin_detour(mesh) {
                     continue;
                 }
@@ -234,6 +234,13 @@ impl Agent {
         let Some(target) = self.destination else { return };
         let last = *self.path.polygons.last().expect("a path has its start");
         let (before, end) = (self.end, self.path.partial);
+        if end.is_some() && self.rest.is_returning() {
+            // Its rest is nearer than any way leads now.
+            self.end = self.at.position;
+            self.stop(AgentState::Arrived);
+            self.rest.give_up();
+            return;
+        }
         self.partial = end;
         self.search_distance = self.at.position.distance(target.position);
         self.end = match end {

@@ -38,6 +38,11 @@ impl Rest {
         self.is_returning
     }
 
+    /// Ends all tries: there is no way nearer.
+    pub fn give_up(&mut self) {
+        self.is_owner = false;
+    }
+
     /// Ends the try to come nearer.
     pub fn end_return(&mut self) {
         self.is_returning = false;

@@ -324,7 +324,7 @@ impl Searcher {
         let first = mesh.polygons[polygon as usize].first_link;
         for (number, link) in (first..).zip(mesh.links(polygon)) {
             let target = link.target;
-            if Some(target) == before || !mesh.is_open(target) {
+            if Some(target) == before || !mesh.can_follow(link) {
                 continue;
             }
             let mut step = mesh.step(&cone, polygon, link, Some(destination.position));

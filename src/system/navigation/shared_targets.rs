@@ -7,6 +7,7 @@ use super::agents::{AGENTS_MAX, Agents};
 use super::bake::AREAS_MAX;
 use super::dijkstra_map::{DijkstraMap, Target};
 use super::dispersion::{Crowd, is_same};
+use super::jumps::{LinkCosts, write_link_costs};
 use super::mesh::{NavigationMesh, NearestPolygon};
 use engine_foundation::Error;
 use engine_foundation::handle::Handle;
@@ -34,6 +35,7 @@ pub(super) struct SharedTarget {
     /// Version and costs of the mesh for which the map holds.
     version: u32,
     costs: [f32; AREAS_MAX],
+    link_costs: LinkCosts,
     target: NearestPolygon,
     pub map: DijkstraMap,
     /// Number of requests when it was asked last.
@@ -57,7 +59,9 @@ pub(super) enum Answer {
 impl SharedTarget {
     /// Returns true if it is on a mesh, with the costs that the mesh has now.
     fn is_of(&self, id: Handle, mesh: &NavigationMesh) -> bool {
-        self.mesh == id && same_costs(&self.costs, &mesh.costs)
+        self.mesh == id
+            && same_costs(&self.costs, &mesh.costs)
+            && self.link_costs == mesh.jumps.ways.own
     }
 
     /// Returns true if its ways are those of now. Those for which somebody waits are found to the
@@ -183,6 +187,7 @@ impl Agents {
                 mesh: id,
                 version: mesh.version,
                 costs: mesh.costs,
+                link_costs: mesh.jumps.ways.own.clone(),
                 target,
                 map,
                 used: self.requests,
@@ -232,6 +237,7 @@ impl Agents {
             write(shared.used);
             write(shared.wanted.len() as u64);
             shared.costs.iter().for_each(|cost| write(u64::from(cost.to_bits())));
+            write_link_costs(&shared.link_costs, &mut write);
         }
     }
 }

@@ -59,8 +59,10 @@ const LANE_LENGTH_RADII: f32 = 10.0;
 const HELD_UP_SECONDS: f32 = 0.1;
 /// Room to its right that an agent needs to keep to the right, in radii.
 const ROOM_RADII: f32 = 3.0;
-/// Seconds without progress after which it goes straight, because others make way for it.
-const DETERMINED_SECONDS: f32 = 0.4;
+/// Seconds without progress after which it goes straight, because others make way for it; and for
+/// those who use a platform or follow a leader.
+const DETERMINED_SECONDS: f32 = 0.2;
+const PATIENT_SECONDS: f32 = 0.4;
 /// Gap to those who cross the way of an agent within which it waits for them, in radii.
 const CROSSING_RADII: f32 = 2.0;
 /// Distance from a corner on its left at which an agent passes it among others, in radii, and the
@@ -168,6 +170,9 @@ impl Surroundings {
                 continue;
             }
             found.is_behind |= ahead > BEHIND && gap < radius * LINE_RADII;
+            if own.has_priority_over(other) {
+                continue;
+            }
             let together = other.heading.dot(heading);
             // At a passage, they take turns instead.
             let is_regulated = own.line != 0 || other.is_holding;
@@ -308,14 +313,15 @@ fn push_others(
     (count, push)
 }
 
-/// Returns true if another agent is under way, and not in the same group.
+/// Returns true if another agent is under way, is not in the same group, and is avoided.
 fn is_passing(own: &Other, other: &Other) -> bool {
-    other.heading != Vec2::ZERO && !own.is_companion(other)
+    other.heading != Vec2::ZERO && !own.is_companion(other) && !own.has_priority_over(other)
 }
 
 /// Returns the velocity that an agent wants among others.
 fn adapted(mesh: &NavigationMesh, agent: &Agent, around: &Surroundings, desired: Vec2) -> Vec2 {
-    if agent.swirl > SWIRL_MIN && agent.stuck_seconds < DETERMINED_SECONDS {
+    let seconds = if agent.is_patient() { PATIENT_SECONDS } else { DETERMINED_SECONDS };
+    if agent.swirl > SWIRL_MIN && agent.stuck_seconds < seconds {
         // To the right if there is room. Between walls, it waits instead.
         let right = Vec2::new(desired.y, -desired.x).normalize_or_zero();
         let right = right * (agent.settings.radius * ROOM_RADII);
@@ -431,7 +437,8 @@ fn direction(
 }
 
 /// Returns the point at which an agent passes a corner: on its left, at a distance, so that those
-/// who come towards it, on whose right the corner is, have room.
+/// who come towards it, on whose right the corner is, have room. If the agent is beside that point
+/// already, it goes to the corner: it would turn around whenever others come near.
 fn past_corner(mesh: &NavigationMesh, agent: &Agent, corner: Vec3) -> Vec3 {
     let mut found = None;
     for link in agent.path.links.iter().take(CORNER_LINKS) {
@@ -447,7 +454,9 @@ fn past_corner(mesh: &NavigationMesh, agent: &Agent, corner: Vec3) -> Vec3 {
     }
     let Some((width, right)) = found else { return corner };
     let by = (agent.settings.radius * CORNER_RADII).min(width * 0.5);
-    corner + (right - corner) * (by / width.max(1e-3))
+    let passing = corner + (right - corner) * (by / width.max(1e-3));
+    let way = |to: Vec3| (to - agent.at.position).truncate();
+    if way(passing).dot(way(corner)) > 0.0 { passing } else { corner }
 }
 
 /// Adds the walls around an agent. Returns their number.

@@ -58,7 +58,8 @@ impl Agent {
         if flat <= self.settings.radius * QUEUE_RADII {
             self.queue = (jump.number, (flat * 1000.0) as u32);
         }
-        if flat > reach || !mesh.is_open(self.path.polygons[1]) {
+        let is_closed = jump.cost == f32::INFINITY || !mesh.is_open(self.path.polygons[1]);
+        if flat > reach || is_closed {
             return;
         }
         let length = self.at.position.distance(jump.end);

@@ -1,5 +1,5 @@
 -- Calls that exceed the limits of functions that draw views: render targets, environments; and of
--- platforms and flow fields of navigation.
+-- platforms, costs of links and flow fields of navigation.
 local fixtures = require("fixtures")
 
 local M = {}
@@ -78,6 +78,23 @@ M["NavigationMesh.set_targets"] = function()
   end)
   for i = 1, 65 do NavigationMesh.set_targets(mesh, "walk" .. i, {}) end
   error(tostring(targets) .. "; " .. tostring(fields), 0)
+end
+
+M["Agent.set_link_cost"] = function()
+  local agents = {}
+  local function create()
+    agents[#agents + 1] = Agent.create(fixtures.get("NavigationMesh"), Vector3(10, 10, 0))
+    return agents[#agents]
+  end
+  local agent = create()
+  local _, names = pcall(function()
+    for i = 1, 65 do Agent.set_link_cost(agent, "walk" .. i, 1) end
+  end)
+  local _, sets = pcall(function()
+    for i = 1, 17 do Agent.set_link_cost(create(), "walk", i) end
+  end)
+  for _, known in ipairs(agents) do Agent.destroy(known) end
+  error(tostring(names) .. "; " .. tostring(sets), 0)
 end
 
 -- Creates 65 fields that lead away.

@@ -246,6 +246,7 @@ M.arguments = {
   ["Agent.create"] = { position = Vector3(10, 10, 0), options = { speed = 2 } },
   ["Agent.area_cost"] = { area = 2 },
   ["Agent.set_area_cost"] = { area = 2, cost = 3 },
+  ["Agent.set_link_cost"] = { name = "door", cost = 3 },
   ["Agent.set_position"] = { position = Vector3(10, 10, 0) },
   ["Agent.update_position"] = { position = Vector3(10, 10, 0) },
   ["Agent.follow"] = { leader = leader },

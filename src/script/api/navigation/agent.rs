@@ -1,7 +1,7 @@
 //! The Lua module `Agent`: characters that walk on a navigation mesh, around each other.
 
-use super::following;
 use super::mesh::{coordinates, ground, of as mesh_of};
+use super::{following, links};
 use super::{read_numbers, volumes, whole};
 use crate::api_row::{ModuleRows, NodeFlag, func, hot, module};
 use crate::argument::{Integer, MaybeHandle};
@@ -222,6 +222,30 @@ Agent.destroy(agent)"#,
             &[AGENT_ARG, volumes::AREA_ARG],
             "Returns what a metre of an area costs an agent: its own cost, or that of the mesh; 0 \
              if the area is closed for it.",
+        )
+        .pure(),
+        func(
+            "set_link_cost",
+            links::set_link_cost,
+            &[
+                AGENT_ARG,
+                ("name", "the name of links"),
+                (
+                    "cost",
+                    "0 to 1,000,000 metres of ordinary ground; false if it does not use them, nil \
+                     takes the cost of each link again",
+                ),
+            ],
+            "Sets what the links with a name cost one agent, on each mesh on which it walks. Its \
+             path is searched again. An agent has costs for at most 64 names, and the agents of a \
+             mesh have at most 16 different sets of costs.",
+        ),
+        func(
+            "link_cost",
+            links::link_cost,
+            &[AGENT_ARG, ("name", "the name of links")],
+            "Returns what the links with a name cost an agent; false if it does not use them, nil \
+             if each link costs it what it costs others.",
         )
         .pure(),
         func(
@@ -533,6 +557,7 @@ fn finish_link(engine: &mut Engine, agent: AgentId) -> Result<(), Error> {
             "argument #1 'agent': it is on no link: call this while Agent.state is \"linking\""
         ));
     }
+    engine.worlds.navigation.agents.report_moved_by_script(agent.0);
     Ok(())
 }
 

@@ -2,13 +2,13 @@
 
 use super::mesh::of;
 use super::volumes::{of_mut, position};
-use crate::argument::Integer;
+use crate::argument::{Integer, TextArgument};
 use crate::return_value::WholeNumber;
 use crate::value::ScriptValue;
 use engine_foundation::{Error, Vec3, error, suggest};
-use engine_navigation::NavigationMeshId;
 use engine_navigation::jump_links::JumpRules;
 use engine_navigation::jumps::{JumpSettings, LINK_NAME_MAX, LINKS_MAX};
+use engine_navigation::{AgentId, NavigationMeshId};
 use engine_runtime::Engine;
 
 pub(super) const LINK_ARG: (&str, &str) = ("link", "the number of a link of this mesh");
@@ -168,4 +168,53 @@ pub(super) fn is_link_usable(
     let mesh = of(engine, mesh);
     let known = u32::try_from(number.0).ok().filter(|number| mesh.link_of(*number).is_some());
     Ok(mesh.is_link_usable(known.ok_or_else(|| unknown(number))?))
+}
+
+pub(super) fn set_link_cost(
+    engine: &mut Engine,
+    agent: AgentId,
+    name: TextArgument,
+    cost: Option<ScriptValue>,
+) -> Result<(), Error> {
+    let name = link_name(&name)?;
+    let cost = match cost {
+        None | Some(ScriptValue::Nil) => None,
+        Some(ScriptValue::Boolean(false)) => Some(f32::INFINITY),
+        Some(ScriptValue::Number(cost)) if (0.0..=COST_MAX).contains(&cost) => Some(cost as f32),
+        Some(value) => {
+            let got = got(&value);
+            return Err(error!(
+                "argument #3 'cost' must be a number, 0 to {COST_MAX}, or false, got {got}"
+            ));
+        }
+    };
+    engine.worlds.navigation.agents.set_link_cost(agent.0, name, cost)
+}
+
+pub(super) fn link_cost(
+    engine: &mut Engine,
+    agent: AgentId,
+    name: TextArgument,
+) -> Result<ScriptValue, Error> {
+    let name = link_name(&name)?;
+    let known = engine.worlds.navigation.agents.slots.get(agent.0);
+    let own = known.and_then(|agent| agent.own_costs.as_ref());
+    Ok(match own.and_then(|own| own.link_cost(name)) {
+        None => ScriptValue::Nil,
+        Some(f32::INFINITY) => ScriptValue::Boolean(false),
+        Some(cost) => ScriptValue::Number(cost.into()),
+    })
+}
+
+/// Checks the name of links.
+fn link_name(name: &TextArgument) -> Result<&str, Error> {
+    let name = name.as_str();
+    if name.is_empty() || name.len() > LINK_NAME_MAX {
+        return Err(error!(
+            "argument #2 'name' must be the name of links, 1 to {LINK_NAME_MAX} bytes \
+             (LINK_NAME_MAX), got {}",
+            name.len()
+        ));
+    }
+    Ok(name)
 }

@@ -52,7 +52,7 @@ pub static NAVIGATION_MESH: ModuleRows = more(
                 ),
             ],
             "Adds a stop to a platform: it is open while its points are near each other, at most a \
-             step higher or lower. Paths lead from each stop to the others.",
+             step and two cell heights higher or lower. Paths lead from each stop to the others.",
         ),
         func(
             "set_stop_open",

@@ -35,10 +35,7 @@ pub static NAVIGATION_MESH: ModuleRows = more(
                 MESH_ARG,
                 ("from", "a point on the ground"),
                 ("to", "another point"),
-                (
-                    "agent",
-                    "an agent, whose own costs of areas count; without it, those of the mesh",
-                ),
+                ("agent", "an agent, whose own costs count; without it, those of the mesh"),
             ],
             "Returns what the way of `NavigationMesh.find_path` costs: each metre what its area \
              costs, and each link its own cost. Nil and the reason, \"unreachable\" or \"budget\", \
