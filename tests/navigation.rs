@@ -327,6 +327,7 @@ fn explain_shows_the_navigation_of_a_level() {
     for part in [
         "navigation of level \"yard\"",
         "agents 'walker'",
+        "cells of 0.3 x 0.2 m: the radius counts as 0.6 m, and openings of 1.8 m are wide enough",
         "compiled with the level",
         "polygons",
         "bytes",
@@ -369,4 +370,137 @@ fn explain_shows_the_navigation_of_a_level() {
     assert!(text.contains("volume 'strip' gives about 1.0 m²"), "{text}");
     let (_, errors, is_fine) = explain(&["ground.unit", "--navigation"]);
     assert!(!is_fine && errors.contains("--navigation is for levels"), "{errors}");
+}
+
+#[test]
+fn check_reports_meshes_and_units_without_ground() {
+    let folder = folder("check");
+    folder.write("main.lua", "");
+    folder.write("yard.navigation", "agents = { man = { radius = 20 } }");
+    folder.write("walker.unit", "components = { agent = { class = \"man\" } }");
+    folder.write("typo.unit", "components = { legs = { component = \"agent\" class = \"mann\" } }");
+    folder.write(
+        "pier.level",
+        "units = { ground = { unit = \"ground\" } typo = { unit = \"stranger\" } }\n\
+         navigation = { agents = { man = {} }\n\
+         platforms = { raft = { unit = \"ground\" \
+         stops = { shore = { ashore = [0, 0, 0] aboard = [0, 0, 0] } } } } }",
+    );
+    folder.write("stranger.unit", "components = { agent = { class = \"men\" } }");
+    let check = || combined_output(&mut folder.command(&["check", "."])).1;
+    let text = check();
+    let no_class = "component 'agent': the unit gets no agent before a level with its class is \
+                    spawned: no navigation of its world has agents 'men', did you mean 'man'?";
+    for (part, count) in [
+        (
+            "navigation of level \"yard\", agents 'man': the navigation mesh has no ground: no \
+             5.76 m² of it ('region_min'), not steeper than 45 degrees, have room for characters \
+             of the radius 20 (it counts as 20.1, because cells have a 'cell_size' of 0.3) and the \
+             height 2",
+            1,
+        ),
+        (
+            "unit \"walker\", component 'agent': a unit at (-8.0, 0.0, 0.0) gets no agent yet: no \
+             ground is within 2 metres of it; its navigation mesh has no ground at all",
+            1,
+        ),
+        (
+            "unit \"typo\", component 'legs': the unit gets no agent in any level: no navigation \
+             of the game has agents 'mann', did you mean 'man'?",
+            1,
+        ),
+        // A unit of a level is reported with its level alone.
+        (&format!("unit \"stranger\", {no_class}"), 1),
+        ("unit \"stranger\"", 1),
+        ("platform of the unit \"ground\": its actors are static", 1),
+    ] {
+        assert_eq!(text.matches(part).count(), count, "{part}: {text}");
+    }
+    // An error of a navigation file is reported once, and blockers are no volumes.
+    folder.write("yard.navigation", "agents = { man = {} }\nsorce = \"world\"\n");
+    let text = check();
+    assert_eq!(text.matches("unknown key 'sorce'").count(), 1, "{text}");
+    folder.write("yard.navigation", "blockers = { rock = { shape = \"bx\" size = [1, 1, 1] } }\n");
+    let text = check();
+    let shape = "yard.navigation:1: 'shape' of 'rock' must be box";
+    assert_eq!(text.matches(shape).count(), 1, "{text}");
+}
+
+#[test]
+fn missing_ground_is_one_warning_in_a_game() {
+    let folder = folder("groundless");
+    folder.write(
+        "main.lua",
+        r#"
+local world
+function init()
+  world = Application.new_world()
+  World.spawn_level(world, "yard")
+  for _ = 1, 3 do World.spawn_unit(world, "walker", Vector3(0, 0, 30)) end
+  local corners = { 0, 0, 0, 9, 0, 0, 0, 9, 0 }
+  for _ = 1, 2 do NavigationMesh.create_from_triangles(corners, { 1, 3, 2 }) end
+  NavigationMesh.create(world, { radius = 20 })
+end
+function update(dt) World.update(world, dt) end
+"#,
+    );
+    let run = |frames: &str| {
+        let arguments = ["run", ".", "--headless", "--frames", frames];
+        combined_output(&mut folder.command(&arguments)).1
+    };
+    let text = run("80");
+    for part in [
+        "unit \"walker\", component 'agent': a unit at (0.0, 0.0, 30.0) gets no agent yet: no \
+         ground is within 2 metres of it; the nearest ground is 2",
+        "main.lua:8: NavigationMesh.create_from_triangles: the mesh has no ground: all triangles \
+         are clockwise as seen from above",
+        "main.lua:9: NavigationMesh.create: the mesh has no ground: no 5.76 m² of it",
+    ] {
+        assert_eq!(text.matches(part).count(), 1, "{part}: {text}");
+    }
+    // It can still fall or be moved.
+    let text = run("20");
+    assert!(!text.contains("gets no agent yet"), "{text}");
+}
+
+#[test]
+fn a_lift_that_does_not_move_is_reported() {
+    let folder = folder("still-lift");
+    folder.write(
+        "lift.unit",
+        "components = { physics = { actors = { floor = { type = \"kinematic\" shape = \"box\" \
+         size = [6, 6, 0.2] position = [0, 0, -0.1] } } } }",
+    );
+    folder.write(
+        "yard.level",
+        "units = { ground = { unit = \"ground\" } lift = { unit = \"lift\" position = [14, 0, 0] } \
+         roof = { unit = \"ground\" position = [28, 0, 6] } walker = { unit = \"walker\" } }\n\
+         navigation = { agents = { man = { radius = 0.4 } }\n\
+         platforms = { lift = { unit = \"lift\" \
+         stops = { yard = { ashore = [9, 0, 0] aboard = [-2, 0, 0] distance = 4 } \
+         roof = { ashore = [19, 0, 6] aboard = [2, 0, 0] distance = 4 } } } } }",
+    );
+    folder.write(
+        "main.lua",
+        r#"
+local world
+function init()
+  world = Application.new_world()
+  local level = World.spawn_level(world, "yard")
+  Unit.set_local_position(Level.unit(level, "lift"), 1, Vector3(14, 0, 6))
+  local walker = Unit.agent(Level.unit(level, "walker"))
+  assert(Agent.set_destination(walker, Vector3(28, 0, 6)))
+end
+function update(dt) World.update(world, dt) end
+"#,
+    );
+    let run = |frames: &str| {
+        let arguments = ["run", ".", "--headless", "--frames", frames];
+        combined_output(&mut folder.command(&arguments)).1
+    };
+    let message = "platform of the unit \"lift\": characters have waited for it for 1800 updates, \
+                   and it has not moved";
+    let text = run("2600");
+    assert_eq!(text.matches(message).count(), 1, "{text}");
+    assert!(!run("1700").contains(message));
 }

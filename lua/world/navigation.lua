@@ -228,7 +228,7 @@ function Agent.path(agent)
 end
 
 ---Finds the cheapest path between two cells. If there is none, it leads to the cell that is nearest
----to the end.
+---to the end. A path can begin in a blocked cell; one that ends in a blocked cell is "unreachable".
 ---@param grid NavigationGrid a navigation grid
 ---@param from_column integer column of the start, from 1
 ---@param from_row integer row of the start, from 1

@@ -76,6 +76,14 @@ fn describe_mesh(class: &ClassMesh, mesh: &NavigationMesh, areas: &[String], tex
         "  agents '{}': radius {}, height {}, step {}, slope {}",
         class.class, settings.radius, settings.height, settings.step, settings.slope
     );
+    let _ = writeln!(
+        text,
+        "    cells of {} x {} m: the radius counts as {} m, and openings of {} m are wide enough",
+        settings.cell_size,
+        settings.cell_height,
+        settings.counted_radius(),
+        settings.passable_width()
+    );
     let islands = mesh.islands();
     let left_out = (0..mesh.num_polygons() as u32).filter(|polygon| mesh.is_left_out(*polygon));
     let _ = writeln!(

@@ -170,7 +170,8 @@ impl Worlds {
             false => Ok(source),
             true => Err(error!(
                 "the world has no static actors to bake a navigation mesh from: spawn the level \
-                 first, and give its ground a static actor"
+                 first, and give its ground a static actor; planes, triggers and one-way platforms \
+                 do not count"
             )),
         }
     }

@@ -4,7 +4,7 @@
 use super::level_navigation::EditReport;
 use super::navigation::Navigation;
 use super::{Engine, Worlds};
-use engine_foundation::{Error, Handle, Vec3, error, suggest};
+use engine_foundation::{Error, Handle, Vec3, error, log, suggest};
 use engine_navigation::mesh::NavigationMesh;
 use engine_navigation::platforms::{
     MeshPose, PLATFORM_DEPTH_MAX, Platform, STOPS_MAX, StopSettings,
@@ -17,6 +17,11 @@ use engine_world::unit::UnitId;
 /// Smallest island of a platform, in square metres, if that of its ground is larger.
 const REGION_MIN: f32 = 0.1;
 
+/// Updates between checks whether characters wait for a platform that does not move, and number of
+/// such checks after which a warning says so.
+const CHECK_UPDATES: u32 = 60;
+const WAITED_CHECKS: u32 = 30;
+
 /// Mesh that follows a unit.
 #[derive(Clone, Debug)]
 pub struct UnitPlatform {
@@ -24,6 +29,9 @@ pub struct UnitPlatform {
     pub unit: UnitId,
     /// Level, class and entry of the file from which it was made.
     source: Option<(LevelId, String, PlatformEdit)>,
+    /// Updates since it has moved, and checks in which characters have waited for it since.
+    still: u32,
+    waited: u32,
 }
 
 /// Properties of a platform.
@@ -101,9 +109,36 @@ impl Worlds {
                 continue;
             }
             let pose = self.unit_pose(unit);
-            if let Some(platform) = self.navigation.agents.platform_mut(mesh) {
-                platform.pose = pose;
-            }
+            let platform = self.navigation.agents.platform_mut(mesh);
+            let before = platform.map(|platform| std::mem::replace(&mut platform.pose, pose));
+            self.report_still_platform(mesh, before == Some(pose));
+        }
+    }
+
+    /// Warns once about a platform that does not move, although characters wait for it.
+    fn report_still_platform(&mut self, mesh: Handle, is_still: bool) {
+        let Navigation { platforms, agents, .. } = &mut self.navigation;
+        let Some(of) = platforms.iter_mut().find(|of| of.mesh.0 == mesh) else { return };
+        of.still = if is_still { of.still.saturating_add(1) } else { 0 };
+        if of.still == 0 {
+            of.waited = 0;
+        }
+        if of.still == 0 || !of.still.is_multiple_of(CHECK_UPDATES) {
+            return;
+        }
+        let stops = agents.platform(mesh).map_or(0, |platform| platform.stops.len() as u8);
+        let is_wanted = (0..stops).any(|stop| agents.stop_counts(mesh, stop).waiting > 0);
+        of.waited = if is_wanted { of.waited + 1 } else { 0 };
+        if of.waited == WAITED_CHECKS {
+            let name = &self.units.of(of.unit).resource.name;
+            log::data_warning(
+                &format!("platform of the unit \"{name}\""),
+                &format!(
+                    "characters have waited for it for {} updates, and it has not moved: move its \
+                     unit to its stops, or destroy the unit if they are to take another way",
+                    WAITED_CHECKS * CHECK_UPDATES
+                ),
+            );
         }
     }
 
@@ -151,6 +186,13 @@ impl Engine {
                  kinematic actor"
             ));
         }
+        if worlds.physics.has_only_static_actors(unit) {
+            log::data_warning(
+                &format!("platform of the unit \"{}\"", worlds.units.of(unit).resource.name),
+                "its actors are static: they are ground of the level, too, and stay where they \
+                 are; make them kinematic",
+            );
+        }
         let meshes = &worlds.navigation.meshes;
         let of = meshes.get(ground.0).expect("the handle was checked where it came in");
         let mut settings = *of.settings();
@@ -160,8 +202,10 @@ impl Engine {
             let name = &worlds.units.of(unit).resource.name;
             return Err(error!(
                 "the actors of the unit \"{name}\" have no ground with room for characters of the \
-                 radius {} and the height {}",
-                settings.radius, settings.height
+                 radius {} and the height {}: make them larger, or the 'cell_size' of the \
+                 characters smaller",
+                settings.radius_text(),
+                settings.height
             ));
         }
         let pose = worlds.unit_pose(unit);
@@ -176,7 +220,7 @@ impl Engine {
         let platform = Platform::new((id, mesh), ground.0, pose, (cost, capacity));
         navigation.agents.add_platform(platform);
         let mesh = NavigationMeshId(id);
-        navigation.platforms.push(UnitPlatform { mesh, unit, source: None });
+        navigation.platforms.push(UnitPlatform { mesh, unit, source: None, still: 0, waited: 0 });
         Ok(mesh)
     }
 

@@ -88,12 +88,8 @@ impl Engine {
         let shape = shape_of(&cells, wanted)?;
         let file = tilemap.file().clone();
         let costs = CellCosts::new(tilemap, rules.clone(), named_costs.clone());
-        if let Some(name) = costs.unknown_name(&file) {
-            return Err(error!(
-                "option 'costs' has '{name}', and nothing in the map \"{}\" has that class, tag, \
-                 true property or value",
-                tilemap.name
-            ));
+        if let Some(message) = costs.unknown_name(tilemap) {
+            return Err(Error::new(message));
         }
         let mut grid = NavigationGrid::new(cells.columns as usize, cells.rows as usize, shape);
         fill(&mut grid, tilemap, &costs);

@@ -17,6 +17,10 @@ use engine_world::unit::UnitId;
 
 /// Distance in metres within which an agent takes the ground at its unit.
 const GROUND_DISTANCE: f32 = 2.0;
+/// Updates after which a warning says that there is no ground at a unit, and the distance within
+/// which ground is searched for it, in metres.
+const ATTEMPTS: u8 = 60;
+const NEAR_MAX: f32 = 50.0;
 /// Distance from where an agent put its unit at which the game has moved it, in metres.
 const MOVED_DISTANCE: f32 = 1e-3;
 /// Speed in metres per second below which a unit does not turn.
@@ -35,25 +39,75 @@ fn ground(mesh: &NavigationMesh, position: Vec3) -> Option<NearestPolygon> {
 }
 
 impl Navigation {
-    /// Returns the mesh of a world for a class of characters that has ground at a position: of
-    /// levels first, then those that scripts baked, the oldest ones first.
+    /// Iterates over the meshes of a world for a class of characters: of levels first, then those
+    /// that scripts baked, the oldest ones first.
+    fn meshes_for(
+        &self,
+        world: WorldId,
+        class: Option<&str>,
+    ) -> impl Iterator<Item = NavigationMeshId> {
+        let of_levels = self.levels.iter().filter(move |level| level.world == world);
+        let of_levels = of_levels.filter_map(move |level| match class {
+            None => level.meshes.first(),
+            Some(class) => level.meshes.iter().find(|mesh| mesh.class == class),
+        });
+        let of_worlds =
+            self.of_worlds.iter().filter(move |(of, _)| *of == world && class.is_none());
+        of_levels.map(|known| known.mesh).chain(of_worlds.map(|(_, mesh)| *mesh))
+    }
+
+    /// Returns the mesh of a world for a class of characters that has ground at a position.
     fn mesh_at(
         &self,
         world: WorldId,
         class: Option<&str>,
         position: Vec3,
     ) -> Option<(NavigationMeshId, NearestPolygon)> {
-        let of_levels = self.levels.iter().filter(|level| level.world == world);
-        let of_levels = of_levels.filter_map(|level| match class {
-            None => level.meshes.first(),
-            Some(class) => level.meshes.iter().find(|mesh| mesh.class == class),
-        });
-        let of_worlds = self.of_worlds.iter().filter(|(of, _)| *of == world && class.is_none());
-        let all = of_levels.map(|known| known.mesh).chain(of_worlds.map(|(_, mesh)| *mesh));
-        all.into_iter().find_map(|mesh| {
+        self.meshes_for(world, class).find_map(|mesh| {
             let found = self.agents.ground_at(&self.meshes, mesh.0, position, ground)?;
             Some((NavigationMeshId(found.0), found.1))
         })
+    }
+
+    /// Returns a message if the levels of a world have navigation, and none has the class of a
+    /// component.
+    fn unknown_class(&self, world: WorldId, component: &AgentComponent) -> Option<String> {
+        let class = component.class.as_deref()?;
+        let levels = self.levels.iter().filter(|level| level.world == world);
+        let known: Vec<&str> =
+            levels.flat_map(|level| &level.meshes).map(|mesh| mesh.class.as_str()).collect();
+        if known.is_empty() || known.contains(&class) {
+            return None;
+        }
+        let hint = suggest::hint(class, known.iter().copied());
+        Some(format!(
+            "the unit gets no agent before a level with its class is spawned: no navigation of its \
+             world has agents '{class}'{hint}"
+        ))
+    }
+
+    /// Returns a message about a unit at a position without ground.
+    fn missing_ground(&self, world: WorldId, class: Option<&str>, position: Vec3) -> String {
+        let shown = |at: Vec3| format!("({:.1}, {:.1}, {:.1})", at.x, at.y, at.z);
+        let meshes = || self.meshes_for(world, class).filter_map(|mesh| self.meshes.get(mesh.0));
+        let near = meshes().filter_map(|mesh| mesh.nearest(position, NEAR_MAX, NEAR_MAX));
+        let distance = |at: &NearestPolygon| at.position.distance(position);
+        let near = near.min_by(|a, b| distance(a).total_cmp(&distance(b)));
+        let (at, most) = (shown(position), GROUND_DISTANCE);
+        let nearest = match near {
+            Some(near) => format!(
+                "the nearest ground is {:.1} metres away, at {}",
+                near.position.distance(position),
+                shown(near.position)
+            ),
+            None if meshes().all(|mesh| mesh.num_polygons() == 0) => {
+                "its navigation mesh has no ground at all".to_string()
+            }
+            None => format!("there is none within {NEAR_MAX} metres either"),
+        };
+        format!(
+            "a unit at {at} gets no agent yet: no ground is within {most} metres of it; {nearest}"
+        )
     }
 
     fn has_mesh(&self, world: WorldId) -> bool {
@@ -65,6 +119,22 @@ impl Navigation {
 impl Worlds {
     fn agent_component(&self, unit: UnitId) -> Option<&AgentComponent> {
         self.units.of(unit).resource.template.agent.as_ref()
+    }
+
+    /// Creates the agent of a unit that a script has just spawned, if there is ground at it. Units
+    /// of levels wait for the meshes of their level.
+    pub(super) fn create_spawned_agent(&mut self, world: WorldId, unit: UnitId) {
+        let row = unit.row();
+        if self.agents.of_unit(row).is_none()
+            || !self.navigation.has_mesh(world)
+            || self.levels.is_spawning(world)
+        {
+            return;
+        }
+        self.create_unit_agent(world, row);
+        if let Some(entry) = self.agents.of.get_mut(&row) {
+            entry.is_new = entry.was_created;
+        }
     }
 
     /// Creates the agents of units that have none yet, where there is ground.
@@ -100,7 +170,7 @@ impl Worlds {
         let position = self.units.scene.world_position(row, 0);
         let Some(component) = self.agent_component(unit) else { return };
         let found = self.navigation.mesh_at(world, component.class.as_deref(), position);
-        let Some((mesh, at)) = found else { return self.report_class(world, row) };
+        let Some((mesh, at)) = found else { return self.report_waiting(world, row) };
         let mut settings = component.settings;
         if !component.has_radius {
             let of = self.navigation.meshes.get(mesh.0).expect("it was found");
@@ -111,8 +181,7 @@ impl Worlds {
             let root = self.navigation.agents.root(mesh.0);
             self.give_costs(unit, agent, NavigationMeshId(root));
         }
-        let entry = self.agents.of.get_mut(&row).expect("it was listed");
-        (entry.was_created, entry.agent) = (true, added);
+        self.agents.set_agent(row, added);
         if added.is_none() {
             log::warn(
                 "component 'agent'",
@@ -121,29 +190,38 @@ impl Worlds {
         }
     }
 
-    /// Warns once about a unit whose class of characters no navigation of its world has. Levels
-    /// that are still being spawned may have it.
-    fn report_class(&mut self, world: WorldId, row: u32) {
-        let UnitAgent { unit, was_reported, .. } = self.agents.of[&row];
-        let of = &self.units.of(unit).resource;
-        let Some(component) = of.template.agent.as_ref().filter(|_| !was_reported) else { return };
-        let Some(class) = &component.class else { return };
-        let navigation = &self.navigation;
-        let levels = navigation.levels.iter().filter(|level| level.world == world);
-        let known: Vec<&str> =
-            levels.flat_map(|level| &level.meshes).map(|mesh| mesh.class.as_str()).collect();
-        let is_waiting = !navigation.waiting_levels.is_empty() || self.levels.is_spawning(world);
-        if known.is_empty() || known.contains(&class.as_str()) || is_waiting {
+    /// Warns once about a unit that gets no agent: because no navigation of its world has its class
+    /// of characters, or no ground is at the unit. Levels that are still being spawned may have it.
+    fn report_waiting(&mut self, world: WorldId, row: u32) {
+        let entry = self.agents.of.get_mut(&row).expect("it was listed");
+        entry.attempts = entry.attempts.saturating_add(1);
+        let UnitAgent { unit, was_reported, attempts, .. } = *entry;
+        let is_waiting = !self.navigation.waiting_levels.is_empty();
+        if was_reported || is_waiting || self.levels.is_spawning(world) {
             return;
         }
-        let hint = suggest::hint(class, known.iter().copied());
-        log::data_warning(
-            &format!("unit \"{}\", component '{}'", of.name, component.name),
-            &format!(
-                "the unit gets no agent before a level with its class is spawned: no navigation of \
-                 its world has agents '{class}'{hint}"
-            ),
-        );
+        let of = self.units.of(unit).resource.clone();
+        let Some(component) = &of.template.agent else { return };
+        // A check plays one frame. A mover can fall to the ground.
+        let is_check = log::holds_data_warnings();
+        let is_late = attempts >= ATTEMPTS || is_check && component.drive != AgentDrive::Mover;
+        // A bake that failed has been reported.
+        let mut meshes = self.navigation.meshes_for(world, component.class.as_deref());
+        let is_due = is_late && meshes.next().is_some();
+        let message = match self.navigation.unknown_class(world, component) {
+            Some(message) => message,
+            None if !is_due => return,
+            // One for each file of units: each searches a large part of the mesh.
+            None if !is_check && !self.agents.reported.insert(of.name.clone()) => String::new(),
+            None => {
+                let position = self.units.scene.world_position(row, 0);
+                self.navigation.missing_ground(world, component.class.as_deref(), position)
+            }
+        };
+        if !message.is_empty() {
+            let location = format!("unit \"{}\", component '{}'", of.name, component.name);
+            log::data_warning(&location, &message);
+        }
         self.agents.of.get_mut(&row).expect("it was listed").was_reported = true;
     }
 
@@ -231,9 +309,10 @@ impl Worlds {
             };
             let component = self.units.of(entry.unit).resource.template.agent.as_ref();
             let Some(drive) = component.map(|component| component.drive) else { continue };
+            let is_new = std::mem::take(&mut entry.is_new);
             let body = match drive {
-                AgentDrive::Nothing => continue,
-                AgentDrive::Unit => self.units.scene.world_position(*row, 0),
+                AgentDrive::Nothing if !is_new => continue,
+                AgentDrive::Nothing | AgentDrive::Unit => self.units.scene.world_position(*row, 0),
                 AgentDrive::Mover => match self.physics.unit_mover(entry.unit) {
                     Some(mover) => self.physics.mover(mover).position,
                     None => continue,
@@ -346,6 +425,23 @@ impl Worlds {
         Ok(())
     }
 
+    /// Puts the mover of a unit where a script has put its agent, which would be pulled back
+    /// otherwise. What drives no mover follows in the next update.
+    fn move_mover_to_agent(&mut self, agent: Handle) -> Result<(), Error> {
+        let Some(row) = self.agents.row_of(agent) else { return Ok(()) };
+        let mut entry = self.agents.of[&row];
+        let drive = self.agent_component(entry.unit).map(|component| component.drive);
+        let known = self.navigation.agents.slots.get(agent);
+        let (Some(AgentDrive::Mover), Some(known)) = (drive, known) else { return Ok(()) };
+        let Some(mover) = self.physics.unit_mover(entry.unit) else { return Ok(()) };
+        let agent = Walk::of(known, &self.navigation.agents);
+        self.physics.set_mover_position(mover, agent.position)?;
+        (entry.rise, entry.placed, entry.platform) = (0.0, agent.position, None);
+        self.pose_unit(&entry, &agent, 0.0);
+        self.agents.of.insert(row, entry);
+        Ok(())
+    }
+
     /// Puts a unit where its agent is, and turns it by at most `turn` radians to where it walks.
     fn pose_unit(&mut self, entry: &UnitAgent, agent: &Walk, turn: f32) {
         let row = entry.unit.row();
@@ -432,6 +528,20 @@ impl Engine {
             }
         }
         self.worlds.drive_units(world, step)
+    }
+
+    /// Puts an agent on ground at once, with the mover that it drives.
+    ///
+    /// # Errors
+    /// Returns an error if the ground is outside of the range for movers.
+    pub fn teleport_agent(
+        &mut self,
+        agent: AgentId,
+        (mesh, at): (Handle, NearestPolygon),
+    ) -> Result<(), Error> {
+        let Navigation { agents, meshes, .. } = &mut self.worlds.navigation;
+        agents.teleport_to(meshes, agent.0, mesh, at);
+        self.worlds.move_mover_to_agent(agent.0)
     }
 
     /// Returns the agent of a unit's component; `None` if it has not been created, or was

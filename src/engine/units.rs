@@ -229,7 +229,10 @@ impl Engine {
         let spawned = self.spawn_components(world, unit, resource);
         self.worlds.assign_new_scene_textures(&mut self.assets);
         match spawned {
-            Ok(()) => Ok(unit),
+            Ok(()) => {
+                self.worlds.create_spawned_agent(world, unit);
+                Ok(unit)
+            }
             Err(error) => {
                 self.end_unit(unit, "");
                 Err(error)

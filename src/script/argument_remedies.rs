@@ -10,6 +10,9 @@ pub fn remedy(expected: &str, argument: &str, got: &str) -> &'static str {
         "table" | "number" if has("Color") => " (write Color(r, g, b), with parts from 0 to 255)",
         "table" | "number" if has("Vector3") => " (write Vector3(x, y, z))",
         "table" | "number" if has("Vector2") => " (write Vector2(x, y))",
+        "nil" if expected == "Agent" => {
+            " (Unit.agent is nil as long as no ground of a navigation mesh is at the unit)"
+        }
         "string" if has("World") => " (Application.main_world() is the main world)",
         "string" if has("Gui") => " (Application.main_gui() is the main Gui)",
         "string" if expected == "Material" || expected == "Material or nil" => {
@@ -36,6 +39,8 @@ mod tests {
         assert!(remedy("Vector3 or Vector2", "position", "number").contains("Vector3(x, y, z)"));
         assert!(remedy("integer", "node", "string").contains("Unit.node"));
         assert!(remedy("integer|string", "node", "table").contains("node 1 is the root"));
+        assert!(remedy("Agent", "agent", "nil").contains("no ground of a navigation mesh"));
+        assert_eq!(remedy("Agent", "agent", "number"), "");
         assert!(remedy("integer", "area", "string").contains("Level.navigation_area"));
         assert!(remedy("number", "x", "function").contains("are its () missing"));
         assert_eq!(remedy("function", "call", "function"), "");

@@ -17,7 +17,7 @@ use engine_foundation::{Error, Handle, Vec3, error};
 use engine_navigation::agents::AgentSettings;
 use engine_navigation::platforms::MeshPose;
 use engine_navigation::volumes::{AREA_COST_MAX, AREA_COST_MIN};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Values of the field `drive`.
 const DRIVES: [&str; 3] = ["unit", "mover", "none"];
@@ -147,20 +147,43 @@ pub struct UnitAgent {
     pub rise: f32,
     /// True if the agent had been created, so that no other one replaces it.
     pub was_created: bool,
-    /// True if a warning has said that no navigation has its class.
+    /// True if a warning has said why it has no agent.
     pub was_reported: bool,
+    /// How often no ground was found at the unit.
+    pub attempts: u8,
+    /// True until its first update, in which the unit can be elsewhere than where it was spawned.
+    pub is_new: bool,
 }
 
 /// Agents of units, by row.
 #[derive(Default)]
 pub struct UnitAgents {
     pub of: BTreeMap<u32, UnitAgent>,
+    /// Rows by the slot of the agent. The agent of a row can be another one by now.
+    rows: BTreeMap<usize, u32>,
+    /// Names of unit files of which a warning has said that there is no ground at their units.
+    pub reported: BTreeSet<String>,
 }
 
 impl UnitAgents {
     /// Returns the agent of a unit.
     pub fn of_unit(&self, row: u32) -> Option<&UnitAgent> {
         self.of.get(&row)
+    }
+
+    /// Notes the agent that a unit has got; `None` if there was no room for it.
+    pub fn set_agent(&mut self, row: u32, agent: Option<Handle>) {
+        let Some(entry) = self.of.get_mut(&row) else { return };
+        (entry.was_created, entry.agent) = (true, agent);
+        if let Some(agent) = agent {
+            self.rows.insert(agent.index(), row);
+        }
+    }
+
+    /// Returns the row of the unit whose agent this is.
+    pub fn row_of(&self, agent: Handle) -> Option<u32> {
+        let row = *self.rows.get(&agent.index())?;
+        (self.of.get(&row)?.agent == Some(agent)).then_some(row)
     }
 }
 
@@ -262,15 +285,16 @@ fn spawn(
         ));
     }
     let placed = host.units.scene.local_position(unit.row(), 0);
-    let (was_created, was_reported) = (false, false);
     let entry = UnitAgent {
         unit,
         agent: None,
         placed,
         platform: None,
         rise: 0.0,
-        was_created,
-        was_reported,
+        was_created: false,
+        was_reported: false,
+        attempts: 0,
+        is_new: false,
     };
     host.agents.of.insert(unit.row(), entry);
     Ok(())

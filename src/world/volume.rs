@@ -214,7 +214,7 @@ pub fn check<'a>(
     others: &[&str],
 ) -> Result<(), (SjsonValue<'a>, String)> {
     let Some(shape) = fields.get("shape") else {
-        return Err((fields, format!("volume '{name}' must say its shape: {}", SHAPES.join(", "))));
+        return Err((fields, format!("'{name}' must say its shape: {}", SHAPES.join(", "))));
     };
     let wanted: &[&str] = match shape.as_str() {
         Some("box") => &["size"],
@@ -223,13 +223,13 @@ pub fn check<'a>(
         Some("prism") => &["points", "height"],
         word => {
             let hint = suggest::hint(word.unwrap_or(""), SHAPES);
-            let message = format!("'shape' of volume '{name}' must be {}{hint}", SHAPES.join(", "));
+            let message = format!("'shape' of '{name}' must be {}{hint}", SHAPES.join(", "));
             return Err((shape, message));
         }
     };
     for key in wanted {
         if fields.get(key).is_none() {
-            return Err((fields, format!("volume '{name}' needs the field '{key}'")));
+            return Err((fields, format!("'{name}' needs the field '{key}'")));
         }
     }
     for field in fields.entries().into_iter().flatten() {
@@ -346,13 +346,13 @@ mod tests {
         };
         assert_eq!(
             message("size = [1, 1, 1]"),
-            "volume 'v' must say its shape: box, sphere, cylinder, prism"
+            "'v' must say its shape: box, sphere, cylinder, prism"
         );
         assert_eq!(
             message("shape = \"bocks\""),
-            "'shape' of volume 'v' must be box, sphere, cylinder, prism"
+            "'shape' of 'v' must be box, sphere, cylinder, prism"
         );
-        assert_eq!(message("shape = \"box\""), "volume 'v' needs the field 'size'");
+        assert_eq!(message("shape = \"box\""), "'v' needs the field 'size'");
         assert_eq!(
             message("shape = \"box\" size = [1, 0, 1]"),
             "'size' of volume 'v' must be three numbers above 0, in metres"

@@ -148,7 +148,8 @@ describe("a grid of a tile map", function()
     assert.equals(0, NavigationGrid.cost(other, 2, 5))
     assert.equals(1, NavigationGrid.cost(grid, 2, 5))
     NavigationGrid.destroy(other)
-    local none = NavigationGrid.create_from_tilemap(map, { layers = { "sky" } })
+    -- What is solid by default need not be in the map.
+    local none = NavigationGrid.create_from_tilemap(map, { solid = { "one_way" } })
     assert.equals(1, NavigationGrid.cost(none, 3, 1))
     NavigationGrid.destroy(none)
   end)
@@ -187,8 +188,13 @@ describe("a grid of a tile map", function()
     assert.matches("option 'solid' must be a list", error_of(create, map, { solid = "wall" }))
     assert.matches("'mud' in option 'costs' must be 0, or 0.01 to 1000",
       error_of(create, map, { costs = { mud = -1 } }))
-    assert.matches("option 'costs' has 'mud', and nothing in the map", error_of(create, map,
-      { costs = { mud = 3 } }))
+    assert.matches("option 'costs' names 'watr', and the map \"maps/yard\" has nothing with that "
+      .. "class, tag, true property or value, did you mean 'water'", error_of(create, map,
+      { costs = { watr = 3 } }))
+    assert.matches("option 'layers' names 'grond', and the map \"maps/yard\" has no such layer or "
+      .. "grid, did you mean 'ground'", error_of(create, map, { layers = { "grond" } }))
+    assert.matches("option 'solid' names 'one_wy'.*did you mean 'one_way'",
+      error_of(create, map, { solid = { "solid", "one_wy" } }))
     assert.matches("argument #2 'options' must be a table", error_of(create, map, 4))
   end)
 end)

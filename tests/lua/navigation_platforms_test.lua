@@ -67,6 +67,17 @@ describe("a platform of a level", function()
     assert.is_true(Vector3.distance(Unit.world_position(walker, 1), GALLERY) < 1)
   end)
 
+  it("takes agents at points of the world", function()
+    local local_point = NavigationMesh.random_point(lift)
+    local agent = Agent.create(lift, NavigationMesh.to_world(lift, local_point), { radius = 0.4 })
+    assert.equals(lift, Agent.platform(agent))
+    assert.matches("argument #2 'position': no ground of the platform is within 2 metres of "
+      .. "%[500, 0, 0%], a point of the world: NavigationMesh.to_world",
+      error_of(Agent.create, lift, Vector3(500, 0, 0)))
+    assert.matches("must be at most 1000000 metres",
+      error_of(Agent.create, lift, Vector3(0 / 0, 0, 0)))
+  end)
+
   it("carries movers", function()
     local agent = Unit.agent(Level.unit(level, "climber"))
     Agent.set_destination(agent, GALLERY)
@@ -265,7 +276,8 @@ describe("a platform of a script", function()
     assert.matches("has no actors on which characters could stand",
       error_of(NavigationMesh.create_platform, mesh, small))
     Unit.create_actor(small, "post", { type = "kinematic", shape = "box", size = { 0.2, 0.2, 2 } })
-    assert.matches("have no ground with room for characters of the radius 0.6",
+    assert.matches("have no ground with room for characters of the radius 0.6 and the height 2: "
+      .. "make them larger, or the 'cell_size'",
       error_of(NavigationMesh.create_platform, mesh, small))
   end)
 end)

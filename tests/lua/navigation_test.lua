@@ -309,7 +309,7 @@ describe("a navigation mesh", function()
       error_of(create, points, { 1, 2, 3 }, { radus = 1 }))
     assert.matches("option 'cell_size' must be 0.01 to 100, got 0",
       error_of(create, points, { 1, 2, 3 }, { cell_size = 0 }))
-    assert.matches("option 'radius' must be a number",
+    assert.matches("option 'radius' must be a number, got a string",
       error_of(create, points, { 1, 2, 3 }, { radius = "wide" }))
     assert.matches("option 'tile_cells' must be a whole number, got 48.5",
       error_of(create, points, { 1, 2, 3 }, { tile_cells = 48.5 }))

@@ -2,6 +2,7 @@
 //! nowhere, and spawns every unit, model and level. Reads the game's folder, and writes only
 //! compiled data. The lint of scripts is in src/script/lint/, the output in src/command/check/.
 
+mod agents;
 mod animations;
 mod finding;
 mod graphs;

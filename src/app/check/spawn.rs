@@ -1,6 +1,7 @@
 //! Spawns resources of a game for a frame, in a run of the script core/tools/check.lua, without a
 //! window, and returns the problems.
 
+use super::agents::unknown_classes;
 use super::finding::{CheckFinding, CheckRule};
 use super::platforms::CheckedPlatform;
 use super::variants::SpawnRun;
@@ -76,7 +77,15 @@ pub fn spawn(
     if dropped > 0 {
         logged.push(format!("{dropped} more errors were logged"));
     }
-    let (results, failure) = played.unwrap_or_else(|_| (None, Some(panic::take_panic())));
+    let Played { results, failure, classes } = played
+        .unwrap_or_else(|_| Played { failure: Some(panic::take_panic()), ..Played::default() });
+    // A unit in a level has been reported there.
+    let is_reported = |at: &str| {
+        let start = format!("{at}: the unit gets no agent");
+        warnings.iter().any(|text| text.starts_with(&start))
+    };
+    let classes = classes.into_iter().filter(|(at, _)| !is_reported(at));
+    let classes: Vec<String> = classes.map(|(at, text)| format!("{at}: {text}")).collect();
     let (problems, counts) = match &results {
         Some(results) => read_results(results),
         None => {
@@ -101,16 +110,27 @@ pub fn spawn(
         let finding = CheckFinding::error(CheckRule::Log, text);
         CheckFinding { variant: run.preferred.to_string(), ..platform.locate(finding) }
     }));
-    let new = warnings.into_iter().filter(|text| reported.insert(text.clone()));
+    let new = warnings.into_iter().chain(classes).filter(|text| reported.insert(text.clone()));
     findings.extend(new.map(|text| platform.locate(CheckFinding::warning(CheckRule::Spawn, text))));
     (findings, counts)
 }
 
-/// Plays the script to its end. Returns its results, and the error that ended it.
-fn play(launch: GameLaunch) -> (Option<ScriptValue>, Option<String>) {
+/// Outcome of a run: the results of the script, the error that ended it, and the locations and
+/// messages about classes of characters.
+#[derive(Default)]
+struct Played {
+    results: Option<ScriptValue>,
+    failure: Option<String>,
+    classes: Vec<(String, String)>,
+}
+
+/// Plays the script to its end.
+fn play(launch: GameLaunch) -> Played {
     let mut app = match App::open(launch) {
         Ok(app) => app,
-        Err(error) => return (None, Some(error.to_string())),
+        Err(error) => {
+            return Played { failure: Some(error.to_string()), ..Played::default() };
+        }
     };
     app.vm().engine().worlds.flow.is_checked = true;
     if app.has_graphs() {
@@ -125,9 +145,11 @@ fn play(launch: GameLaunch) -> (Option<ScriptValue>, Option<String>) {
     let failure = played.err().map(|report| describe(&report));
     app.check_graphs();
     check_unused_machines(&mut app);
+    let classes = unknown_classes(app.vm().engine());
     let arguments = [ScriptValue::Text(RESULTS.to_string()), ScriptValue::Boolean(true)];
     let results = app.vm().call_core("tool_eval", &arguments, RESULT_SECONDS);
-    (results.ok().and_then(|results| field(&results, "data").cloned()), failure)
+    let results = results.ok().and_then(|results| field(&results, "data").cloned());
+    Played { results, failure, classes }
 }
 
 /// Logs the errors of state machines that no unit has used: scripts can give them to units.

@@ -145,8 +145,17 @@ pub fn find_faults(
     findings.extend(redirect_findings(references));
     let (spawned, counts) = check::spawn_all(folder, &platforms, preferred);
     let known: HashSet<String> = findings.iter().map(|finding| finding.text.clone()).collect();
-    findings.extend(spawned.into_iter().filter(|finding| !is_known(&finding.text, &known)));
+    let is_new =
+        |finding: &CheckFinding| !is_known(&finding.text, &known) && !is_of_known(finding, &known);
+    findings.extend(spawned.into_iter().filter(is_new));
     CheckReport { scripts: scripts.count, findings, spawned: counts }
+}
+
+/// Returns true if a logged error is that a file could not be used, whose own error is known.
+fn is_of_known(finding: &CheckFinding, known: &HashSet<String>) -> bool {
+    let ends =
+        finding.text.match_indices(": ").map(|(at, colon)| &finding.text[at + colon.len()..]);
+    finding.rule == CheckRule::Log && ends.take(ENDS_MAX).any(|end| known.contains(end))
 }
 
 /// Returns true if a message is among others, or ends with one of them for the same line: a graph

@@ -102,6 +102,22 @@ impl Navigation {
         format!("navigation of level \"{level}\", agents '{class}'")
     }
 
+    /// Warns about the meshes of a level that have no ground, and what has no effect in its files.
+    fn report_bake(&self, level: LevelId, name: &str) {
+        let known = self.levels.iter().find(|known| known.level == level);
+        for class in known.into_iter().flat_map(|known| &known.meshes) {
+            let location = format!("navigation of level \"{name}\", agents '{}'", class.class);
+            let mesh = self.meshes.get(class.mesh.0);
+            if let Some(mesh) = mesh.filter(|mesh| mesh.num_polygons() == 0) {
+                let missing = mesh.settings().missing_ground();
+                warn(&location, &format!("the navigation mesh has no ground: {missing}"));
+            }
+            for edit in class.edits.iter().filter(|edit| !edit.has_effect) {
+                warn(&location, &edit.to_string());
+            }
+        }
+    }
+
     fn remove_mesh(&mut self, mesh: NavigationMeshId, frame: u64, location: &str) {
         if self.meshes.get(mesh.0).is_some() {
             self.end_platforms_on(mesh, frame, location);
@@ -240,7 +256,8 @@ impl Worlds {
             false => Ok(source),
             true => Err(error!(
                 "the level has no static actors to bake a navigation mesh from: give its ground a \
-                 static actor, or bake all actors of the world with source = \"world\""
+                 static actor, which is no plane, trigger or one-way platform, or bake all actors \
+                 of the world with source = \"world\""
             )),
         }
     }
@@ -291,19 +308,7 @@ impl Engine {
         let Err(error) = result else {
             let known = known.expect("it was baked");
             known.failure = None;
-            for (mesh, edit) in known
-                .meshes
-                .iter()
-                .flat_map(|mesh| mesh.edits.iter().map(move |edit| (mesh, edit)))
-                .filter(|(_, edit)| !edit.has_effect)
-            {
-                let EditReport { kind, name, message, .. } = edit;
-                warn(
-                    &format!("navigation of level \"{}\", agents '{}'", resource.name, mesh.class),
-                    &format!("{kind} '{name}' {message}"),
-                );
-            }
-            return;
+            return navigation.report_bake(level, &resource.name);
         };
         let is_kept = known.as_ref().is_some_and(|known| !known.meshes.is_empty());
         let kept = if is_kept { ": the old navigation mesh stays" } else { "" };

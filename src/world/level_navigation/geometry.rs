@@ -5,14 +5,14 @@
 use super::{LevelPart, file_of};
 use crate::WorldId;
 use crate::level::{LevelTransform, Levels};
-use crate::physics::{PhysicsProperties, PhysicsTables};
+use crate::physics::{ActorId, PhysicsProperties, PhysicsTables};
 use crate::tilemap_collision;
 use crate::unit::{UnitId, Units};
 use crate::unit_resource::{UnitReader, UnitResource};
 use engine_foundation::{Error, HandleKind, Slots, Vec3, error};
 use engine_models::{Model, Models};
 use engine_navigation::bake::{BakeSource, SOURCE_TRIANGLES_MAX};
-use engine_physics::SimulationSettings;
+use engine_physics::{MotionType, SimulationSettings};
 use engine_resource::store::ResourceStore;
 use engine_tilemaps::Tilemaps;
 use std::collections::HashMap;
@@ -117,6 +117,15 @@ impl PhysicsTables {
             }
         }
         collected.source(true)
+    }
+
+    /// Returns true if a unit has actors, and all of them are static.
+    pub fn has_only_static_actors(&self, unit: UnitId) -> bool {
+        let is_static = |actor: ActorId| {
+            let (simulation, body) = self.body(actor);
+            simulation.motion(body) == MotionType::Static
+        };
+        self.actors_of(unit).next().is_some() && self.actors_of(unit).all(is_static)
     }
 }
 

@@ -166,7 +166,7 @@ fn mistakes_in_edits_are_refused() {
         "blockers = { p = { volume = \"p\" shape = \"box\" } }",
         "1: 'p' has 'shape' and 'volume': with 'volume', its shape is that of the level's volume",
     );
-    check("blockers = { p = { shape = \"box\" } }", "1: volume 'p' needs the field 'size'");
+    check("blockers = { p = { shape = \"box\" } }", "1: 'p' needs the field 'size'");
     check(
         "blockers = { p = { shape = \"sphere\" radius = 1 area = \"a\" } }",
         "1: volume 'p' has the unknown field 'area'",

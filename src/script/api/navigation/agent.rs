@@ -13,6 +13,7 @@ use engine_navigation::agents::{AGENTS_MAX, Agent, AgentSettings, AgentState};
 use engine_navigation::bake::NULL_AREA;
 use engine_navigation::mesh::{NavigationMesh, NearestPolygon};
 use engine_navigation::platforms::MeshPose;
+use engine_navigation::queries::SNAP_DISTANCE;
 use engine_navigation::{AgentId, NavigationMeshId};
 use engine_runtime::Engine;
 use engine_runtime::navigation::Navigation;
@@ -38,7 +39,11 @@ Agent.destroy(agent)"#,
             create,
             &[
                 ("mesh", "a navigation mesh"),
-                ("position", "a point on its ground, or at most 2 metres away"),
+                (
+                    "position",
+                    "a point of the world on its ground, or at most 2 metres away; on a platform, \
+                     too",
+                ),
                 (
                     "options",
                     "a table with `radius` and `speed`, in metres and metres per second, \
@@ -69,7 +74,8 @@ Agent.destroy(agent)"#,
             &[AGENT_ARG, ("position", "a point on the ground, or at most 2 metres away")],
             "Sends an agent to a point. Its path is searched in one of the next updates; until \
              then, an agent under way goes on. Call it again whenever the point moves. Returns \
-             false, and changes nothing, if there is no ground at the point or the agent is lost.",
+             false, and changes nothing, if there is no ground at the point or the agent is lost. \
+             Raises an error if its mesh was destroyed.",
         ),
         func(
             "follow",
@@ -161,8 +167,9 @@ Agent.destroy(agent)"#,
             "set_position",
             set_position,
             &[AGENT_ARG, ("position", "a point on the ground, or at most 2 metres away")],
-            "Moves an agent at once. It goes on to its destination from there. An agent that is \
-             \"lost\" because there was no ground near it is \"idle\" there.",
+            "Moves an agent at once, with the mover of its unit if it drives one. It goes on to \
+             its destination from there. An agent that is \"lost\" because there was no ground \
+             near it is \"idle\" there.",
         ),
         func(
             "update_position",
@@ -409,8 +416,19 @@ fn create(
 ) -> Result<AgentId, Error> {
     let of = mesh_of(engine, mesh);
     let settings = settings(options, of.settings().radius.max(0.01))?;
-    let local = engine.worlds.navigation.agents.pose(mesh.0).to_local(position);
-    let at = ground(of, local, "#2 'position'")?;
+    let position = volumes::position(position, "#2 'position'")?;
+    let all = &engine.worlds.navigation.agents;
+    let local = all.pose(mesh.0).to_local(position);
+    let at = match all.platform(mesh.0).is_some() && of.snap(local).is_none() {
+        true => {
+            return Err(error!(
+                "argument #2 'position': no ground of the platform is within {SNAP_DISTANCE} \
+                 metres of {position}, a point of the world: NavigationMesh.to_world makes one of \
+                 a point of the platform"
+            ));
+        }
+        false => ground(of, local, "#2 'position'")?,
+    };
     let added = engine.worlds.navigation.agents.add(mesh.0, at, settings);
     added
         .map(AgentId)
@@ -503,9 +521,7 @@ fn set_position(engine: &mut Engine, agent: AgentId, position: Vec3) -> Result<(
             None => mesh(engine, agent).map(drop),
         };
     };
-    let Navigation { agents, meshes, .. } = &mut engine.worlds.navigation;
-    agents.teleport_to(meshes, agent.0, mesh, at);
-    Ok(())
+    engine.teleport_agent(agent, (mesh, at))
 }
 
 fn set_speed(engine: &mut Engine, agent: AgentId, speed: f64) -> Result<(), Error> {

@@ -1,8 +1,10 @@
 //! Creation of navigation meshes: options of the bake, and lists of triangles.
 
+use super::mesh::of as mesh_of;
 use super::{read_numbers, whole};
+use crate::context;
 use crate::value::ScriptValue;
-use engine_foundation::{Error, Vec3, error};
+use engine_foundation::{Error, Vec3, error, log};
 use engine_navigation::NavigationMeshId;
 use engine_navigation::bake::{BakeSettings, BakeSource};
 use engine_runtime::Engine;
@@ -28,7 +30,26 @@ pub(super) fn create(
     options: Option<ScriptValue>,
 ) -> Result<NavigationMeshId, Error> {
     let settings = settings(options)?;
-    engine.bake_world(world, settings)
+    let mesh = engine.bake_world(world, settings)?;
+    warn_if_empty(engine, mesh, "NavigationMesh.create", false);
+    Ok(mesh)
+}
+
+/// Warns about a mesh without ground. `is_turned` says that all triangles are clockwise.
+fn warn_if_empty(engine: &Engine, mesh: NavigationMeshId, function: &str, is_turned: bool) {
+    let of = mesh_of(engine, mesh);
+    if of.num_polygons() > 0 {
+        return;
+    }
+    let reason = match is_turned {
+        true => {
+            "all triangles are clockwise as seen from above: swap two corners of each".to_string()
+        }
+        false => of.settings().missing_ground(),
+    };
+    let at = context::script_location();
+    let location = if at.is_empty() { "engine" } else { &at };
+    log::warn(location, &format!("{function}: the mesh has no ground: {reason}"));
 }
 
 /// Returns the numbers of a list.
@@ -75,6 +96,17 @@ pub(super) fn create_from_triangles(
     };
     let corners = corners.into_iter().map(corner).collect::<Result<Vec<u32>, Error>>()?;
     let triangles = corners.chunks_exact(3).map(|at| [at[0], at[1], at[2]]).collect();
-    let source = BakeSource::new(points.collect(), triangles).map_err(Error::new)?;
-    engine.bake_mesh(source, settings)
+    let points: Vec<Vec3> = points.collect();
+    let triangles: Vec<[u32; 3]> = triangles;
+    let is_turned = !triangles.is_empty() && triangles.iter().all(|of| is_clockwise(&points, of));
+    let source = BakeSource::new(points, triangles).map_err(Error::new)?;
+    let mesh = engine.bake_mesh(source, settings)?;
+    warn_if_empty(engine, mesh, "NavigationMesh.create_from_triangles", is_turned);
+    Ok(mesh)
+}
+
+/// Returns true if the corners of a triangle are clockwise as seen from above.
+fn is_clockwise(points: &[Vec3], triangle: &[u32; 3]) -> bool {
+    let [a, b, c] = triangle.map(|corner| points[corner as usize].truncate());
+    (b - a).perp_dot(c - a) < 0.0
 }

@@ -1,5 +1,6 @@
 //! Functions of `NavigationMesh` about links between points that no ground joins.
 
+use super::got;
 use super::mesh::of;
 use super::volumes::{of_mut, position};
 use crate::argument::{Integer, TextArgument};
@@ -16,16 +17,6 @@ pub(super) const LINK_ARG: (&str, &str) = ("link", "the number of a link of this
 const NAMES: [&str; 4] = ["name", "cost", "one_way", "manual"];
 /// Highest cost of a link, in metres.
 const COST_MAX: f64 = 1e6;
-
-/// Returns the value of an option, for messages.
-fn got(value: &ScriptValue) -> String {
-    match value {
-        ScriptValue::Number(number) => number.to_string(),
-        ScriptValue::Boolean(flag) => flag.to_string(),
-        ScriptValue::Text(_) => "a string".to_string(),
-        _ => "a table".to_string(),
-    }
-}
 
 fn read_options(options: Option<ScriptValue>, link: &mut JumpSettings) -> Result<(), Error> {
     let fields = match options {

@@ -27,6 +27,16 @@ fn whole(name: &str, number: f32) -> Result<(), Error> {
     Ok(())
 }
 
+/// Returns the value of an option, for messages.
+fn got(value: &ScriptValue) -> String {
+    match value {
+        ScriptValue::Number(number) => number.to_string(),
+        ScriptValue::Boolean(flag) => flag.to_string(),
+        ScriptValue::Text(_) => "a string".to_string(),
+        _ => "a table".to_string(),
+    }
+}
+
 fn unknown_option(name: &str, names: &[&str]) -> Error {
     let hint = suggest::hint(name, names.iter().copied());
     error!("unknown option '{name}'{hint}")
@@ -45,13 +55,13 @@ fn read_numbers(
     };
     for (name, value) in fields {
         let is_known = names.contains(&name.as_str());
-        let ScriptValue::Number(number) = value else {
+        let ScriptValue::Number(number) = &value else {
             if is_known {
-                return Err(error!("option '{name}' must be a number"));
+                return Err(error!("option '{name}' must be a number, got {}", got(&value)));
             }
             return Err(unknown_option(&name, names));
         };
-        if !is_known || !set(&name, number as f32) {
+        if !is_known || !set(&name, *number as f32) {
             return Err(unknown_option(&name, names));
         }
     }

@@ -17,6 +17,11 @@ const HEIGHT_CELLS_MAX: f32 = 60_000.0;
 /// Cells around a tile that are baked with it, in addition to the radius of the character.
 const BORDER_CELLS: u32 = 3;
 
+/// Rounds a length to tenths of a millimetre, for messages.
+fn rounded(metres: f32) -> f32 {
+    ((f64::from(metres) * 1e4).round() / 1e4) as f32
+}
+
 /// Settings of a bake. Lengths are in metres.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct BakeSettings {
@@ -90,6 +95,42 @@ impl BakeSettings {
             _ => return false,
         } = number;
         true
+    }
+
+    /// Returns the distance from walls and ledges that a bake keeps: the radius, rounded up to
+    /// whole cells.
+    pub fn counted_radius(&self) -> f32 {
+        rounded((self.radius / self.cell_size).ceil() * self.cell_size)
+    }
+
+    /// Returns the width of openings that are passable wherever the cells lie: an edge of the
+    /// ground is up to a cell farther away from its wall, on both sides.
+    pub fn passable_width(&self) -> f32 {
+        rounded((self.counted_radius() + self.cell_size) * 2.0)
+    }
+
+    /// Returns the radius for messages, with the distance for which it counts.
+    pub fn radius_text(&self) -> String {
+        let counted = self.counted_radius();
+        match (counted - self.radius).abs() < 1e-3 {
+            true => format!("{}", self.radius),
+            false => format!(
+                "{} (it counts as {counted}, because cells have a 'cell_size' of {})",
+                self.radius, self.cell_size
+            ),
+        }
+    }
+
+    /// Returns which ground is missing if a bake has found none, for messages.
+    pub fn missing_ground(&self) -> String {
+        format!(
+            "no {} m² of it ('region_min'), not steeper than {} degrees, have room for characters \
+             of the radius {} and the height {}",
+            self.region_min,
+            self.slope,
+            self.radius_text(),
+            self.height
+        )
     }
 
     /// Checks the settings.
@@ -313,5 +354,25 @@ impl TileLayout {
             range(low.x, high.x, self.low.x, self.tiles_x),
             range(low.y, high.y, self.low.y, self.tiles_y),
         )
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn messages_have_the_radius_in_cells() {
+        let of = |radius, cell_size| BakeSettings { radius, cell_size, ..BakeSettings::DEFAULT };
+        for (radius, cell_size, counted, width) in
+            [(0.4, 0.3, 0.6, 1.8), (0.4, 0.2, 0.4, 1.2), (0.6, 0.3, 0.6, 1.8), (0.0, 0.3, 0.0, 0.6)]
+        {
+            let settings = of(radius, cell_size);
+            assert_eq!(settings.counted_radius(), counted);
+            assert_eq!(settings.passable_width(), width);
+        }
+        assert_eq!(of(0.4, 0.2).radius_text(), "0.4");
+        let text = "0.4 (it counts as 0.6, because cells have a 'cell_size' of 0.3)";
+        assert_eq!(of(0.4, 0.3).radius_text(), text);
     }
 }

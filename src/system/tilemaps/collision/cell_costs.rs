@@ -2,9 +2,9 @@
 //! the names of their tiles say.
 
 use super::{CollisionKind, CollisionRules, CollisionTable, TileCollision, has_name};
-use crate::data::MapFile;
 use crate::{CellGrid, Tilemap};
-use std::collections::HashMap;
+use engine_foundation::suggest;
+use std::collections::{BTreeSet, HashMap};
 
 /// Rules of the costs of a map's cells.
 pub struct CellCosts {
@@ -77,11 +77,31 @@ impl CellCosts {
         self.tiles.get(&set).copied().or(layer.cost)
     }
 
-    /// Returns a name of the costs that nothing in a file has.
-    pub fn unknown_name<'a>(&'a self, file: &MapFile) -> Option<&'a str> {
-        let known = file.collision_names();
-        let names = self.costs.iter().map(|(name, _)| name.as_str());
-        names.into_iter().find(|name| !known.contains(name))
+    /// Returns a message about a name of the options `layers`, `solid` and `costs` that nothing in
+    /// a map has. The names that block cells by default need not be there.
+    pub fn unknown_name(&self, tilemap: &Tilemap) -> Option<String> {
+        let (file, map, rules) = (tilemap.file(), tilemap.map(), &self.table.rules);
+        let layers = map.layers.iter().map(|layer| layer.name.as_str());
+        let grids = map.grids.iter().map(|grid| grid.name.as_str());
+        let layers: BTreeSet<&str> = layers.chain(grids).collect();
+        let names = file.collision_names();
+        let defaults = CollisionRules::default().solid;
+        let costs = self.costs.iter().map(|(name, _)| name);
+        let named = rules.layers.iter().map(|name| ("layers", &layers, name));
+        let solid = rules.solid.iter().filter(|name| !defaults.contains(name));
+        let mut named = named
+            .chain(solid.map(|name| ("solid", &names, name)))
+            .chain(costs.map(|name| ("costs", &names, name)));
+        let (option, known, name) = named.find(|(_, known, name)| !known.contains(&name[..]))?;
+        let missing = match option {
+            "layers" => "has no such layer or grid",
+            _ => "has nothing with that class, tag, true property or value",
+        };
+        let hint = suggest::hint(name, known.iter().copied());
+        Some(format!(
+            "option '{option}' names '{name}', and the map \"{}\" {missing}{hint}",
+            tilemap.name
+        ))
     }
 }
 
