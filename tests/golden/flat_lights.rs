@@ -7,7 +7,7 @@ use engine::system::render::RenderedImage;
 
 /// Returns a TGA image whose texels are those of a function of the position, from 0 to 1, with y
 /// downwards.
-fn texture(side: u16, of: impl Fn(f32, f32) -> [f32; 4]) -> Vec<u8> {
+pub fn texture(side: u16, of: impl Fn(f32, f32) -> [f32; 4]) -> Vec<u8> {
     let [low, high] = side.to_le_bytes();
     // The first row is the top one.
     let mut bytes = vec![0, 0, 2, 0, 0, 0, 0, 0, 0, 0, 0, 0, low, high, low, high, 32, 0x28];
@@ -64,11 +64,11 @@ end
 function render() Application.render_world(world) end
 "#;
 
-fn unit(components: &str) -> Vec<u8> {
+pub fn unit(components: &str) -> Vec<u8> {
     format!("components = {{ {components} }}").into_bytes()
 }
 
-fn settings(width: u32, height: u32) -> Vec<u8> {
+pub fn settings(width: u32, height: u32) -> Vec<u8> {
     format!("name = \"Golden\" window = {{ width = {width}, height = {height} }}").into_bytes()
 }
 
