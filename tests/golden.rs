@@ -31,6 +31,7 @@ mod skeletons;
 mod skins;
 mod sky;
 mod soft_shadows;
+mod sprite_normals;
 mod surface_functions;
 mod texture_changes;
 mod texture_files;

@@ -28,15 +28,31 @@ const INSET: f32 = 1.0 / 32.0;
 #[derive(Default)]
 pub struct SpriteResources {
     /// Scene textures of all textures shown so far, and the texture version that they are up to
-    /// date with. The flag is true for textures in slots of their own, which surfaces with several
-    /// textures show.
-    placed: HashMap<(TextureNumber, bool), SceneTexture>,
+    /// date with.
+    placed: HashMap<(TextureNumber, TextureUse), SceneTexture>,
     version: u64,
     surfaces: HashMap<SurfaceKey, SurfaceSlot>,
     /// The unit square (0, 0 to 1, 1) that all sprites are drawn with.
     square: Option<MeshNumber>,
     /// The surface of light occluders.
     pub(super) occluder_surface: Option<SurfaceSlot>,
+}
+
+/// How a sprite or a tile map shows a texture.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub(super) enum TextureUse {
+    /// The picture alone.
+    Unlit,
+    /// The picture, with its normals if it has them.
+    Lit,
+    /// In a slot of its own, together with another texture that is not of its file.
+    Own,
+}
+
+impl TextureUse {
+    pub(super) fn of(is_lit: bool) -> TextureUse {
+        if is_lit { TextureUse::Lit } else { TextureUse::Unlit }
+    }
 }
 
 /// Properties that sprites and tile maps with the same surface share.
@@ -142,8 +158,8 @@ impl Worlds {
 
     /// Places the textures that new tile maps show.
     pub(super) fn assign_new_scene_textures(&mut self, assets: &mut Assets) {
-        for number in std::mem::take(&mut self.scenes.new_textures) {
-            assets.assign_scene_texture(number);
+        for (number, is_lit) in std::mem::take(&mut self.scenes.new_textures) {
+            assets.assign_scene_texture(number, is_lit);
         }
     }
 
@@ -157,7 +173,8 @@ impl Worlds {
         for at in 0..self.scenes.sprites.table.changed.len() {
             let slot = self.scenes.sprites.table.changed[at] as usize;
             if let Some(sprite) = self.scenes.sprites.table.slots.at(slot) {
-                assets.assign_sprite_textures(sprite.picture, sprite.shown_normal());
+                let is_lit = sprite.settings.placement.lit;
+                assets.assign_sprite_textures((sprite.picture, is_lit), sprite.shown_normal());
             }
         }
     }
@@ -166,8 +183,8 @@ impl Worlds {
     /// location.
     fn reassign_scene_textures(&mut self, assets: &mut Assets) {
         let old = std::mem::take(&mut assets.sprites.placed);
-        let mut keys: Vec<(TextureNumber, bool)> = old.keys().copied().collect();
-        keys.sort_by_key(|(number, is_own)| (number.0, *is_own));
+        let mut keys: Vec<(TextureNumber, TextureUse)> = old.keys().copied().collect();
+        keys.sort_by_key(|(number, shown)| (number.0, *shown));
         keys.retain(|key| assets.locate_scene_texture(*key) != old[key]);
         if keys.is_empty() {
             return;
@@ -200,7 +217,8 @@ impl Worlds {
             let (settings, picture, normal) =
                 (sprite.settings, sprite.picture, sprite.shown_normal());
             let Some(world) = self.world_of_row(row) else { continue };
-            let (placed, normals) = assets.assign_sprite_textures(picture, normal);
+            let of = (picture, settings.placement.lit);
+            let placed = assets.assign_sprite_textures(of, normal);
             let pose = self.mesh_pose(row, node, Some(settings.square_to_node(placed.size)));
             if flags & flag::NEW == 0 {
                 let frame = &mut self.scenes.of(world).frame;
@@ -208,8 +226,7 @@ impl Worlds {
                 frame.poses.push(pose);
                 continue;
             }
-            let surface =
-                assets.picture_surface(&settings.placement, settings.alpha, (&placed, normals));
+            let surface = assets.picture_surface(&settings.placement, settings.alpha, &placed);
             let mesh = assets.sprite_mesh();
             let bit = |set: bool, bit: u32| if set { bit } else { 0 };
             let visible = flags & flag::ANY_HIDDEN == 0;
@@ -272,36 +289,44 @@ impl Worlds {
 }
 
 impl Assets {
-    /// Places a texture for scenes and returns it. If the texture cannot be loaded, the error is
-    /// reported and the checkerboard is shown.
-    pub(super) fn assign_scene_texture(&mut self, number: TextureNumber) -> SceneTexture {
-        self.locate_scene_texture((number, false))
+    /// Places a texture for scenes and returns it; for light, with its normals. If the texture
+    /// cannot be loaded, the error is reported and the checkerboard is shown.
+    pub(super) fn assign_scene_texture(
+        &mut self,
+        number: TextureNumber,
+        is_lit: bool,
+    ) -> SceneTexture {
+        self.locate_scene_texture((number, TextureUse::of(is_lit)))
     }
 
-    /// Places the textures of a sprite: its picture, and its normal texture if it has one.
+    /// Places the textures of a sprite: its picture, in light or not, and its normal texture if it
+    /// has one besides the normals of the picture.
     fn assign_sprite_textures(
         &mut self,
-        picture: TextureNumber,
+        (picture, is_lit): (TextureNumber, bool),
         normal: Option<TextureNumber>,
-    ) -> (SceneTexture, SurfaceTexture) {
-        let Some(normal) = normal else { return (self.assign_scene_texture(picture), None) };
-        let SceneTexture { slot, sampling, .. } = self.locate_scene_texture((normal, true));
-        (self.locate_scene_texture((picture, true)), Some((slot, sampling)))
+    ) -> SceneTexture {
+        let Some(normal) = normal else { return self.assign_scene_texture(picture, is_lit) };
+        let SceneTexture { slot, sampling, .. } =
+            self.locate_scene_texture((normal, TextureUse::Own));
+        let placed = self.locate_scene_texture((picture, TextureUse::Own));
+        SceneTexture { normals: Some((slot, sampling)), ..placed }
     }
 
-    /// Places a texture for scenes and returns it; with the flag, in a slot of its own.
-    fn locate_scene_texture(&mut self, key: (TextureNumber, bool)) -> SceneTexture {
+    /// Places a texture for scenes and returns it.
+    fn locate_scene_texture(&mut self, key: (TextureNumber, TextureUse)) -> SceneTexture {
         if let Some(known) = self.sprites.placed.get(&key) {
             return *known;
         }
-        let ((number, is_own), store) = (key, &mut self.store);
-        let found = match is_own {
-            true => self.textures.own_scene_texture(store, number),
-            false => self.textures.scene_texture(store, number),
+        let ((number, shown), store) = (key, &mut self.store);
+        let found = match shown {
+            TextureUse::Own => self.textures.own_scene_texture(store, number),
+            TextureUse::Lit => self.textures.scene_texture(store, number, true),
+            TextureUse::Unlit => self.textures.scene_texture(store, number, false),
         };
         let placed = found.or_else(|error| {
             log::error(&format!("{error}: {SHOWN_AS_PLACEHOLDER}"));
-            self.textures.scene_texture(store, TextureNumber::MISSING)
+            self.textures.scene_texture(store, TextureNumber::MISSING, false)
         });
         let placed = placed.expect("the checkerboard is made when the first texture is");
         self.sprites.placed.insert(key, placed);
@@ -313,9 +338,9 @@ impl Assets {
         &mut self,
         placement: &SpritePlacement,
         alpha: SpriteAlpha,
-        (placed, normals): (&SceneTexture, SurfaceTexture),
+        placed: &SceneTexture,
     ) -> SurfaceSlot {
-        let SceneTexture { slot, sampling, .. } = *placed;
+        let SceneTexture { slot, sampling, normals, .. } = *placed;
         let (lit, mask) = (placement.lit, alpha == SpriteAlpha::Mask);
         let material_slot = self.material_slot(placement.material);
         let key = SurfaceKey { slot, sampling, normals, lit, mask, material_slot };

@@ -123,7 +123,7 @@ impl Worlds {
             let Some(skeleton) = self.scenes.skeletons.at(index) else { continue };
             if skeleton.flags & flag::NEW != 0 {
                 for part in &skeleton.rig.parts {
-                    assets.assign_scene_texture(part.texture);
+                    assets.assign_scene_texture(part.texture, skeleton.placement.lit);
                 }
             }
         }
@@ -209,13 +209,9 @@ fn send_slot(
         ..DrawMesh::DEFAULT
     };
     if let Some(part) = part {
-        let placed = assets.assign_scene_texture(part.texture);
+        let placed = assets.assign_scene_texture(part.texture, placement.lit);
         skeleton.slots[slot].local = rig.square_to_bone(&part.part, placed.size);
-        frame.surfaces.push(assets.picture_surface(
-            &placement,
-            SpriteAlpha::Blend,
-            (&placed, None),
-        ));
+        frame.surfaces.push(assets.picture_surface(&placement, SpriteAlpha::Blend, &placed));
         draw.surfaces.1 = 1;
         draw.part = super::sprite_draws::part_of(&settings, &placed);
         if let Some((mesh, _)) = part.mesh {

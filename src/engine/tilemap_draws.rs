@@ -8,6 +8,7 @@ use super::{Assets, Worlds};
 use engine_foundation::{Mat4, Quat, Vec3, log};
 use engine_frame_packet::View;
 use engine_frame_packet::scene::{DrawChange, DrawMesh, DrawTransform, flag as draw_flag};
+use engine_textures::SceneTexture;
 use engine_tilemaps::TilemapId;
 use engine_world::WorldId;
 use engine_world::instance_table::flag;
@@ -129,8 +130,10 @@ impl Worlds {
         piece: &mut TilemapPiece,
         (seconds, state): (f64, u64),
     ) {
-        let smooth = map.sets.iter().map(|set| !assets.assign_scene_texture(*set).sampling.nearest);
-        let smooth: Vec<bool> = smooth.collect();
+        let lit = map.placement.lit;
+        let placed = map.sets.iter().map(|set| assets.assign_scene_texture(*set, lit));
+        let placed: Vec<SceneTexture> = placed.collect();
+        let smooth: Vec<bool> = placed.iter().map(|placed| !placed.sampling.nearest).collect();
         let tilemap = assets.tilemaps.of(map.map);
         if piece.stale {
             piece.animated = tilemap.is_animated(piece.chunk);
@@ -148,10 +151,8 @@ impl Worlds {
         }
         piece.surfaces.clear();
         for set in sets {
-            let placed = assets.assign_scene_texture(map.sets[set]);
-            let (slot, sampling) = (placed.slot, placed.sampling);
+            let SceneTexture { slot, sampling, normals, .. } = placed[set];
             let material_slot = assets.material_slot(map.placement.material);
-            let (normals, lit) = (None, map.placement.lit);
             let key = SurfaceKey { slot, sampling, normals, lit, mask: false, material_slot };
             piece.surfaces.push(assets.sprites.surface(&mut assets.materials, key));
         }

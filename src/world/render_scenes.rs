@@ -41,8 +41,8 @@ pub struct RenderScenes {
     pub worlds: Vec<Option<WorldRenderScene>>,
     /// Scenes of worlds that were released.
     pub ended: Vec<u64>,
-    /// Textures of spawned tile maps that are to be placed for scenes.
-    pub new_textures: Vec<TextureNumber>,
+    /// Textures of spawned tile maps that are to be placed for scenes, and true for those in light.
+    pub new_textures: Vec<(TextureNumber, bool)>,
 }
 
 /// Render scene of one world.

@@ -104,7 +104,7 @@ pub struct SpriteSettings {
     pub flip_x: bool,
     pub flip_y: bool,
     pub alpha: SpriteAlpha,
-    /// Normal texture of a lit sprite that shows a texture.
+    /// Normal texture of a lit sprite that shows a texture, in place of the normals of its picture.
     pub normal: Option<TextureNumber>,
 }
 
@@ -185,7 +185,8 @@ pub struct SpriteData {
 }
 
 impl SpriteData {
-    /// Returns the normal texture that lights use. A sprite that plays a sheet has none.
+    /// Returns the normal texture that lights use in place of the normals of the picture. A sprite
+    /// that plays a sheet has none.
     pub fn shown_normal(&self) -> Option<TextureNumber> {
         self.settings.normal.filter(|_| self.sequence.is_none() && self.settings.placement.lit)
     }

@@ -147,7 +147,7 @@ pub static SPRITE: Component = Component {
             name: "normal_texture",
             kind: FieldKind::Resource(kind_names::TEXTURE),
             default: FieldDefault::None,
-            doc: "the slopes of the picture, with the same parts, for lights on a lit sprite",
+            doc: "slopes for lights on a lit sprite, in place of the normals of its picture",
         },
         MATERIAL,
         RANGE,

@@ -175,7 +175,8 @@ fn fill(host: &mut ComponentHost, world: WorldId, map: &mut TilemapInstance) -> 
     let scene = host.scenes.of(world);
     scene.check_room(all.len())?;
     map.pieces.extend(all.into_iter().map(|chunk| TilemapPiece::new(chunk, scene.take_slot())));
-    host.scenes.new_textures.extend_from_slice(&map.sets);
+    let lit = map.placement.lit;
+    host.scenes.new_textures.extend(map.sets.iter().map(|set| (*set, lit)));
     Ok(())
 }
 

@@ -7,7 +7,7 @@ use engine::system::render::RenderedImage;
 
 /// Returns a TGA image whose texels are those of a function of the position, from 0 to 1, with y
 /// downwards.
-fn texture(side: u16, of: impl Fn(f32, f32) -> [f32; 4]) -> Vec<u8> {
+pub fn texture(side: u16, of: impl Fn(f32, f32) -> [f32; 4]) -> Vec<u8> {
     let [low, high] = side.to_le_bytes();
     // The first row is the top one.
     let mut bytes = vec![0, 0, 2, 0, 0, 0, 0, 0, 0, 0, 0, 0, low, high, low, high, 32, 0x28];
@@ -64,11 +64,11 @@ end
 function render() Application.render_world(world) end
 "#;
 
-fn unit(components: &str) -> Vec<u8> {
+pub fn unit(components: &str) -> Vec<u8> {
     format!("components = {{ {components} }}").into_bytes()
 }
 
-fn settings(width: u32, height: u32) -> Vec<u8> {
+pub fn settings(width: u32, height: u32) -> Vec<u8> {
     format!("name = \"Golden\" window = {{ width = {width}, height = {height} }}").into_bytes()
 }
 
@@ -235,6 +235,102 @@ fn flat_light_fades_and_is_shadowed_by_occluders() {
     assert_eq!(light_at(&dark, -1.0, 0.0), 0.0);
     for picture in [shadowed, open, mirrored, sloped, dark] {
         assert_eq!(light_at(&picture, 1.5, -0.8), 1.0, "no light affects a sprite that is not lit");
+    }
+}
+
+/// Script that draws a white floor with a lamp at -1, 0 and a triangle, one side of which is nearly
+/// parallel to the light.
+const GRAZED: &str = r#"
+local world
+function init()
+  world = Application.new_world("2d")
+  local none = Vector3(0, 0, 0)
+  World.set_sky(world, { top = none, horizon = none, ground = none, tone_mapping = false })
+  World.spawn_unit(world, "floor")
+  local lamp = Unit.light(World.spawn_unit(world, "core/units/light", Vector3(-1, 0, 0)), 1)
+  Light.set_intensity(lamp, 1)
+  Light.set_falloff_end(lamp, 3)
+  Light.set_flat(lamp, true)
+  Light.set_casts_shadows(lamp, true)
+  local wall = Unit.light_occluder(World.spawn_unit(world, "core/units/light_occluder"), 1)
+  LightOccluder.set_polygon(wall, { Vector2(0, 0.2), Vector2(0.6, -0.4), Vector2(1, 0.25) })
+end
+function render() Application.render_world(world) end
+"#;
+
+#[test]
+fn shadows_begin_along_walls_that_the_light_grazes() {
+    let shadows = b"name = \"Golden\" window = { width = 320, height = 180 } \
+                    render = { shadow_texels = 1024 }";
+    let files = [
+        ("settings.sjson", shadows.to_vec()),
+        ("main.lua", GRAZED.as_bytes().to_vec()),
+        ("white.tga", texture(8, |_, _| [1.0; 4])),
+        (
+            "floor.unit",
+            unit("a = { component = \"sprite\" texture = \"white\" lit = true size = [4, 2] }"),
+        ),
+    ];
+    let Some(mut game) = RenderedGame::game("grazed", &files) else { return };
+    game.frame();
+    let picture = game.frame();
+    // The shadow map has 256 texels over the 2 metres at a metre ahead of the lamp, and the filter
+    // is three texels wide.
+    for step in 0..20 {
+        let x = 0.72 + step as f32 * 0.01;
+        let filter = 1.5 * (x + 1.0) * 2.0 / 256.0;
+        for offset in [-0.04, -0.02, -0.01, 0.0, 0.01, 0.02, 0.04] {
+            let row = (90.0 - (0.2 + 0.05 * x + offset) * 100.0).floor();
+            let at = [((x * 100.0).floor() + 0.5) / 100.0, (89.5 - row) / 100.0];
+            let outside = (at[1] - (0.2 + 0.05 * at[0])) / 1.0f32.hypot(0.05);
+            let wanted = (0.5 - outside / (2.0 * filter)).clamp(0.0, 1.0);
+            let free = lamp_light((at[0] + 1.0).hypot(at[1]));
+            let shown = light_at(&picture, at[0], at[1]) / free;
+            assert!((shown - wanted).abs() < 0.2, "{at:?}, {offset}: {shown}, not {wanted}");
+        }
+    }
+}
+
+/// Script that draws a white square of a mesh, with the normal of its surface in other roundings,
+/// under a flat light at -1, 0.
+const ROUNDED: &str = r#"
+local world
+function init()
+  world = Application.new_world("2d")
+  local none = Vector3(0, 0, 0)
+  World.set_sky(world, { top = none, horizon = none, ground = none, tone_mapping = false })
+  local unit = World.spawn_unit(world, "core/units/plane")
+  Unit.set_local_scale(unit, 1, Vector3(4, 2, 1))
+  Mesh.set_material(Unit.mesh(unit, 1), 1, Material.new("rounded"))
+  local lamp = Unit.light(World.spawn_unit(world, "core/units/light", Vector3(-1, 0, 0)), 1)
+  Light.set_intensity(lamp, 1)
+  Light.set_falloff_end(lamp, 3)
+  Light.set_flat(lamp, true)
+end
+function render() Application.render_world(world) end
+"#;
+
+#[test]
+fn a_normal_with_other_roundings_is_no_slope() {
+    let shader = "fn surface(in: SurfaceIn) -> SurfaceOut {
+    var out = in.base;
+    out.normal = normalize(in.normal + vec3f(0.00001, -0.00002, 0.3));
+    return out;
+}
+";
+    let material = "shader = \"rounded\" surface = { base_color = \"#ffffff\" roughness = 1 }";
+    let files = [
+        ("settings.sjson", settings(320, 180)),
+        ("main.lua", ROUNDED.as_bytes().to_vec()),
+        ("rounded.wgsl", shader.as_bytes().to_vec()),
+        ("rounded.material", material.as_bytes().to_vec()),
+    ];
+    let Some(mut game) = RenderedGame::game("rounded", &files) else { return };
+    game.frame();
+    let picture = game.frame();
+    for x in [-1.5f32, -0.5, 0.0, 0.5, 1.0] {
+        let (shown, wanted) = (light_at(&picture, x, 0.0), lamp_light((x + 1.0).abs()));
+        assert!(is_near(shown, wanted), "{x}: {shown}, not {wanted}");
     }
 }
 

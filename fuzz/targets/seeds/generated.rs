@@ -196,7 +196,12 @@ pub fn files(ending: &str) -> Vec<Vec<u8>> {
         }
         "cube" => return text(&[COLOR_TABLE]),
         "ies" => return text(&[LAMP, LAMP_WITH_TILT]),
-        "texture" => return text(&["source = \"x.png\"\nfilter = \"nearest\"\nmax_size = 8"]),
+        "texture" => {
+            return text(&[
+                "source = \"x.png\"\nfilter = \"nearest\"\nmax_size = 8",
+                "source = \"x.png\" normal_image = \"x.png\"",
+            ]);
+        }
         "binary" => return text(&["bytes"]),
         "fnl" | "moon" | "tl" => return text(&["(local x 1)"]),
         _ => return Vec::new(),

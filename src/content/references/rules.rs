@@ -114,11 +114,20 @@ const TABLE: &[KindRules] = &[
         format: PLAIN,
         rules: &[path(&["source"]), name(&["fallback", "*"], &[FONT])],
     },
-    KindRules { kind: TEXTURE, format: PLAIN, rules: &[path(&["source"])] },
+    KindRules {
+        kind: TEXTURE,
+        format: PLAIN,
+        rules: &[path(&["source"]), path(&["normal_image"])],
+    },
     KindRules {
         kind: SHEET,
         format: PLAIN,
-        rules: &[path(&["source"]), path(&["image"]), relative(&["meta", "image"])],
+        rules: &[
+            path(&["source"]),
+            path(&["image"]),
+            path(&["normal_image"]),
+            relative(&["meta", "image"]),
+        ],
     },
     KindRules { kind: SHADER, format: SourceFormat::Opaque, rules: &[] },
     KindRules {

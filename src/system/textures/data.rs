@@ -1,5 +1,6 @@
-//! Compiled form of a texture: a short header, then the texels. Sheets and models contain such
-//! textures, too. Reading checks all sizes, so that callers can rely on them.
+//! Compiled form of a texture: a short header, then the texels, and then the texture with its
+//! normals if it has one. Sheets and models contain such textures, too. Reading checks all sizes,
+//! so that callers can rely on them.
 
 use super::SMALL_SIDE_MAX;
 use super::mipmaps::{cell_levels_bytes, chain_bytes, is_blocks};
@@ -8,6 +9,7 @@ use engine_foundation::blob::{BlobReader, BlobWriter};
 use engine_foundation::error;
 use engine_frame_packet::texture::{TexelFormat, WrapMode};
 use engine_resource::image::{check_blocks, check_header, level_size, levels_of};
+use std::ops::Range;
 
 /// All formats, in the order of their numbers in the data.
 const FORMATS: [TexelFormat; 10] = [
@@ -25,6 +27,11 @@ const FORMATS: [TexelFormat; 10] = [
 const WRAPS: [WrapMode; 3] = [WrapMode::Clamp, WrapMode::Repeat, WrapMode::Mirror];
 /// Bytes of a header.
 const HEADER_BYTES: usize = 5 * 4 + 4;
+/// Position of the byte of the flags in a header, and its bits: [`TextureHeader::small`] and
+/// [`TextureHeader::has_normals`].
+const FLAGS_AT: usize = HEADER_BYTES - 1;
+const SMALL: u8 = 1;
+const HAS_NORMALS: u8 = 2;
 
 /// Filter between texels.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -53,6 +60,8 @@ pub struct TextureHeader {
     /// True if it shares the atlas. The smaller mip levels of its atlas cell then follow the
     /// largest level.
     pub small: bool,
+    /// True if the texture with its normals follows.
+    pub has_normals: bool,
 }
 
 fn index_in_list<T: PartialEq>(list: &[T], value: T) -> u8 {
@@ -68,11 +77,18 @@ pub fn write(head: &TextureHeader, texels: &[u8]) -> Vec<u8> {
     writer.u8(index_in_list(&FORMATS, head.format));
     writer.u8(index_in_list(&FILTERS, head.filter));
     writer.u8(index_in_list(&WRAPS, head.wrap));
-    writer.u8(u8::from(head.small));
+    writer.u8(u8::from(head.small) * SMALL | u8::from(head.has_normals) * HAS_NORMALS);
     let mut out = writer.finish();
     debug_assert_eq!(out.len(), HEADER_BYTES);
     out.extend(texels);
     out
+}
+
+/// Adds the texture with the normals to a texture's data.
+pub fn with_normals(mut data: Vec<u8>, normals: &[u8]) -> Vec<u8> {
+    data[FLAGS_AT] |= HAS_NORMALS;
+    data.extend_from_slice(normals);
+    data
 }
 
 /// Reads the header of a texture's data, and returns the offset of its texels.
@@ -81,32 +97,76 @@ pub fn write(head: &TextureHeader, texels: &[u8]) -> Vec<u8> {
 /// Returns an error if the header has values that no compiled texture has, or if the texels do not
 /// match it. Every size is checked before it is used.
 pub fn read(bytes: &[u8]) -> Result<(TextureHeader, usize), Error> {
+    let head = read_head(bytes)?;
+    head.check(TexelFormat::Rgba8Srgb)?;
+    let (wanted, rest) = (head.texel_bytes(), bytes.len() - HEADER_BYTES);
+    match head.has_normals {
+        false if rest != wanted => {
+            return Err(error!("it is damaged: it has {rest} bytes of {wanted}"));
+        }
+        false => {}
+        true => {
+            let normals = bytes.get(HEADER_BYTES + wanted..).unwrap_or_default();
+            check_normals(normals).map_err(|fault| error!("its normals: {}", fault.message))?;
+        }
+    }
+    Ok((head, HEADER_BYTES))
+}
+
+/// Checks the texture with the normals of another one.
+fn check_normals(bytes: &[u8]) -> Result<(), Error> {
+    let head = read_head(bytes)?;
+    head.check(TexelFormat::Rgba8)?;
+    if head.has_normals || !matches!(head.format, TexelFormat::Rgba8 | TexelFormat::Bc7) {
+        return Err(error!("it is damaged: they have the format {:?}", head.format));
+    }
+    let (wanted, rest) = (head.texel_bytes(), bytes.len() - HEADER_BYTES);
+    match rest == wanted {
+        true => Ok(()),
+        false => Err(error!("it is damaged: it has {rest} bytes of {wanted}")),
+    }
+}
+
+/// Returns the header of the texture with the normals of a texture, and where its texels are in the
+/// data of that texture; `None`: it has none.
+///
+/// # Errors
+/// As [`read`].
+pub fn normals(bytes: &[u8]) -> Result<Option<(TextureHeader, Range<usize>)>, Error> {
+    let (head, start) = read(bytes)?;
+    if !head.has_normals {
+        return Ok(None);
+    }
+    let first = start + head.texel_bytes();
+    let head = read_head(&bytes[first..])?;
+    Ok(Some((head, first + HEADER_BYTES..bytes.len())))
+}
+
+/// Reads a header. What it says of the texels is not checked.
+fn read_head(bytes: &[u8]) -> Result<TextureHeader, Error> {
     let mut reader = BlobReader::new(bytes);
     let mut number = || reader.u32();
     let (picture_width, picture_height) = (number()?, number()?);
     let (width, height, levels) = (number()?, number()?, number()?);
-    let head = TextureHeader {
+    let (format, filter) = (reader.choice(&FORMATS)?, reader.choice(&FILTERS)?);
+    let (wrap, flags) = (reader.choice(&WRAPS)?, reader.u8()?);
+    if flags > SMALL | HAS_NORMALS {
+        return Err(error!("it is damaged: {flags} is where 0 to 3 should be"));
+    }
+    check_header(width, height, levels)?;
+    check_header(picture_width, picture_height, 1)?;
+    Ok(TextureHeader {
         picture_width,
         picture_height,
         width,
         height,
         levels,
-        format: reader.choice(&FORMATS)?,
-        filter: reader.choice(&FILTERS)?,
-        wrap: reader.choice(&WRAPS)?,
-        small: reader.flag()?,
-    };
-    check_header(width, height, levels)?;
-    check_header(picture_width, picture_height, 1)?;
-    head.check()?;
-    let mut wanted = chain_bytes(head.format, width, height, levels);
-    if head.small {
-        wanted += cell_levels_bytes(width, height);
-    }
-    if reader.remaining() != wanted {
-        return Err(error!("it is damaged: it has {} bytes of {wanted}", reader.remaining()));
-    }
-    Ok((head, HEADER_BYTES))
+        format,
+        filter,
+        wrap,
+        small: flags & SMALL != 0,
+        has_normals: flags & HAS_NORMALS != 0,
+    })
 }
 
 /// Checks that a texture can be used by a surface, which cannot sample the shared atlas.
@@ -121,8 +181,16 @@ pub fn check_surface_texture(bytes: &[u8]) -> Result<(), Error> {
 }
 
 impl TextureHeader {
+    /// Returns the number of bytes of its texels, with the smaller levels of its atlas cell.
+    pub fn texel_bytes(&self) -> usize {
+        let TextureHeader { width, height, levels, format, small, .. } = *self;
+        let cell = if small { cell_levels_bytes(width, height) } else { 0 };
+        chain_bytes(format, width, height, levels) + cell
+    }
+
     /// Rejects a combination that the data compiler never writes. The sizes were checked before.
-    fn check(&self) -> Result<(), Error> {
+    /// `small_format` is that of small textures.
+    fn check(&self, small_format: TexelFormat) -> Result<(), Error> {
         let TextureHeader { picture_width, picture_height, width, height, levels, format, .. } =
             *self;
         let mut smaller = (0..levels_of(picture_width, picture_height))
@@ -139,7 +207,7 @@ impl TextureHeader {
             return Err(error!("it is damaged: it has {levels} levels, and not all of them"));
         }
         let shares = self.wrap == WrapMode::Clamp
-            && format == TexelFormat::Rgba8Srgb
+            && format == small_format
             && levels == 1
             && width.max(height) <= SMALL_SIDE_MAX;
         match format {
@@ -167,6 +235,7 @@ mod tests {
         filter: FilterMode::Default,
         wrap: WrapMode::Repeat,
         small: false,
+        has_normals: false,
     };
 
     /// Returns the error message for a header. It is written with as many texels as it requires, if
@@ -218,7 +287,39 @@ mod tests {
             shares
         );
         let mut bytes = write(&HEADER, &texels);
-        bytes[23] = 2;
-        assert_eq!(read(&bytes).unwrap_err().message, "it is damaged: 2 is where 0 or 1 should be");
+        bytes[FLAGS_AT] = 4;
+        assert_eq!(read(&bytes).unwrap_err().message, "it is damaged: 4 is where 0 to 3 should be");
+    }
+
+    #[test]
+    fn normals_follow_the_texels_and_are_checked() {
+        let of = |head: TextureHeader| {
+            write(&head, &vec![7; chain_bytes(head.format, head.width, head.height, head.levels)])
+        };
+        let picture = of(HEADER);
+        assert_eq!(normals(&picture).unwrap(), None);
+        let slopes = TextureHeader { format: TexelFormat::Rgba8, ..HEADER };
+        let both = with_normals(picture.clone(), &of(slopes));
+        assert_eq!(
+            read(&both).unwrap(),
+            (TextureHeader { has_normals: true, ..HEADER }, HEADER_BYTES)
+        );
+        let (head, texels) = normals(&both).unwrap().unwrap();
+        assert_eq!((head, texels.len(), texels.end), (slopes, head.texel_bytes(), both.len()));
+        let refused =
+            |normals: &[u8]| read(&with_normals(picture.clone(), normals)).unwrap_err().message;
+        assert_eq!(
+            refused(&of(HEADER)),
+            "its normals: it is damaged: they have the format Rgba8Srgb"
+        );
+        // Normals with normals are refused without reading those.
+        let deep = refused(&with_normals(of(slopes), &of(slopes)));
+        assert_eq!(deep, "its normals: it is damaged: they have the format Rgba8");
+        assert!(refused(&[]).starts_with("its normals: "), "{}", refused(&[]));
+        let long = [of(slopes), vec![0]].concat();
+        assert_eq!(refused(&long), "its normals: it is damaged: it has 173 bytes of 172");
+        for end in 0..both.len() {
+            assert!(read(&both[..end]).is_err(), "{end}");
+        }
     }
 }

@@ -210,6 +210,7 @@ pub fn compile(path: &str, bytes: &[u8]) -> Result<Vec<u8>, Error> {
         filter: FilterMode::Linear,
         wrap: WrapMode::Clamp,
         small: false,
+        has_normals: false,
     };
     Ok(data::write(&header, &texels))
 }

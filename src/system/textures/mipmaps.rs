@@ -186,13 +186,13 @@ pub fn cell_levels_bytes(width: u32, height: u32) -> usize {
 /// Returns the mip levels of a small picture's atlas cell below the largest. The data compiler
 /// stores them after the picture, because generating them takes longer than the rest of its
 /// loading.
-pub fn cell_levels(width: u32, height: u32, rgba: &[u8]) -> Vec<u8> {
+pub fn cell_levels(format: TexelFormat, width: u32, height: u32, rgba: &[u8]) -> Vec<u8> {
     let (cell_width, cell_height) = atlas_cell::size(width, height);
     let mut above = atlas_cell::with_border(width, height, rgba);
     let mut out = Vec::with_capacity(cell_levels_bytes(width, height));
     for level in 1..ATLAS_LEVELS {
         let (w, h) = (cell_width >> (level - 1), cell_height >> (level - 1));
-        above = next_mipmap(TexelFormat::Rgba8Srgb, w, h, &above);
+        above = next_mipmap(format, w, h, &above);
         out.extend_from_slice(&above);
     }
     out
@@ -277,7 +277,7 @@ mod tests {
     #[test]
     fn a_cell_has_every_level_of_the_atlas() {
         let mut data = vec![10, 10, 10, 255, 20, 20, 20, 255];
-        data.extend(cell_levels(2, 1, &data));
+        data.extend(cell_levels(TexelFormat::Rgba8Srgb, 2, 1, &data));
         assert_eq!(data.len(), 8 + cell_levels_bytes(2, 1));
         let cell = super::cell(2, 1, &data);
         assert_eq!(cell.len(), (256 + 64 + 16 + 4) * 4);

@@ -68,6 +68,8 @@ struct RendererTexture {
     entry: TextureEntry,
     region: Option<AtlasRegion>,
     bytes: u64,
+    /// True if its data has normals.
+    has_normals: bool,
 }
 
 #[derive(Clone, PartialEq, Debug)]
@@ -92,6 +94,8 @@ struct TextureRecord {
     held: Option<RendererTexture>,
     /// Slot in addition to the atlas region, for materials, which cannot sample the atlas.
     extra: Option<TextureSlot>,
+    /// Slot of its normals, for scenes that have shown it in light.
+    normals: Option<TextureSlot>,
     /// True if its file was removed. The texture is loaded again when the file returns.
     file_removed: bool,
 }
@@ -146,7 +150,7 @@ impl Textures {
             nearest,
         };
         let (width, height, mut rgba) = mipmaps::checkerboard();
-        rgba.extend(mipmaps::cell_levels(width, height, &rgba));
+        rgba.extend(mipmaps::cell_levels(TexelFormat::Rgba8Srgb, width, height, &rgba));
         let head = TextureHeader {
             picture_width: width,
             picture_height: height,
@@ -157,6 +161,7 @@ impl Textures {
             filter: FilterMode::Nearest,
             wrap: WrapMode::Clamp,
             small: true,
+            has_normals: false,
         };
         let held =
             textures.allocate_in_atlas(&head, &rgba.into(), 0, None).expect("the atlas is empty");
@@ -278,7 +283,7 @@ impl Textures {
             loaded: true,
         };
         let bytes = u64::from(width) * u64::from(height) * 4;
-        let held = RendererTexture { entry, region: None, bytes };
+        let held = RendererTexture { entry, region: None, bytes, has_normals: false };
         Ok(match ended {
             Some(number) => {
                 let index = number.0 as usize;
@@ -451,7 +456,8 @@ impl Textures {
             self.by_name.insert(name.clone(), number);
         }
         self.entries.push(entry);
-        self.records.push(TextureRecord { name, source, held, extra: None, file_removed: false });
+        let (extra, normals, file_removed) = (None, None, false);
+        self.records.push(TextureRecord { name, source, held, extra, normals, file_removed });
         number
     }
 
@@ -459,10 +465,11 @@ impl Textures {
         self.entries[0]
     }
 
-    /// Replaces an entry with the checkerboard, and releases its additional slot.
+    /// Replaces an entry with the checkerboard, and releases its additional slots.
     fn reset_entry(&mut self, index: usize) {
         self.entries[index] = self.missing_entry();
-        if let Some(slot) = self.records[index].extra.take() {
+        let record = &mut self.records[index];
+        for slot in [record.extra.take(), record.normals.take()].into_iter().flatten() {
             self.release_slot(slot);
         }
     }
@@ -543,6 +550,15 @@ impl Textures {
         }
     }
 
+    /// Fills the additional slots of a texture after it was loaded again.
+    fn fill_slots(&mut self, store: &mut ResourceStore, index: usize) {
+        for filled in [self.fill_extra(store, index), self.fill_normals(store, index)] {
+            if let Err(fault) = filled {
+                log::error(&fault.to_string());
+            }
+        }
+    }
+
     fn reload_file(&mut self, store: &mut ResourceStore, resource: &ResourceName, index: usize) {
         self.version += 1;
         if !store.has(resource) {
@@ -562,9 +578,7 @@ impl Textures {
             Ok(held) => {
                 (self.records[index].held, self.records[index].file_removed) = (Some(held), false);
                 self.entries[index] = held.entry;
-                if let Err(fault) = self.fill_extra(store, index) {
-                    log::error(&fault.to_string());
-                }
+                self.fill_slots(store, index);
             }
             Err(fault) => log::error(&fault.to_string()),
         }

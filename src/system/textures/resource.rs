@@ -62,6 +62,8 @@ pub struct ImportSettings {
     pub atlas: Option<bool>,
     /// Maximum number of texels of a side.
     pub max_size: Option<u32>,
+    /// Path from the game's folder of the picture with its normals.
+    pub normal_image: Option<String>,
 }
 
 impl ImportSettings {
@@ -75,11 +77,21 @@ impl ImportSettings {
         premultiply: None,
         atlas: None,
         max_size: None,
+        normal_image: None,
     };
 }
 
-const KEYS: [&str; 8] =
-    ["source", "filter", "wrap", "mips", "data", "premultiply", "atlas", "max_size"];
+const KEYS: [&str; 9] = [
+    "source",
+    "filter",
+    "wrap",
+    "mips",
+    "data",
+    "premultiply",
+    "atlas",
+    "max_size",
+    "normal_image",
+];
 
 fn compile(compiling: &mut CompileContext) -> Result<Vec<u8>, Error> {
     if let Some(compile_numbers) = numbers_compiler(&compiling.path) {
@@ -106,7 +118,17 @@ fn compile(compiling: &mut CompileContext) -> Result<Vec<u8>, Error> {
     }
     let bytes = compiling.read(&path)?;
     let decoded = decode(&path, &bytes)?;
-    build(decoded, &import).map_err(|fault| at(&compiling.path, &fault))
+    let data = build(decoded, &import).map_err(|fault| at(&compiling.path, &fault))?;
+    let Some(path) = &import.normal_image else { return Ok(data) };
+    if import.data {
+        return Err(error!(
+            "{}: only a picture has normals, and it holds data: take 'normal_image' out",
+            compiling.path
+        ));
+    }
+    let bytes = compiling.read(path)?;
+    let normals = build_normals(decode(path, &bytes)?, &import, false);
+    Ok(data::with_normals(data, &normals.map_err(|fault| at(path, &fault))?))
 }
 
 /// Compiles a file with the numbers of a texture. The first argument is its path.
@@ -158,6 +180,7 @@ pub fn set(import: &mut ImportSettings, entry: &ObjectEntry) -> Result<(), Strin
         "data" => import.data = truth()?,
         "premultiply" => import.premultiply = Some(truth()?),
         "atlas" => import.atlas = Some(truth()?),
+        "normal_image" => import.normal_image = Some(text()?.to_string()),
         "max_size" => {
             let size = value.as_f64().ok_or_else(|| must("a number"))?;
             if size.fract() != 0.0 || size < 1.0 || size > f64::from(SIDE_MAX) {
@@ -193,12 +216,37 @@ pub fn wrap(word: &str) -> Result<WrapMode, String> {
 /// Builds the data of a texture.
 pub fn build(decoded: DecodedImage, import: &ImportSettings) -> Result<Vec<u8>, Error> {
     match decoded {
-        DecodedImage::Image(image) => of_image(image, import),
+        DecodedImage::Image(image) => of_image(image, import, None),
         DecodedImage::Blocks(blocks) => of_blocks(blocks, import),
     }
 }
 
-fn of_image(image: Image, import: &ImportSettings) -> Result<Vec<u8>, Error> {
+/// Builds the data of the texture with the normals of a picture with these settings. `small`: it
+/// has the form of a texture in the atlas, for a page of a sheet.
+///
+/// # Errors
+/// Returns an error if the normals have a form that cannot be read in the scene.
+pub fn build_normals(
+    decoded: DecodedImage,
+    import: &ImportSettings,
+    small: bool,
+) -> Result<Vec<u8>, Error> {
+    let import = ImportSettings { data: true, premultiply: None, atlas: None, ..import.clone() };
+    match decoded {
+        DecodedImage::Image(image) if matches!(image.pixels, PixelFormat::Bytes(_)) => {
+            of_image(image, &import, Some(small))
+        }
+        DecodedImage::Blocks(blocks) if blocks.encoding == BlockEncoding::Bc7 => {
+            of_blocks(blocks, &import)
+        }
+        _ => Err(error!(
+            "normals must have 8 bits a channel, or be compressed as BC7: save them as PNG"
+        )),
+    }
+}
+
+/// `small`: it has the form of a texture in the atlas; `None`: if it can be there.
+fn of_image(image: Image, import: &ImportSettings, small: Option<bool>) -> Result<Vec<u8>, Error> {
     let (picture_width, picture_height) = (image.width, image.height);
     // A sheet can cut out more than its picture has.
     check_size(picture_width, picture_height)?;
@@ -220,13 +268,13 @@ fn of_image(image: Image, import: &ImportSettings) -> Result<Vec<u8>, Error> {
         bytes = mipmaps::next_mipmap(format, width, height, &bytes);
         (width, height) = level_size(width, height, 1);
     }
-    let small = may_share(import, format, width, height)?;
+    let small = small.map_or_else(|| may_share(import, format, width, height), Ok)?;
     let (levels, mut bytes) = match !small && import.mips != Some(false) {
         true => mipmaps::chain(format, width, height, bytes),
         false => (1, bytes),
     };
     if small {
-        bytes.extend(mipmaps::cell_levels(width, height, &bytes));
+        bytes.extend(mipmaps::cell_levels(format, width, height, &bytes));
     }
     let (filter, wrap) = (import.filter, import.wrap);
     let head = TextureHeader {
@@ -239,6 +287,7 @@ fn of_image(image: Image, import: &ImportSettings) -> Result<Vec<u8>, Error> {
         filter,
         wrap,
         small,
+        has_normals: false,
     };
     Ok(data::write(&head, &bytes))
 }
@@ -333,6 +382,7 @@ fn of_blocks(blocks: CompressedTexture, import: &ImportSettings) -> Result<Vec<u
         filter: import.filter,
         wrap: import.wrap,
         small: false,
+        has_normals: false,
     };
     Ok(data::write(&head, bytes))
 }

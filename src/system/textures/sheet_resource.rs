@@ -4,9 +4,9 @@
 //! atlas. Tags name animations, which scripts play.
 
 use super::aseprite;
-use super::data;
+use super::data::{self, TextureHeader};
 use super::resource::{self, ImportSettings};
-use super::sheet_slicing::{self, SheetSlices};
+use super::sheet_slicing::{self, FrameRectangle, SheetSlices};
 use engine_foundation::Error;
 use engine_foundation::blob::{BlobReader, BlobWriter};
 use engine_foundation::error;
@@ -101,6 +101,9 @@ pub struct SheetSource {
     pub tags: Vec<SheetTag>,
 }
 
+/// The pictures with the normals of all frames, if a sheet has them, and the path of their file.
+type NormalFrames = Option<(String, Vec<Image>)>;
+
 /// Frames and tags of a sheet without its pictures.
 #[derive(Clone, PartialEq, Debug)]
 pub struct SheetFrames {
@@ -168,15 +171,24 @@ fn compile(compiling: &mut CompileContext) -> Result<Vec<u8>, Error> {
     if compiling.form == SourceForm::Raw {
         let source = aseprite::read(&compiling.bytes)
             .map_err(|fault| error!("{}: {}", compiling.path, fault.message))?;
-        return write(&compiling.path, source, &ImportSettings::DEFAULT);
+        return write(&compiling.path, (source, None), &ImportSettings::DEFAULT);
     }
     let document = sjson::parse_bytes(&compiling.bytes)
         .map_err(|fault| Error::new(fault.in_file(&compiling.path)))?;
     let (cut, import) = sheet_slicing::read(compiling, &document)?;
-    let source = match cut {
+    if import.data && import.normal_image.is_some() {
+        return Err(error!(
+            "{}: only pictures have normals, and it holds data: take 'normal_image' out",
+            compiling.path
+        ));
+    }
+    let (source, normals) = match cut {
         SheetSlices::Aseprite(path) => {
-            let bytes = compiling.read(&path)?;
-            aseprite::read(&bytes).map_err(|fault| error!("{path}: {}", fault.message))?
+            let normals = import.normal_image.clone().map(|path| {
+                let frames = aseprite_file(compiling, &path)?.frames;
+                Ok((path, frames.into_iter().map(|(_, _, image)| image).collect()))
+            });
+            (aseprite_file(compiling, &path)?, normals.transpose()?)
         }
         SheetSlices::Picture { path, rectangles, tags } => {
             let bytes = compiling.read(&path)?;
@@ -191,10 +203,42 @@ fn compile(compiling: &mut CompileContext) -> Result<Vec<u8>, Error> {
                 let image = image.map_err(|message| error!("{}: {message}", compiling.path))?;
                 Ok((rectangle.name.clone(), rectangle.milliseconds, image))
             });
-            SheetSource { frames: frames.collect::<Result<_, Error>>()?, tags }
+            let source = SheetSource { frames: frames.collect::<Result<_, Error>>()?, tags };
+            let size = (picture.width, picture.height);
+            (source, normal_frames(compiling, &import, (size, &rectangles))?)
         }
     };
-    write(&compiling.path, source, &import)
+    write(&compiling.path, (source, normals), &import)
+}
+
+fn aseprite_file(compiling: &mut CompileContext, path: &str) -> Result<SheetSource, Error> {
+    let bytes = compiling.read(path)?;
+    aseprite::read(&bytes).map_err(|fault| error!("{path}: {}", fault.message))
+}
+
+/// Cuts the frames out of the picture with the normals, as those of the sheet's own picture, whose
+/// size is given.
+fn normal_frames(
+    compiling: &mut CompileContext,
+    import: &ImportSettings,
+    ((width, height), rectangles): ((u32, u32), &[FrameRectangle]),
+) -> Result<NormalFrames, Error> {
+    let Some(path) = import.normal_image.clone() else { return Ok(None) };
+    let bytes = compiling.read(&path)?;
+    let normals = picture(&path, &bytes)?;
+    if (normals.width, normals.height) != (width, height) {
+        return Err(error!(
+            "{path}: the normals are {} x {} texels, and the sheet's picture is {width} x \
+             {height}: save both in one size",
+            normals.width, normals.height
+        ));
+    }
+    let frame = |rectangle: &FrameRectangle| {
+        let image = sheet_slicing::frame(&normals, rectangle);
+        image.map_err(|message| error!("{path}: {message}"))
+    };
+    let frames = rectangles.iter().map(frame).collect::<Result<_, Error>>()?;
+    Ok(Some((path, frames)))
 }
 
 /// Decodes the picture of a sheet, with 8 bits per channel.
@@ -205,12 +249,21 @@ fn picture(path: &str, bytes: &[u8]) -> Result<Image, Error> {
     }
 }
 
-fn write(path: &str, source: SheetSource, import: &ImportSettings) -> Result<Vec<u8>, Error> {
+fn write(
+    path: &str,
+    (source, normals): (SheetSource, NormalFrames),
+    import: &ImportSettings,
+) -> Result<Vec<u8>, Error> {
     check(path, &source)?;
+    if let Some((path, normals)) = &normals {
+        check_normals(path, &source, normals)?;
+    }
+    let mut normals = normals.map(|(_, normals)| normals.into_iter());
     let (mut pictures, mut known): (Vec<Vec<u8>>, HashMap<Vec<u8>, u32>) = Default::default();
     let mut frames = Vec::new();
     for (name, milliseconds, image) in source.frames {
-        let data = resource::build(DecodedImage::Image(image), import)
+        let normal = normals.as_mut().and_then(Iterator::next);
+        let data = frame_data(image, normal, import)
             .map_err(|fault| error!("{path}: frame '{name}': {}", fault.message))?;
         let next = pictures.len() as u32;
         let picture = *known.entry(data.clone()).or_insert(next);
@@ -234,6 +287,39 @@ fn write(path: &str, source: SheetSource, import: &ImportSettings) -> Result<Vec
     });
     writer.list(&pictures, |writer, picture| writer.bytes(picture));
     Ok(writer.finish())
+}
+
+/// Returns the data of the texture of a frame, with its normals.
+fn frame_data(
+    image: Image,
+    normal: Option<Image>,
+    import: &ImportSettings,
+) -> Result<Vec<u8>, Error> {
+    let data = resource::build(DecodedImage::Image(image), import)?;
+    let Some(normal) = normal else { return Ok(data) };
+    let is_small = data::read(&data)?.0.small;
+    let normals = resource::build_normals(DecodedImage::Image(normal), import, is_small)?;
+    Ok(data::with_normals(data, &normals))
+}
+
+/// Returns an error if the normals are not those of the frames.
+fn check_normals(path: &str, source: &SheetSource, normals: &[Image]) -> Result<(), Error> {
+    let (count, wanted) = (normals.len(), source.frames.len());
+    if count != wanted {
+        return Err(error!(
+            "{path}: it has the normals of {count} frames, and the sheet has {wanted} frames"
+        ));
+    }
+    for ((name, _, image), normal) in source.frames.iter().zip(normals) {
+        if (normal.width, normal.height) != (image.width, image.height) {
+            return Err(error!(
+                "{path}: the normals of frame '{name}' are {} x {} texels, and the frame is {} x \
+                 {}: save both in one size",
+                normal.width, normal.height, image.width, image.height
+            ));
+        }
+    }
+    Ok(())
 }
 
 /// Returns an error if a sheet is empty or too large.
@@ -312,6 +398,12 @@ pub fn read(bytes: &[u8]) -> Result<SheetData, Error> {
     let pictures = reader.list_at_most((FRAMES_MAX, "FRAMES_MAX"), |reader| {
         let data = reader.bytes()?;
         let (head, _) = data::read(data)?;
+        if let Some((normals, _)) = data::normals(data)? {
+            let form = |head: &TextureHeader| (head.width, head.height, head.small);
+            if form(&normals) != form(&head) {
+                return Err(error!("it is damaged: the normals of a frame have another size"));
+            }
+        }
         sizes.push(u64::from(head.picture_width) * u64::from(head.picture_height));
         let end = all - reader.remaining();
         Ok(end - data.len()..end)

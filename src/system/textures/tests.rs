@@ -1,5 +1,7 @@
 //! Tests of textures from file to packet, in games of a few files that the tests create.
 
+mod normals;
+
 use super::resource::TEXTURE;
 use super::sheet_resource::{PlayDirection, SHEET};
 use super::*;
@@ -436,7 +438,7 @@ fn small_frames_of_a_sheet_share_a_page() {
     let numbers = ["hero/1", "hero/2"].map(|name| game.find(name));
     game.changes();
     let scene_textures = |game: &mut Game| {
-        numbers.map(|number| game.textures.scene_texture(&mut game.store, number).unwrap())
+        numbers.map(|number| game.textures.scene_texture(&mut game.store, number, false).unwrap())
     };
     let [one, two] = scene_textures(&mut game);
     assert_eq!((one.slot, one.size), (two.slot, [8.0; 2]));

@@ -208,6 +208,18 @@ fn shrink(part: [[f32; 2]; 2], inset: [f32; 2]) -> [[f32; 2]; 2] {
     [first, last]
 }
 
+/// Returns the tangent of a tile: the direction to the right in its picture. Its sign is below 0 if
+/// the picture is mirrored.
+fn tangent_of(corners: &[f32; 8]) -> [i8; 4] {
+    let [left, bottom, right, right_bottom, _, _, top_left, top] = *corners;
+    let across = Vec3::new(right - left, 0.0, right_bottom - bottom);
+    let up = Vec3::new(top_left - left, 0.0, top - bottom);
+    // The picture's own up is to the left of its right, seen from behind the y axis.
+    let is_mirrored = across.x * up.z < across.z * up.x;
+    let sign = if is_mirrored { -1.0 } else { 1.0 };
+    MeshVertex::packed(across.try_normalize().unwrap_or(Vec3::X), sign)
+}
+
 fn add(
     quad: &TileQuad,
     color: [u8; 4],
@@ -218,11 +230,12 @@ fn add(
     let base = vertices.len() as u32;
     let [[left, top], [right, bottom]] = quad.part;
     let uvs = [[left, bottom], [right, bottom], [right, top], [left, top]];
+    let tangent = tangent_of(&quad.corners);
     for (corner, uv) in quad.corners.chunks_exact(2).zip(uvs) {
         vertices.push(MeshVertex {
             position: [corner[0] * metres, 0.0, corner[1] * metres],
             normal: MeshVertex::packed(Vec3::NEG_Y, 0.0),
-            tangent: MeshVertex::packed(Vec3::X, 1.0),
+            tangent,
             uv,
             color,
         });

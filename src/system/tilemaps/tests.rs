@@ -238,6 +238,36 @@ fn tiles_without_a_tile_set_are_reported() {
 }
 
 #[test]
+fn tangents_follow_the_flips_of_tiles() {
+    // The flags of Tiled: across, down, and across the diagonal.
+    let (across, down, diagonal) = (1u32 << 31, 1u32 << 30, 1u32 << 29);
+    let cases = [
+        (0, [127, 0, 0, 127]),
+        (across, [-127, 0, 0, -127]),
+        (down, [127, 0, 0, -127]),
+        (across | down, [-127, 0, 0, 127]),
+        // Right and down are exchanged, then flipped.
+        (diagonal, [0, 0, -127, -127]),
+        (diagonal | across, [0, 0, -127, 127]),
+        (diagonal | down, [0, 0, 127, 127]),
+        (diagonal | across | down, [0, 0, 127, -127]),
+    ];
+    for (flips, tangent) in cases {
+        let tile = 1 | flips;
+        let (world, _) =
+            compiled("maps/cave.tmj", &json(&format!("[{tile},0,0,0,0,0]")), &[]).unwrap();
+        let map = tilemap(world);
+        let (mesh, _) = map.chunk_mesh(chunks(&map)[0], 0.0, 1.0, &[false]);
+        assert!(mesh.vertices.iter().all(|vertex| vertex.tangent == tangent), "{flips:x}");
+        // The direction in which u grows, from the positions.
+        let at = |index: usize| mesh.vertices[index].position;
+        let right = [0, 2].map(|axis| (at(1)[axis] - at(0)[axis]).signum());
+        let along = [0, 2].map(|axis| f32::from(tangent[axis]) / 127.0);
+        assert!(right[0] * along[0] + right[1] * along[1] > 0.5, "{flips:x}");
+    }
+}
+
+#[test]
 fn filtered_tiles_do_not_bleed_into_each_other() {
     let (world, _) = compiled("maps/cave.tmj", &json("[1,2,0,3,0,2147483650]"), &[]).unwrap();
     let map = tilemap(world);

@@ -51,6 +51,34 @@ struct FlatMesh {
     weights: Vec<Vec<(u16, f32)>>,
 }
 
+/// Sets the tangents of vertices: the direction to the right in the picture, the mean of the
+/// triangles by their areas in the picture. The sign is below 0 where the picture is mirrored.
+fn set_tangents(vertices: &mut [MeshVertex], triangles: &[[u32; 3]], normal: Vec3) {
+    let mut sums = vec![(Vec3::ZERO, 0.0); vertices.len()];
+    for corners in triangles {
+        let [a, b, c] = corners.map(|corner| &vertices[corner as usize]);
+        let side = |to: &MeshVertex| {
+            let way = Vec3::from_array(to.position) - Vec3::from_array(a.position);
+            (way, Vec2::from_array(to.uv) - Vec2::from_array(a.uv))
+        };
+        let ((first, first_uv), (second, second_uv)) = (side(b), side(c));
+        let area = first_uv.perp_dot(second_uv);
+        let right = (first * second_uv.y - second * first_uv.y) * area.signum();
+        // v increases downwards.
+        let up = (first * second_uv.x - second * first_uv.x) * area.signum();
+        let turn = normal.cross(right).dot(up);
+        for corner in corners {
+            let (sum, turns) = &mut sums[*corner as usize];
+            *sum += right;
+            *turns += turn;
+        }
+    }
+    for (vertex, (right, turn)) in vertices.iter_mut().zip(sums) {
+        let right = right.try_normalize().unwrap_or(Vec3::X);
+        vertex.tangent = MeshVertex::packed(right, if turn < 0.0 { -1.0 } else { 1.0 });
+    }
+}
+
 /// Adds the mesh of a part and its skin to the model. Returns their indices.
 ///
 /// # Errors
@@ -79,7 +107,8 @@ pub fn add(model: &mut ModelData, block: &Block, shape: &PartShape) -> Result<(u
         uv: *uv,
         color: [255; 4],
     };
-    let vertices: Vec<MeshVertex> = mesh.points.iter().zip(&mesh.uvs).map(vertex).collect();
+    let mut vertices: Vec<MeshVertex> = mesh.points.iter().zip(&mesh.uvs).map(vertex).collect();
+    set_tangents(&mut vertices, &mesh.triangles, normal);
     let mut joints = Vec::with_capacity(vertices.len());
     let mut weights = Vec::with_capacity(vertices.len());
     for of_vertex in &mesh.weights {

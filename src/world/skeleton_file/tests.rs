@@ -212,6 +212,33 @@ fn listed_meshes_have_their_vertices_and_weights() {
     assert_eq!((mesh.joints[2][0], model.skins[0].joints[1]), (1, 1));
 }
 
+#[test]
+fn tangents_of_meshes_follow_their_pictures() {
+    let check = |uvs: [&str; 3], tangent: [i8; 4]| {
+        let [a, b, c] = uvs;
+        let text = format!(
+            "bones = {{ a = {{}} }} slots = {{ a = {{ texture = \"t\" mesh = {{
+             vertices = [ [0 0 {a}] [10 0 {b}] [0 10 {c}] ] triangles = [ [1 2 3] ]
+             weights = [ {{ a = 1 }} {{ a = 1 }} {{ a = 1 }} ] }} }} }}"
+        );
+        let (model, ..) = compiled(&text).unwrap();
+        let tangents = model.meshes[0].vertices.iter().map(|vertex| vertex.tangent);
+        assert!(
+            tangents.clone().all(|it| it == tangent),
+            "{uvs:?}: {:?}",
+            tangents.collect::<Vec<_>>()
+        );
+    };
+    // v increases downwards.
+    check(["0 1", "1 1", "0 0"], [127, 0, 0, 127]);
+    check(["1 1", "0 1", "1 0"], [-127, 0, 0, -127]);
+    check(["0 0", "1 0", "0 1"], [127, 0, 0, -127]);
+    // A quarter turn to the left.
+    check(["0 1", "0 0", "1 1"], [0, 127, 0, -127]);
+    check(["0 0", "0 1", "1 0"], [0, 127, 0, 127]);
+    check(["0 0", "0 0", "0 0"], [127, 0, 0, 127]);
+}
+
 /// Checks that a file is refused, with its path.
 #[track_caller]
 fn check(text: &str, wanted: &str) {

@@ -181,6 +181,11 @@ const TEXTS: &[(&str, &str)] = &[
     ),
     ("textures/wide.texture", "filter = \"nearest\" wrap = \"mirror\" max_size = 160"),
     ("textures/bumps.texture", "data = true wrap = \"repeat\""),
+    ("textures/sloped.texture", "normal_image = \"textures/bumps.png\""),
+    (
+        "textures/slopes.sheet",
+        "image = \"textures/sloped.png\" frame = [4, 8] normal_image = \"textures/bumps.png\"",
+    ),
     ("materials/full.material", include_str!("full.material")),
     ("deep.config", "a = [1, [2, [3, { b = null c = [true, false, -1.5e300] }]]] d = \"text\""),
     ("words.strings", "hello = { en = \"Hello {name}\", sv = \"Hej {name}\" } bye = \"Bye\""),
@@ -212,6 +217,7 @@ fn pictures() -> Vec<(&'static str, Vec<u8>)> {
         ("fonts/page.png", png(32, 16)),
         ("textures/wide.png", png(320, 5)),
         ("textures/bumps.png", png(12, 8)),
+        ("textures/sloped.png", png(12, 8)),
         ("textures/light.hdr", hdr.to_vec()),
         ("textures/blocks.dds", dds()),
     ]

@@ -39,8 +39,9 @@ pub static SPRITE: ModuleRows = more(
             "set_normal_texture",
             set_normal_texture,
             &[SPRITE_ARG, ("name", "the name of a texture that holds data; nil: none")],
-            "Sets the texture with the slopes of its picture, for lights. Its unit's file must say \
-             lit = true. A sprite that plays a sheet is shown without it.",
+            "Sets the texture with the slopes for lights, in place of the normals of its picture. \
+             Its unit's file must say lit = true. A sprite that plays a sheet has the normals of \
+             the sheet.",
         ),
         func(
             "range",

@@ -43,7 +43,46 @@ fn hard_lamp_arrives(point: vec3f, light: Light) -> f32 {
     if on.is_beyond {
         return 1.0;
     }
+    if is_flat(light) {
+        return flat_tile_arrives(on.rectangle, on.at);
+    }
     return tile_arrives(on.rectangle, on.at);
+}
+
+// Returns four depths of a row of a tile.
+fn depth_row(texel: vec2i, first: vec2i, last: vec2i) -> vec4f {
+    return vec4f(
+        textureLoad(shadow_atlas, clamp(texel, first, last), 0),
+        textureLoad(shadow_atlas, clamp(texel + vec2i(1, 0), first, last), 0),
+        textureLoad(shadow_atlas, clamp(texel + vec2i(2, 0), first, last), 0),
+        textureLoad(shadow_atlas, clamp(texel + vec2i(3, 0), first, last), 0),
+    );
+}
+
+// Returns the unshadowed fraction of a flat light: nine samples between texels. Walls stand on the
+// surface that the light lies in, and may be nearly parallel to it, so their depths can differ by
+// any amount from texel to texel. Between texels they are interpolated, and each sample is the mean
+// over the width of a texel: a wall casts its shadow along a line, and not in steps.
+fn flat_tile_arrives(tile: vec4f, at: vec3f) -> f32 {
+    let texels = tile.xyz / view.shadow.y;
+    let first = vec2i(round(texels.xy));
+    let last = first + i32(round(texels.z)) - 1;
+    let middle = texels.xy + at.xy * texels.z - 0.5;
+    let corner = vec2i(floor(middle)) - 1;
+    let part = fract(middle);
+    var above = depth_row(corner, first, last);
+    var sum = vec3f(0.0);
+    for (var y = 1; y <= 3; y++) {
+        let below = depth_row(corner + vec2i(0, y), first, last);
+        let row = mix(above, below, part.y);
+        let depth = mix(row.xyz, row.yzw, part.x);
+        let rise = below - above;
+        let slope = abs(row.yzw - row.xyz) + abs(mix(rise.xyz, rise.yzw, part.x));
+        let ahead = (depth - at.z) / max(slope, vec3f(1e-7));
+        sum += clamp(ahead + 0.5, vec3f(0.0), vec3f(1.0));
+        above = below;
+    }
+    return dot(sum, vec3f(1.0 / 9.0));
 }
 
 // Returns the light of an omni or spot light that a surface reflects.

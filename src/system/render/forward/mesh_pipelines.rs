@@ -119,8 +119,9 @@ fn shadow_pipeline(
     let MeshVariant { is_custom, material, mask, deformed } = *variant;
     let is_prepass = class.has(PipelineClass::PREPASS);
     let mut depth = depth_state(true, wgpu::CompareFunction::LessEqual);
-    if !is_prepass {
+    if !is_prepass && !class.has(PipelineClass::BACK_SHADOW) {
         // Surfaces parallel to the light are moved back, so that they do not shadow themselves.
+        // Back faces are in their own shadow, and those of occluders stay where they are.
         depth.bias = wgpu::DepthBiasState { constant: 2, slope_scale: 2.0, clamp: 0.0 };
     }
     let is_mirrored = is_prepass && class.has(PipelineClass::MIRRORED);

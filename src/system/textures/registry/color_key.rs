@@ -92,8 +92,10 @@ fn with_transparent(data: &[u8], color: [u8; 3]) -> Result<Vec<u8>, Error> {
         (_, bytes) = mipmaps::chain(head.format, head.width, head.height, bytes);
     }
     if head.small {
-        bytes.extend(mipmaps::cell_levels(head.width, head.height, &bytes));
+        bytes.extend(mipmaps::cell_levels(head.format, head.width, head.height, &bytes));
     }
+    // The normals follow the texels.
+    bytes.extend_from_slice(&data[start + head.texel_bytes()..]);
     Ok(data::write(&head, &bytes))
 }
 

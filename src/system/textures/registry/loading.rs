@@ -69,7 +69,8 @@ impl Textures {
             loaded: true,
         };
         self.queue.push(TextureChange::Set { slot, texels });
-        Ok(RendererTexture { entry, region: None, bytes: size as u64 })
+        let (bytes, has_normals) = (size as u64, head.has_normals);
+        Ok(RendererTexture { entry, region: None, bytes, has_normals })
     }
 
     pub(super) fn sampling(&self, head: &TextureHeader) -> SamplerSettings {
@@ -174,7 +175,8 @@ impl Textures {
             sampling,
             loaded: true,
         };
-        Some(RendererTexture { entry, region: Some(region), bytes: size })
+        let has_normals = head.has_normals;
+        Some(RendererTexture { entry, region: Some(region), bytes: size, has_normals })
     }
 
     /// Fills the additional slot of a texture that is in the atlas.
@@ -185,25 +187,41 @@ impl Textures {
     ) -> Result<(), Error> {
         let Some(slot) = self.records[index].extra else { return Ok(()) };
         let name = self.records[index].name.clone();
-        let (bytes, range) = match self.records[index].source.clone() {
-            TextureOrigin::Nothing | TextureOrigin::Target | TextureOrigin::Image => {
-                let (width, height, rgba) = mipmaps::checkerboard();
-                let sampling = SamplerSettings { nearest: true, wrap: WrapMode::Clamp };
-                let (format, bytes) = (TexelFormat::Rgba8Srgb, rgba.into());
-                let texels =
-                    TextureTexels { width, height, levels: 1, format, sampling, bytes, start: 0 };
-                self.queue.push(TextureChange::Set { slot, texels });
-                return Ok(());
-            }
+        let Some((bytes, range)) = self.data_of(store, index)? else {
+            let (width, height, rgba) = mipmaps::checkerboard();
+            let sampling = SamplerSettings { nearest: true, wrap: WrapMode::Clamp };
+            let (format, bytes) = (TexelFormat::Rgba8Srgb, rgba.into());
+            let texels =
+                TextureTexels { width, height, levels: 1, format, sampling, bytes, start: 0 };
+            self.queue.push(TextureChange::Set { slot, texels });
+            return Ok(());
+        };
+        let (head, start) = data::read(&bytes[range.clone()])?;
+        let start = range.start + start;
+        let texels = self.fitting(&head, &bytes, start..range.end, &name);
+        let texels = texels.map_err(|message| error!("texture '{name}': {message}"))?;
+        self.queue.push(TextureChange::Set { slot, texels });
+        Ok(())
+    }
+
+    /// Reads the data of a texture's resource again, and returns the range of the texture in it;
+    /// `None`: it has no resource.
+    pub(super) fn data_of(
+        &self,
+        store: &mut ResourceStore,
+        index: usize,
+    ) -> Result<Option<(SharedBytes, Range<usize>)>, Error> {
+        Ok(match self.records[index].source.clone() {
+            TextureOrigin::Nothing | TextureOrigin::Target | TextureOrigin::Image => None,
             TextureOrigin::File => {
-                let bytes = color_key::read(store, &name)?;
+                let bytes = color_key::read(store, &self.records[index].name)?;
                 let all = 0..bytes.len();
-                (bytes, all)
+                Some((bytes, all))
             }
             TextureOrigin::Inside { of, range } => {
                 let bytes = store.read(&of)?;
                 store.evict(std::iter::once(of.id()));
-                (bytes, range)
+                Some((bytes, range))
             }
             TextureOrigin::Frame { sheet, frame } => {
                 let resource = ResourceName::new(kind_names::SHEET, &self.sheets[sheet].name);
@@ -212,15 +230,9 @@ impl Textures {
                 let known = &self.sheets[sheet].sheet;
                 let found = known.frames.iter().find(|known| known.name == frame);
                 let found = found.ok_or_else(|| error!("there is no frame '{frame}' any more"))?;
-                (bytes, known.pictures[found.picture as usize].clone())
+                Some((bytes, known.pictures[found.picture as usize].clone()))
             }
-        };
-        let (head, start) = data::read(&bytes[range.clone()])?;
-        let start = range.start + start;
-        let texels = self.fitting(&head, &bytes, start..range.end, &name);
-        let texels = texels.map_err(|message| error!("texture '{name}': {message}"))?;
-        self.queue.push(TextureChange::Set { slot, texels });
-        Ok(())
+        })
     }
 }
 

@@ -27,7 +27,7 @@ impl Textures {
         let (width, height, loaded) = (side, side, true);
         let entry =
             TextureEntry { slot, paint, uv: WHOLE_TEXTURE, width, height, sampling, loaded };
-        let held = RendererTexture { entry, region: None, bytes: size };
+        let held = RendererTexture { entry, region: None, bytes: size, has_normals: false };
         Ok(self.add(name.to_string(), TextureOrigin::Nothing, Some(held), entry))
     }
 }

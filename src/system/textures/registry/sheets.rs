@@ -129,8 +129,9 @@ impl Textures {
             Err(fault) => log::error(&fault.to_string()),
         }
         self.refill_frames(index);
-        if self.sheets[index].page.is_some()
-            && let Err(fault) = self.fill_page(store, index)
+        let page = self.sheets[index].page.as_ref();
+        if let Some(with_normals) = page.map(|page| page.has_normals())
+            && let Err(fault) = self.fill_page(store, index, with_normals)
         {
             log::error(&fault.to_string());
         }
@@ -138,9 +139,8 @@ impl Textures {
             let source = &self.records[number].source;
             if matches!(source, TextureOrigin::Frame { sheet, .. } if *sheet == index)
                 && self.entries[number].loaded
-                && let Err(fault) = self.fill_extra(store, number)
             {
-                log::error(&fault.to_string());
+                self.fill_slots(store, number);
             }
         }
     }
