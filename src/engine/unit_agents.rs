@@ -110,6 +110,47 @@ impl Navigation {
         )
     }
 
+    /// Puts the agent of a unit that was moved in the frame of its spawn on the ground there, which
+    /// can be of another mesh. Without any, the agent ends, and the unit waits for ground. Returns
+    /// the unit, the agent and its mesh if it needs the costs of that.
+    fn place_new_agent(
+        &mut self,
+        world: WorldId,
+        component: &AgentComponent,
+        entry: &mut UnitAgent,
+        body: Vec3,
+        frame: u64,
+    ) -> Option<(UnitId, Handle, NavigationMeshId)> {
+        let found = self.mesh_at(world, component.class.as_deref(), body);
+        let Navigation { meshes, agents, .. } = self;
+        let agent = entry.agent?;
+        // The game can have destroyed it.
+        let before = agents.root(agents.slots.get(agent)?.mesh);
+        let Some((mesh, at)) = found else {
+            agents.slots.remove(agent, "", frame, "the move of its unit to where no ground is");
+            (entry.was_created, entry.agent) = (false, None);
+            return None;
+        };
+        agents.teleport_to(meshes, agent, mesh.0, at);
+        let root = agents.root(mesh.0);
+        if root == before {
+            return None;
+        }
+        if !component.has_radius
+            && let (Some(known), Some(of)) = (agents.slots.get_mut(agent), meshes.get(mesh.0))
+        {
+            known.settings.radius = of.settings().radius.max(0.01);
+        }
+        // The areas of another mesh have other numbers.
+        let result = agents.change_costs(agent, |costs| {
+            (0..=u8::MAX).for_each(|area| costs.set(area, None));
+        });
+        if let Err(error) = result {
+            log::warning(&error.message);
+        }
+        Some((entry.unit, agent, NavigationMeshId(root)))
+    }
+
     fn has_mesh(&self, world: WorldId) -> bool {
         self.levels.iter().any(|level| level.world == world)
             || self.of_worlds.iter().any(|(of, _)| *of == world)
@@ -122,7 +163,8 @@ impl Worlds {
     }
 
     /// Creates the agent of a unit that a script has just spawned, if there is ground at it. Units
-    /// of levels wait for the meshes of their level.
+    /// of levels wait for the meshes of their level. Nothing is reported: a level that the script
+    /// spawns next can have the ground.
     pub(super) fn create_spawned_agent(&mut self, world: WorldId, unit: UnitId) {
         let row = unit.row();
         if self.agents.of_unit(row).is_none()
@@ -146,8 +188,8 @@ impl Worlds {
         let waiting = self.agents.of.iter().filter(|(_, entry)| !entry.was_created);
         let waiting: Vec<u32> = waiting.map(|(row, _)| *row).collect();
         for row in waiting {
-            if self.units.is_in(row, world) {
-                self.create_unit_agent(world, row);
+            if self.units.is_in(row, world) && !self.create_unit_agent(world, row) {
+                self.report_waiting(world, row);
             }
         }
     }
@@ -161,16 +203,18 @@ impl Worlds {
             if known.is_some_and(|known| meshes.get(known.mesh).is_none()) {
                 agents.slots.remove(agent, "", frame, "the end of its navigation mesh");
                 (entry.was_created, entry.agent) = (false, None);
+                (entry.attempts, entry.was_reported) = (0, false);
             }
         }
     }
 
-    fn create_unit_agent(&mut self, world: WorldId, row: u32) {
+    /// Creates the agent of a unit. Returns false if there is no ground at it.
+    fn create_unit_agent(&mut self, world: WorldId, row: u32) -> bool {
         let unit = self.agents.of[&row].unit;
         let position = self.units.scene.world_position(row, 0);
-        let Some(component) = self.agent_component(unit) else { return };
+        let Some(component) = self.agent_component(unit) else { return true };
         let found = self.navigation.mesh_at(world, component.class.as_deref(), position);
-        let Some((mesh, at)) = found else { return self.report_waiting(world, row) };
+        let Some((mesh, at)) = found else { return false };
         let mut settings = component.settings;
         if !component.has_radius {
             let of = self.navigation.meshes.get(mesh.0).expect("it was found");
@@ -188,6 +232,7 @@ impl Worlds {
                 &format!("{AGENTS_MAX} agents already exist (AGENTS_MAX): destroy some first"),
             );
         }
+        true
     }
 
     /// Warns once about a unit that gets no agent: because no navigation of its world has its class
@@ -278,37 +323,16 @@ impl Worlds {
         }
     }
 
-    /// Puts the movers of agents that a script has put at the end of a link there: they would pull
-    /// their agents back.
-    fn move_movers_to_agents(&mut self, world: WorldId) -> Result<(), Error> {
-        let Navigation { agents, .. } = &mut self.navigation;
-        for (row, entry) in &mut self.agents.of {
-            let Some(handle) = entry.agent.filter(|_| self.units.is_in(*row, world)) else {
-                continue;
-            };
-            let is_placed = agents.slots.get_mut(handle).is_some_and(Agent::take_placed);
-            let component = self.units.of(entry.unit).resource.template.agent.as_ref();
-            let is_mover = component.is_some_and(|of| of.drive == AgentDrive::Mover);
-            let Some(mover) = self.physics.unit_mover(entry.unit).filter(|_| is_mover) else {
-                continue;
-            };
-            if is_placed && let Some(agent) = agents.slots.get(handle) {
-                let position = agents.world_position(agent);
-                self.physics.set_mover_position(mover, position)?;
-                (entry.rise, entry.placed) = (0.0, position);
-            }
-        }
-        Ok(())
-    }
-
     /// Takes over where the game or physics has moved units, before their agents walk on.
-    fn follow_units(&mut self, world: WorldId) {
+    fn follow_units(&mut self, world: WorldId, frame: u64) {
+        let mut moved = Vec::new();
         for (row, entry) in &mut self.agents.of {
             let Some(agent) = entry.agent.filter(|_| self.units.is_in(*row, world)) else {
                 continue;
             };
             let component = self.units.of(entry.unit).resource.template.agent.as_ref();
-            let Some(drive) = component.map(|component| component.drive) else { continue };
+            let Some(component) = component else { continue };
+            let drive = component.drive;
             let is_new = std::mem::take(&mut entry.is_new);
             let body = match drive {
                 AgentDrive::Nothing if !is_new => continue,
@@ -318,6 +342,10 @@ impl Worlds {
                     None => continue,
                 },
             };
+            if is_new && body.distance(entry.placed) > MOVED_DISTANCE {
+                moved.extend(self.navigation.place_new_agent(world, component, entry, body, frame));
+                continue;
+            }
             let Navigation { meshes, agents, .. } = &mut self.navigation;
             let Some(known) = agents.slots.get(agent) else { continue };
             let mesh_id = known.mesh;
@@ -352,6 +380,9 @@ impl Worlds {
                     counter!("navigation/off_ground") += 1;
                 }
             }
+        }
+        for (unit, agent, mesh) in moved {
+            self.give_costs(unit, agent, mesh);
         }
     }
 
@@ -515,8 +546,7 @@ impl Engine {
         scope!("agents");
         let step = delta.clamp(0.0, STEP_MAX) as f32;
         self.worlds.create_unit_agents(world, self.frame.index);
-        self.worlds.move_movers_to_agents(world)?;
-        self.worlds.follow_units(world);
+        self.worlds.follow_units(world, self.frame.index);
         let levels = self.worlds.navigation.levels.iter().filter(|level| level.world == world);
         let meshes: Vec<(LevelId, NavigationMeshId)> = levels
             .flat_map(|level| level.meshes.iter().map(move |mesh| (level.level, mesh.mesh)))
@@ -542,6 +572,20 @@ impl Engine {
         let Navigation { agents, meshes, .. } = &mut self.worlds.navigation;
         agents.teleport_to(meshes, agent.0, mesh, at);
         self.worlds.move_mover_to_agent(agent.0)
+    }
+
+    /// Puts an agent at the end of its link at once, with the mover that it drives. Returns false
+    /// if it is on none.
+    ///
+    /// # Errors
+    /// Returns an error if the end is outside of the range for movers.
+    pub fn finish_link(&mut self, agent: AgentId) -> Result<bool, Error> {
+        let known = self.worlds.navigation.agents.slots.get_mut(agent.0);
+        if !known.is_some_and(Agent::leave_link) {
+            return Ok(false);
+        }
+        self.worlds.move_mover_to_agent(agent.0)?;
+        Ok(true)
     }
 
     /// Returns the agent of a unit's component; `None` if it has not been created, or was

@@ -311,7 +311,10 @@ fn end(host: &mut ComponentHost, _: WorldId, unit: UnitId, location: &str) {
 fn write_state(view: &ComponentView, row: u32, hash: &mut StateHash) {
     let Some(entry) = view.agents.of_unit(row) else { return };
     hash.write_u64(entry.agent.map_or(0, |agent| agent.index() as u64 + 1));
-    hash.write_u64(u64::from(entry.rise.to_bits()));
+    let flags = u64::from(entry.is_new) | u64::from(entry.was_created) << 1;
+    hash.write_u64(u64::from(entry.rise.to_bits()) << 2 | flags);
+    let placed = entry.placed.to_array();
+    placed.into_iter().for_each(|number| hash.write_u64(u64::from(number.to_bits())));
 }
 
 fn inspect(view: &ComponentView, unit: UnitId, lines: &mut Vec<String>) {

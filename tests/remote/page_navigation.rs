@@ -44,6 +44,7 @@ fn meshes_and_agents_are_described() {
     let with_paths = of(vec![("state", json::text("moving")), ("paths", SjsonTree::Bool(true))]);
     let walking = ask(&mut client, "navigation", with_paths);
     assert_eq!((number(&walking, "paths_left_out"), number(&walking, "restarts")), (0.0, 0.0));
+    assert_eq!(list(&walking, "agents").len(), 5);
     for agent in list(&walking, "agents") {
         let path = list(&agent, "path");
         assert_eq!(path.len(), 2, "straight to its end");

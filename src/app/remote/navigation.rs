@@ -178,7 +178,8 @@ fn mesh_row(worlds: &Worlds, handle: Handle, mesh: &NavigationMesh) -> SjsonTree
     ])
 }
 
-/// Paths of an answer: the number of corners, and of paths that are left out.
+/// Paths of an answer: the number of corners, and of paths that are left out. After the first one
+/// that is left out, there are no others.
 #[derive(Default)]
 struct Paths {
     corners: usize,
@@ -190,13 +191,14 @@ impl Paths {
     /// Returns the coordinates of a path in the world, as seen from above. It is empty if there is
     /// none, or too many are in the answer already.
     fn of(&mut self, agent: &Agent, mesh: &NavigationMesh, pose: &MeshPose) -> SjsonTree {
-        agent.corners(mesh, &mut self.scratch);
-        let count = self.scratch.len();
-        if self.corners + count > CORNERS_MAX {
+        if self.left_out == 0 {
+            agent.corners(mesh, &mut self.scratch);
+            self.corners += self.scratch.len();
+        }
+        if self.corners > CORNERS_MAX {
             self.left_out += 1;
             return SjsonTree::Array(Vec::new());
         }
-        self.corners += count;
         let corners = self.scratch.iter().map(|corner| pose.to_world(*corner));
         SjsonTree::Array(corners.flat_map(|at| [short(at.x), short(at.y)]).collect())
     }

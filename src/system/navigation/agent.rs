@@ -214,8 +214,6 @@ pub struct Agent {
     pub(super) approach: Approach,
     pub(super) turn: Turn,
     pub(super) obstruction: Obstruction,
-    /// True if the game has put the agent elsewhere, and its character is to follow it.
-    pub(super) is_placed: bool,
 }
 
 impl Agent {
@@ -256,7 +254,6 @@ impl Agent {
             approach: Approach::default(),
             turn: Turn::Free,
             obstruction: Obstruction::default(),
-            is_placed: false,
         }
     }
 
@@ -565,9 +562,7 @@ impl Agent {
         let sent = u64::from(self.destination.is_some());
         let flags = u64::from(priority) << 8 | u64::from(avoids) << 16 | u64::from(group) << 24;
         write(self.state as u64 | flags | u64::from(ignored_groups) << 32);
-        let has_arrived = u64::from(self.has_arrived);
-        let flags =
-            has_arrived << 16 | u64::from(self.is_aside) << 17 | u64::from(self.is_placed) << 18;
+        let flags = u64::from(self.has_arrived) << 16 | u64::from(self.is_aside) << 17;
         write(sent | partial << 8 | flags | u64::from(self.version) << 32);
         write(u64::from(self.at.polygon) | u64::from(destination.polygon) << 32);
         write(self.mesh.index() as u64);

@@ -192,14 +192,6 @@ impl Agents {
         }
     }
 
-    /// Has the character of an agent follow it to where the game has put it, if something else
-    /// moves the character.
-    pub fn report_moved_by_script(&mut self, agent: Handle) {
-        if let Some(agent) = self.slots.get_mut(agent) {
-            agent.is_placed = true;
-        }
-    }
-
     /// Ends the ways of the agents of a mesh that no longer exists.
     pub fn lose_mesh(&mut self, mesh: Handle) {
         for (_, agent) in self.slots.iter_mut().filter(|(_, agent)| agent.mesh == mesh) {
@@ -385,12 +377,6 @@ impl Agents {
 }
 
 impl Agent {
-    /// Returns true, once, if the game has put the agent elsewhere, see
-    /// [`Agents::report_moved_by_script`].
-    pub fn take_placed(&mut self) -> bool {
-        std::mem::take(&mut self.is_placed)
-    }
-
     fn correct(&mut self, mesh: &NavigationMesh, position: Vec3) -> Option<f32> {
         if self.state == AgentState::Lost || !position.is_finite() {
             return None;

@@ -6,7 +6,7 @@ use super::clusters::{Cluster, Member};
 use super::cone::Cone;
 use super::dispersion::{Crowd, cost_of};
 use super::hierarchy::Side;
-use super::mesh::NavigationMesh;
+use super::mesh::{Link, NavigationMesh};
 use super::portals::NO_WAY;
 use engine_foundation::Vec3;
 use std::cmp::Reverse;
@@ -173,7 +173,12 @@ impl NavigationMesh {
             if ordinal == usize::from(ANY_ORDINAL) {
                 let target = cluster.polygons[usize::from(below)];
                 let from = cluster.polygons[usize::from(at)];
-                let found = self.links(from).iter().position(|link| link.target == target);
+                let mut links = self.links(from).iter();
+                let open = |link: &Link| link.target == target && self.can_follow(link);
+                // It can have been closed since.
+                let found = links
+                    .position(open)
+                    .or_else(|| self.links(from).iter().position(|link| link.target == target));
                 ordinal = found.expect("the tree follows links");
             }
             links.push(cluster.first_links[usize::from(at)] + ordinal as u32);

@@ -106,7 +106,7 @@ impl NavigationMesh {
         let first = self.polygons[start.polygon as usize].first_link;
         let mut best: Option<((bool, f32), (NearestPolygon, u32))> = None;
         for (at, link) in (first..).zip(self.links(start.polygon)) {
-            if !self.is_open(link.target) {
+            if !self.can_follow(link) {
                 continue;
             }
             let cone = Cone::at(start.position, 0.0);

@@ -319,6 +319,36 @@ fn each_agent_has_its_own_costs_of_links() {
 }
 
 #[test]
+fn closed_ground_is_left_by_no_link_that_is_closed() {
+    let mut mesh = gate(5);
+    for polygon in 0..mesh.num_polygons() {
+        let middle = (mesh.polygons[polygon].low + mesh.polygons[polygon].high) * 0.5;
+        if (28.0..36.0).contains(&middle.x) && (middle.y - 20.0).abs() < 8.0 {
+            mesh.polygons[polygon].area = WATER;
+        }
+    }
+    mesh.outdate_hierarchies();
+    // It stands in the water in front of the door, and both are closed for it.
+    let mut crowd = Crowd::new(mesh, 1);
+    let (from, to) = (Vec3::new(34.2, 20.0, 0.4), Vec3::new(68.0, 20.0, 0.4));
+    crowd.send(from, to, AgentSettings::DEFAULT);
+    let agent = crowd.handles[0];
+    crowd.agents.set_area_cost(agent, WATER, Some(0.0)).unwrap();
+    crowd.agents.set_link_cost(agent, "door", Some(f32::INFINITY)).unwrap();
+    let mut used = 0.0;
+    for _ in 0..3600 {
+        crowd.mesh.update_hierarchy(&crowd.pool).unwrap();
+        crowd.agents.advance(crowd.id, &mut crowd.mesh, STEP, &crowd.pool).unwrap();
+        let agent = crowd.agents.slots.get(agent).unwrap();
+        if agent.state == AgentState::Linking {
+            used = agent.at.position.y;
+        }
+    }
+    assert_eq!(crowd.arrived(), 1);
+    assert!((used - 52.0).abs() < 3.0, "by the ladder, not at {used}");
+}
+
+#[test]
 fn costs_of_links_change_on_the_way() {
     let mut crowd = pass(5, &[[Some(f32::INFINITY); 2]], 1).1;
     let agent = crowd.handles[0];

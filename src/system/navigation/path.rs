@@ -1,7 +1,7 @@
 //! Paths: polygons from a start to a destination, and the corners of the shortest way through them.
 
 use super::jumps::Jump;
-use super::mesh::{NavigationMesh, NearestPolygon};
+use super::mesh::{Link, NavigationMesh, NearestPolygon};
 use super::straighten::is_same;
 use super::volumes::Renumbering;
 use engine_foundation::Vec3;
@@ -54,7 +54,10 @@ impl PolygonPath {
         let mut links = Vec::with_capacity(polygons.len());
         for (at, pair) in polygons.windows(2).enumerate() {
             let first = mesh.polygons[pair[0] as usize].first_link;
-            let found = mesh.links(pair[0]).iter().position(|link| link.target == pair[1]);
+            let leads_there = |link: &Link| link.target == pair[1];
+            let mut ways = mesh.links(pair[0]).iter();
+            let open = ways.position(|link| leads_there(link) && mesh.can_follow(link));
+            let found = open.or_else(|| mesh.links(pair[0]).iter().position(leads_there));
             links.push(first + found.ok_or(at + 1)? as u32);
         }
         Ok(PolygonPath { polygons: polygons.to_vec(), links, partial: None })
@@ -85,7 +88,10 @@ impl PolygonPath {
         let links = mesh.links(polygon);
         let ahead = ahead.min(self.polygons.len());
         let found = (0..ahead).rev().find_map(|at| {
-            let link = links.iter().position(|link| link.target == self.polygons[at]);
+            // Agents leave closed ground through its edges, which this must not keep from them.
+            let is_usable = |link: &Link| !link.is_jump() || mesh.can_follow(link);
+            let link =
+                links.iter().position(|link| link.target == self.polygons[at] && is_usable(link));
             link.map(|link| (at, first + link as u32))
         });
         let Some((at, link)) = found else { return false };

@@ -8,7 +8,7 @@ use super::agent::{Agent, AgentState, REPAIR_SECONDS, Request};
 use super::agents::Agents;
 use super::dispersion::Crowd;
 use super::mesh::{NavigationMesh, NearestPolygon};
-use super::search::{PolygonPath, SEARCH_NODES_DEFAULT, Searcher};
+use super::search::{PartialReason, PolygonPath, SEARCH_NODES_DEFAULT, Searcher};
 use super::shared_targets::{Answer, SharedTarget};
 use engine_foundation::Error;
 use engine_foundation::tasks::TaskPool;
@@ -234,7 +234,7 @@ impl Agent {
         let Some(target) = self.destination else { return };
         let last = *self.path.polygons.last().expect("a path has its start");
         let (before, end) = (self.end, self.path.partial);
-        if end.is_some() && self.rest.is_returning() {
+        if end == Some(PartialReason::Unreachable) && self.rest.is_returning() {
             // Its rest is nearer than any way leads now.
             self.end = self.at.position;
             self.stop(AgentState::Arrived);

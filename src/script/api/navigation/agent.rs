@@ -568,12 +568,11 @@ fn link(engine: &mut Engine, agent: AgentId) -> (Option<WholeNumber>, Option<Str
 }
 
 fn finish_link(engine: &mut Engine, agent: AgentId) -> Result<(), Error> {
-    if !of_mut(engine, agent).leave_link() {
+    if !engine.finish_link(agent)? {
         return Err(error!(
             "argument #1 'agent': it is on no link: call this while Agent.state is \"linking\""
         ));
     }
-    engine.worlds.navigation.agents.report_moved_by_script(agent.0);
     Ok(())
 }
 

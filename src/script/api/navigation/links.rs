@@ -1,7 +1,7 @@
 //! Functions of `NavigationMesh` about links between points that no ground joins.
 
-use super::got;
 use super::mesh::of;
+use super::value_text;
 use super::volumes::{of_mut, position};
 use crate::argument::{Integer, TextArgument};
 use crate::return_value::WholeNumber;
@@ -39,7 +39,7 @@ fn read_options(options: Option<ScriptValue>, link: &mut JumpSettings) -> Result
                 link.cost = cost as f32;
             }
             ("cost", value) => {
-                let got = got(&value);
+                let got = value_text(&value);
                 return Err(error!("option 'cost' must be a number, 0 to {COST_MAX}, got {got}"));
             }
             ("one_way", ScriptValue::Boolean(is_one_way)) => link.is_two_way = !is_one_way,
@@ -99,7 +99,7 @@ fn read_rules(options: Option<ScriptValue>) -> Result<JumpRules, Error> {
                     *length = number as f32;
                 }
                 value => {
-                    let got = got(&value);
+                    let got = value_text(&value);
                     return Err(error!(
                         "option '{name}' must be {low} to {high} metres, got {got}"
                     ));
@@ -173,7 +173,7 @@ pub(super) fn set_link_cost(
         Some(ScriptValue::Boolean(false)) => Some(f32::INFINITY),
         Some(ScriptValue::Number(cost)) if (0.0..=COST_MAX).contains(&cost) => Some(cost as f32),
         Some(value) => {
-            let got = got(&value);
+            let got = value_text(&value);
             return Err(error!(
                 "argument #3 'cost' must be a number, 0 to {COST_MAX}, or false, got {got}"
             ));

@@ -28,7 +28,7 @@ fn whole(name: &str, number: f32) -> Result<(), Error> {
 }
 
 /// Returns the value of an option, for messages.
-fn got(value: &ScriptValue) -> String {
+fn value_text(value: &ScriptValue) -> String {
     match value {
         ScriptValue::Number(number) => number.to_string(),
         ScriptValue::Boolean(flag) => flag.to_string(),
@@ -57,7 +57,7 @@ fn read_numbers(
         let is_known = names.contains(&name.as_str());
         let ScriptValue::Number(number) = &value else {
             if is_known {
-                return Err(error!("option '{name}' must be a number, got {}", got(&value)));
+                return Err(error!("option '{name}' must be a number, got {}", value_text(&value)));
             }
             return Err(unknown_option(&name, names));
         };

@@ -100,7 +100,7 @@ impl BakeSettings {
     /// Returns the distance from walls and ledges that a bake keeps: the radius, rounded up to
     /// whole cells.
     pub fn counted_radius(&self) -> f32 {
-        rounded((self.radius / self.cell_size).ceil() * self.cell_size)
+        rounded(f32::from(ceil(self.radius / self.cell_size)) * self.cell_size)
     }
 
     /// Returns the width of openings that are passable wherever the cells lie: an edge of the
@@ -364,9 +364,15 @@ mod tests {
     #[test]
     fn messages_have_the_radius_in_cells() {
         let of = |radius, cell_size| BakeSettings { radius, cell_size, ..BakeSettings::DEFAULT };
-        for (radius, cell_size, counted, width) in
-            [(0.4, 0.3, 0.6, 1.8), (0.4, 0.2, 0.4, 1.2), (0.6, 0.3, 0.6, 1.8), (0.0, 0.3, 0.0, 0.6)]
-        {
+        // The last two are whole numbers of cells, but for rounding.
+        for (radius, cell_size, counted, width) in [
+            (0.4, 0.3, 0.6, 1.8),
+            (0.4, 0.2, 0.4, 1.2),
+            (0.6, 0.3, 0.6, 1.8),
+            (0.0, 0.3, 0.0, 0.6),
+            (0.6, 0.12, 0.6, 1.44),
+            (0.4, 0.1333, 0.3999, 1.0664),
+        ] {
             let settings = of(radius, cell_size);
             assert_eq!(settings.counted_radius(), counted);
             assert_eq!(settings.passable_width(), width);
