@@ -324,6 +324,14 @@ impl Assets {
             TextureUse::Lit => self.textures.scene_texture(store, number, true),
             TextureUse::Unlit => self.textures.scene_texture(store, number, false),
         };
+        // A picture whose normals cannot be shown is shown without them.
+        let found = match (found, shown) {
+            (Err(error), TextureUse::Lit) => {
+                let flat = self.textures.scene_texture(store, number, false);
+                flat.inspect(|_| log::error(&error.to_string()))
+            }
+            (found, _) => found,
+        };
         let placed = found.or_else(|error| {
             log::error(&format!("{error}: {SHOWN_AS_PLACEHOLDER}"));
             self.textures.scene_texture(store, TextureNumber::MISSING, false)

@@ -331,8 +331,7 @@ impl Worlds {
                 continue;
             };
             let component = self.units.of(entry.unit).resource.template.agent.as_ref();
-            let Some(component) = component else { continue };
-            let drive = component.drive;
+            let Some(drive) = component.map(|component| component.drive) else { continue };
             let is_new = std::mem::take(&mut entry.is_new);
             let body = match drive {
                 AgentDrive::Nothing if !is_new => continue,
@@ -343,6 +342,8 @@ impl Worlds {
                 },
             };
             if is_new && body.distance(entry.placed) > MOVED_DISTANCE {
+                let component = self.units.of(entry.unit).resource.template.agent.as_ref();
+                let Some(component) = component else { continue };
                 moved.extend(self.navigation.place_new_agent(world, component, entry, body, frame));
                 continue;
             }

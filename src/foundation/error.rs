@@ -37,14 +37,17 @@ impl Error {
         let mut message = lines[..lines.len() - more].join("\n");
         if more > 0 {
             let path = message.split(':').next().unwrap_or_default().to_string();
-            message += &format!("\n{path}: and {more} more errors");
+            // How many there are is unknown: readers stop when the list is full.
+            message += &format!("\n{path}: {MORE_ERRORS}");
         }
         let first = errors.into_iter().next()?;
         Some(Error { message, ..first })
     }
 }
 
-/// Maximum number of messages of an error for several errors.
+/// The last message of an error for more errors than are listed.
+pub const MORE_ERRORS: &str = "and more errors";
+/// Maximum number of messages of an error for several errors, without the last.
 pub const LISTED_MAX: usize = 32;
 
 /// Returns the messages of an error for several errors of a file, and other messages as they are.
@@ -150,7 +153,7 @@ mod tests {
         let many: Vec<&str> = many.iter().map(String::as_str).collect();
         let one = Error::several(errors(&many)).unwrap();
         let parts = messages(&one.message);
-        assert_eq!((parts.len(), parts[32]), (33, "b.x: and 8 more errors"));
+        assert_eq!((parts.len(), parts[32]), (33, "b.x: and more errors"));
         for text in ["", "none", "a b: c\na b: d", "a.x:1: b\nc.x:1: d", "a.x:1: b\na.xy:1: d"] {
             assert_eq!(messages(text), [text]);
         }

@@ -9,7 +9,7 @@ use super::variant::VariantProperties;
 use engine_foundation::Error;
 use engine_foundation::blob::{BlobReader, BlobWriter, unframe};
 use engine_foundation::error;
-use engine_foundation::error::messages;
+use engine_foundation::error::{MORE_ERRORS, messages};
 use engine_foundation::file_access::FileState;
 use std::collections::BTreeSet;
 
@@ -338,11 +338,12 @@ fn read_failed_variant(reader: &mut BlobReader) -> Result<FailedVariant, Error> 
     })
 }
 
-/// Returns the first of the errors of a file. The compiler has told all of them.
+/// Returns the first of the errors of a file. The compiler has reported all of them.
 pub(super) fn first_error(message: &str) -> String {
     let all = messages(message);
     match all.len() - 1 {
         0 => message.to_string(),
+        _ if all[all.len() - 1].ends_with(MORE_ERRORS) => format!("{} ({MORE_ERRORS})", all[0]),
         1 => format!("{} (and one more error)", all[0]),
         more => format!("{} (and {more} more errors)", all[0]),
     }

@@ -1,6 +1,7 @@
 //! Measured pixels of normals that belong to pictures: of sprites, of frames of
 //! sheets, of tiles and of skeletons, turned and mirrored, around a lamp.
 
+use super::compare;
 use super::flat_lights::{settings, texture, unit};
 use super::games::RenderedGame;
 use engine::system::render::RenderedImage;
@@ -150,7 +151,8 @@ fn normals_of_pictures_face_the_lamp_however_they_are_turned() {
         (0..8).map(|cell| (-2.75 + 0.5 * (cell % 4) as f32, 1.25 - 0.5 * (cell / 4) as f32));
     let sprites = [(-1.5, -0.3), (-0.75, -0.5), (0.75, -0.5), (1.5, -0.3)];
     let frames = (0..4).map(|frame| (0.5 + 0.6 * frame as f32, 1.0));
-    for (x, y) in tiles.chain(sprites).chain(frames) {
+    let parts = [(-1.8, -1.2), (-1.08, -1.2), (-0.45, -1.2)];
+    for (x, y) in tiles.chain(sprites).chain(frames).chain(parts) {
         let length = f32::hypot(x, y);
         let (across, up) = (-x / length * 0.15, -y / length * 0.15);
         let towards = brightness(&picture, x + across, y + up);
@@ -161,4 +163,5 @@ fn normals_of_pictures_face_the_lamp_however_they_are_turned() {
         let middle = (towards + away) * 0.5;
         assert!((left - right).abs() < 0.15 * middle, "{x}, {y}: {left} and {right} at its sides");
     }
+    compare("sprite_normals", &picture);
 }

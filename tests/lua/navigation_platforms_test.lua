@@ -75,7 +75,7 @@ describe("a platform of a level", function()
       .. "%[500, 0, 0%], a point of the world: NavigationMesh.to_world",
       error_of(Agent.create, lift, Vector3(500, 0, 0)))
     assert.matches("must be at most 1000000 metres",
-      error_of(Agent.create, lift, Vector3(0 / 0, 0, 0)))
+      error_of(Agent.create, lift, Vector3(2e6, 0, 0)))
   end)
 
   it("carries movers", function()

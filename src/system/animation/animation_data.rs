@@ -14,7 +14,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 /// Version of the compiled form. A change of this number recompiles every animation.
-pub const ANIMATION_VERSION: u32 = clip_data::VERSION << 8 | 2;
+pub const ANIMATION_VERSION: u32 = clip_data::VERSION << 8 | 3;
 const MAGIC: [u8; 4] = *b"ANIM";
 
 /// Animation that characters of several skeletons can play.

@@ -38,7 +38,7 @@ pub static TEXTURE: ResourceKind = ResourceKind {
         (color_table_file::EXTENSION, SourceForm::Raw),
         (light_profile::EXTENSION, SourceForm::Raw),
     ],
-    version: 4,
+    version: 5,
     framed: false,
     reload: &[ReloadStep::Textures],
     compile,

@@ -30,7 +30,7 @@ pub static SHEET: ResourceKind = ResourceKind {
         ("aseprite", SourceForm::Raw),
         ("ase", SourceForm::Raw),
     ],
-    version: 3,
+    version: 4,
     framed: false,
     reload: &[ReloadStep::Sheets, ReloadStep::Sequences, ReloadStep::UnitResources],
     compile,

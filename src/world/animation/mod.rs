@@ -195,7 +195,13 @@ impl Animations {
         if let Some(known) = self.machines.get(&key) {
             return Ok(known.clone());
         }
-        let bound = Arc::new(self.bind_machine(name, model, files)?);
+        let mut bound = self.bind_machine(name, model, files)?;
+        // Scripts use the same indices for characters of all models.
+        let others = self.machines.iter().filter(|((known, _), _)| known == name);
+        if let Some((_, other)) = others.min_by(|a, b| a.0.cmp(b.0)) {
+            bound.keep_indices(other);
+        }
+        let bound = Arc::new(bound);
         self.machines.insert(key, bound.clone());
         Ok(bound)
     }
@@ -224,7 +230,7 @@ impl Animations {
         self.last_pool += 1;
         let model = &self.models[model];
         if !errors.is_empty() {
-            // With the errors of bones, so that all are told at once.
+            // With the errors of bones, so that all are reported at once.
             errors.extend(BoundMachine::bone_errors(&machine, model));
         }
         if let Some(error) = Error::several(errors) {

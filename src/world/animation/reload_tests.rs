@@ -234,13 +234,13 @@ fn indices_of_scripts_keep_their_names_in_a_reload() {
     check(&["z", "c", "b", "a"], &[(1, Some("a")), (2, Some("b")), (3, Some("c")), (4, Some("z"))]);
     // One is gone, and comes back.
     check(&["z", "c", "a"], &[(1, Some("a")), (2, None), (3, Some("c")), (4, Some("z"))]);
-    let gone = crowd.animations.of(row).unwrap().machine.as_ref().unwrap().bound.clone();
-    assert_eq!(gone.removed_name(IndexKind::Event, 2), Some("b"));
+    let removed = crowd.animations.of(row).unwrap().machine.as_ref().unwrap().bound.clone();
+    assert_eq!(removed.removed_name(IndexKind::Event, 2), Some("b"));
     let check = |names: &[&str]| {
         let machine = engine_animation::compile_state_machine("r", &text(names)).unwrap();
         let model = crowd.animations.of(row).unwrap().model.clone();
         let mut bound = BoundMachine::new("rig", 1, machine, (&model, vec![1])).unwrap();
-        bound.keep_indices(&gone);
+        bound.keep_indices(&removed);
         bound
     };
     assert_eq!(check(&["b", "a", "c"]).machine_index(IndexKind::Variable, 2), Some(0));

@@ -115,7 +115,7 @@ pub fn compile_state_machine(path: &str, text: &str) -> Result<StateMachine, Err
         }
         Err(error) => builder.errors.push(error),
     }
-    // Each part is read in spite of errors in others, so that all errors are told at once.
+    // Each part is read in spite of errors in others, so that they are reported at once.
     builder.read_variables(&root);
     let events = builder.read_events(&root);
     builder.note(events);

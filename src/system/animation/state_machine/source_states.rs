@@ -93,7 +93,7 @@ impl<'a> Builder<'a> {
             Some(group) => (self.named_group(&fields, value, group, expanded)?, Some(group)),
             None => (value, None),
         };
-        // The errors of a group that several states contain are told once.
+        // The errors of a group that several states contain are reported once.
         let has_failed = group_name.is_some_and(|group| self.failed_groups.contains(&group));
         let parent = &self.scopes[outer];
         if parent.groups.len() == GROUP_DEPTH_MAX {

@@ -271,7 +271,7 @@ impl<'a> Builder<'a> {
             };
         }
         match member {
-            // The error of the state is told.
+            // The error of the state is reported.
             Some(Member::Failed) => Ok(0),
             Some(Member::State(state)) => Ok(state),
             Some(Member::Group(inner)) => Ok(self.initial_state(inner)),

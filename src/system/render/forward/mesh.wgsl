@@ -229,7 +229,7 @@ fn shaded(in: Point, surface: Surface, flat_normal: vec3f, out: SurfaceOut) -> v
     lit.n_dot_v = max(abs(dot(lit.normal, lit.back)), 1e-4);
     lit.excluded = in.surface >> SURFACE_INDEX_BITS;
     // A function can return the same normal with other roundings.
-    let is_bent = dot(out.normal, flat_normal) < 0.9999;
+    let is_bent = dot(out.normal, flat_normal) < 0.999999;
     lit.has_slopes = (surface.flags.x & NORMAL_TEXTURE) != 0u || is_bent;
     // The occlusion is that of opaque surfaces.
     var screen = vec2f(1.0);

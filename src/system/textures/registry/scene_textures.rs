@@ -112,7 +112,11 @@ impl Textures {
         }
         let slot = self.take_slot()?;
         self.records[index].normals = Some(slot);
-        self.fill_normals(store, index)?;
+        if let Err(error) = self.fill_normals(store, index) {
+            self.records[index].normals = None;
+            self.release_slot(slot);
+            return Err(error);
+        }
         Ok(Some((slot, sampling)))
     }
 
@@ -145,7 +149,7 @@ impl Textures {
         {
             let texels = range.start + texels.start..range.start + texels.end;
             let texels = self.fitting(&head, &bytes, texels, &name);
-            let texels = texels.map_err(|message| error!("texture '{name}': {message}"))?;
+            let texels = texels.map_err(|message| error!("the normals of texture '{name}': {message}"))?;
             self.queue.push(TextureChange::Set { slot, texels });
             return Ok(());
         }

@@ -103,7 +103,7 @@ fn normals_of_a_sheet_share_a_page_with_the_same_parts() {
     assert_eq!(middles(&mut game), [SLOPE, other]);
     game.save("hero_n.png", &two_normals(GREEN));
     game.compile();
-    assert_eq!(middles(&mut game), [SLOPE, GREEN], "saved ones are filled anew in their place");
+    assert_eq!(middles(&mut game), [SLOPE, GREEN], "saved ones are filled again in their place");
     let number = game.find("hero/1");
     game.textures.unload(number);
     let ended =
