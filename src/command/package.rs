@@ -107,6 +107,9 @@ fn run(args: &Args) -> Result<i32, Error> {
     let project = Project::open(&args.folder)?;
     let folder_name = project.folder_name();
     let platforms = args.platforms()?;
+    if args.msi && !platforms.contains(&"windows") {
+        return Err(error!("--msi needs the files for Windows: give --platform windows or all"));
+    }
     let engines = engines(args, &platforms)?;
     let appimage = appimage_runtime(args, &engines)?;
     refuse_links(args)?;
@@ -173,9 +176,6 @@ fn sources(
     platforms: &[&str],
     folder_name: &str,
 ) -> Result<Vec<PackageSources>, Error> {
-    if args.msi && !platforms.contains(&"windows") {
-        return Err(error!("--msi needs the files for Windows: give --platform windows or all"));
-    }
     let read = |platform: &&str| {
         let sources = PackageSources::read(&args.folder, folder_name, platform)?;
         if args.msi && *platform == "windows" {

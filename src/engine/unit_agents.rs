@@ -113,7 +113,7 @@ impl Navigation {
     /// Puts the agent of a unit that was moved in the frame of its spawn on the ground there, which
     /// can be of another mesh. Without any, the agent ends, and the unit waits for ground. Returns
     /// the unit, the agent and its mesh if it needs the costs of that.
-    fn place_new_agent(
+    fn locate_new_agent(
         &mut self,
         world: WorldId,
         component: &AgentComponent,
@@ -344,7 +344,8 @@ impl Worlds {
             if is_new && body.distance(entry.placed) > MOVED_DISTANCE {
                 let component = self.units.of(entry.unit).resource.template.agent.as_ref();
                 let Some(component) = component else { continue };
-                moved.extend(self.navigation.place_new_agent(world, component, entry, body, frame));
+                moved
+                    .extend(self.navigation.locate_new_agent(world, component, entry, body, frame));
                 continue;
             }
             let Navigation { meshes, agents, .. } = &mut self.navigation;

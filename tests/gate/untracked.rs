@@ -1,8 +1,8 @@
-//! Source files that git does not know: the project builds where they were written, and in no
-//! clone.
+//! Source files that git does not know, with which the project builds where they were written and
+//! in no clone, and marks of merges that nobody finished.
 
 use super::check_findings;
-use super::source::root;
+use super::source::{files, root};
 use std::process::Command;
 
 /// Paths that the build reads, as git writes them.
@@ -27,4 +27,17 @@ fn every_source_file_is_in_git() {
     let found = paths.split('\0').filter(|path| !path.is_empty());
     let found = found.map(|path| format!("{path}: no clone has it")).collect();
     check_findings(found, "add the file to git (`git add`), or delete it");
+}
+
+#[test]
+fn no_file_has_marks_of_an_unfinished_merge() {
+    let mut found = Vec::new();
+    for file in files() {
+        for (at, line) in file.text.lines().enumerate() {
+            if line.starts_with("<<<<<<< ") || line.starts_with(">>>>>>> ") {
+                found.push(format!("{}:{}: {line}", file.path, at + 1));
+            }
+        }
+    }
+    check_findings(found, "finish the merge: keep what belongs there, and delete the marks");
 }

@@ -149,7 +149,8 @@ impl Textures {
         {
             let texels = range.start + texels.start..range.start + texels.end;
             let texels = self.fitting(&head, &bytes, texels, &name);
-            let texels = texels.map_err(|message| error!("the normals of texture '{name}': {message}"))?;
+            let texels =
+                texels.map_err(|message| error!("the normals of texture '{name}': {message}"))?;
             self.queue.push(TextureChange::Set { slot, texels });
             return Ok(());
         }

@@ -18,7 +18,7 @@ fn shown(game: &mut Game, name: &str, is_lit: bool) -> SceneTexture {
 }
 
 #[test]
-fn normals_of_a_texture_are_loaded_for_light_and_follow_their_file() {
+fn normals_of_a_texture_follow_its_file_and_load_for_light() {
     let files: [(&str, &[u8]); 3] = [
         ("ship.png", &picture(8, 8, RED)),
         ("slopes/ship.png", &picture(16, 16, SLOPE)),
