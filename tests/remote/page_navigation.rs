@@ -46,7 +46,7 @@ fn meshes_and_agents_are_described() {
     assert_eq!((number(&walking, "paths_left_out"), number(&walking, "restarts")), (0.0, 0.0));
     assert_eq!(list(&walking, "agents").len(), 5);
     for agent in list(&walking, "agents") {
-        let path = list(&agent, "path");
+        let path = list(agent, "path");
         assert_eq!(path.len(), 2, "straight to its end");
         assert!(matches!(path[0], SjsonTree::Number(x) if (x - 18.0).abs() < 0.1), "{path:?}");
     }

@@ -77,7 +77,7 @@ pub fn write(head: &TextureHeader, texels: &[u8]) -> Vec<u8> {
     writer.u8(index_in_list(&FORMATS, head.format));
     writer.u8(index_in_list(&FILTERS, head.filter));
     writer.u8(index_in_list(&WRAPS, head.wrap));
-    writer.u8(u8::from(head.small) * SMALL | u8::from(head.has_normals) * HAS_NORMALS);
+    writer.u8((u8::from(head.small) * SMALL) | (u8::from(head.has_normals) * HAS_NORMALS));
     let mut out = writer.finish();
     debug_assert_eq!(out.len(), HEADER_BYTES);
     out.extend(texels);
