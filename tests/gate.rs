@@ -27,8 +27,8 @@ mod server_build;
 mod sinks;
 #[path = "gate/source.rs"]
 mod source;
-#[path = "gate/untracked.rs"]
-mod untracked;
+#[path = "gate/version_control.rs"]
+mod version_control;
 
 use source::{File, code, files, is_build_script, is_word, root, without_tests};
 use std::io::Write;

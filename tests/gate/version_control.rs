@@ -1,5 +1,5 @@
-//! Source files that git does not know, with which the project builds where they were written and
-//! in no clone, and marks of merges that nobody finished.
+//! The state of git: no source file is missing in it, without which a clone would not build, and no
+//! merge is unfinished.
 
 use super::check_findings;
 use super::source::{files, root};
