@@ -5,24 +5,26 @@
 //!
 //! A file that was just written and looks unfinished (it is empty, or its text cannot be parsed) is
 //! read again a moment later: many programs empty a file before they write it, or write it in
-//! parts.
+//! parts. This includes files that a compile reads before the first event of their save arrives, as
+//! when an editor saves several files at once.
 //!
 //! A panic costs one compile. Events that arrive in the meantime are kept, and the folder is
 //! compiled once more.
 
 mod debouncer;
 mod polling;
+mod unfinished;
 
 use super::compile::{self, CompileResult, CompileTarget, OnCompileProgress, write_index};
 use super::folder_scan;
 use super::glob::Glob;
 use super::index::ResourceIndex;
 use super::resource_kind::ResourceKinds;
-use super::resource_name::{ResourceName, is_script};
-use debouncer::{Debouncer, WakeReason};
-use engine_foundation::file_access::{self, EntryKind, readers};
+use super::resource_name::ResourceName;
+use debouncer::{ABSENCE_MAX, Debouncer, WakeReason};
+use engine_foundation::file_access::{self, readers};
 use engine_foundation::memory::OwnerScope;
-use engine_foundation::{Error, log, panic, sjson};
+use engine_foundation::{Error, log, panic};
 use notify::Watcher as _;
 use notify::event::{AccessKind, AccessMode, CreateKind, ModifyKind};
 use notify::{Config, Event, EventKind, RecommendedWatcher, RecursiveMode};
@@ -35,9 +37,6 @@ use std::time::{Duration, Instant};
 
 /// Time for which a file that looks unfinished may be completed before its problem is reported.
 const COMPLETION: Duration = Duration::from_millis(200);
-/// Maximum number of files of a burst that are examined. A change of more files is no save of an
-/// editor.
-const EXAMINED_MAX: usize = 64;
 /// Polling interval, for systems without file events.
 const POLL: Duration = Duration::from_millis(500);
 
@@ -66,7 +65,8 @@ impl ProjectWatcher {
         exclude: Vec<Glob>,
     ) -> Result<ProjectWatcher, String> {
         let compiler = compile::compile_without_index;
-        let how = WatchFunctions { watcher, compiler, syntax_check, completion: COMPLETION };
+        let (completion, absence) = (COMPLETION, ABSENCE_MAX);
+        let how = WatchFunctions { watcher, compiler, syntax_check, completion, absence };
         ProjectWatcher::with(root, data, platform, kinds, how, exclude)
     }
 
@@ -200,6 +200,8 @@ struct WatchFunctions {
     syntax_check: SyntaxCheck,
     /// As [`COMPLETION`].
     completion: Duration,
+    /// As [`ABSENCE_MAX`].
+    absence: Duration,
 }
 
 /// Watcher based on file events of the operating system.
@@ -339,6 +341,16 @@ struct WatchState {
     guard: Box<dyn WatcherGuard>,
 }
 
+/// Outcome of a compile of the watched folder.
+enum CompileOutcome {
+    /// Everything was sent to the game.
+    Sent,
+    /// Everything but new problems was sent.
+    ProblemsHeld,
+    /// Nothing was sent, because files were read while they were written.
+    Premature,
+}
+
 impl WatchedFolder {
     fn read_settings(&self) -> Option<Vec<u8>> {
         file_access::read(&self.root, super::settings::FILE, &readers::SETTINGS).ok()
@@ -370,19 +382,25 @@ impl WatchedFolder {
     /// time to be completed. Returns `None` if the thread has to end.
     fn handle_burst(&self, state: &mut WatchState, first: WakeReason) -> Option<()> {
         let mut debouncer = Debouncer::of(first);
-        let began = Instant::now();
+        let mut began = Instant::now();
+        let mut was_premature = false;
         loop {
-            let root = &self.canonical_root;
-            if !debouncer.wait_until_quiet(&self.inbox, root, &state.last_index) {
+            let (root, known) = (&self.canonical_root, &state.last_index);
+            if !debouncer.wait_until_quiet(&self.inbox, root, known, self.how.absence) {
                 return None;
             }
-            let left = self.how.completion.saturating_sub(began.elapsed());
+            let mut left = self.how.completion.saturating_sub(began.elapsed());
             let is_patient = !left.is_zero();
             if !(is_patient && self.is_unfinished(&debouncer.touched, state)) {
-                let is_complete = self.compile_changes(state, is_patient)?;
+                let outcome = self.compile_changes(state, &debouncer.touched, is_patient)?;
                 state.look_count += 1;
-                if is_complete {
-                    return Some(());
+                match outcome {
+                    CompileOutcome::Sent => return Some(()),
+                    CompileOutcome::Premature if !was_premature => {
+                        // Another save begins, and has the same time.
+                        (was_premature, began, left) = (true, Instant::now(), self.how.completion);
+                    }
+                    CompileOutcome::Premature | CompileOutcome::ProblemsHeld => {}
                 }
             }
             match self.inbox.recv_timeout(left) {
@@ -396,44 +414,14 @@ impl WatchedFolder {
         }
     }
 
-    /// Returns true if a file that was just written is empty and was not before, or has text that
-    /// cannot be parsed.
-    fn is_unfinished(&self, touched: &HashSet<PathBuf>, state: &WatchState) -> bool {
-        if touched.len() > EXAMINED_MAX {
-            return false;
-        }
-        touched.iter().any(|path| {
-            let Ok(relative) = path.strip_prefix(&self.canonical_root) else { return false };
-            let relative = relative.to_string_lossy().replace('\\', "/");
-            if relative == super::settings::FILE {
-                return self.are_settings_unfinished(state);
-            }
-            let known = state.last_index.entries.iter().map(|entry| &entry.files[0]);
-            let known = known.into_iter().find(|stamp| stamp.path == relative);
-            let found = file_access::inspect(&self.root, &relative).ok();
-            let size =
-                found.and_then(|(kind, state)| (kind == EntryKind::File).then_some(state.size));
-            match (known, size) {
-                (Some(stamp), Some(0)) => stamp.state.size > 0,
-                (_, Some(_)) if is_script(&relative) => {
-                    let read = file_access::read(&self.root, &relative, &readers::SCRIPT);
-                    let text = read.ok().and_then(|bytes| String::from_utf8(bytes).ok());
-                    text.is_none_or(|text| (self.how.syntax_check)(&relative, &text).is_some())
-                }
-                _ => false,
-            }
-        })
-    }
-
-    fn are_settings_unfinished(&self, state: &WatchState) -> bool {
-        let Some(now) = self.read_settings() else { return false };
-        let was_filled = state.settings.as_ref().is_some_and(|before| !before.is_empty());
-        now.is_empty() && was_filled || sjson::parse_bytes(&now).is_err()
-    }
-
     /// Compiles the changes and sends the result. If `is_patient` is set, new problems are not
-    /// sent. Returns true if everything was sent, and `None` if there is no receiver any more.
-    fn compile_changes(&self, state: &mut WatchState, is_patient: bool) -> Option<bool> {
+    /// sent, nor is a compile that was premature. Returns `None` if there is no receiver any more.
+    fn compile_changes(
+        &self,
+        state: &mut WatchState,
+        touched: &HashSet<PathBuf>,
+        is_patient: bool,
+    ) -> Option<CompileOutcome> {
         let target = CompileTarget {
             root: &self.root,
             data: self.data.clone(),
@@ -447,13 +435,16 @@ impl WatchedFolder {
             Ok(result) => result,
             Err(error) => {
                 log::error(&error.to_string());
-                return Some(true);
+                return Some(CompileOutcome::Sent);
             }
         };
         watch_links(&mut *state.guard, &self.canonical_root, &compiled.linked);
         let mut compiled = compiled.since(&state.last_index);
         let settings = self.read_settings();
         compiled.settings = settings != state.settings;
+        if is_patient && self.is_premature(&compiled, settings.as_deref(), touched, state) {
+            return Some(CompileOutcome::Premature);
+        }
         let last_index = compiled.index.clone();
         let is_new = |message: &String| !state.reported.contains(message);
         let is_complete = !(is_patient && compiled.problems.iter().any(is_new));
@@ -479,7 +470,7 @@ impl WatchedFolder {
         if let Err(error) = write_index(&target, &state.last_index, &previous_index) {
             log::error(&error.to_string());
         }
-        Some(is_complete)
+        Some(if is_complete { CompileOutcome::Sent } else { CompileOutcome::ProblemsHeld })
     }
 }
 

@@ -2,9 +2,10 @@
 
 use super::debouncer::QUIET;
 use super::polling::PollingWatcher;
+use super::unfinished::EXAMINED_MAX;
 use super::*;
 use crate::data_resources;
-use crate::resource_kind::ResourceKind;
+use crate::resource_kind::{ResourceKind, SourceForm};
 use engine_foundation::file_access::FileState;
 use std::io::Write;
 use std::sync::Mutex;
@@ -21,10 +22,19 @@ static CLUMSY: ResourceKind = ResourceKind {
     },
     ..data_resources::TEXT
 };
-const KINDS: ResourceKinds = ResourceKinds(&[&CLUMSY]);
+/// Kinds whose files may be empty.
+static PLAIN: ResourceKind = ResourceKind {
+    name: "config",
+    extensions: &[("config", SourceForm::Own)],
+    ..data_resources::TEXT
+};
+static SCRIPT: ResourceKind =
+    ResourceKind { name: "lua", extensions: &[("lua", SourceForm::Own)], ..data_resources::TEXT };
+const KINDS: ResourceKinds = ResourceKinds(&[&CLUMSY, &PLAIN, &SCRIPT]);
 
 fn functions(watcher: Watcher, compiler: CompileFn) -> WatchFunctions {
-    WatchFunctions { watcher, compiler, syntax_check: |_, _| None, completion: COMPLETION }
+    let (completion, absence) = (COMPLETION, ABSENCE_MAX);
+    WatchFunctions { watcher, compiler, syntax_check: |_, _| None, completion, absence }
 }
 
 /// A compiled folder with these files, and a watch on it.
@@ -64,6 +74,13 @@ impl Scene {
         self.root.join(name)
     }
 
+    /// Writes a file at once: no moment of it is seen in which it is empty.
+    fn replace(&self, name: &str, text: &str) {
+        let new = self.path(".new");
+        std::fs::write(&new, text).unwrap();
+        std::fs::rename(new, self.path(name)).unwrap();
+    }
+
     /// Returns the names of the next changed and removed resources, or `None` on timeout.
     fn next(&self, limit: Duration) -> Option<(Vec<String>, Vec<String>)> {
         let names = |names: Vec<_>| names.iter().map(ToString::to_string).collect();
@@ -90,45 +107,56 @@ fn only(changed: &str, removed: &str) -> Option<(Vec<String>, Vec<String>)> {
 }
 
 #[test]
-fn only_a_lasting_removal_of_a_file_is_reported() {
-    let scene = Scene::new("away", &[("a.txt", "one"), ("b.txt", "one")], watcher);
+fn a_file_that_is_away_during_its_save_is_not_reported_as_removed() {
     // Saves as vim does: the old file becomes a backup, and a new file is written.
+    let how = functions(watcher, compile::compile_without_index);
+    let how = WatchFunctions { absence: PATIENT, completion: PATIENT, ..how };
+    let scene = Scene::with("away", &[("a.txt", "one")], how);
     std::fs::rename(scene.path("a.txt"), scene.path("a.txt~")).unwrap();
     std::thread::sleep(QUIET * 5);
     std::fs::write(scene.path("a.txt"), "two").unwrap();
     assert_eq!(scene.next(LONG), only("a.text", ""));
+}
+
+#[test]
+fn only_a_lasting_removal_of_a_file_is_reported() {
+    let scene = Scene::new("removed", &[("a.txt", "one"), ("b.txt", "one")], watcher);
     std::fs::remove_file(scene.path("a.txt")).unwrap();
     assert_eq!(scene.next(LONG), only("", "a.text"));
     // The watch waits for missing sources only: not for other files, and not for sources that
     // exist.
-    let began = Instant::now();
-    std::fs::write(scene.path("b.new"), "two").unwrap();
-    std::fs::rename(scene.path("b.new"), scene.path("b.txt")).unwrap();
-    let mut debouncer =
-        Debouncer::of(WakeReason::Moved(vec![scene.path("b.new"), scene.path("b.txt")]));
-    debouncer.began = began;
+    scene.replace("b.txt", "two");
+    let moved = |name: &str| Debouncer::of(WakeReason::Moved(vec![scene.path(name)]));
     let known = crate::compile::read_index(&scene.path(".data"));
-    assert_eq!(debouncer.absence_wait(&scene.root, &known), None);
+    let wait = |debouncer: &Debouncer| debouncer.absence_wait(&scene.root, &known, PATIENT);
+    assert_eq!((wait(&moved("b.new")), wait(&moved("b.txt"))), (None, None));
     assert_eq!(scene.next(LONG), only("b.text", ""));
-    debouncer = Debouncer::of(WakeReason::Moved(vec![scene.path("b.txt")]));
     std::fs::remove_file(scene.path("b.txt")).unwrap();
-    assert!(debouncer.absence_wait(&scene.root, &known).is_some());
+    assert!(wait(&moved("b.txt")).is_some_and(|wait| wait > QUIET));
+    let mut late = moved("b.txt");
+    late.began -= PATIENT * 2;
+    assert_eq!(wait(&late), None);
 }
 
 /// Longer than any test takes between two writes.
 const PATIENT: Duration = Duration::from_secs(60);
 
-fn patient(name: &str, completion: Duration) -> Scene {
-    let files =
-        [("a.txt", "one"), ("b.txt", "one"), ("a.lua", "return 1"), ("settings.sjson", "x")];
+fn patient(name: &str, completion: Duration, compiler: CompileFn) -> Scene {
+    let files = [
+        ("a.txt", "one"),
+        ("b.txt", "one"),
+        ("a.lua", "return 1"),
+        ("a.config", "one"),
+        ("settings.sjson", "x = 1"),
+    ];
     let check: SyntaxCheck = |_, text| text.ends_with('=').then(|| "'=' needs a value".into());
-    let how = functions(watcher, compile::compile_without_index);
+    let how = functions(watcher, compiler);
     Scene::with(name, &files, WatchFunctions { syntax_check: check, completion, ..how })
 }
 
 #[test]
 fn a_file_that_is_completed_in_time_reports_no_problem() {
-    let scene = patient("halves", PATIENT);
+    let scene = patient("halves", PATIENT, compile::compile_without_index);
     for unfinished in ["", "half of it"] {
         std::fs::write(scene.path("a.txt"), unfinished).unwrap();
         std::thread::sleep(QUIET * 30);
@@ -146,7 +174,7 @@ fn a_file_that_is_completed_in_time_reports_no_problem() {
 
 #[test]
 fn a_file_that_stays_incomplete_is_reported() {
-    let scene = patient("incomplete", QUIET * 10);
+    let scene = patient("incomplete", QUIET * 10, compile::compile_without_index);
     for (text, file) in [("half", "a.txt"), ("", "b.txt")] {
         std::fs::write(scene.path(file), text).unwrap();
         let compiled = scene.watch.as_ref().unwrap().wait(LONG).expect("it is reported");
@@ -157,9 +185,95 @@ fn a_file_that_stays_incomplete_is_reported() {
     }
 }
 
+/// A save that happens during the next compile: the file, its text while it is compiled (`None`
+/// while it does not exist), and its text afterwards.
+type SaveDuringCompile = (PathBuf, Option<&'static str>, &'static str);
+
+static SAVES: Mutex<Vec<SaveDuringCompile>> = Mutex::new(Vec::new());
+
+/// Compile function during which files are saved.
+fn compile_during_saves(
+    target: &CompileTarget,
+    progress: OnCompileProgress,
+) -> Result<(CompileResult, ResourceIndex), Error> {
+    let saves = std::mem::take(&mut *panic::lock(&SAVES));
+    for (path, text, _) in &saves {
+        match text {
+            Some(text) => std::fs::write(path, text).unwrap(),
+            None => std::fs::remove_file(path).unwrap(),
+        }
+    }
+    let compiled = compile::compile_without_index(target, progress);
+    saves.iter().for_each(|(path, _, text)| std::fs::write(path, text).unwrap());
+    compiled
+}
+
+#[test]
+fn files_that_are_saved_during_a_compile_are_read_when_complete() {
+    let scene = patient("during", PATIENT, compile_during_saves);
+    let save = |number: usize, during: &[(&str, Option<&'static str>, &'static str)]| {
+        let saves = during.iter().map(|(file, text, then)| (scene.path(file), *text, *then));
+        *panic::lock(&SAVES) = saves.collect();
+        // The burst of this file begins the compile.
+        scene.replace("a.txt", &format!("text {number}"));
+        let compiled = scene.watch.as_ref().unwrap().wait(LONG).expect("the change is noticed");
+        let names: Vec<String> = compiled.changed.iter().map(ToString::to_string).collect();
+        assert_eq!((&compiled.removed[..], &compiled.problems[..]), (&[][..], &[][..]));
+        let data_of = |name: &str| {
+            let entry = &compiled.index.variants(&ResourceName::parse(name).unwrap())[0];
+            std::fs::read_to_string(scene.path(".data").join(&entry.data)).unwrap()
+        };
+        let found = names.iter().map(|name| (name.clone(), data_of(name)));
+        let mut found: Vec<(String, String)> = found.collect();
+        found.sort_unstable();
+        (found, compiled.settings)
+    };
+    let changed = |number: usize, others: &[(&str, &str)]| -> Vec<(String, String)> {
+        let a = ("a.text", &format!("text {number}")[..]);
+        let mut all: Vec<(&str, &str)> = others.iter().copied().chain([a]).collect();
+        all.sort_unstable();
+        all.into_iter().map(|(name, text)| (name.to_string(), text.to_string())).collect()
+    };
+    let cases = [
+        ("a.config", Some(""), "two"),
+        ("a.config", None, "three"),
+        ("new.config", Some(""), "one"),
+        ("a.lua", Some(""), "return 2"),
+        ("a.lua", Some("return ="), "return = 3"),
+        // The first part of it is a whole script.
+        ("a.lua", Some("return 4"), "return 45"),
+        ("a.lua", None, "return 5"),
+        ("new.lua", Some(""), "return 1"),
+    ];
+    for (number, (file, during, then)) in cases.into_iter().enumerate() {
+        let wanted = changed(number, &[(file, then)]);
+        assert_eq!(save(number, &[(file, during, then)]), (wanted, false), "{file}: {during:?}");
+    }
+    let settings = save(20, &[("settings.sjson", Some(""), "x = 2")]);
+    assert_eq!(settings, (changed(20, &[]), true));
+    let settings = save(21, &[("settings.sjson", Some("x = "), "x = 3")]);
+    assert_eq!(settings, (changed(21, &[]), true));
+    // They were reported once.
+    assert_eq!(save(22, &[]), (changed(22, &[]), false));
+}
+
+#[test]
+fn files_that_stay_empty_or_away_are_reported() {
+    let scene = patient("stays", QUIET * 10, compile::compile_without_index);
+    let texts = |name: &str| vec![name.to_string()];
+    scene.replace("a.config", "");
+    assert_eq!(scene.next(LONG), only("a.config", ""));
+    scene.replace("a.config", "full");
+    assert_eq!(scene.next(LONG), only("a.config", ""));
+    scene.replace("new.lua", "");
+    assert_eq!(scene.next(LONG), only("new.lua", ""));
+    std::fs::remove_file(scene.path("a.config")).unwrap();
+    assert_eq!(scene.next(LONG), Some((vec![], texts("a.config"))));
+}
+
 #[test]
 fn scripts_and_settings_are_examined_before_they_are_used() {
-    let scene = patient("texts", PATIENT);
+    let scene = patient("texts", PATIENT, compile::compile_without_index);
     let state = |settings: &str| WatchState {
         last_index: crate::compile::read_index(&scene.path(".data")),
         settings: Some(settings.into()),
@@ -401,34 +515,35 @@ fn a_directly_overwritten_file_is_compiled_when_closed() {
     if !REPORTS_CLOSING {
         return;
     }
-    let root = std::env::temp_dir().join(format!("engine-{}-in-place", std::process::id()));
-    std::fs::create_dir_all(&root).unwrap();
-    let path = root.join("a.txt");
-    std::fs::write(&path, "one").unwrap();
-    let data = root.join(".data");
-    let target = CompileTarget {
-        root: &root,
-        data: data.clone(),
-        kinds: KINDS,
-        source_platform: "linux",
-        release: false,
-        exclude: &[],
-        threads: 1,
-    };
-    compile::compile(&target, &|_, _| {}).unwrap();
-    let watch =
-        ProjectWatcher::start(&root, &data, "linux", KINDS, |_, _| None, Vec::new()).unwrap();
+    let scene = patient("in_place", PATIENT, compile::compile_without_index);
+    let path = scene.path("a.txt");
     let mut file = std::fs::File::create(&path).unwrap();
     // Much longer than the quiet time that ends other bursts.
-    assert!(watch.wait(QUIET * 20).is_none(), "the emptied file was taken");
+    assert_eq!(scene.next(QUIET * 20), None, "the emptied file was taken");
     file.write_all(b"two").unwrap();
     drop(file);
-    let compiled = watch.wait(Duration::from_secs(10)).expect("the change is noticed");
-    assert_eq!(compiled.changed.len(), 1);
-    assert!(watch.wait(QUIET * 20).is_none(), "it was taken twice");
+    assert_eq!(scene.next(LONG), only("a.text", ""));
+    assert_eq!(scene.next(QUIET * 20), None, "it was taken twice");
+    drop(scene);
     // The wait for a file that stays open is limited.
-    let open = std::fs::File::create(&path).unwrap();
-    assert!(watch.wait(Duration::from_secs(10)).is_some());
-    drop((open, watch));
-    std::fs::remove_dir_all(&root).unwrap();
+    let scene = patient("stays_open", QUIET * 10, compile::compile_without_index);
+    let open = std::fs::File::create(scene.path("a.config")).unwrap();
+    assert_eq!(scene.next(LONG), only("a.config", ""));
+    drop(open);
+}
+
+#[test]
+fn a_burst_lasts_until_the_files_of_it_are_closed() {
+    let path = |name: &str| PathBuf::from(name);
+    let mut debouncer = Debouncer::of(WakeReason::Writing(path("a")));
+    debouncer.record(WakeReason::Writing(path("b")));
+    debouncer.record(WakeReason::Written(path("a")));
+    // The burst has just begun, however slow this test is.
+    debouncer.began = Instant::now() + PATIENT;
+    assert!(debouncer.quiet_wait().is_some_and(|wait| wait > QUIET));
+    debouncer.record(WakeReason::Written(path("b")));
+    assert_eq!(debouncer.quiet_wait(), Some(QUIET));
+    debouncer.record(WakeReason::Writing(path("c")));
+    debouncer.began = Instant::now() - PATIENT;
+    assert_eq!(debouncer.quiet_wait(), None);
 }

@@ -79,9 +79,14 @@ impl Debouncer {
     }
 
     /// Returns the time to wait for missing sources to return, or `None` if all sources exist or
-    /// the time is used up.
-    pub(super) fn absence_wait(&self, root: &Path, known: &ResourceIndex) -> Option<Duration> {
-        let remaining = ABSENCE_MAX.checked_sub(self.began.elapsed())?;
+    /// the time `absence_max` is used up.
+    pub(super) fn absence_wait(
+        &self,
+        root: &Path,
+        known: &ResourceIndex,
+        absence_max: Duration,
+    ) -> Option<Duration> {
+        let remaining = absence_max.checked_sub(self.began.elapsed())?;
         if self.moved.is_empty() {
             return None;
         }
@@ -103,22 +108,25 @@ impl Debouncer {
         self.moved.iter().any(is_away).then_some(remaining)
     }
 
-    /// Blocks until the burst is over. Returns false if the thread has to end first.
+    /// Blocks until the burst is over, in which sources may be missing for `absence_max`. Returns
+    /// false if the thread has to end first.
     pub(super) fn wait_until_quiet(
         &mut self,
         inbox: &Receiver<WakeReason>,
         root: &Path,
         known: &ResourceIndex,
+        absence_max: Duration,
     ) -> bool {
+        let absence_wait = |debouncer: &Debouncer| debouncer.absence_wait(root, known, absence_max);
         let mut wait = self.quiet_wait();
         while let Some(limit) = wait {
             match inbox.recv_timeout(limit) {
                 Ok(WakeReason::Stop) | Err(RecvTimeoutError::Disconnected) => return false,
                 Ok(next) => {
                     self.record(next);
-                    wait = self.quiet_wait().or_else(|| self.absence_wait(root, known));
+                    wait = self.quiet_wait().or_else(|| absence_wait(self));
                 }
-                Err(RecvTimeoutError::Timeout) => wait = self.absence_wait(root, known),
+                Err(RecvTimeoutError::Timeout) => wait = absence_wait(self),
             }
         }
         true
