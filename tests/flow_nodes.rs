@@ -3,7 +3,7 @@
 
 use super::game_folder::{GameFolder, outcome};
 use super::start::start;
-use engine::app::{self, GameLaunch};
+use engine::app::{self, App, GameLaunch};
 use engine::foundation::log;
 use std::fs;
 use std::process::Command;
@@ -212,6 +212,27 @@ fn errors_of_nodes_in_lua_speak_of_the_node() {
     logs("my.light", &["Unit.set_unit_visibility", "in function 'run'"]);
 }
 
+fn watched(folder: &GameFolder) -> App {
+    let launch = GameLaunch::headless(app::Game::Folder(folder.to_path_buf()));
+    start(GameLaunch { watch: true, ..launch })
+}
+
+/// Returns the lines after a number of lines. Other tests write to the same log.
+fn lines_since(number: u64) -> Vec<String> {
+    log::lines_after(number).1.into_iter().map(|(_, line)| line).collect()
+}
+
+/// Plays until one of the lines contains a text.
+#[track_caller]
+fn wait(app: &mut App, lines: &dyn Fn() -> Vec<String>, wanted: &str) {
+    let start = Instant::now();
+    while !lines().iter().any(|line| line.contains(wanted)) {
+        assert!(start.elapsed() < Duration::from_secs(60), "{wanted}: {:?}", lines());
+        std::thread::sleep(Duration::from_millis(5));
+        app.frame(1.0 / 60.0).unwrap_or_else(|report| panic!("{report}"));
+    }
+}
+
 #[test]
 fn a_saved_graph_and_deleted_nodes_are_reported() {
     let shared = |name: &str| {
@@ -222,39 +243,58 @@ fn a_saved_graph_and_deleted_nodes_are_reported() {
     };
     let files = [("u.unit", "flow = \"graphs/door\"\n"), ("graphs/door.flow", &shared("a")[..])];
     let folder = folder("saved", &files);
-    let launch = GameLaunch::headless(app::Game::Folder(folder.to_path_buf()));
-    let mut app = start(GameLaunch { watch: true, ..launch });
-    let mut wait = |lines: &dyn Fn() -> Vec<String>, wanted: &str| {
-        let start = Instant::now();
-        while !lines().iter().any(|line| line.contains(wanted)) {
-            assert!(start.elapsed() < Duration::from_secs(60), "{wanted}: {:?}", lines());
-            std::thread::sleep(Duration::from_millis(5));
-            app.frame(1.0 / 60.0).unwrap_or_else(|report| panic!("{report}"));
-        }
-    };
-    // Other tests write to the same log.
-    let lines_since = |number: u64| -> Vec<String> {
-        log::lines_after(number).1.into_iter().map(|(_, line)| line).collect()
-    };
+    let mut app = watched(&folder);
     let reloaded = "reloaded graphs/door.flow: 1 graph that runs uses it";
     let first = log::lines_after(0).0;
     folder.write("graphs/door.flow", shared("b"));
-    wait(&|| lines_since(first), reloaded);
+    wait(&mut app, &|| lines_since(first), reloaded);
     // A graph and its new nodes can be saved together.
     let (errors, second) = (log::error_count(), log::lines_after(0).0);
     let new_errors = || log::errors_since(errors);
     folder.write("nodes/new.lua", NODES);
     folder.write("graphs/door.flow", shared("c").replace("my.hi", "new.hi"));
-    wait(&|| lines_since(second), reloaded);
+    wait(&mut app, &|| lines_since(second), reloaded);
     assert!(!new_errors().iter().any(|line| line.contains("new.hi")), "{:?}", new_errors());
     // One that cannot be compiled with them is not reported as used.
     let third = log::lines_after(0).0;
     folder.write("nodes/new.lua", NODES.replace("\"hi\"", "\"hello\""));
     folder.write("graphs/door.flow", shared("d").replace("my.hi", "none.hi"));
-    wait(&new_errors, "there is no node type 'none.hi'");
-    assert!(!lines_since(third).iter().any(|line| line.contains(reloaded)));
+    wait(&mut app, &new_errors, "there is no node type 'none.hi'");
+    let lines = lines_since(third);
+    assert!(!lines.iter().any(|line| line.contains(reloaded)), "{lines:?}");
     folder.write("graphs/door.flow", shared("e").replace("my.hi", "new.hi"));
-    wait(&|| lines_since(third), reloaded);
+    wait(&mut app, &|| lines_since(third), reloaded);
     fs::remove_file(folder.join("nodes/new.lua")).unwrap();
-    wait(&new_errors, "node h: there is no node type 'new.hi'");
+    wait(&mut app, &new_errors, "node h: there is no node type 'new.hi'");
+}
+
+#[test]
+fn a_saved_graph_counts_only_the_graphs_that_use_it() {
+    let unit = "flow = { nodes = { g = { type = \"graph\" graph = \"graphs/gate\" } } }\n";
+    let gate =
+        |name: &str| format!("nodes = {{ s = {{ type = \"event.custom\" name = \"{name}\" }} }}\n");
+    let folder = folder("counted", &[("u.unit", unit), ("graphs/gate.flow", &gate("a"))]);
+    let mut app = watched(&folder);
+    let first = log::lines_after(0).0;
+    folder.write("graphs/gate.flow", gate("b"));
+    wait(&mut app, &|| lines_since(first), "reloaded graphs/gate.flow: 1 graph that runs uses it");
+    // The graph of the unit that is spawned stays as it is when its file has none any more.
+    let second = log::lines_after(0).0;
+    folder.write("u.unit", "");
+    wait(
+        &mut app,
+        &|| lines_since(second),
+        "u.unit: 1 graphs keep the previous version until they are spawned again",
+    );
+    folder.write("graphs/gate.flow", gate("c"));
+    let unused = "reloaded graphs/gate.flow: graphs that start from now on use it";
+    wait(&mut app, &|| lines_since(second), unused);
+    // The same holds when the file is gone.
+    fs::remove_file(folder.join("u.unit")).unwrap();
+    wait(&mut app, &|| lines_since(second), "u.unit was deleted");
+    let third = log::lines_after(0).0;
+    folder.write("graphs/gate.flow", gate("d"));
+    wait(&mut app, &|| lines_since(third), unused);
+    fs::remove_file(folder.join("graphs/gate.flow")).unwrap();
+    wait(&mut app, &|| lines_since(third), "graphs/gate.flow was deleted: 1 graph");
 }

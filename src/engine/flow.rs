@@ -68,6 +68,9 @@ pub struct FlowGraphs {
     pub scripted: Vec<NodeType>,
     /// Graphs that the last reload could not compile, so that their previous programs run.
     pub(super) kept: HashSet<String>,
+    /// Graphs that the last reload could not find, so that their instances keep the previous
+    /// version until they are spawned again.
+    pub(super) outdated: HashSet<String>,
     /// Changed files of graphs that wait until scripts of nodes are reloaded.
     pub(super) waiting: HashSet<String>,
     /// True if files of units or levels have changed, which may have their first graph now.
@@ -92,6 +95,7 @@ impl Default for FlowGraphs {
             ready: false,
             scripted: Vec::new(),
             kept: HashSet::new(),
+            outdated: HashSet::new(),
             waiting: HashSet::new(),
             reloaded: false,
             is_checked: false,
@@ -449,6 +453,7 @@ impl Engine {
         self.worlds.flow.sources.clear();
         self.worlds.flow.failed.clear();
         self.worlds.flow.kept.clear();
+        self.worlds.flow.outdated.clear();
         self.worlds.flow.reloaded = true;
         let names: HashSet<String> = steps
             .iter()
@@ -544,7 +549,11 @@ impl Engine {
         let graph = match self.flow_graph(kind, resource) {
             Ok(Some(graph)) => graph,
             Ok(None) => return self.report_old_graphs(name, index),
-            Err(_) => return,
+            Err(_) => {
+                // It was reported when the file was saved or deleted.
+                self.worlds.flow.outdated.insert(name.to_string());
+                return;
+            }
         };
         if graph.name != name {
             return self.report_old_graphs(name, index);
@@ -568,7 +577,8 @@ impl Engine {
     }
 
     /// Reports the instances of a graph whose file has no graph of this name any more.
-    fn report_old_graphs(&self, name: &str, index: u32) {
+    fn report_old_graphs(&mut self, name: &str, index: u32) {
+        self.worlds.flow.outdated.insert(name.to_string());
         let count = self.worlds.flow.get().instances_of(index).len();
         if count > 0 {
             log::info(&format!(

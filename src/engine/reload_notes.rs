@@ -268,10 +268,12 @@ impl Engine {
         graphs.iter().filter_map(|graph| self.graph_note(graph)).for_each(|it| log::info(&it));
     }
 
-    /// Returns the number of running graphs that use a `.flow` file, themselves or as a subgraph;
-    /// `None` if one of them could not be compiled again, which was logged.
+    /// Returns the number of running graphs that use the new version of a `.flow` file, or the last
+    /// version of a deleted one, themselves or as a subgraph; `None` if one of them could not be
+    /// compiled again, which was logged.
     fn reloaded_graphs(&self, resource: &ResourceName) -> Option<usize> {
         let graphs = &self.worlds.flow;
+        let is_deleted = self.assets.store.path(resource).is_none();
         let mut count = 0;
         for (name, index) in graphs.get().program_names() {
             let program = graphs.get().program(index);
@@ -279,7 +281,9 @@ impl Engine {
                 if graphs.kept.contains(&name) {
                     return None;
                 }
-                count += graphs.get().instances_of(index).len();
+                if is_deleted || !graphs.outdated.contains(&name) {
+                    count += graphs.get().instances_of(index).len();
+                }
             }
         }
         Some(count)
