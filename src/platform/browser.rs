@@ -107,9 +107,10 @@ pub fn open_checked(address: &str) -> Result<(), String> {
     if opened.is_some_and(|opened| opened.elapsed() < PAUSE) {
         return Err("an address was opened less than a second ago".to_string());
     }
+    let result = open(address, |_| {});
+    // On a busy machine, starting the program takes long, and its window appears later.
     *opened = Some(Instant::now());
-    open(address, |_| {})
-        .map_err(|(program, reason)| format!("no browser was opened ({program}: {reason})"))
+    result.map_err(|(program, reason)| format!("no browser was opened ({program}: {reason})"))
 }
 
 /// Opens an address with the desktop's handler. The error names the program that failed to start.

@@ -3,7 +3,7 @@
 //! scope.
 
 use std::sync::OnceLock;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 /// Returns the current tick count, which is the same for all threads. Its zero is arbitrary.
 #[inline(always)]
@@ -31,11 +31,30 @@ fn start() -> &'static (Instant, u64) {
     static START: OnceLock<(Instant, u64)> = OnceLock::new();
     START.get_or_init(|| {
         #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
-        let at = ticks();
+        return moment();
         #[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
-        let at = 0;
-        (Instant::now(), at)
+        (Instant::now(), 0)
     })
+}
+
+/// Returns the same moment on both clocks. The system may pause the thread between the readings,
+/// so the closest of several pairs is taken.
+fn moment() -> (Instant, u64) {
+    const PAIRS: usize = 8;
+    /// Two readings without a pause between them are closer than this.
+    const CLOSE: Duration = Duration::from_micros(5);
+    let mut closest: Option<(Duration, Instant, u64)> = None;
+    for _ in 0..PAIRS {
+        let (before, at) = (Instant::now(), ticks());
+        let apart = before.elapsed();
+        if closest.is_none_or(|(least, ..)| apart < least) {
+            closest = Some((apart, before, at));
+        }
+        if apart < CLOSE {
+            break;
+        }
+    }
+    closest.map_or_else(|| (Instant::now(), ticks()), |(_, time, at)| (time, at))
 }
 
 /// Starts to measure the tick frequency. The longer ago this was called, the more precise the
@@ -48,7 +67,8 @@ pub fn begin() {
 /// [`begin`].
 pub fn seconds_per_tick() -> f64 {
     let (began, at) = *start();
-    let (seconds, now) = (began.elapsed().as_secs_f64(), ticks());
+    let (time, now) = moment();
+    let seconds = time.saturating_duration_since(began).as_secs_f64();
     match now.saturating_sub(at) {
         // No ticks have passed, so every measured duration is zero.
         0 => 0.0,
@@ -65,10 +85,11 @@ mod tests {
     fn ticks_are_converted_to_seconds() {
         begin();
         std::thread::sleep(Duration::from_millis(5));
-        let (began, from) = (Instant::now(), ticks());
+        let (began, from) = moment();
         std::thread::sleep(Duration::from_millis(20));
-        let (passed, seconds) = (ticks() - from, began.elapsed().as_secs_f64());
-        let measured = passed as f64 * seconds_per_tick();
+        let (ended, to) = moment();
+        let seconds = (ended - began).as_secs_f64();
+        let measured = (to - from) as f64 * seconds_per_tick();
         assert!((measured / seconds - 1.0).abs() < 0.02, "{measured} is not {seconds}");
     }
 }
