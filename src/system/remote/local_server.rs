@@ -239,7 +239,7 @@ mod tests {
         });
         let start = Instant::now();
         assert!(connection.read_head().is_err());
-        assert!(start.elapsed() < Duration::from_secs(5), "{:?}", start.elapsed());
+        assert!(start.elapsed() < Duration::from_secs(30), "{:?}", start.elapsed());
         drop(connection);
         sender.join().unwrap();
     }
@@ -252,7 +252,7 @@ mod tests {
         let answer = LocalAnswer { status: 200, kind, fields: "", body, is_head: false };
         let start = Instant::now();
         assert!(connection.answer(&answer).is_err());
-        assert!(start.elapsed() < Duration::from_secs(5), "{:?}", start.elapsed());
+        assert!(start.elapsed() < Duration::from_secs(30), "{:?}", start.elapsed());
     }
 
     #[test]
