@@ -57,3 +57,15 @@ mod workers;
 /// The engine's own allocator: the order of objects in memory is part of the tests of hot reload.
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
+/// Runs at the start of the program, as the engine's own call, because tests draw in this process:
+/// the drivers would print a warning for each device.
+#[cfg(target_os = "linux")]
+#[used]
+#[unsafe(link_section = ".init_array")]
+static AT_START: extern "C" fn() = {
+    extern "C" fn at_start() {
+        engine::platform::silence_driver_warnings();
+    }
+    at_start
+};

@@ -1,6 +1,7 @@
 //! Tests of characters in a running game: the order of the systems of an update, and a state
 //! machine that is saved while one of its transitions runs.
 
+use super::game_folder::save as save_file;
 use super::start::start;
 use engine::app::{self, App, GameLaunch};
 use engine::foundation::Vec3;
@@ -162,8 +163,8 @@ fn shown(game: &mut Game) -> Shown {
 /// by less than 10 cm in each of them.
 fn save(game: &mut Game, text: &str, current: (&str, Option<&str>)) {
     let old = shown(game).machine;
-    fs::write(game.folder.join("column.state_machine"), text).unwrap();
-    let end = Instant::now() + Duration::from_secs(30);
+    save_file(&game.folder.join("column.state_machine"), text);
+    let end = Instant::now() + Duration::from_secs(60);
     let mut frames = 0;
     while frames < 30 {
         let before = shown(game);

@@ -1,36 +1,49 @@
 //! Scratch folders with a game, for tests of the executable: files, commands that run the engine in
 //! the folder, and the output of processes. Saves go below the folder, which is removed on drop.
 
+use engine::foundation::panic::lock;
+use engine_test_support::test_path;
+use std::collections::BTreeSet;
 use std::ffi::OsStr;
 use std::fs;
 use std::io::{BufRead, BufReader, Read};
 use std::ops::Deref;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output};
+use std::sync::Mutex;
 use std::sync::mpsc::{Receiver, channel};
 
 /// Exit code, standard output and standard error of a process.
 pub type Outcome = (i32, String, String);
 
+/// The folders of the tests that run.
+static FOLDERS: Mutex<BTreeSet<PathBuf>> = Mutex::new(BTreeSet::new());
+
 /// A test's own folder.
 pub struct GameFolder(PathBuf);
 
 impl GameFolder {
-    /// Creates an empty folder. No two tests use the same subject and name.
+    /// Creates an empty folder.
+    ///
+    /// # Panics
+    /// Panics if another test that runs now uses the same subject and name: it would lose its
+    /// files.
+    #[track_caller]
     pub fn new(subject: &str, name: &str) -> GameFolder {
         let process = std::process::id();
         let folder = std::env::temp_dir().join(format!("engine-{subject}-{process}-{name}"));
+        let is_free = lock(&FOLDERS).insert(folder.clone());
+        assert!(is_free, "{}: two tests use this folder", folder.display());
         // A leftover of an earlier process with the same id.
         let _ = fs::remove_dir_all(&folder);
         fs::create_dir_all(&folder).expect("a scratch folder can be made");
         GameFolder(folder)
     }
 
-    /// Writes a file, and creates the folders that it is in.
+    /// Writes a file at once, and creates the folders that it is in. A game that watches the folder
+    /// never reads an emptied or a half-written file, however slow the machine is.
     pub fn write(&self, path: &str, bytes: impl AsRef<[u8]>) {
-        let path = self.join(path);
-        fs::create_dir_all(path.parent().expect("it is in the folder")).expect("it can be made");
-        fs::write(path, bytes).expect("a scratch file can be written");
+        save(&self.join(path), bytes);
     }
 
     /// Returns the command of a program that is run in the folder. Runs do not print how many
@@ -71,7 +84,18 @@ impl AsRef<Path> for GameFolder {
 impl Drop for GameFolder {
     fn drop(&mut self) {
         let _ = fs::remove_dir_all(&self.0);
+        lock(&FOLDERS).remove(&self.0);
     }
+}
+
+/// Writes a file as most editors do: a temporary file, which games ignore, replaces it. Creates the
+/// folders that it is in.
+pub fn save(path: &Path, bytes: impl AsRef<[u8]>) {
+    let name = path.file_name().expect("it has a name").to_string_lossy();
+    let temporary = path.with_file_name(format!(".{name}.new"));
+    fs::create_dir_all(path.parent().expect("it is in a folder")).expect("it can be made");
+    fs::write(&temporary, bytes).expect("a scratch file can be written");
+    fs::rename(&temporary, path).expect("a scratch file can be replaced");
 }
 
 /// Runs a command to its end. The process must not be ended by a signal.
@@ -99,6 +123,21 @@ pub fn write_program(path: &Path, bytes: impl AsRef<[u8]>) {
     let copied = Command::new("install").args(["-m", "755"]).arg(&source).arg(path).status();
     assert!(copied.expect("install runs").success(), "{path:?} can be made");
     fs::remove_file(source).expect("it can be removed");
+}
+
+/// Runs a test again, in a process of its own, whose log no other test writes to. Returns true in
+/// that process, and false after it has passed. `module` is the test's `module_path!()`.
+#[track_caller]
+pub fn is_alone(module: &str, test: &str) -> bool {
+    const ALONE: &str = "ENGINE_TEST_ALONE";
+    if std::env::var_os(ALONE).is_some() {
+        return true;
+    }
+    let program = std::env::current_exe().expect("it runs");
+    let arguments = [&test_path(module, test)[..], "--exact", "--nocapture"];
+    let (code, output) = combined_output(Command::new(program).args(arguments).env(ALONE, "1"));
+    assert!(code == Some(0) && output.contains("1 passed"), "{output}");
+    false
 }
 
 /// Reads the lines of a process, whose standard output and standard error are pipes.

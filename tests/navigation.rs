@@ -64,7 +64,7 @@ impl Game {
     fn wait_until(&mut self, condition: &str, mut holds: impl FnMut(&mut Game) -> bool) {
         let start = Instant::now();
         while !holds(self) {
-            assert!(start.elapsed() < Duration::from_secs(30), "{condition}");
+            assert!(start.elapsed() < Duration::from_secs(60), "{condition}");
             std::thread::sleep(Duration::from_millis(5));
             self.frame();
         }

@@ -1,5 +1,6 @@
 //! Tests of ragdolls that run while the files of their model and of their state machine change.
 
+use super::game_folder::save;
 use super::start::start;
 use engine::app::{self, App, GameLaunch};
 use std::fs;
@@ -70,7 +71,7 @@ impl Game {
 
     /// Plays until a condition holds.
     fn play_until(&mut self, expected: &str, mut holds: impl FnMut(&mut Game) -> bool) {
-        let end = Instant::now() + Duration::from_secs(30);
+        let end = Instant::now() + Duration::from_secs(60);
         while !holds(self) {
             assert!(Instant::now() < end, "{expected}");
             self.frame();
@@ -91,13 +92,13 @@ fn ragdolls_survive_a_reload_and_end_with_their_state() {
     game.play_until("the ragdoll begins", |game| game.state().0 == 3);
     let (_, [model, _]) = game.state();
     let renamed = Game::model().replace("\"Rise\"", "\"Lift\"");
-    fs::write(game.folder.join("models/column.gltf"), renamed).unwrap();
+    save(&game.folder.join("models/column.gltf"), renamed);
     game.play_until("the model is reloaded", |game| game.state().1[0] != model);
     game.frame();
     assert_eq!(game.state().0, 3, "bodies of the same bones continue");
     let (_, [_, machine]) = game.state();
     let without = MACHINE.replace("fallen = { ragdoll = \"full\" }", "fallen = { clip = \"Nod\" }");
-    fs::write(game.folder.join("column.state_machine"), without).unwrap();
+    save(&game.folder.join("column.state_machine"), without);
     game.play_until("the machine is reloaded", |game| game.state().1[1] != machine);
     (0..2).for_each(|_| game.frame());
     assert_eq!(game.state().0, 0, "the new state is no ragdoll");

@@ -2,6 +2,7 @@
 //! or is saved while the game is played.
 
 use crate::bad_input::{Game, check_in_order};
+use crate::game_folder::save;
 use std::io::{BufRead, BufReader};
 use std::process::Stdio;
 use std::sync::{Arc, Mutex};
@@ -147,9 +148,9 @@ fn broken_files_saved_at_runtime_affect_only_themselves() {
     let timeout = Duration::from_secs(60);
     assert_eq!(received.recv_timeout(timeout).unwrap(), "ready");
     for (index, (path, content, _)) in broken_files().into_iter().enumerate() {
-        std::fs::write(game.folder.join(path), content).unwrap();
+        save(&game.folder.join(path), content);
         // Watching continues: a valid file is reloaded after each broken one.
-        std::fs::write(game.folder.join(format!("right{index}.txt")), "right").unwrap();
+        save(&game.folder.join(format!("right{index}.txt")), "right");
         let began = Instant::now();
         let expected = format!("right{index}.text");
         while !received.recv_timeout(timeout).unwrap().contains(&expected) {
@@ -165,7 +166,7 @@ fn broken_files_saved_at_runtime_affect_only_themselves() {
             std::thread::sleep(Duration::from_millis(10));
         }
     }
-    std::fs::write(game.folder.join("last.txt"), "last").unwrap();
+    save(&game.folder.join("last.txt"), "last");
     let code = child.wait().unwrap().code();
     reader.join().unwrap();
     assert_eq!(code, Some(1), "{}", errors.lock().unwrap());

@@ -1,10 +1,10 @@
 //! Tests of what a running game says and does when units, levels and tile maps are saved, and of
 //! saves that take a moment.
 
-use super::Scratch;
+use super::{QUICK, Scratch};
 use std::fs;
 use std::io::Write;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 const RAT: &str = "nodes = { head = { position = [0, 0, 1] } }
 components = { legs = { count = 4 speed = 1 } }
@@ -201,16 +201,28 @@ fn spawned_levels_follow_their_saved_file() {
 
 #[test]
 fn script_written_in_parts_reports_no_error() {
+    // A busy machine may need longer for a save than the engine waits, and reads a part as the
+    // whole: such a game shows nothing.
+    let is_quick = (0..50).any(|_| write_in_parts());
+    assert!(is_quick, "the machine is never quick enough");
+}
+
+/// Plays a game whose script is written in parts five times, and checks that no error is reported.
+/// Returns false if the machine took too long for a save.
+fn write_in_parts() -> bool {
     let main = "function update() if not said then said = true print('one') end end";
     let scratch = Scratch::new("parts", &[("main.lua", main)]);
     let mut game = scratch.play();
     game.wait_for_line("one");
+    let mut longest = Duration::ZERO;
     // The file is closed between the parts, as by programs that append to it.
     for round in 0..5 {
         let text = format!(
-            "said = nil function update() if not said then said = true print('{round}') end end"
+            "function update() if said ~= {round} then said = {round} print('whole {round}') end \
+             end"
         );
         let (first, second) = text.split_at(40);
+        let began = Instant::now();
         fs::write(scratch.path("main.lua"), "").expect("it can be written");
         std::thread::sleep(Duration::from_millis(20));
         fs::write(scratch.path("main.lua"), first).expect("it can be written");
@@ -221,11 +233,13 @@ fn script_written_in_parts_reports_no_error() {
             .write_all(second.as_bytes())
             .expect("it can be written");
         drop(file);
-        game.wait_for_line("reloaded main.lua");
+        longest = longest.max(began.elapsed());
+        game.wait_for_line(&format!("whole {round}"));
     }
-    // A slow machine may have read a part as the whole.
-    let errors = game.output.iter().filter(|line| line.contains("error")).count();
-    assert!(errors <= 1, "{}", game.output.join("\n"));
+    let is_quick = longest < QUICK * 2;
+    let has_error = game.output.iter().any(|line| line.contains("error"));
+    assert!(!is_quick || !has_error, "{}", game.output.join("\n"));
+    is_quick
 }
 
 #[test]

@@ -1,7 +1,8 @@
 //! Tests of the messages about versions of files: what has changed since a mark, and the
 //! differences by path, by lines and as pictures.
 
-use super::{GameProcess, ask, ask_refused, list, number, text};
+use super::{GameProcess, WAIT_MAX, ask, ask_refused, list, number, text};
+use crate::game_folder::save;
 use engine::foundation::json;
 use engine::foundation::sjson::SjsonTree;
 use engine::resource::image::encode_png;
@@ -28,7 +29,7 @@ fn rows(answer: &SjsonTree) -> Vec<String> {
 
 fn write_picture(game: &GameProcess, path: &str, rgba: &[u8]) {
     let width = (rgba.len() / 4) as u32;
-    std::fs::write(game.folder.join("game").join(path), encode_png(width, 1, rgba)).unwrap();
+    save(&game.folder.join("game").join(path), encode_png(width, 1, rgba));
 }
 
 #[test]
@@ -109,7 +110,7 @@ fn hostile_questions_about_versions_are_refused() {
 
 /// Takes the next message of type `draw`.
 fn next_drawing(client: &mut RemoteClient) -> SjsonTree {
-    let end = Instant::now() + Duration::from_secs(30);
+    let end = Instant::now() + WAIT_MAX;
     loop {
         assert!(Instant::now() < end, "no drawing is asked for");
         if let ClientMessage::Message(message) = client.receive(Duration::from_secs(1))
@@ -165,7 +166,7 @@ fn pictures_of_units_come_from_a_client_that_draws() {
     }
     for id in ids {
         let answer = loop {
-            match page.receive(Duration::from_secs(20)) {
+            match page.receive(WAIT_MAX) {
                 ClientMessage::Message(tree) if number(&tree, "id") == id as f64 => break tree,
                 ClientMessage::Ended(reason) => panic!("{reason}"),
                 _ => {}
@@ -210,7 +211,7 @@ fn hostile_drawings_are_refused() {
     // If the drawer leaves, its questions are answered with an error, which the page shows.
     drop(drawer);
     let message = loop {
-        match page.receive(Duration::from_secs(20)) {
+        match page.receive(WAIT_MAX) {
             ClientMessage::Message(tree) if super::number(&tree, "id") == id as f64 => break tree,
             ClientMessage::Ended(reason) => panic!("{reason}"),
             _ => {}
@@ -256,7 +257,7 @@ fn a_command_draws_for_the_page() {
     // It ends with the game.
     drop(page);
     drop(game);
-    let end = Instant::now() + Duration::from_secs(30);
+    let end = Instant::now() + WAIT_MAX;
     let status = loop {
         match served.try_wait().unwrap() {
             Some(status) => break status,

@@ -2,14 +2,14 @@
 //! process is asked to end.
 
 use super::Scratch;
-use std::fs;
+use crate::game_folder::save;
 use std::io::{BufRead, BufReader};
 use std::process::{Child, Command, Stdio};
 use std::sync::mpsc::{Receiver, channel};
 use std::time::Duration;
 
 /// Maximum wait, long enough for any machine. Successful runs never wait this long.
-const WAIT_MAX: Duration = Duration::from_secs(30);
+const WAIT_MAX: Duration = Duration::from_secs(60);
 
 struct WatchProcess {
     child: Child,
@@ -68,15 +68,15 @@ fn saved_file_reruns_affected_tests() {
     let mut watching = WatchProcess::start(&scratch);
     let lines = watching.wait_for_line(" passed, 0 failed");
     assert!(lines.last().unwrap().starts_with("2 passed"), "{lines:?}");
-    fs::write(scratch.0.join("deep.lua"), "return 2").unwrap();
+    save(&scratch.0.join("deep.lua"), "return 2");
     let lines = watching.wait_for_line("0 passed, 1 failed");
     assert!(lines.contains(&"changed: deep.lua".to_string()), "{lines:?}");
     assert!(!lines.iter().any(|line| line.contains("b_test.lua")), "{lines:?}");
-    fs::write(scratch.0.join("lonely.lua"), "return 4").unwrap();
+    save(&scratch.0.join("lonely.lua"), "return 4");
     watching.wait_for_line("no test depends on it");
-    fs::write(scratch.0.join("deep.lua"), "return 1").unwrap();
+    save(&scratch.0.join("deep.lua"), "return 1");
     watching.wait_for_line("1 passed, 0 failed");
-    fs::write(scratch.0.join("words.txt"), "any test may read it").unwrap();
+    save(&scratch.0.join("words.txt"), "any test may read it");
     watching.wait_for_line("2 passed, 0 failed");
     let id = watching.child.id().to_string();
     assert!(Command::new("kill").args(["-INT", &id]).status().unwrap().success());
