@@ -17,8 +17,11 @@ mod values;
 mod workers;
 
 use crate::game_folder::GameFolder;
+use engine::foundation::hash::murmur64a;
 use engine::foundation::json;
 use engine::foundation::sjson::SjsonTree;
+use engine::resource::compile::{data_folder, read_index};
+use engine::resource::index::FileStamp;
 use std::io::{BufRead, BufReader, Write};
 use std::path::PathBuf;
 use std::process::{Child, ChildStdin, Stdio};
@@ -168,6 +171,22 @@ impl Editor {
 
     fn path(&self, file: &str) -> PathBuf {
         self.folder.join("game").join(file)
+    }
+
+    /// Writes a file of the game, and waits until it is compiled: a game that is stopped has the
+    /// result when it continues.
+    #[track_caller]
+    fn save_and_compile(&self, file: &str, text: &str) {
+        self.folder.write(&format!("game/{file}"), text);
+        let data = data_folder(&self.path(""), std::env::consts::OS);
+        let content = murmur64a(text.as_bytes(), 0);
+        let has_it = |stamp: &FileStamp| stamp.path == file && stamp.content == content;
+        let end = std::time::Instant::now() + WAIT_MAX;
+        // The index is written after the game was given the result.
+        while !read_index(&data).entries.iter().any(|entry| has_it(&entry.files[0])) {
+            assert!(std::time::Instant::now() < end, "{file} is not compiled");
+            std::thread::sleep(Duration::from_millis(20));
+        }
     }
 
     fn set_breakpoints(&mut self, file: &str, breakpoints: &str) -> SjsonTree {

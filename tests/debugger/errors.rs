@@ -1,7 +1,6 @@
 //! Tests of stops at errors: which errors stop, in which places, and what follows.
 
 use super::{Editor, THREAD, items, number, text};
-use std::time::Duration;
 
 /// A game that catches an error in each frame, warns, and has a coroutine that fails.
 const ERRORS: &str = r#"frames = 0
@@ -103,9 +102,7 @@ fn a_saved_fix_plays_the_failed_frame_again() {
     assert_eq!(editor.stopped(), ("exception".to_string(), "main.lua:18".to_string()));
     let frames: f64 = editor.evaluate("frames").parse().unwrap();
     let fixed = ERRORS.replace("local orc = nil", "local orc = {}; fixed_in = fixed_in or frames");
-    editor.folder.write("game/main.lua", fixed);
-    // The file is compiled meanwhile.
-    std::thread::sleep(Duration::from_secs(2));
+    editor.save_and_compile("main.lua", &fixed);
     editor.ask("continue", THREAD);
     // The frame counted before it failed, and counts again. The game has not ended.
     editor.plays_on("frames");

@@ -201,9 +201,8 @@ fn lines_move_from_the_text_that_the_editor_has_saved() {
     // What the editor saves cannot be loaded, and another program saves the next text.
     let longer = MAIN.replace("local count = 0\n", "local count = 0\n\n");
     let broken = longer.replace("count = count + amount", "count = = count + amount");
-    editor.folder.write("game/main.lua", broken);
+    editor.save_and_compile("main.lua", &broken);
     editor.set_breakpoints("main.lua", "{\"line\": 9}");
-    std::thread::sleep(Duration::from_millis(1500));
     let fixed = longer.replace("local count = 0\n", "local count = 0\n-- One\n-- Two\n");
     editor.folder.write("game/main.lua", &fixed);
     editor.events.clear();
@@ -222,9 +221,8 @@ fn lines_of_a_file_that_is_loaded_later_move_with_it() {
     editor.launch("");
     editor.plays_on("frames");
     editor.set_breakpoints("late.lua", "{\"line\": 3}");
-    editor.folder.write("game/late.lua", format!("-- One\n-- Two\n{late}"));
+    editor.save_and_compile("late.lua", &format!("-- One\n-- Two\n{late}"));
     editor.plays_on("frames");
-    std::thread::sleep(Duration::from_millis(1500));
     editor.events.clear();
     editor.ask("evaluate", "{\"expression\": \"loads = true\"}");
     if editor.stopped().1 != "late.lua:5" {
