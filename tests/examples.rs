@@ -153,12 +153,24 @@ fn every_example_has_a_readme_with_picture() {
 #[cfg(target_os = "linux")]
 mod window {
     use super::{Copied, fs};
+    use crate::window::console_and_errors::{ask, connect};
     use crate::window::display::{Display, GameProcess};
-    use std::time::Duration;
+    use engine::foundation::json;
+    use engine::foundation::sjson::SjsonTree;
+    use engine::system::remote::client::RemoteClient;
+    use std::time::{Duration, Instant};
 
-    /// Waits a moment, so that earlier input is handled in its own frames.
-    fn wait() {
-        std::thread::sleep(Duration::from_millis(300));
+    /// Waits until the game has played a number of frames more.
+    fn wait_for_frames(client: &mut RemoteClient, count: f64) {
+        let frame = |client: &mut RemoteClient| match ask(client, "status").get("frame") {
+            Some(SjsonTree::Number(frame)) => *frame,
+            other => panic!("{}", json::write(other.unwrap_or(&SjsonTree::Null))),
+        };
+        let (first, began) = (frame(client), Instant::now());
+        while frame(client) < first + count {
+            assert!(began.elapsed() < Duration::from_secs(120), "the game does not play");
+            std::thread::sleep(Duration::from_millis(20));
+        }
     }
 
     #[test]
@@ -169,18 +181,21 @@ mod window {
         let mut game = GameProcess::run(&display, &copied.game(), &copied.0, &arguments);
         game.wait_for_line("engine: tools: ");
         game.take_focus(&display, "Crowd");
-        let click = |x: &str, y: &str| {
+        let mut client = connect(&copied.game());
+        let mut click = |x: &str, y: &str| {
             display.tool(&["mousemove", "--window", &game.window, x, y]);
-            wait();
+            // Earlier input is handled in its own frames.
+            wait_for_frames(&mut client, 6.0);
             display.tool(&["click", "1"]);
-            wait();
+            wait_for_frames(&mut client, 6.0);
         };
         // A tower next to a burrow, another one by its number, and the button for the next wave.
         click("144", "320");
         display.tool(&["key", "3"]);
         click("272", "336");
         click("1140", "680");
-        std::thread::sleep(Duration::from_secs(4));
+        // At least four seconds of the game.
+        wait_for_frames(&mut client, 240.0);
         game.interrupt();
         assert_eq!(game.wait_for_exit(), Some(0), "{}", game.output.join("\n"));
 

@@ -13,8 +13,9 @@ fn broker_of(process: u32) -> Option<u32> {
     fs::read_dir("/proc").expect("it is there").flatten().find_map(|entry| {
         let number = entry.file_name().to_str()?.parse().ok()?;
         let line = fs::read_to_string(entry.path().join("stat")).ok()?;
-        let parent = format!("(engine-broker) S {process} ");
-        line.contains(&parent).then_some(number)
+        // After the name comes the state, whichever it is at the moment.
+        let (_, rest) = line.split_once("(engine-broker) ")?;
+        (rest.split(' ').nth(1)? == process.to_string()).then_some(number)
     })
 }
 
@@ -72,12 +73,11 @@ end
     assert_eq!(output, "https://example.org/a?b=$(touch%20c)\n");
     let broker = wait_for("it has no broker", || broker_of(game.process.id()));
     // All threads of the game are confined, including those of the window's libraries.
-    let statuses = || {
-        let tasks = fs::read_dir(format!("/proc/{}/task", game.process.id())).expect("it runs");
-        tasks.flatten().filter_map(|task| fs::read_to_string(task.path().join("status")).ok())
-    };
-    let confined = statuses().filter(|status| status.contains("\nSeccomp:\t2\n")).count();
-    assert!(confined > 1 && confined == statuses().count(), "{confined}");
+    let tasks = fs::read_dir(format!("/proc/{}/task", game.process.id())).expect("it runs");
+    let status = |task: fs::DirEntry| fs::read_to_string(task.path().join("status")).ok();
+    let statuses: Vec<String> = tasks.flatten().filter_map(status).collect();
+    let is_confined = |status: &String| status.contains("\nSeccomp:\t2\n");
+    assert!(statuses.len() > 1 && statuses.iter().all(is_confined), "{statuses:?}");
     let nothing = std::ptr::null::<u8>();
     // SAFETY: queries the version, as defined in linux/landlock.h: no record, of no bytes, and a
     // flag.

@@ -148,8 +148,10 @@ impl GameProcess {
     }
 
     /// Finds the window by its title and gives it the focus, because no window manager runs here.
+    /// A window that is not shown yet cannot have it.
     pub fn take_focus(&mut self, display: &Display, title: &str) {
-        self.window = display.tool(&["search", "--sync", "--name", &format!("^{title}$")]);
+        let name = format!("^{title}$");
+        self.window = display.tool(&["search", "--sync", "--onlyvisible", "--name", &name]);
         display.tool(&["windowfocus", "--sync", &self.window]);
     }
 

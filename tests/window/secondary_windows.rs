@@ -75,7 +75,7 @@ fn second_window_receives_input_and_close_requests() {
     let arguments = ["--renderer", "null", "--record", "run.recording"];
     let mut game = GameProcess::start(&display, &folder, GAME, &arguments);
     game.wait_for_line("size\t300\t200");
-    let map = display.tool(&["search", "--sync", "--name", "^Map$"]);
+    let map = display.tool(&["search", "--sync", "--onlyvisible", "--name", "^Map$"]);
     game.focus(&display);
     display.tool(&["keydown", "w"]);
     game.wait_for_line("w\ttrue\tfalse");
@@ -186,7 +186,7 @@ end
     if output.starts_with("error") {
         return skip("there is no adapter to draw with");
     }
-    let map = display.tool(&["search", "--sync", "--name", "^Map$"]);
+    let map = display.tool(&["search", "--sync", "--onlyvisible", "--name", "^Map$"]);
     let other = X11Client::on(&display);
     let wait_for_pixel =
         |window: &str, at, expected| wait_for_pixel(&other, number(window), at, expected);
@@ -202,7 +202,7 @@ end
     game.wait_for_line("closed");
     // A window destroyed while it is drawn to does not end the game.
     display.tool(&["key", "o"]);
-    let map = display.tool(&["search", "--sync", "--name", "^Again$"]);
+    let map = display.tool(&["search", "--sync", "--onlyvisible", "--name", "^Again$"]);
     wait_for_pixel(&map, (25, 175), [0, 255, 0]);
     display.tool(&["windowclose", &map]);
     game.wait_for_line("taken\tfalse");
