@@ -146,6 +146,27 @@ impl Browser {
         }
     }
 
+    /// Waits until the elements of a selector stay where they are, after an animation of the view.
+    pub fn wait_until_still(&mut self, selector: &str) {
+        let places = format!(
+            "[...document.querySelectorAll('{selector}')].map(it => it.getBoundingClientRect())\
+             .map(it => [it.x, it.y, it.width]).join()"
+        );
+        // The animation has begun by then, and usually ended.
+        std::thread::sleep(Duration::from_millis(400));
+        let end = Instant::now() + WAIT_MAX;
+        let mut before = self.value(&places);
+        loop {
+            std::thread::sleep(Duration::from_millis(100));
+            let now = self.value(&places);
+            if now == before {
+                return;
+            }
+            assert!(Instant::now() < end, "{selector} moves on");
+            before = now;
+        }
+    }
+
     /// Presses a key: its name, its code, its modifiers (1 Alt, 8 Shift), the text that it types.
     pub fn press(&mut self, key: &str, code: &str, modifiers: f64, typed: &str) {
         let number = match key {

@@ -43,9 +43,11 @@ fn page_connects_again_after_a_restart() {
     browser.wait_for("document.querySelector('#lines .answer .text')?.innerText === '42'");
 }
 
-/// Listens on a port as another program, and collects what is sent to it.
-fn collect_requests(port: u16, seconds: f64) -> String {
-    let end = Instant::now() + Duration::from_secs_f64(seconds);
+/// Listens on a port as another program until a text is sent to it, and then for more seconds.
+/// Collects what is sent to it.
+fn collect_requests(port: u16, text: &str, seconds: f64) -> String {
+    let mut end = Instant::now() + WAIT_MAX;
+    let mut is_found = false;
     let listener = loop {
         match TcpListener::bind(("127.0.0.1", port)) {
             Ok(listener) => break listener,
@@ -65,6 +67,9 @@ fn collect_requests(port: u16, seconds: f64) -> String {
         let mut piece = [0; 4096];
         let count = stream.read(&mut piece).unwrap_or(0);
         requests += &String::from_utf8_lossy(&piece[..count]);
+        if !is_found && requests.contains(text) {
+            (is_found, end) = (true, Instant::now() + Duration::from_secs_f64(seconds));
+        }
         // It does not know the token, so it can only guess.
         let answer = "HTTP/1.1 200 OK\r\nContent-Length: 28\r\nConnection: close\r\n\r\n";
         let _ = stream.write_all(format!("{answer}{}", "A".repeat(28)).as_bytes());
@@ -80,8 +85,9 @@ fn page_shows_its_token_only_to_the_game() {
     browser.open(&create_game.session.address());
     ask(&mut create_game.connect(), "quit", vec![]);
     assert_eq!(create_game.wait(), 0);
-    let requests = collect_requests(port, 6.0);
-    assert!(requests.contains("GET /proof?nonce="), "the page tries to connect: {requests}");
+    let proof = "GET /proof?nonce=";
+    let requests = collect_requests(port, proof, 4.0);
+    assert!(requests.contains(proof), "the page tries to connect: {requests}");
     assert!(!requests.contains(&token), "{requests}");
     assert_eq!(browser.value("document.body.dataset.ready"), "false");
 }

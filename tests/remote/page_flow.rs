@@ -343,7 +343,10 @@ fn page_watches_an_instance_and_stops_it() {
     browser.value("document.querySelector('[data-page=Live]').click()");
     // The only instance is watched.
     browser.wait_for("document.querySelector('.flow-side select')?.value === '0'");
-    std::thread::sleep(std::time::Duration::from_millis(300));
+    // Events are recorded once the values of pins are shown.
+    browser.wait_for(
+        "[...document.querySelectorAll('.flow-node .last')].some(it => it.textContent !== '')",
+    );
     eval(&mut client, "hit()");
     browser.wait_for(
         "document.querySelector('[data-node=n2] .count').innerText.startsWith('×') || \

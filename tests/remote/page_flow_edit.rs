@@ -63,7 +63,7 @@ fn wires_offer_only_nodes_that_fit_and_new_nodes_have_room() {
     // A click on a pin lists existing pins before new nodes, after the wires of the pin.
     browser.value(&format!("{CANVAS}.focus()"));
     browser.press("0", "Digit0", 0.0, "");
-    std::thread::sleep(std::time::Duration::from_millis(400));
+    browser.wait_until_still(".flow-node");
     let pin = "[data-node=n4] [data-pin=result]";
     drag(&mut browser, pin, &[]);
     let options = "[...document.querySelectorAll('.flow-palette [role=option]')]";
@@ -431,7 +431,7 @@ fn fingers_move_zoom_and_wire() {
     browser.value("document.querySelector('[data-node=n4]').focus()");
     browser.press("Enter", "Enter", 0.0, "\r");
     browser.wait_for("document.activeElement.matches('.pin')");
-    std::thread::sleep(std::time::Duration::from_millis(400));
+    browser.wait_until_still(".flow-node");
     let at = middle_of(&mut browser, "[data-node=n4] [data-pin=result]");
     touch(&mut browser, "touchStart", &at);
     touch(&mut browser, "touchEnd", &[]);
@@ -466,7 +466,7 @@ fn fingers_edit_values_drag_wires_and_choose_events() {
     open_view(&mut browser, &game);
     browser.value("document.querySelector('[data-node=n4]').focus()");
     browser.press("f", "KeyF", 0.0, "");
-    std::thread::sleep(std::time::Duration::from_millis(500));
+    browser.wait_until_still(".flow-node");
     tap(&mut browser, "[data-node=n4] [data-row=\"in b\"] .value");
     browser.wait_for("document.activeElement.closest('.editing') !== null");
     browser.write("4");

@@ -67,7 +67,7 @@ fn choose(browser: &mut Browser, typed: &str, name: &str) {
 fn show_all(browser: &mut Browser) {
     browser.value("document.querySelector('.flow-canvas').focus()");
     browser.press("0", "Digit0", 0.0, "");
-    std::thread::sleep(Duration::from_millis(400));
+    browser.wait_until_still(".flow-node");
 }
 
 /// Returns the node with the focus, after a new one was added.
@@ -476,8 +476,9 @@ fn graphs_follow_pins_that_are_renamed_on_the_page() {
     assert_eq!(browser.problems, Vec::<String>::new());
 }
 
-/// Sends 150 events of the mouse, 60 a second, and returns the frames a second that the page drew.
-fn frames_a_second(browser: &mut Browser, mut act: impl FnMut(&mut Browser, f64)) -> f64 {
+/// Sends 150 events of the mouse, at most 60 a second. Returns the number of frames that the page
+/// drew, and the frames a second.
+fn drawn_frames(browser: &mut Browser, mut act: impl FnMut(&mut Browser, f64)) -> (f64, f64) {
     browser.value(
         "(() => { const count = window.count = { shown: 0 }; const next = () => { \
          count.shown += 1; if (count === window.count) requestAnimationFrame(next) }; \
@@ -490,7 +491,7 @@ fn frames_a_second(browser: &mut Browser, mut act: impl FnMut(&mut Browser, f64)
         std::thread::sleep(due.saturating_sub(start.elapsed()));
     }
     let shown: f64 = browser.value("window.count.shown").parse().expect("a number");
-    shown / start.elapsed().as_secs_f64()
+    (shown, shown / start.elapsed().as_secs_f64())
 }
 
 /// Sends an event of the mouse at a point.
@@ -527,7 +528,7 @@ fn graphs_of_500_nodes_go_on_drawing_under_the_mouse() {
     browser.wait_for("document.querySelectorAll('.flow-node').length > 5");
     show_all(&mut browser);
     let middle = [560.0, 480.0];
-    let zoomed = frames_a_second(&mut browser, |browser, step| {
+    let (zooms, zoomed) = drawn_frames(&mut browser, |browser, step| {
         let turn = if step % 60.0 < 30.0 { -25.0 } else { 25.0 };
         mouse_at(browser, "mouseWheel", middle, &[("deltaX", 0.0), ("deltaY", turn)]);
     });
@@ -540,7 +541,7 @@ fn graphs_of_500_nodes_go_on_drawing_under_the_mouse() {
     let at = [side(&mut browser, "x"), side(&mut browser, "y")];
     mouse_at(&mut browser, "mouseMoved", at, &[]);
     mouse_at(&mut browser, "mousePressed", at, &[("clickCount", 1.0), ("buttons", 1.0)]);
-    let dragged = frames_a_second(&mut browser, |browser, step| {
+    let (drags, dragged) = drawn_frames(&mut browser, |browser, step| {
         let to = [at[0] + 200.0 * (step / 20.0).sin(), at[1] + 150.0 * (step / 14.0).sin()];
         mouse_at(browser, "mouseMoved", to, &[("buttons", 1.0)]);
     });
@@ -552,7 +553,8 @@ fn graphs_of_500_nodes_go_on_drawing_under_the_mouse() {
         let file = std::path::Path::new(&folder).join("frames.txt");
         fs::write(file, &numbers).expect("it can be written");
     }
-    assert!(zoomed > 4.0 && dragged > 4.0, "it stopped: {numbers}");
+    // The page answers each event before the next one is sent, however slow the machine is.
+    assert!(zooms > 10.0 && drags > 10.0, "it stopped: {zooms} and {drags} frames; {numbers}");
     assert_eq!(browser.problems, Vec::<String>::new());
     drop(game);
 }

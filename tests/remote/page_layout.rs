@@ -128,6 +128,8 @@ fn texts_and_selected_rows_have_enough_contrast() {
             browser.wait_for(&format!("{selected} !== null"));
             // The transitions of colors have ended.
             std::thread::sleep(std::time::Duration::from_millis(200));
+            browser
+                .wait_for("document.getAnimations().every(it => !(it instanceof CSSTransition))");
             let lowest = browser.value(&format!("{CONTRAST}('body *')"));
             let contrast: f64 = lowest.split(' ').next().unwrap().parse().expect("a number");
             assert!(contrast >= 4.5, "{theme}, {selector}: {lowest}");
