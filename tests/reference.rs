@@ -561,7 +561,9 @@ fn manual_is_served_and_opened_in_the_browser() {
         .spawn();
     let mut process = KilledOnDrop(process.unwrap());
     let mut line = String::new();
-    BufReader::new(process.0.stdout.take().unwrap()).read_line(&mut line).unwrap();
+    // The pipe stays open until the end.
+    let mut out = BufReader::new(process.0.stdout.take().unwrap());
+    out.read_line(&mut line).unwrap();
     let address = line.strip_prefix("the manual: ").and_then(|rest| rest.split(' ').next());
     let address = address.unwrap_or_else(|| panic!("no address: {line}"));
     let (host, page) = address.strip_prefix("http://").unwrap().split_once('/').unwrap();

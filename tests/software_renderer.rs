@@ -25,8 +25,9 @@ fn loaded_drivers(select: Option<&str>) -> Option<BTreeSet<String>> {
     let mut child =
         command.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().expect("the engine starts");
     let mut line = String::new();
-    let out = child.stdout.take().expect("it was piped");
-    BufReader::new(out).read_line(&mut line).expect("the engine writes text");
+    // The pipe stays open: without a reader, the game could not print and would end.
+    let mut out = BufReader::new(child.stdout.take().expect("it was piped"));
+    out.read_line(&mut line).expect("the engine writes text");
     let maps = std::fs::read_to_string(format!("/proc/{}/maps", child.id()));
     // An error means that the process has already ended.
     let _ = child.kill();

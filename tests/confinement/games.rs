@@ -122,8 +122,11 @@ impl Running {
     /// Returns a line of each thread's status in /proc, once the log has a line.
     fn threads(&self, folder: &Path, line: &str) -> Vec<String> {
         let log = folder.join("saves/game/logs/game.log");
+        // The last line about it, in each case.
+        let ends = ["confinement: no programs are started\n", "confinement: off, "];
+        let is_complete = |text: String| ends.iter().any(|end| text.contains(end));
         let began = Instant::now();
-        while !fs::read_to_string(&log).is_ok_and(|text| text.contains("confinement: ")) {
+        while !fs::read_to_string(&log).is_ok_and(is_complete) {
             assert!(began.elapsed() < Duration::from_secs(60), "no log in {}", log.display());
             std::thread::sleep(Duration::from_millis(10));
         }

@@ -335,9 +335,10 @@ fn hours_long_file_is_refused_before_decoding() {
     for declared in [0, 1000] {
         let file = silent_flac(declared, 20_000);
         assert!(file.len() < 400_000, "{}", file.len());
-        let start = std::time::Instant::now();
+        let clock = engine::platform::ThreadClock::of_this_thread();
+        let start = clock.seconds();
         assert_eq!(check(file).unwrap_err(), message);
-        assert!(start.elapsed().as_secs() < 2);
+        assert!(clock.seconds() - start < 2.0);
     }
     assert_eq!(
         check(silent_flac(1000, 3)).unwrap_err(),
