@@ -2,6 +2,7 @@
 
 use super::detours::Obstruction;
 use super::following::Leader;
+use super::given_up::GivenUp;
 use super::mesh::{NavigationMesh, NearestPolygon};
 use super::own_costs::OwnCosts;
 use super::passages::{Approach, Turn};
@@ -203,6 +204,8 @@ pub struct Agent {
     pub(super) swirl: f32,
     /// Link that it is on.
     pub(super) traversal: Option<Traversal>,
+    /// Links that it does not use for some seconds.
+    pub(super) given_up: Vec<GivenUp>,
     /// Link at whose start it is about to be, and its distance from there in millimetres; 0 if
     /// there is none.
     pub(super) queue: (u32, u32),
@@ -247,6 +250,7 @@ impl Agent {
             slowed: 0.0,
             swirl: 0.0,
             traversal: None,
+            given_up: Vec::new(),
             queue: (0, 0),
             leader: None,
             target: None,
@@ -576,6 +580,7 @@ impl Agent {
         self.obstruction.write_state(&mut write);
         self.rest.write_state(&mut write);
         if let Some(leader) = &self.leader {
+        self.given_up.iter().for_each(|link| link.write_state(&mut write));
             leader.write_state(&mut write);
         }
         if let Some(target) = &self.target {

@@ -9,7 +9,7 @@ use super::baked_tiles::layout_of;
 use super::fields::Field;
 use super::hierarchy::Hierarchy;
 use super::jumps::{Jumps, NO_JUMP};
-use super::own_costs::View;
+use super::own_costs::{KnownView, View};
 use super::path_requests::PathRequests;
 use super::volumes::{FIELD_BYTES_MAX, Volumes};
 use engine_foundation::tasks::TaskPool;
@@ -95,6 +95,7 @@ pub struct NavigationMesh {
     /// The mesh as agents with costs of their own see it.
     pub(super) views: Vec<View>,
     /// Areas of all polygons, one bit each; 0 until they are counted.
+    pub(super) known_views: Vec<KnownView>,
     pub(super) used_areas: u64,
     pub(super) requests: PathRequests,
     pub(super) fields: Vec<Field>,
@@ -158,6 +159,7 @@ impl NavigationMesh {
         layout: TileLayout,
         source: BakeSource,
         tile_meshes: Vec<TileMesh>,
+            known_views: Vec::new(),
         pool: &TaskPool,
     ) -> Result<NavigationMesh, Error> {
         let mut mesh = NavigationMesh {

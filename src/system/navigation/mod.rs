@@ -17,6 +17,7 @@ pub mod fields;
 mod following;
 pub mod grid;
 mod grid_flow;
+mod given_up;
 mod grid_flow_change;
 mod grid_jump;
 pub mod grid_outline;

@@ -250,6 +250,7 @@ impl Agents {
         let agent = self.slots.get_mut(handle).expect("it was found");
         let own = agent.own_costs.take();
         agent.mesh = mesh;
+        agent.given_up.clear();
         agent.at = at;
         agent.traversal = None;
         agent.leader = None;
@@ -260,8 +261,9 @@ impl Agents {
         agent.forward = if forward == Vec2::ZERO { Vec2::Y } else { forward };
         agent.approach.forget();
         agent.stop(AgentState::Idle);
-        let Some(costs) = own else { return };
-        let shared = self.shared_costs(mesh, (*costs).clone()).unwrap_or_else(|error| {
+        let Some(mut costs) = own.map(|own| (*own).clone()) else { return };
+        costs.open_links();
+        let shared = self.shared_costs(mesh, costs).unwrap_or_else(|error| {
             log::warning(&format!(
                 "an agent that has come to another navigation mesh has the costs of that: {}",
                 error.message
