@@ -503,3 +503,45 @@ fn agents_step_onto_the_ground_of_a_stop() {
     // Its own way, and that of the lift.
     assert!(largest < 0.2, "it has moved by {largest} in an update");
 }
+
+#[test]
+fn a_platform_out_of_order_is_no_way() {
+    let mut of = Building::new(1, None);
+    of.move_lift(UPPER);
+    let (waiting, walking) = (of.add(START), of.add(START - Vec3::X * 3.0));
+    of.send(waiting, GALLERY);
+    of.play(8.0);
+    of.send(walking, GALLERY);
+    of.play(0.5);
+    assert_eq!(of.of(waiting).state_name(), "boarding");
+    let lift = of.lift;
+    of.agents.set_platform_usable(&mut of.meshes, lift, false);
+    of.play(9.0);
+    for agent in [waiting, walking] {
+        assert_eq!(of.of(agent).state_name(), "partial");
+    }
+    // The lift itself is no goal then, and a stop that is added is closed, too.
+    let mesh = of.meshes.get(of.lift).unwrap().snap(Vec3::ZERO).unwrap();
+    of.agents.set_target(walking, lift, mesh);
+    of.add_stop(lift, "attic", (Vec3::new(24.5, 14.0, 4.0), Vec3::new(1.5, 1.0, 0.0)));
+    of.play(3.0);
+    assert_eq!(of.of(walking).state_name(), "partial");
+    of.agents.set_platform_usable(&mut of.meshes, lift, true);
+    of.send(walking, GALLERY);
+    assert!(of.run_lift(&[waiting, walking], |_| ()));
+}
+
+#[test]
+fn riders_leave_a_platform_out_of_order_where_they_can() {
+    let mut of = Building::new(1, None);
+    let agent = of.add(START);
+    of.send(agent, GALLERY);
+    while of.of(agent).state_name() != "riding" {
+        of.update();
+    }
+    let lift = of.lift;
+    of.agents.set_platform_usable(&mut of.meshes, lift, false);
+    of.play(6.0);
+    assert_eq!((of.of(agent).state_name(), of.of(agent).mesh), ("partial", of.ground));
+    assert!(of.position(agent).x < 20.0);
+}

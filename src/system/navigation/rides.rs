@@ -111,7 +111,7 @@ impl Ride {
     }
 
     /// Returns true before it gets on.
-    fn is_ashore(&self) -> bool {
+    pub fn is_ashore(&self) -> bool {
         matches!(self.stage, Stage::Waiting | Stage::Called)
     }
 
@@ -214,6 +214,7 @@ impl Agents {
         };
         if let Some((platform, stop)) = agent.target.and_then(|target| target.via)
             && let Some(of) = self.platform(platform).filter(|of| of.ground == agent.mesh)
+            && of.is_usable
             && is_near(&of.stops[usize::from(stop)])
         {
             return Some((platform, stop, None));
@@ -221,7 +222,7 @@ impl Agents {
         let ways = agent.path.links.iter().take(LINKS_AHEAD);
         let jump = ways.filter_map(|link| mesh.jump(&mesh.links[*link as usize])).next();
         let number = agent.link().or(jump.map(|jump| jump.number))?;
-        let is_here = |of: &&Platform| of.ground == agent.mesh;
+        let is_here = |of: &&Platform| of.ground == agent.mesh && of.is_usable;
         let mut platforms = self.platforms.iter().filter(is_here);
         let (of, (from, to)) = platforms.find_map(|of| Some((of, *of.links.get(&number)?)))?;
         // Fast agents can be on the link already.
@@ -322,9 +323,14 @@ impl Agents {
             Stage::Aboard => {
                 let Some(to) = ride.to else { return };
                 let (is_open, at) = (stop(to).is_open, stop(to).settings.aboard);
+                let other = of.stops.iter().position(|stop| stop.is_open && !of.is_usable);
                 if is_open {
                     self.set_stage(handle, Stage::Leaving);
                     self.walk_to(meshes, handle, at);
+                } else if let Some(other) = other {
+                    // Nobody knows whether it comes to another stop.
+                    let agent = self.slots.get_mut(handle).expect("it was found");
+                    agent.ride = Some(Ride { to: Some(other as u8), ..ride });
                 } else if ride.slot.is_none() {
                     self.stand_aboard(meshes, handle);
                 }

@@ -175,7 +175,8 @@ impl Agents {
         // The goal is on a platform on this mesh, or on one on that.
         let above = grounds.iter().position(|ground| *ground == agent.mesh);
         if let Some(next) = above.and_then(|at| grounds.get(at.checked_sub(1)?)) {
-            for (stop, of) in (0..).zip(&self.platform(*next)?.stops) {
+            let next_platform = self.platform(*next).filter(|of| of.is_usable)?;
+            for (stop, of) in (0..).zip(&next_platform.stops) {
                 let length = lengths.between(agent.mesh, position, of.settings.ashore);
                 let (platform, is_leaving) = (*next, false);
                 length.into_iter().for_each(|length| {
@@ -249,8 +250,8 @@ impl Agents {
         let turned = |way: Vec2| to.turn_back(from.turn(way.extend(0.0))).truncate();
         let agent = self.slots.get_mut(handle).expect("it was found");
         let own = agent.own_costs.take();
-        agent.mesh = mesh;
         agent.given_up.clear();
+        agent.mesh = mesh;
         agent.at = at;
         agent.traversal = None;
         agent.leader = None;
