@@ -439,6 +439,9 @@ impl Agent {
         self.slowed += slowed * (step / SLOWED_SECONDS).min(1.0);
         let radius = self.settings.radius;
         let progress = (radius * PROGRESS_RADII).min(self.settings.speed * PROGRESS_SECONDS);
+        // Those who make way for others lose nothing of their way by that.
+        let is_leaving = matches!(self.turn, Turn::Retreat(_));
+        let toward = if is_leaving { toward.max(0.0) } else { toward };
         self.advance = (self.advance + toward).max(-radius);
         if wanted <= 0.0 || self.advance >= progress {
             self.restart_progress();
@@ -577,10 +580,10 @@ impl Agent {
         self.path.polygons.iter().for_each(|polygon| write(u64::from(*polygon)));
         write(self.link().map_or(0, |link| u64::from(link) + 1));
         write(u64::from(self.queue.0) | u64::from(self.queue.1) << 32);
+        self.given_up.iter().for_each(|link| link.write_state(&mut write));
         self.obstruction.write_state(&mut write);
         self.rest.write_state(&mut write);
         if let Some(leader) = &self.leader {
-        self.given_up.iter().for_each(|link| link.write_state(&mut write));
             leader.write_state(&mut write);
         }
         if let Some(target) = &self.target {
