@@ -36,6 +36,8 @@ pub(super) struct Polygon {
     pub is_obstructed: bool,
     /// True if it cannot be reached from any seed point, see islands.rs.
     pub is_left_out: bool,
+    /// Dead end to which it belongs; 0 if it is in none, see dead_ends.rs.
+    pub dead_end: u16,
     pub low: Vec3,
     pub high: Vec3,
 }
@@ -206,6 +208,7 @@ impl NavigationMesh {
         self.resolve_jumps();
         self.link(&tiles);
         self.tile_meshes = tiles;
+        self.mark_dead_ends();
         self.leave_out_islands();
         Ok(())
     }
@@ -236,6 +239,7 @@ impl NavigationMesh {
                 grid: polygon.heights.map_or(u32::MAX, |grid| first_grid + u32::from(grid)),
                 is_obstructed: false,
                 is_left_out: false,
+                dead_end: 0,
                 low,
                 high,
             });
