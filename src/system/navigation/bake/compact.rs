@@ -55,8 +55,8 @@ impl CompactField {
         starts.push(spans.len() as u32);
         let mut field = CompactField { width, depth, starts, spans, areas };
         // A step from each of two floors of a column to the same span needs twice the step between
-        // them, and they are at least a character's height apart: without such steps, neighbours are
-        // found from one side for both.
+        // them, and they are at least a character's height apart: without such steps, neighbours
+        // are found from one side for both.
         if cells.step * 2 <= cells.height {
             field.connect(cells, &[1, 2]);
         } else {
