@@ -134,10 +134,37 @@ local function not_a_function(handlers)
   return wrong
 end
 
+-- What an error in a function has left of the agents of a mesh, by mesh: the agents in order, and
+-- the number of the one whose function is running.
+local unfinished = {}
+
+-- Returns the agents of a mesh that have entered a link, beginning with those that an error has
+-- left. The agent whose function raised it gives up its link.
+local function take_entering(mesh)
+  local entering, agents, known = NavigationMesh.linking_agents(mesh), {}, {}
+  local of = unfinished[mesh]
+  unfinished[mesh] = nil
+  for i = of and of.at or 1, of and #of.agents or 0 do
+    local agent = of.agents[i]
+    known[agent] = true
+    if i > of.at then
+      agents[#agents + 1] = agent
+    elseif Agent.alive(agent) then
+      core.agent_give_up_link(agent)
+    end
+  end
+  for _, agent in ipairs(entering) do
+    if not known[agent] then agents[#agents + 1] = agent end
+  end
+  return agents
+end
+
 ---Calls a function for each agent that has entered a link in the last `NavigationMesh.update`: the
 ---one with the name of the link, or `default`. It gets the agent and the number of the link. For a
 ---link that is `manual`, it can begin an animation at whose end you call `Agent.finish_link`. A
----warning names a manual link on which an agent waits, and for which there is no function.
+---warning names a manual link on which an agent waits, and for which there is no function. An error
+---in a function is an error of this call. The next call goes on with the agents after it; the agent
+---of the function does not use a manual link for 10 seconds then, and takes another way.
 ---@param mesh NavigationMesh a navigation mesh
 ---@param handlers table<string, function> functions by the name of the link
 ---@return integer count number of agents for which a function was called
@@ -151,15 +178,17 @@ function NavigationMesh.handle_links(mesh, handlers)
     raise(format("NavigationMesh.handle_links: argument #2 'handlers' must have a function for the "
       .. "link '%s', got %s", tostring(wrong), core.describe(handlers[wrong])))
   end
-  local count = 0
-  for _, agent in ipairs(NavigationMesh.linking_agents(mesh)) do
+  local count, of = 0, { agents = take_entering(mesh), at = 0 }
+  for i, agent in ipairs(of.agents) do
     -- The function for an earlier agent may have destroyed this one, or finished its link.
     local link, name
     if Agent.alive(agent) then link, name = Agent.link(agent) end
     local handler = link and (handlers[name or "default"] or handlers.default)
     if handler then
       count = count + 1
+      of.at, unfinished[mesh] = i, of
       handler(agent, link)
+      unfinished[mesh] = nil
     elseif link and core.agent_waits_on_link(agent) then
       local near = name and core.suggest(name, core.names(handlers))
       core.warn_at(1, format("NavigationMesh.handle_links: no function is for the manual link %s: "

@@ -321,6 +321,8 @@ describe("a navigation mesh", function()
     assert.matches("4 is no corner, there are corners 1 to 3",
       error_of(create, points, { 1, 2, 4 }))
     assert.matches("both need three for each", error_of(create, points, { 1, 2 }))
+    assert.matches("must have three numbers for each point, got 2 numbers",
+      error_of(create, { 1, 2 }, { 1, 2, 3 }))
     assert.matches("there are no triangles", error_of(create, points, {}))
     assert.matches("coordinates must be within",
       error_of(create, { 0, 0, 0, 1, 0, 0, 0, 1e9, 0 }, { 1, 2, 3 }))

@@ -2,6 +2,7 @@
 
 use super::detours::Obstruction;
 use super::following::Leader;
+use super::given_up::GivenUp;
 use super::mesh::{NavigationMesh, NearestPolygon};
 use super::own_costs::OwnCosts;
 use super::passages::{Approach, Turn};
@@ -203,6 +204,8 @@ pub struct Agent {
     pub(super) swirl: f32,
     /// Link that it is on.
     pub(super) traversal: Option<Traversal>,
+    /// Links that it does not use for some seconds.
+    pub(super) given_up: Vec<GivenUp>,
     /// Link at whose start it is about to be, and its distance from there in millimetres; 0 if
     /// there is none.
     pub(super) queue: (u32, u32),
@@ -247,6 +250,7 @@ impl Agent {
             slowed: 0.0,
             swirl: 0.0,
             traversal: None,
+            given_up: Vec::new(),
             queue: (0, 0),
             leader: None,
             target: None,
@@ -435,6 +439,9 @@ impl Agent {
         self.slowed += slowed * (step / SLOWED_SECONDS).min(1.0);
         let radius = self.settings.radius;
         let progress = (radius * PROGRESS_RADII).min(self.settings.speed * PROGRESS_SECONDS);
+        // Those who make way for others lose nothing of their way by that.
+        let is_leaving = matches!(self.turn, Turn::Retreat(_));
+        let toward = if is_leaving { toward.max(0.0) } else { toward };
         self.advance = (self.advance + toward).max(-radius);
         if wanted <= 0.0 || self.advance >= progress {
             self.restart_progress();
@@ -573,6 +580,7 @@ impl Agent {
         self.path.polygons.iter().for_each(|polygon| write(u64::from(*polygon)));
         write(self.link().map_or(0, |link| u64::from(link) + 1));
         write(u64::from(self.queue.0) | u64::from(self.queue.1) << 32);
+        self.given_up.iter().for_each(|link| link.write_state(&mut write));
         self.obstruction.write_state(&mut write);
         self.rest.write_state(&mut write);
         if let Some(leader) = &self.leader {

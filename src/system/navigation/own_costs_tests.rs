@@ -393,3 +393,60 @@ fn names_of_links_with_costs_have_a_limit() {
     let own = crowd.agents.slots.get(agent).unwrap().own_costs.clone().unwrap();
     assert_eq!((own.link_cost("link 3"), own.link_cost("link 4")), (Some(2.0), None));
 }
+
+#[test]
+fn costs_of_links_stay_with_their_names_when_links_change() {
+    let mut crowd = Crowd::new(gate(5), 1);
+    let (from, to) = (Vec3::new(4.0, 22.0, 0.4), Vec3::new(68.0, 22.0, 0.4));
+    crowd.send(from, to, AgentSettings { speed: 9.0, ..AgentSettings::DEFAULT });
+    let agent = crowd.handles[0];
+    crowd.agents.set_link_cost(agent, "ladder", Some(f32::INFINITY)).unwrap();
+    crowd.agents.advance(crowd.id, &mut crowd.mesh, STEP, &crowd.pool).unwrap();
+    // The ladder is the first name in the alphabet now, and then the third one.
+    crowd.mesh.remove_link(1);
+    crowd.mesh.rebuild(&crowd.pool).unwrap();
+    let update = |crowd: &mut Crowd| {
+        crowd.mesh.update_hierarchy(&crowd.pool).unwrap();
+        crowd.agents.advance(crowd.id, &mut crowd.mesh, STEP, &crowd.pool).unwrap();
+        crowd.agents.slots.get(agent).unwrap().state
+    };
+    for _ in 0..600 {
+        assert_ne!(update(&mut crowd), AgentState::Linking, "the ladder is closed for it");
+    }
+    let known = crowd.agents.slots.get(agent).unwrap();
+    assert_eq!((known.state, crowd.mesh.views.len()), (AgentState::Partial, 1));
+    let ladder = crowd.mesh.link_of(2).unwrap().clone();
+    for (name, y) in [("bridge", 30.0), ("door", 20.0)] {
+        let at = |end: Vec3| Vec3::new(end.x, y, end.z);
+        let (from, to) = (at(ladder.from), at(ladder.to));
+        crowd
+            .mesh
+            .add_link(JumpSettings { name: name.to_string(), from, to, ..ladder.clone() })
+            .unwrap();
+    }
+    crowd.mesh.rebuild(&crowd.pool).unwrap();
+    let mut used = 0.0;
+    for _ in 0..900 {
+        if update(&mut crowd) == AgentState::Linking {
+            used = crowd.agents.slots.get(agent).unwrap().at.position.y;
+        }
+    }
+    assert!(crowd.arrived() == 1 && used < 40.0, "{used}");
+}
+
+#[test]
+fn views_are_chosen_once_for_all_updates() {
+    let mut crowd = pass(5, &[[Some(90.0), None], [None, Some(50.0)]], 1).1;
+    let known =
+        |crowd: &Crowd| crowd.mesh.known_views.iter().map(|known| known.view).collect::<Vec<_>>();
+    let mut views = known(&crowd);
+    views.sort();
+    assert_eq!(views, [Some(0), Some(1)]);
+    crowd.mesh.set_area_cost(1, 3.0);
+    assert!(known(&crowd).is_empty(), "costs of the mesh are parts of all views");
+    crowd.agents.advance(crowd.id, &mut crowd.mesh, STEP, &crowd.pool).unwrap();
+    assert_eq!(known(&crowd).len(), 2);
+    crowd.agents.set_link_cost(crowd.handles[0], "door", None).unwrap();
+    crowd.agents.advance(crowd.id, &mut crowd.mesh, STEP, &crowd.pool).unwrap();
+    assert_eq!(known(&crowd), [Some(0)]);
+}

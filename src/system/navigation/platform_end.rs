@@ -1,4 +1,5 @@
-//! The end of a platform: what becomes of the agents that are on it, or on their way to it.
+//! The end of a platform, and platforms out of order: what becomes of the agents that are on it, or
+//! on their way to it.
 
 use super::agent::{Agent, AgentState};
 use super::agents::Agents;
@@ -50,6 +51,39 @@ impl Agents {
         }
         self.platforms.retain(|of| !ended.contains(&of.mesh));
         ended
+    }
+
+    /// Takes a platform out of all paths, or has paths lead over it again. Those who wait for it
+    /// get other ways. Those on it get off at the first stop that is open.
+    pub fn set_platform_usable(
+        &mut self,
+        meshes: &mut Slots<NavigationMesh>,
+        mesh: Handle,
+        is_usable: bool,
+    ) {
+        let Some(of) = self.platform_mut(mesh).filter(|of| of.is_usable != is_usable) else {
+            return;
+        };
+        of.is_usable = is_usable;
+        if let Some(ground) = meshes.get_mut(of.ground) {
+            of.links.keys().for_each(|link| ground.set_link_closed(*link, !is_usable));
+        }
+        if is_usable {
+            return;
+        }
+        let is_user = |agent: &Agent| {
+            let is_waiting =
+                agent.ride.is_some_and(|ride| ride.platform == mesh && ride.is_ashore());
+            let via = agent.target.and_then(|target| target.via);
+            is_waiting || agent.ride.is_none() && via.is_some_and(|(platform, _)| platform == mesh)
+        };
+        let users = self.slots.iter().filter(|(_, agent)| is_user(agent));
+        for handle in users.map(|(handle, _)| handle).collect::<Vec<Handle>>() {
+            let agent = self.slots.get_mut(handle).expect("it was listed");
+            agent.end_ride(&[]);
+            agent.stop(AgentState::Idle);
+            self.go_on(meshes, handle);
+        }
     }
 
     /// Puts an agent of a platform that has ended on the ground near it.
