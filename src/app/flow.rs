@@ -11,6 +11,7 @@ use engine_flow::{
     GraphOwner, GraphSource, InputSource, NodePins, OldNames, Problem, ProgramSize, check, compile,
     explain, follow,
 };
+use engine_foundation::compact_sort::CompactSort;
 use engine_foundation::file_access::{self, readers};
 use engine_foundation::sjson::{self, SjsonTree};
 use engine_foundation::{Error, error, log};
@@ -300,7 +301,7 @@ impl App {
             .filter(|resource| GRAPH_KINDS.contains(&resource.kind.as_str()))
             .map(ResourceName::to_string)
             .collect();
-        names.sort();
+        names.sort_compact();
         names.dedup();
         names
     }

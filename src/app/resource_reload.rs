@@ -4,6 +4,7 @@
 use super::App;
 use super::progress::ProgressLine;
 use super::resource_kinds::KINDS;
+use engine_foundation::compact_sort::CompactSort;
 use engine_foundation::hash::IdString64;
 use engine_foundation::{Error, log, panic};
 use engine_platform as platform;
@@ -381,7 +382,7 @@ impl App {
         if changed.is_empty() {
             return Ok(tuned);
         }
-        changed.sort();
+        changed.sort_compact();
         changed.dedup();
         self.reload(&changed).map(|()| true)
     }

@@ -21,6 +21,7 @@ use engine_app::resource_kinds::KINDS;
 use engine_app::resource_reload::data_of;
 use engine_app::{Game, VariantChoice, exit};
 use engine_content::references::{NameForm, Target};
+use engine_foundation::compact_sort::CompactSort;
 use engine_foundation::error::messages;
 use engine_foundation::hash::{IdString32, IdString64};
 use engine_foundation::{Error, suggest, terminal};
@@ -256,7 +257,7 @@ fn resolve(index: &ResourceIndex, text: &str, is_level: bool) -> Result<Resource
     if !is_known {
         all.extend(index.redirects.iter().map(|(old, _)| old));
     }
-    all.sort();
+    all.sort_compact();
     all.dedup();
     let named: Vec<&&ResourceName> = all.iter().filter(|known| known.name == text).collect();
     match named[..] {
@@ -392,7 +393,7 @@ fn of_resource(
     let mut winner = None;
     for candidate in preferences.candidates() {
         let mut properties: Vec<&str> = candidate.split('.').collect();
-        properties.sort_unstable();
+        properties.sort_compact();
         let sorted = properties.join(".");
         let found = variants.iter().find(|entry| entry.properties.to_string() == sorted);
         let name = if candidate.is_empty() { String::new() } else { format!(".{candidate}") };
@@ -514,7 +515,7 @@ fn graph(
     named_by.extend(users);
     let mut text = String::new();
     for (title, list) in [("Names", &mut names), ("Named by", &mut named_by)] {
-        list.sort();
+        list.sort_compact();
         list.dedup();
         if !list.is_empty() {
             text += &format!("\n{title}:\n  {}\n", list.join("\n  "));

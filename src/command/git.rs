@@ -6,6 +6,7 @@ use engine_app::resource_kinds::KINDS;
 use engine_app::{content, exit};
 use engine_content::merge::{MergeSide, SIDE_LABELS};
 use engine_content::references::{Problem, has_text_format};
+use engine_foundation::compact_sort::CompactSort;
 use engine_resource::resource_kind::SourceForm;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -78,7 +79,7 @@ fn endings() -> Vec<&'static str> {
         .map(|(ending, _)| *ending)
         .chain(["sjson", "json"])
         .collect();
-    endings.sort_unstable();
+    endings.sort_compact();
     endings.dedup();
     endings
 }

@@ -8,6 +8,7 @@ use crate::references::{
     is_found_by_name, patched,
 };
 use engine_foundation::Error;
+use engine_foundation::compact_sort::CompactSort;
 use engine_foundation::error;
 use engine_foundation::file_access::{self, readers};
 use engine_foundation::sjson::TextSpan;
@@ -351,7 +352,7 @@ pub fn plan_remove(graph: &ContentGraph, name: &str) -> Result<OperationPlan, Er
         plan.removed.extend(files);
     }
     plan.removed.extend(sidecars(graph, &plan.removed));
-    plan.removed.sort();
+    plan.removed.sort_compact();
     plan.removed.dedup();
     let removed: BTreeSet<String> = plan.removed.iter().cloned().collect();
     for target in &targets {
@@ -373,8 +374,8 @@ pub fn plan_remove(graph: &ContentGraph, name: &str) -> Result<OperationPlan, Er
             }
         }
     }
-    plan.references.sort_by_key(|it| it.at);
-    plan.likely.sort_by_key(|it| it.at);
+    plan.references.sort_compact_by_key(|it| it.at);
+    plan.likely.sort_compact_by_key(|it| it.at);
     Ok(plan)
 }
 
@@ -496,8 +497,8 @@ fn add_references(
             _ => plan.likely.push(planned),
         }
     }
-    plan.references.sort_by_key(|it| it.at);
-    plan.likely.sort_by_key(|it| it.at);
+    plan.references.sort_compact_by_key(|it| it.at);
+    plan.likely.sort_compact_by_key(|it| it.at);
 }
 
 /// Returns true if a resource with its new name is no longer among those that a pattern, or the

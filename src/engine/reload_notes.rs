@@ -2,6 +2,7 @@
 //! materials: which existing objects use the new version, and which keep the old one.
 
 use super::{BuildMode, Engine};
+use engine_foundation::compact_sort::CompactSort;
 use engine_foundation::log;
 use engine_resource::reload_steps::{ChangedResources, ReloadStep};
 use engine_resource::resource_kind::kind_names;
@@ -264,7 +265,7 @@ impl Engine {
         let resources = names.iter().filter_map(|name| ResourceName::parse(name));
         let mut graphs: Vec<ResourceName> =
             resources.filter(|resource| resource.kind == kind_names::FLOW).collect();
-        graphs.sort();
+        graphs.sort_compact();
         graphs.iter().filter_map(|graph| self.graph_note(graph)).for_each(|it| log::info(&it));
     }
 

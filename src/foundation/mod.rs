@@ -5,6 +5,7 @@ pub mod atomic_file;
 pub mod blob;
 pub mod color;
 pub mod color_source;
+pub mod compact_sort;
 pub mod context;
 pub mod counters;
 pub mod deterministic_math;

@@ -1,5 +1,7 @@
 //! Suggestions for misspelled names ("Did you mean …?"): the nearest match in a list of names.
 
+use crate::compact_sort::CompactSort;
+
 /// Work limit of one search, in compared pairs of letters. A word and a name of 64 KiB have
 /// 4,294,967,296 pairs, and the list of names may be very long.
 const PAIRS_MAX: usize = 1 << 24;
@@ -112,7 +114,7 @@ pub fn names_by_parts<'a>(word: &str, names: impl IntoIterator<Item = &'a str>) 
     let scored =
         names.into_iter().filter_map(|name| Some((match_cost(&wanted, &parts(name))?, name)));
     let mut scored: Vec<(usize, &str)> = scored.collect();
-    scored.sort_unstable();
+    scored.sort_compact();
     let least = scored.first().map_or(0, |(score, _)| *score);
     let best = scored.iter().take_while(|(score, _)| *score == least);
     let best: Vec<&str> = best.map(|(_, name)| *name).collect();

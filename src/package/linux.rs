@@ -5,6 +5,7 @@
 use super::archive::{Archive, Content};
 use super::game_files::GameFiles;
 use super::settings::PackageSettings;
+use engine_foundation::compact_sort::CompactSort;
 use engine_foundation::xml;
 
 /// Packages that the engine needs, by their names in Debian. Libraries of graphics, sound and
@@ -151,7 +152,7 @@ fn desktop_entry(settings: &PackageSettings, has_icon: bool, program: &str) -> S
     }
     entry += "Categories=Game;";
     let mut menus: Vec<&str> = categories.iter().map(|category| category.menu).collect();
-    menus.sort_unstable();
+    menus.sort_compact();
     menus.dedup();
     for menu in menus.into_iter().filter(|menu| !menu.is_empty()) {
         entry += &format!("{menu};");
@@ -189,7 +190,7 @@ fn metainfo(settings: &PackageSettings, program: &str) -> String {
     }
     out += "  <categories>\n    <category>Game</category>\n";
     let mut menus: Vec<&str> = settings.categories.iter().map(|category| category.menu).collect();
-    menus.sort_unstable();
+    menus.sort_compact();
     menus.dedup();
     for menu in menus.into_iter().filter(|menu| !menu.is_empty()) {
         out += &format!("    <category>{menu}</category>\n");

@@ -8,6 +8,7 @@ use super::file_names;
 use super::game_files::GameFiles;
 use super::mach_o::MachProgram;
 use super::settings::PackageSettings;
+use engine_foundation::compact_sort::CompactSort;
 use engine_foundation::xml;
 
 /// The oldest macOS that the engine's libraries support: major, minor and patch version.
@@ -85,7 +86,7 @@ fn info(
     if !settings.author.is_empty() {
         rows.push(("NSHumanReadableCopyright", text(&settings.author)));
     }
-    rows.sort();
+    rows.sort_compact();
     let rows: String =
         rows.iter().map(|(key, value)| format!("  <key>{key}</key>\n  {value}\n")).collect();
     format!(

@@ -1,5 +1,5 @@
-//! Removes the files of the manual from executables in packages: it overwrites them by zeros, of
-//! which an archive keeps almost nothing. Players cannot open the manual of a packaged engine.
+//! Removes files from executables in packages, such as the manual: it overwrites them by zeros, of
+//! which an archive keeps almost nothing. A packaged engine cannot show them to players.
 
 /// Minimum length of a file that is searched for, in bytes. Shorter ones could be found by chance.
 const FILE_BYTES_MIN: usize = 64;

@@ -29,6 +29,7 @@ mod writer;
 pub use appimage::AppImageRuntime;
 pub use engine_file::{EngineFile, EngineKind, PLATFORMS, SERVER_PLATFORMS};
 pub use engine_file::{file_name, missing_message};
+pub use licenses::ENGINE_TEXTS;
 pub use signing::SigningTool;
 pub use stores::{ItchPage, SteamApp, StoreTargets};
 pub use writer::{PackageJob, PackageOutput, PackageSources, write_packages};

@@ -14,6 +14,7 @@ use super::resource_kind::ResourceKinds;
 use super::resource_name::ResourceName;
 use engine_foundation::atomic_file::disk::DiskOutput;
 use engine_foundation::blob::{BlobWriter, FRAME_BYTES};
+use engine_foundation::compact_sort::CompactSort;
 use engine_foundation::error;
 use engine_foundation::file_access;
 use engine_foundation::file_access::readers::{INDEX_BYTES_MAX, size_text};
@@ -65,7 +66,7 @@ pub fn write_bundle(
         pieces.push(plan_part(options, entry)?);
     }
     let key = |piece: &BundlePart| (piece.part.id, piece.part.properties.clone());
-    pieces.sort_by_key(key);
+    pieces.sort_compact_by_key(key);
     let mut end = 0;
     for piece in &mut pieces {
         piece.part.start = align_up(end) as u64;
@@ -101,7 +102,7 @@ fn check_properties(index: &ResourceIndex) -> Result<(), Error> {
 
 fn plan_part<'a>(options: &BundleOptions, entry: &'a IndexEntry) -> Result<BundlePart<'a>, Error> {
     let mut properties: Vec<_> = entry.properties.properties().map(IdString64::new).collect();
-    properties.sort();
+    properties.sort_compact();
     let generated = match entry.resource.kind == PACKAGE.name {
         true => {
             let members = members(options.index, options.kinds, options.data, entry)?;

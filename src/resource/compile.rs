@@ -23,6 +23,7 @@ use super::slow_compile_warning::{SlowCompileMonitor, picture_size};
 use super::source_reader::{JobSources, Sources};
 use super::store::ResourceStore;
 use engine_foundation::atomic_file::{disk, write_whole};
+use engine_foundation::compact_sort::CompactSort;
 use engine_foundation::doing;
 use engine_foundation::error;
 use engine_foundation::file_access::{self, AccessError, EntryKind, readers};
@@ -158,7 +159,7 @@ pub fn compile_without_index(
     compiled.add(done, &mut changed);
     compiled.index.sort();
     compiled.index.failed.extend(scanned.failed.iter().cloned());
-    compiled.index.failed.sort();
+    compiled.index.failed.sort_compact();
     compiled.index.failed.dedup_by(|a, b| a.0 == b.0);
     super::redirects::update_index(target.root, &mut compiled, &last);
     compiled.record_removed(&last);

@@ -3,6 +3,7 @@
 use super::compile::JobResult;
 use super::index::ResourceIndex;
 use super::resource_name::ResourceName;
+use engine_foundation::compact_sort::CompactSort;
 use std::collections::HashSet;
 
 /// Result of a compile: the index, the changed resources and the errors.
@@ -54,7 +55,7 @@ impl CompileResult {
             }
         }
         for names in [&mut self.changed, &mut self.removed] {
-            names.sort();
+            names.sort_compact();
             names.dedup();
         }
     }

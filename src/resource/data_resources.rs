@@ -5,6 +5,7 @@ use super::resource_kind::{CompileContext, ResourceKind, SourceForm, kind_names}
 use super::resource_name::ResourceName;
 use engine_foundation::Error;
 use engine_foundation::blob::{BlobReader, BlobWriter};
+use engine_foundation::compact_sort::CompactSort;
 use engine_foundation::hash::IdString64;
 use engine_foundation::memory::limit;
 use engine_foundation::sjson::{self, SjsonTree, SjsonValue};
@@ -266,7 +267,7 @@ pub fn read_package(bytes: &[u8]) -> Result<Vec<PackagePattern>, Error> {
 /// patterns could match.
 pub fn write_members(members: &[IdString64]) -> Vec<u8> {
     let mut members = members.to_vec();
-    members.sort_unstable();
+    members.sort_compact();
     let mut writer = BlobWriter::default();
     writer.u8(MEMBERS);
     writer.list(&members, |writer, id| writer.u64(id.0));

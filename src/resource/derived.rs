@@ -10,6 +10,7 @@ use super::resource_name::{ResourceName, is_inside};
 use super::source_reader::JobSources;
 use super::store::{DataSource, ResourceStore};
 use super::variant::{VariantPreferences, VariantProperties};
+use engine_foundation::compact_sort::CompactSort;
 use std::collections::{BTreeSet, HashMap, HashSet};
 
 /// A variant of a resource to derive, and the variant of the resource that it is derived from.
@@ -136,7 +137,7 @@ fn requested_files(store: &ResourceStore) -> Vec<&FileStamp> {
     let mut files: Vec<&FileStamp> = files.chain(broken.values().copied().flatten()).collect();
     // In the order of their names: the index must not depend on the order of a table of hashes.
     let order = |stamp: &FileStamp| (stamp.content, stamp.state.changed, stamp.state.size);
-    files.sort_by(|a, b| a.path.cmp(&b.path).then_with(|| order(a).cmp(&order(b))));
+    files.sort_compact_by(|a, b| a.path.cmp(&b.path).then_with(|| order(a).cmp(&order(b))));
     files
 }
 

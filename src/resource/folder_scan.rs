@@ -5,6 +5,7 @@ use super::resource_kind::{ResourceKinds, SourceForm};
 use super::resource_name::{ResourceName, SourceName};
 use super::variant::{self, Platforms, VariantProperties};
 use engine_foundation::Error;
+use engine_foundation::compact_sort::CompactSort;
 use engine_foundation::error;
 use engine_foundation::file_access::{self, AccessError, EntryKind, FileState, FolderId};
 use engine_foundation::hash::IdString64;
@@ -64,7 +65,7 @@ pub struct FolderScan {
 pub fn files(root: &Path) -> Result<FolderFiles, Error> {
     let mut found = FolderFiles::default();
     walk(root, "", 0, true, &mut HashSet::new(), &mut found)?;
-    found.files.sort_by(|a, b| a.path.cmp(&b.path));
+    found.files.sort_compact_by(|a, b| a.path.cmp(&b.path));
     Ok(found)
 }
 

@@ -8,6 +8,7 @@ use super::resource_name::{ResourceName, is_inside};
 use super::variant::VariantProperties;
 use engine_foundation::Error;
 use engine_foundation::blob::{BlobReader, BlobWriter, unframe};
+use engine_foundation::compact_sort::CompactSort;
 use engine_foundation::error;
 use engine_foundation::error::{MORE_ERRORS, messages};
 use engine_foundation::file_access::FileState;
@@ -172,11 +173,11 @@ impl ResourceIndex {
         let order = |a: &IndexEntry, b: &IndexEntry| {
             (&a.resource, &a.properties).cmp(&(&b.resource, &b.properties))
         };
-        self.entries.sort_by(order);
+        self.entries.sort_compact_by(order);
         let order = |a: &FailedVariant, b: &FailedVariant| {
             (&a.resource, &a.properties).cmp(&(&b.resource, &b.properties))
         };
-        self.broken.sort_by(order);
+        self.broken.sort_compact_by(order);
     }
 
     /// Removes the data of earlier versions of sources that could not be compiled, so that only the

@@ -2,6 +2,7 @@
 //! of. Looks at names only.
 
 use super::bundle;
+use engine_foundation::compact_sort::CompactSort;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -22,7 +23,7 @@ pub fn sentence(root: &Path) -> Option<String> {
     let is_game = |folder: &Path| folder.join("main.lua").is_file();
     let entries = fs::read_dir(root).ok()?.flatten().take(NEARBY_ENTRIES_MAX);
     let mut paths: Vec<PathBuf> = entries.map(|entry| entry.path()).collect();
-    paths.sort();
+    paths.sort_compact();
     if let Some(game) = paths.iter().find(|path| is_game(path)) {
         return Some(format!("There is a game in the folder '{}'", game.display()));
     }

@@ -2,6 +2,7 @@
 //! paths and text; it does not interpret scripts.
 
 use super::{bundle, nearby_game};
+use engine_foundation::compact_sort::CompactSort;
 use engine_foundation::error;
 use engine_foundation::file_access::{self, AccessError, EntryKind, readers};
 use engine_foundation::{Error, suggest};
@@ -292,7 +293,7 @@ impl Project {
         let names = names.iter();
         let scripts = names.filter_map(|name| Some(prefix.clone() + name.strip_suffix(".lua")?));
         let mut scripts: Vec<String> = scripts.collect();
-        scripts.sort();
+        scripts.sort_compact();
         scripts
     }
 }

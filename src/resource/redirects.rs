@@ -6,6 +6,7 @@ use super::compile::CompileResult;
 use super::index::ResourceIndex;
 use super::resource_kind::kind_names;
 use super::resource_name::{PATH_BYTES_MAX, ResourceName, is_inside};
+use engine_foundation::compact_sort::CompactSort;
 use engine_foundation::error;
 use engine_foundation::file_access::{self, readers};
 use engine_foundation::hash::IdString64;
@@ -92,7 +93,7 @@ impl Redirects {
     pub fn ends(&self) -> Vec<(ResourceName, ResourceName)> {
         let olds = self.entries.iter().map(|entry| entry.old.clone());
         let mut rows: Vec<_> = olds.zip(self.ends.iter().cloned()).collect();
-        rows.sort();
+        rows.sort_compact();
         rows
     }
 
@@ -281,7 +282,7 @@ pub fn is_redirected_kind(kind: &str) -> bool {
 /// Returns the ids of old names, each with that of its resource, sorted, for a bundle.
 pub fn ids(ends: &[(ResourceName, ResourceName)]) -> Vec<(IdString64, IdString64)> {
     let mut ids: Vec<_> = ends.iter().map(|(old, end)| (old.id(), end.id())).collect();
-    ids.sort_unstable();
+    ids.sort_compact();
     ids.dedup_by_key(|(old, _)| *old);
     ids
 }

@@ -22,6 +22,7 @@ use super::resource_name::ResourceName;
 use super::settings::Settings;
 use super::source_reader::Sources;
 use engine_foundation::atomic_file::{Link, write_whole};
+use engine_foundation::compact_sort::CompactSort;
 use engine_foundation::error;
 use engine_foundation::file_access::readers::{self, ReaderRow};
 use engine_foundation::file_access::{self, FileState};
@@ -380,7 +381,9 @@ fn add_entries(index: &mut ResourceIndex, entries: Vec<IndexEntry>) {
         entries.iter().map(|entry| (&entry.resource, &entry.properties)).collect();
     index.entries.retain(|known| !new.contains(&(&known.resource, &known.properties)));
     index.entries.extend(entries);
-    index.entries.sort_by(|a, b| (&a.resource, &a.properties).cmp(&(&b.resource, &b.properties)));
+    index
+        .entries
+        .sort_compact_by(|a, b| (&a.resource, &a.properties).cmp(&(&b.resource, &b.properties)));
 }
 
 /// Returns the variants of resources that are derived from those of an index and have no data here,

@@ -2,6 +2,7 @@
 //! preferences. Works on property names only, independent of files and kinds. docs/resources.md
 //! describes the rules for games.
 
+use engine_foundation::compact_sort::CompactSort;
 use engine_foundation::hash::IdString64;
 use engine_foundation::suggest;
 
@@ -82,7 +83,7 @@ impl VariantProperties {
         properties: impl IntoIterator<Item = &'a str>,
     ) -> Result<VariantProperties, String> {
         let mut set: Vec<String> = properties.into_iter().map(str::to_string).collect();
-        set.sort();
+        set.sort_compact();
         match set.windows(2).find(|pair| pair[0] == pair[1]) {
             Some(pair) => Err(pair[0].clone()),
             None => Ok(VariantProperties(set)),

@@ -49,6 +49,9 @@ pub struct FunctionRow {
     pub when_full: bool,
     /// Role of the function in graphs.
     pub node: NodeFlag,
+    /// The Rust function. All functions with the same arguments and results share `call` and
+    /// `graph`, which call it.
+    pub(super) function: RustFunction,
     /// The checked call through Lua's C interface.
     pub call: NativeEntry,
     /// The form that compiled Lua calls through FFI, if the function is hot.
@@ -98,6 +101,21 @@ pub struct FastEntry(pub *const c_void);
 unsafe impl Sync for FastEntry {}
 // SAFETY: as above.
 unsafe impl Send for FastEntry {}
+
+/// A Rust function without its type. The forms of its row know the type: `func` makes all of them
+/// from one function.
+#[derive(Clone, Copy)]
+pub(super) struct RustFunction(*const ());
+
+// SAFETY: the address of a function, never written through.
+unsafe impl Sync for RustFunction {}
+// SAFETY: as above.
+unsafe impl Send for RustFunction {}
+
+impl RustFunction {
+    /// The function of rows that have no form for Lua's C interface and for graphs.
+    pub(super) const NONE: RustFunction = RustFunction(std::ptr::null());
+}
 
 /// A Lua module: a global table of functions.
 pub struct ModuleRows {
@@ -195,6 +213,7 @@ pub const fn func<M, F: Callable<M>>(
         pure,
         when_full,
         node: NodeFlag::Action,
+        function: F::FUNCTION,
         call,
         fast,
         unpacked: None,
@@ -230,7 +249,11 @@ pub const fn hot<M, F: FastCallable<M>>(
 pub trait Callable<M>: Copy + 'static {
     const TYPES: &'static [ApiType];
     const RETURNS: &'static [ApiType];
+    #[expect(private_interfaces)]
+    const FUNCTION: RustFunction;
+    /// The call of `FUNCTION` from Lua. It is code for the types of arguments and results alone.
     const ENTRY: NativeEntry;
+    /// The call of `FUNCTION` from graphs.
     const GRAPH: Option<GraphEntry>;
 }
 
@@ -268,16 +291,27 @@ macro_rules! arity {
         {
             const TYPES: &'static [ApiType] = &[$($t::TYPE),*];
             const RETURNS: &'static [ApiType] = R::TYPES;
-            const ENTRY: NativeEntry = {
-                #[allow(unused_variables)]
-                unsafe fn entry<F, R: ReturnValue, $($t: Argument),*>(
-                    l: *mut lua_State,
-                    cx: &mut ScriptContext,
-                    f: &'static FunctionRow,
-                ) -> c_int
+            #[expect(private_interfaces)]
+            const FUNCTION: RustFunction = {
+                fn call<F, R, $($t),*>(engine: &mut Engine, $($v: $t),*) -> R
                 where
                     F: Fn(&mut Engine, $($t),*) -> R + Copy,
                 {
+                    function_item::<F>()(engine, $($v),*)
+                }
+                RustFunction(call::<F, R, $($t),*> as *const ())
+            };
+            const ENTRY: NativeEntry = {
+                #[allow(unused_variables)]
+                unsafe fn entry<R: ReturnValue, $($t: Argument),*>(
+                    l: *mut lua_State,
+                    cx: &mut ScriptContext,
+                    f: &'static FunctionRow,
+                ) -> c_int {
+                    // SAFETY: the row has the function and this entry from one implementation of
+                    // `Callable`, whose function has this type.
+                    let function: fn(&mut Engine, $($t),*) -> R =
+                        unsafe { std::mem::transmute(f.function.0) };
                     // SAFETY: the dispatcher passes the calling state and the living engine, of
                     // which no other reference exists while a script's call is served.
                     unsafe {
@@ -285,33 +319,32 @@ macro_rules! arity {
                             Ok(value) => value,
                             Err(message) => return cx.fail(message),
                         };)*
-                        let result = function_item::<F>()(&mut *cx.engine, $($v),*);
+                        let result = function(&mut *cx.engine, $($v),*);
                         match result.push(l, cx) {
                             Ok(count) => count,
                             Err(message) => cx.fail(message),
                         }
                     }
                 }
-                entry::<F, R, $($t),*>
+                entry::<R, $($t),*>
             };
             const GRAPH: Option<GraphEntry> = {
                 #[allow(unused_variables)]
-                fn entry<F, R: ReturnValue, $($t: Argument),*>(
+                fn entry<R: ReturnValue, $($t: Argument),*>(
                     engine: &mut Engine,
                     row: &'static FunctionRow,
                     inputs: &[Slot],
                     outputs: &mut [Slot],
                     heap: &mut FlowHeap,
-                ) -> CallResult
-                where
-                    F: Fn(&mut Engine, $($t),*) -> R + Copy,
-                {
+                ) -> CallResult {
+                    // SAFETY: as in the entry from Lua.
+                    let function: fn(&mut Engine, $($t),*) -> R =
+                        unsafe { std::mem::transmute(row.function.0) };
                     $(let $v = graph_values::read::<$t>($i, engine, row, inputs, heap)?;)*
-                    let result = function_item::<F>()(engine, $($v),*);
-                    graph_values::write(result, outputs, heap)
+                    graph_values::write(function(engine, $($v),*), outputs, heap)
                 }
                 match R::INTO_SLOTS.is_some() $(&& $t::OF_SLOT.is_some())* {
-                    true => Some(entry::<F, R, $($t),*>),
+                    true => Some(entry::<R, $($t),*>),
                     false => None,
                 }
             };

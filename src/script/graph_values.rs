@@ -76,7 +76,7 @@ pub fn of_slot<T: Argument>(
 ///
 /// # Errors
 /// Returns the message for a refused value.
-#[inline(always)]
+#[inline(never)]
 pub fn read<T: Argument>(
     i: usize,
     engine: &Engine,

@@ -1,6 +1,7 @@
 //! Line coverage: the number of times that each line of each script ran, counted by the hook
 //! (interrupt.rs). The prelude determines which lines could run (lua/test/coverage.lua).
 
+use engine_foundation::compact_sort::CompactSort;
 use std::collections::HashMap;
 
 /// Maximum length of a counted script, in lines.
@@ -45,7 +46,7 @@ impl LineHits {
             (String::from_utf8_lossy(&path).into_owned(), std::mem::take(&mut hits[index]))
         });
         let mut all: Vec<_> = counted.collect();
-        all.sort();
+        all.sort_compact();
         all
     }
 }

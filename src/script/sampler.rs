@@ -7,6 +7,7 @@
 use super::context::ScriptContext;
 use super::interrupt::Interrupt;
 use super::vm::ScriptWork;
+use engine_foundation::compact_sort::CompactSort;
 use engine_foundation::error;
 use engine_foundation::{Error, panic};
 use mlua::ffi::*;
@@ -137,7 +138,7 @@ impl ScriptSamples {
     /// Returns the stacks in the format of flame graph tools, one line each.
     pub fn folded(&self) -> String {
         let mut lines: Vec<_> = self.stacks.iter().map(|(at, n)| format!("{at} {n}\n")).collect();
-        lines.sort();
+        lines.sort_compact();
         lines.concat()
     }
 
@@ -148,7 +149,7 @@ impl ScriptSamples {
             sums.entry(name(spot)).or_default().add(*count);
         }
         let mut all: Vec<_> = sums.into_iter().collect();
-        all.sort_by(|a, b| b.1.samples.cmp(&a.1.samples).then_with(|| a.0.cmp(&b.0)));
+        all.sort_compact_by(|a, b| b.1.samples.cmp(&a.1.samples).then_with(|| a.0.cmp(&b.0)));
         all
     }
 

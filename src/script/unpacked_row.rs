@@ -7,7 +7,7 @@
 //!
 //! Such a row has no form for Lua's C interface: the interpreter uses FFI, too.
 
-use super::api_row::{FastEntry, FunctionRow, NodeFlag, ParamRow, function_item};
+use super::api_row::{FastEntry, FunctionRow, NodeFlag, ParamRow, RustFunction, function_item};
 use super::context::ScriptContext;
 use super::types::ApiType;
 use engine_foundation::memory::limit;
@@ -357,6 +357,7 @@ where
         when_full: false,
         // What is drawn in each frame belongs to scripts.
         node: NodeFlag::Hidden,
+        function: RustFunction::NONE,
         call: not_registered,
         fast: None,
         unpacked: Some(UnpackedForm {

@@ -22,6 +22,7 @@ use super::unit::{UnitId, Units};
 use super::unit_resource::ComponentSource;
 use super::unit_template::{TemplateBuilder, UnitTemplate};
 use super::{World, WorldId};
+use engine_foundation::compact_sort::CompactSort;
 use engine_foundation::hash::StateHash;
 use engine_foundation::tasks::TaskPool;
 use engine_foundation::{Error, Slots, doing};
@@ -220,7 +221,7 @@ impl Components {
     /// Returns the description of a unit's components, as lines of text.
     pub fn inspect(&self, view: &ComponentView, unit: UnitId) -> Vec<String> {
         let mut columns: Vec<_> = self.0.iter().filter_map(|component| component.inspect).collect();
-        columns.sort_by_key(|(section, _)| *section);
+        columns.sort_compact_by_key(|(section, _)| *section);
         let mut lines = Vec::new();
         for (_, inspect) in columns {
             inspect(view, unit, &mut lines);

@@ -14,6 +14,7 @@ use super::node_order::parents_first;
 use super::scene_graph::{NO_NODE, NodePose, UNIT_NODES_MAX};
 use super::unit_compiler::{compile, validate};
 use super::unit_template::UnitTemplate;
+use engine_foundation::compact_sort::CompactSort;
 use engine_foundation::hash::{IdString32, find_collision, murmur64a};
 use engine_foundation::json;
 use engine_foundation::sjson::SjsonTree;
@@ -159,7 +160,7 @@ impl UnitResource {
             }
         }
         // The result must not depend on the order in the file.
-        self.parts.sort_by(|a, b| (&a.component, &a.name).cmp(&(&b.component, &b.name)));
+        self.parts.sort_compact_by(|a, b| (&a.component, &a.name).cmp(&(&b.component, &b.name)));
         Ok(self)
     }
 

@@ -18,6 +18,7 @@ use super::sprite::{SequenceNumber, SpriteComponent};
 use super::sprite_skeleton::{SkeletonComponent, SpriteRig};
 use super::tilemap_component::TilemapComponent;
 use super::unit_resource::{ComponentSource, UnitResource};
+use engine_foundation::compact_sort::CompactSort;
 use engine_foundation::error;
 use engine_foundation::{Error, Handle};
 use engine_models::MeshNumber;
@@ -217,7 +218,9 @@ impl TemplateBuilder {
             let node = node.ok_or_else(|| error!("component '{}' has no node", part.name))?;
             parts.push((node as u16, part, component));
         }
-        parts.sort_by_key(|(node, _, component)| if component.in_node_order { *node } else { 0 });
+        parts.sort_compact_by_key(
+            |(node, _, component)| if component.in_node_order { *node } else { 0 },
+        );
         for (node, part, component) in parts {
             self.component.clone_from(&part.name);
             let read = (component.read)(part, node, self);

@@ -1,6 +1,7 @@
 //! Components `agent` with a class of characters that no level of the game has. Units are spawned
 //! without their level, so that only a player would see the warning.
 
+use engine_foundation::compact_sort::CompactSort;
 use engine_foundation::suggest;
 use engine_resource::resource_kind::kind_names;
 use engine_runtime::Engine;
@@ -41,6 +42,6 @@ pub fn unknown_classes(engine: &mut Engine) -> Vec<(String, String)> {
             ),
         ));
     }
-    findings.sort();
+    findings.sort_compact();
     findings
 }

@@ -3,6 +3,7 @@
 
 use super::finding::{CheckFinding, CheckRule};
 use super::platforms::CheckedPlatform;
+use engine_foundation::compact_sort::CompactSort;
 use engine_resource::index::{IndexEntry, ResourceIndex};
 use engine_resource::resource_kind::kind_names;
 use engine_resource::resource_name::ResourceName;
@@ -140,6 +141,6 @@ fn affected(index: &ResourceIndex, changed: HashSet<&ResourceName>) -> Vec<Resou
     }
     let spawned = found.into_iter().filter(|name| SPAWNED.contains(&name.kind.as_str()));
     let mut spawned: Vec<ResourceName> = spawned.cloned().collect();
-    spawned.sort();
+    spawned.sort_compact();
     spawned
 }

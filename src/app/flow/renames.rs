@@ -5,6 +5,7 @@ use super::{GRAPH_KINDS, GraphFile};
 use crate::App;
 use engine_content::changes::{self, ChangeSet, FileChange, content_hash};
 use engine_flow::{GraphSource, OldNames};
+use engine_foundation::compact_sort::CompactSort;
 use engine_foundation::file_access::{self, readers};
 use engine_foundation::sjson::{self, SjsonTree};
 use engine_foundation::{Error, error};
@@ -79,7 +80,7 @@ impl App {
             set.changes.push(FileChange::Write { path, bytes: text.into_bytes() });
             applied.graphs.push(name);
         }
-        applied.graphs.sort();
+        applied.graphs.sort_compact();
         applied.graphs.dedup();
         applied.skipped.truncate(SKIPPED_FILES_MAX);
         if !set.changes.is_empty() {
@@ -104,7 +105,7 @@ impl App {
                 found.push((resource.clone(), source.path.clone()));
             }
         }
-        found.sort_by(|a, b| a.1.cmp(&b.1));
+        found.sort_compact_by(|a, b| a.1.cmp(&b.1));
         found.dedup_by(|a, b| a.1 == b.1);
         found.retain(|(_, path)| fs::symlink_metadata(folder.join(path)).is_ok());
         found

@@ -8,6 +8,7 @@ pub mod saved_state;
 use super::frame_input::FrameInput;
 use super::output_files;
 use engine_foundation::Error;
+use engine_foundation::compact_sort::CompactSort;
 use engine_foundation::error;
 use engine_foundation::file_access::{self, AccessError, readers};
 use engine_runtime::{Engine, FrameState, HashedSystem};
@@ -124,7 +125,7 @@ impl KnownHashes {
                 }
                 lives
             });
-            changes[first_removed..].sort_by_key(|change| (change.system, change.object));
+            changes[first_removed..].sort_compact_by_key(|change| (change.system, change.object));
         }
         changes
     }
@@ -160,7 +161,7 @@ impl KnownHashes {
         let known = self.0.keys().filter(|(of, _)| *of == system as u8);
         let mut missing: Vec<u64> = known.map(|(_, object)| *object).collect();
         missing.retain(|object| !there(*object));
-        missing.sort_unstable();
+        missing.sort_compact();
         let missing = missing.into_iter().map(|object| engine.state_name(system, object));
         messages.extend(missing.map(|name| format!("{name}, which does not exist now")));
         messages
@@ -489,7 +490,7 @@ pub mod tests {
             let hashes = |known: &KnownHashes| {
                 let mut all: Vec<_> =
                     known.0.iter().map(|(key, (hash, _))| (*key, *hash)).collect();
-                all.sort_unstable();
+                all.sort_compact();
                 all
             };
             assert_eq!(hashes(&written), hashes(&read));

@@ -8,6 +8,7 @@ use super::{IncomingCall, Refusal, resources};
 use engine_content::references::{
     NeighbourArrow, NeighbourhoodOptions, ReferenceUse, Target, UseDirection,
 };
+use engine_foundation::compact_sort::CompactSort;
 use engine_foundation::json;
 use engine_foundation::sjson::SjsonTree;
 use std::collections::BTreeMap;
@@ -242,7 +243,7 @@ fn target_list(
         .filter(|target| filter.has_kind(kind_of(target)))
         .collect();
     match list {
-        "unused" => found.sort_by_key(|target| std::cmp::Reverse(graph.size_of(target))),
+        "unused" => found.sort_compact_by_key(|target| std::cmp::Reverse(graph.size_of(target))),
         "shared" => {
             found.sort_by_cached_key(|target| std::cmp::Reverse(graph.use_counts(target)[1]))
         }
@@ -286,7 +287,7 @@ fn cycle_list(known: &KnownGraph, filter: &NameFilter, first: usize, most: usize
             continue;
         }
         let mut own: Vec<&str> = ring.iter().map(kind_of).collect();
-        own.sort_unstable();
+        own.sort_compact();
         own.dedup();
         let is_wanted = own.iter().any(|kind| filter.has_kind(kind));
         own.into_iter().for_each(|kind| *kinds.entry(kind.to_string()).or_default() += 1);

@@ -6,6 +6,7 @@ use super::{IncomingCall, Refusal};
 use crate::App;
 use crate::resource_kinds::KINDS;
 use crate::resource_reload::recompile;
+use engine_foundation::compact_sort::CompactSort;
 use engine_foundation::json;
 use engine_foundation::sjson::SjsonTree;
 use engine_foundation::{Error, suggest};
@@ -209,7 +210,7 @@ impl App {
         let names = compiled.changed.iter().chain(&compiled.removed).cloned();
         let mut names: Vec<ResourceName> = names.collect();
         compiled.index.add_old_names(&mut names);
-        names.sort();
+        names.sort_compact();
         names.dedup();
         self.vm.engine().assets.store.replace(compiled.index, &names);
         if !names.is_empty() {

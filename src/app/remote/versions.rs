@@ -7,6 +7,7 @@ use super::message_table::{boolean, integer, text};
 use super::{IncomingCall, Refusal, data, drawings};
 use crate::difference::{self, FileDifference, ShownPicture};
 use engine_content::diff::Change;
+use engine_foundation::compact_sort::CompactSort;
 use engine_foundation::file_access::{self, FileState, readers};
 use engine_foundation::json::{self, object};
 use engine_foundation::sjson::SjsonTree;
@@ -79,7 +80,7 @@ fn scan(folder: &Path) -> Result<BTreeMap<String, FileState>, Refusal> {
 impl FolderMark {
     fn read(folder: &Path) -> Result<FolderMark, Refusal> {
         let mut found: Vec<(String, FileState)> = scan(folder)?.into_iter().collect();
-        found.sort_by_key(|(_, state)| state.size);
+        found.sort_compact_by_key(|(_, state)| state.size);
         let milliseconds = SystemTime::now().duration_since(UNIX_EPOCH);
         let milliseconds = milliseconds.map_or(0.0, |time| time.as_millis() as f64);
         let mut mark =
@@ -118,7 +119,7 @@ impl FolderMark {
         }
         let removed = self.files.iter().filter(|(path, _)| !now.contains_key(*path));
         changes.extend(removed.map(|(path, marked)| (path.clone(), "removed", marked.state.size)));
-        changes.sort();
+        changes.sort_compact();
         Ok(changes)
     }
 }

@@ -2,6 +2,7 @@
 //! folders, no files.
 
 use super::replay_test;
+use engine_foundation::compact_sort::CompactSort;
 use engine_foundation::file_access::{self, AccessError, EntryKind};
 use engine_foundation::{Error, log};
 use engine_resource::settings;
@@ -88,7 +89,7 @@ pub fn find<E: From<Error>>(
         let named = filters.iter().filter(|filter| file_access::is_file(root, filter));
         files.extend(named.map(|filter| with_slashes(Path::new(filter))));
     }
-    files.sort();
+    files.sort_compact();
     files.dedup();
     Ok(DiscoveredTests { files, searched: search.describe_search(start, filters) })
 }

@@ -13,6 +13,7 @@ use super::{
 };
 use crate::resource_kinds::KINDS;
 use crate::{App, confinement, exit, launcher, resource_reload};
+use engine_foundation::compact_sort::CompactSort;
 use engine_foundation::file_access;
 use engine_foundation::random::Random;
 use engine_foundation::terminal::{self, escape_line};
@@ -102,7 +103,7 @@ impl TestRun {
             debugged_file::choose(&mut found.files, &options)?;
         }
         if options.sort {
-            found.files.sort();
+            found.files.sort_compact();
         }
         if options.repeat > 1 {
             let times = 0..options.repeat;

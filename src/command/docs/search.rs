@@ -2,6 +2,7 @@
 //! engines. page/manual/manual.js ranks in the same way, and a test compares the two.
 
 use super::html::{HtmlPage, LinkTargets, page_path};
+use engine_foundation::compact_sort::CompactSort;
 use engine_foundation::json::quoted;
 use engine_script::docgen::standard_library;
 use engine_script::familiar_names::familiar_names;
@@ -118,7 +119,7 @@ impl SearchIndex {
         }
         let most = hits.iter().map(|hit| hit.0).max().unwrap_or(0);
         hits.retain(|hit| hit.0 == most);
-        hits.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.2.cmp(&b.2)));
+        hits.sort_compact_by(|a, b| b.1.total_cmp(&a.1).then(a.2.cmp(&b.2)));
         hits.iter().take(RESULTS_MAX).map(|hit| &self.entries[hit.2]).collect()
     }
 

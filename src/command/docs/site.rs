@@ -6,6 +6,7 @@ use super::manual::{DOCUMENTS, pictures};
 use super::search::SearchIndex;
 use engine_foundation::Error;
 use engine_foundation::atomic_file;
+use engine_foundation::compact_sort::CompactSort;
 use engine_foundation::error;
 use engine_foundation::xml;
 use engine_resource::settings::SETTINGS;
@@ -172,7 +173,7 @@ fn list(path: &str, pages: &[(&str, HtmlPage)]) -> String {
         })
         .collect();
     if !in_reference {
-        listed.sort_by_key(|(path, _)| (!is_first(path), position(path)));
+        listed.sort_compact_by_key(|(path, _)| (!is_first(path), position(path)));
     }
     let mut text = String::new();
     for (other, page) in listed {

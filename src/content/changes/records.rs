@@ -10,6 +10,7 @@ use super::steps::{create_folders, read_own, tick};
 use super::{ChangeSet, FileChange, content_hash};
 use engine_foundation::Error;
 use engine_foundation::atomic_file::{self, disk};
+use engine_foundation::compact_sort::CompactSort;
 use engine_foundation::error;
 use engine_foundation::file_access::{self, readers};
 use engine_foundation::output_file;
@@ -126,7 +127,7 @@ pub(super) fn records(root: &Path) -> io::Result<Vec<u32>> {
             found.push(number);
         }
     }
-    found.sort_unstable();
+    found.sort_compact();
     Ok(found)
 }
 

@@ -1,6 +1,7 @@
 //! Which items of two lists are the same item. Items are compared by hash; the caller chooses what
 //! the hash stands for. Knows no formats.
 
+use engine_foundation::compact_sort::CompactSort;
 use engine_foundation::hash::murmur64a;
 use engine_foundation::sjson::{SjsonValue, ValueKind};
 use std::collections::HashMap;
@@ -166,8 +167,8 @@ pub fn is_same(a: SjsonValue, b: SjsonValue) -> bool {
             let mut of_b: Vec<_> = of_b.collect();
             let mut of_a: Vec<_> = of_a.collect();
             if of_a.iter().zip(&of_b).any(|(x, y)| x.key != y.key) {
-                of_a.sort_by_key(|entry| entry.key);
-                of_b.sort_by_key(|entry| entry.key);
+                of_a.sort_compact_by_key(|entry| entry.key);
+                of_b.sort_compact_by_key(|entry| entry.key);
             }
             of_a.iter().zip(&of_b).all(|(x, y)| x.key == y.key && is_same(x.value, y.value))
         }

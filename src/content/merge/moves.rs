@@ -5,6 +5,7 @@
 use super::MergeSide;
 use super::container::{ObjectId, object_id};
 use super::parts::SourceValue;
+use engine_foundation::compact_sort::CompactSort;
 use engine_foundation::hash::murmur64a;
 use engine_foundation::sjson::{Document, SjsonValue, ValueKind};
 use std::collections::{BTreeMap, HashMap, HashSet};
@@ -55,7 +56,7 @@ impl<'a> Moves<'a> {
         let starts = versions.each_ref().map(|version| {
             let mut starts: Vec<usize> =
                 version.values().map(|location| location.value.value.span().start).collect();
-            starts.sort_unstable();
+            starts.sort_compact();
             starts
         });
         Moves { versions, starts, expected: BTreeMap::new() }

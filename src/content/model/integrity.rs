@@ -2,6 +2,7 @@
 //! reached from the root.
 
 use super::{Change, Guid, Key, Model, Operation, Value};
+use engine_foundation::compact_sort::CompactSort;
 use std::collections::HashSet;
 
 /// A reference to an object that does not exist.
@@ -43,7 +44,7 @@ impl Model {
                 }
             });
         }
-        found.dangling.sort_unstable();
+        found.dangling.sort_compact();
         found
     }
 

@@ -9,6 +9,7 @@
 
 use super::{Change, Guid, GuidSet, Model, OBJECTS_MAX, Operation, VALUE_BYTES_MAX, Value};
 use crate::merge::id_of;
+use engine_foundation::compact_sort::CompactSort;
 use engine_foundation::sjson::{
     Document, DocumentEditor, NESTING_MAX, PathStep, SjsonTree, SjsonValue, ValueKind,
 };
@@ -196,7 +197,7 @@ impl Saver<'_> {
             _ => f64::INFINITY,
         };
         let mut members: Vec<Guid> = set.iter().copied().collect();
-        members.sort_by(|a, b| order(a).total_cmp(&order(b)).then(a.cmp(b)));
+        members.sort_compact_by(|a, b| order(a).total_cmp(&order(b)).then(a.cmp(b)));
         Some(members)
     }
 
@@ -393,7 +394,7 @@ impl Saver<'_> {
                 }
             }
             // People read the id first.
-            entries.sort_by_key(|(key, _)| key != "id");
+            entries.sort_compact_by_key(|(key, _)| key != "id");
             return Ok(SjsonTree::Object(entries));
         }
         let items = match self.members(object) {

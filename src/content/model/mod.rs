@@ -25,6 +25,7 @@ pub use mapping::{load, save};
 pub use replica::{Committed, Replica};
 pub use wire::{operation_from_tree, operation_to_tree, value_from_tree, value_to_tree};
 
+use engine_foundation::compact_sort::CompactSort;
 use std::collections::hash_map::Entry;
 use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
@@ -140,7 +141,7 @@ impl Model {
     /// Returns the GUIDs of all objects, sorted.
     pub fn objects(&self) -> Vec<Guid> {
         let mut objects: Vec<Guid> = self.objects.keys().copied().collect();
-        objects.sort_unstable();
+        objects.sort_compact();
         objects
     }
 
@@ -163,7 +164,7 @@ impl Model {
         let entries = self.objects.get(&object).map_or(&[][..], |object| &object.0);
         let mut entries: Vec<(&str, &Value)> =
             entries.iter().map(|(key, value)| (self.key_text(*key), value)).collect();
-        entries.sort_unstable_by_key(|entry| entry.0);
+        entries.sort_compact_by_key(|entry| entry.0);
         entries
     }
 

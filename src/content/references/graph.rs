@@ -9,6 +9,7 @@ use super::rules::{self, SourceFormat};
 use super::sjson_parser::SjsonReferences;
 use super::{Certainty, NODE_TYPE, NODES_FOLDER, NameForm, Reference};
 use engine_foundation::Error;
+use engine_foundation::compact_sort::CompactSort;
 use engine_foundation::file_access::{self, FileState, readers};
 use engine_foundation::sjson;
 use engine_resource::folder_scan::{self, ScannedFile};
@@ -193,7 +194,7 @@ impl ContentGraph {
         };
         let mut rows: Vec<(Target, usize)> =
             self.files.iter().enumerate().map(|(at, file)| (target(file), at)).collect();
-        rows.sort_unstable();
+        rows.sort_compact();
         for (target, file) in rows {
             match self.nodes.last_mut() {
                 Some(last) if last.target == target => last.files.push(file),
@@ -235,15 +236,15 @@ impl ContentGraph {
                 }
             }
         }
-        edges.sort_unstable();
+        edges.sort_compact();
         let mut outgoing: Vec<u32> = (0..edges.len() as u32).collect();
-        outgoing.sort_by_key(|at| edges[*at as usize].from);
+        outgoing.sort_compact_by_key(|at| edges[*at as usize].from);
         let start =
             |node: u32| outgoing.partition_point(|at| edges[*at as usize].from < node) as u32;
         self.outgoing_starts = (0..=self.nodes.len() as u32).map(start).collect();
         self.outgoing = outgoing;
-        missing.sort_unstable();
-        redirected.sort_unstable();
+        missing.sort_compact();
+        redirected.sort_compact();
         (self.edges, self.missing, self.redirected) = (edges, missing, redirected);
     }
 

@@ -4,6 +4,7 @@
 use super::graph::{ContentGraph, FileNode, Target};
 use super::other_parsers::{GLB_HEADER_BYTES, glb_json};
 use super::{NODES_FOLDER, NameForm, Reference};
+use engine_foundation::compact_sort::CompactSort;
 use engine_foundation::sjson::TextSpan;
 use engine_resource::resource_name::ResourceName;
 use std::collections::BTreeMap;
@@ -160,7 +161,7 @@ fn percent_encoded(text: &str) -> String {
 
 /// Returns the bytes of a file in which texts are replaced. `path` decides about the format.
 pub fn patched(path: &str, bytes: &[u8], mut changes: Vec<(TextSpan, String)>) -> Option<Vec<u8>> {
-    changes.sort_by_key(|(span, _)| span.start);
+    changes.sort_compact_by_key(|(span, _)| span.start);
     changes.dedup_by_key(|(span, _)| span.start);
     let ending = path.rsplit_once('.').map_or("", |(_, ending)| ending).to_ascii_lowercase();
     let is_xml = matches!(&ending[..], "tmx" | "tsx" | "tx");

@@ -9,6 +9,7 @@
 use super::allocator::is_counting;
 use super::owners::{self, NOBODY};
 use crate::Error;
+use crate::compact_sort::CompactSort;
 use crate::error;
 use std::cell::Cell;
 use std::marker::PhantomData;
@@ -330,7 +331,7 @@ fn largest_owners() -> String {
 
 fn describe_owners(mut owners: Vec<(i64, &str)>) -> String {
     owners.retain(|(bytes, _)| *bytes >= NAMED_BYTES_MIN);
-    owners.sort_unstable_by(|a, b| b.0.cmp(&a.0).then(a.1.cmp(b.1)));
+    owners.sort_compact_by(|a, b| b.0.cmp(&a.0).then(a.1.cmp(b.1)));
     owners.truncate(NAMED_OWNERS_MAX);
     let named: Vec<_> =
         owners.iter().map(|(bytes, name)| format!("{name} {} MiB", bytes >> 20)).collect();

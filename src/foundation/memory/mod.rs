@@ -19,6 +19,7 @@ mod lazy_zeroed;
 pub mod limit;
 mod owners;
 
+use crate::compact_sort::CompactSort;
 use std::collections::BTreeMap;
 use std::time::Duration;
 
@@ -105,7 +106,7 @@ pub fn changes(before: &MemorySnapshot, after: &MemorySnapshot) -> Vec<OwnerChan
         OwnerChange { name: name.clone(), bytes, blocks }
     });
     let mut changes: Vec<_> = changes.filter(|it| it.bytes != 0 || it.blocks != 0).collect();
-    changes.sort_by(|a, b| b.bytes.cmp(&a.bytes).then_with(|| a.name.cmp(&b.name)));
+    changes.sort_compact_by(|a, b| b.bytes.cmp(&a.bytes).then_with(|| a.name.cmp(&b.name)));
     changes
 }
 

@@ -12,6 +12,7 @@ use super::{
     Document, NESTING_MAX, ObjectEntry, PathStep, SjsonTree, SjsonValue, TextSpan, TreeError,
     parse, path_text,
 };
+use crate::compact_sort::CompactSort;
 
 /// An editor for one document. A change that fails leaves the document unchanged.
 #[derive(Clone, Debug)]
@@ -193,7 +194,7 @@ impl DocumentEditor {
 
     /// Patches the text and parses it again. Nothing changes if that fails.
     fn apply(&mut self, path: &[PathStep], mut patches: Vec<Patch>) -> EditResult {
-        patches.sort_by_key(|patch| patch.span.start);
+        patches.sort_compact_by_key(|patch| patch.span.start);
         let text = &self.document.text;
         let (mut out, mut at) = (String::with_capacity(text.len()), 0);
         for patch in patches {

@@ -6,6 +6,7 @@ mod cabinet;
 mod compound_file;
 mod deb;
 mod md5;
+mod parallel_deflate;
 mod squashfs;
 mod tar;
 mod zip;
@@ -18,6 +19,7 @@ pub use squashfs::squashfs_image;
 pub use tar::write_tar_gz;
 pub use zip::write_zip;
 
+use engine_foundation::compact_sort::CompactSort;
 use engine_foundation::file_access;
 use std::collections::BTreeMap;
 use std::io::{Error, ErrorKind, Read, Result, Write};
@@ -135,7 +137,7 @@ impl Archive {
         for path in self.entries.keys() {
             found.extend(path.match_indices('/').map(|(at, _)| &path[..=at]));
         }
-        found.sort_unstable();
+        found.sort_compact();
         found.dedup();
         found
     }

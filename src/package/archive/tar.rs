@@ -1,20 +1,26 @@
 //! Tar archives with gzip (POSIX.1-1988 "ustar", RFC 1952).
 
+use super::parallel_deflate::ParallelDeflate;
 use super::{Archive, EPOCH_SECONDS};
-use flate2::{Compression, GzBuilder};
+use engine_foundation::compact_sort::CompactSort;
+use flate2::CrcWriter;
 use std::io::{Result, Write};
 
 const BLOCK: u64 = 512;
+/// No time and no name. The operating system is given as unknown, so that it is the same
+/// everywhere.
+const GZIP_HEADER: [u8; 10] = [0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 255];
 
 /// Writes an archive. `prefix` precedes all paths; it is empty or ends in `/`.
 pub fn write_tar_gz(archive: &Archive, prefix: &str, out: &mut impl Write) -> Result<()> {
-    // No time and no name are in the header. The operating system is given as unknown, so that it
-    // is the same everywhere.
-    let mut out =
-        GzBuilder::new().mtime(0).operating_system(255).write(out, Compression::default());
-    write_tar(archive, prefix, &mut out)?;
-    out.finish()?;
-    Ok(())
+    out.write_all(&GZIP_HEADER)?;
+    let mut tar = CrcWriter::new(ParallelDeflate::new(&mut *out));
+    write_tar(archive, prefix, &mut tar)?;
+    // The size is that modulo 4 GiB.
+    let (crc, size) = (tar.crc().sum(), tar.crc().amount());
+    tar.into_inner().finish()?;
+    out.write_all(&crc.to_le_bytes())?;
+    out.write_all(&size.to_le_bytes())
 }
 
 fn write_tar(archive: &Archive, prefix: &str, out: &mut impl Write) -> Result<()> {
@@ -23,7 +29,7 @@ fn write_tar(archive: &Archive, prefix: &str, out: &mut impl Write) -> Result<()
     }
     let mut entries: Vec<_> = archive.folders().into_iter().map(|path| (path, None)).collect();
     entries.extend(archive.files().map(|(path, entry)| (path, Some(entry))));
-    entries.sort_by_key(|(path, _)| *path);
+    entries.sort_compact_by_key(|(path, _)| *path);
     for (path, entry) in entries {
         let path = format!("{prefix}{path}");
         let Some(entry) = entry else {

@@ -1,9 +1,9 @@
 //! Zip archives (PKWARE's "APPNOTE"), with the permissions of Unix. Sizes follow the data of an
 //! entry, so that the archive is written in one pass.
 
+use super::parallel_deflate::ParallelDeflate;
 use super::{Archive, Counted, ENTRY_BYTES_MAX, Entry};
-use flate2::write::DeflateEncoder;
-use flate2::{Compression, Crc};
+use flate2::CrcWriter;
 use std::io::{Error, Result, Write};
 
 /// Version 2.0, on Unix: the archive has permissions.
@@ -70,11 +70,11 @@ fn write_entry<W: Write>(path: &str, entry: &Entry, out: &mut Counted<W>) -> Res
     out.write_all(&header)?;
     let start = out.bytes;
     let crc = {
-        let deflate = DeflateEncoder::new(&mut *out, Compression::default());
-        let mut encoder = Summed { out: deflate, crc: Crc::new() };
+        let mut encoder = CrcWriter::new(ParallelDeflate::new(&mut *out));
         entry.content.write_to(&mut encoder)?;
-        encoder.out.finish()?;
-        encoder.crc.sum()
+        let crc = encoder.crc().sum();
+        encoder.into_inner().finish()?;
+        crc
     };
     let packed = out.bytes - start;
     if packed > ENTRY_BYTES_MAX {
@@ -105,22 +105,4 @@ fn directory_row(path: &str, entry: &Entry, sums: &DataSums, start: u32) -> Vec<
     row.extend(start.to_le_bytes());
     row.extend(path.as_bytes());
     row
-}
-
-/// An output that computes the checksum of what is written.
-struct Summed<W> {
-    out: W,
-    crc: Crc,
-}
-
-impl<W: Write> Write for Summed<W> {
-    fn write(&mut self, bytes: &[u8]) -> Result<usize> {
-        let written = self.out.write(bytes)?;
-        self.crc.update(&bytes[..written]);
-        Ok(written)
-    }
-
-    fn flush(&mut self) -> Result<()> {
-        self.out.flush()
-    }
 }

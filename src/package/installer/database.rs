@@ -5,6 +5,7 @@
 //! Tables"; how tables are stored is that of files that msitools and wine read.
 
 use super::super::archive::Content;
+use engine_foundation::compact_sort::CompactSort;
 use std::collections::BTreeMap;
 
 /// Code page of texts in UTF-8.
@@ -168,7 +169,7 @@ impl Table {
         }
         // Columns of the key are the first ones.
         let keys = self.columns.iter().filter(|(_, kind)| kind & KEY != 0).count();
-        rows.sort_by(|a, b| a[..keys].cmp(&b[..keys]));
+        rows.sort_compact_by(|a, b| a[..keys].cmp(&b[..keys]));
         let mut bytes = Vec::new();
         for (at, (_, kind)) in self.columns.iter().enumerate() {
             let is_wide = kind & TEXT == 0 && kind & 0xff == 4;

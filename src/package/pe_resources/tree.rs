@@ -1,5 +1,7 @@
 //! The tree of resources in a PE file: three levels of directories, for kinds, names and languages.
 
+use engine_foundation::compact_sort::CompactSort;
+
 /// Maximum number of resources that are read.
 pub const RESOURCES_MAX: usize = 4096;
 
@@ -84,7 +86,7 @@ fn name_at(tree: &[u8], at: usize) -> Option<Vec<u16>> {
 /// Returns the bytes of a section with resources, which is loaded at `address`.
 pub fn write(mut resources: Vec<Resource>, address: u32) -> Vec<u8> {
     let key = |it: &Resource| (it.kind.clone(), it.name.clone(), it.language.clone());
-    resources.sort_by_key(key);
+    resources.sort_compact_by_key(key);
     let kinds: Vec<&[Resource]> = resources.chunk_by(|a, b| a.kind == b.kind).collect();
     let names: Vec<&[Resource]> =
         resources.chunk_by(|a, b| (&a.kind, &a.name) == (&b.kind, &b.name)).collect();

@@ -122,15 +122,52 @@ pub fn encode_png(width: u32, height: u32, rgba: &[u8]) -> Vec<u8> {
 /// Encodes pixels as JPEG, without their alpha. `quality` is from 1 to 100; `rgba` as for
 /// [`encode_png`]. Refuses pictures with a side above 65535, the most of the format.
 pub fn encode_jpeg(width: u32, height: u32, rgba: &[u8], quality: u8) -> Result<Vec<u8>, Error> {
-    use jpeg_encoder::{ColorType, Encoder};
     let side = |side: u32| {
         u16::try_from(side).map_err(|_| error!("a JPEG has at most 65535 pixels a side: {side}"))
     };
     let mut bytes = Vec::new();
-    Encoder::new(&mut bytes, quality)
-        .encode(rgba, side(width)?, side(height)?, ColorType::Rgba)
+    let pixels = JpegPixels { rgba, width: side(width)?, height: side(height)? };
+    // `encode` would bring a copy of the encoder for each kind of pixels.
+    jpeg_encoder::Encoder::new(&mut bytes, quality)
+        .encode_image(pixels)
         .map_err(|reason| error!("the picture cannot be a JPEG: {reason}"))?;
     Ok(bytes)
+}
+
+/// Pixels of [`encode_jpeg`].
+struct JpegPixels<'a> {
+    rgba: &'a [u8],
+    width: u16,
+    height: u16,
+}
+
+impl jpeg_encoder::ImageBuffer for JpegPixels<'_> {
+    fn get_jpeg_color_type(&self) -> jpeg_encoder::JpegColorType {
+        jpeg_encoder::JpegColorType::Ycbcr
+    }
+
+    fn width(&self) -> u16 {
+        self.width
+    }
+
+    fn height(&self) -> u16 {
+        self.height
+    }
+
+    fn fill_buffers(&self, row: u16, buffers: &mut [Vec<u8>; 4]) {
+        let bytes = usize::from(self.width) * 4;
+        let pixels = &self.rgba[usize::from(row) * bytes..][..bytes];
+        let [luma, blue, red, _] = buffers;
+        for channel in [&mut *luma, &mut *blue, &mut *red] {
+            channel.reserve(usize::from(self.width));
+        }
+        for pixel in pixels.chunks_exact(4) {
+            let (y, cb, cr) = jpeg_encoder::rgb_to_ycbcr(pixel[0], pixel[1], pixel[2]);
+            luma.push(y);
+            blue.push(cb);
+            red.push(cr);
+        }
+    }
 }
 
 /// Refuses sizes that no texture can have, before any allocation.

@@ -7,6 +7,7 @@ use super::NewerVersions;
 use super::file_format::{self, HEAD_BYTES_MAX, SaveFileError, SaveHeader};
 use super::slot::{NUMBER_END, SaveSlot};
 use super::storage::SaveStorage;
+use engine_foundation::compact_sort::CompactSort;
 use engine_foundation::file_access::{AccessError, readers};
 use engine_foundation::{Error, log};
 use std::collections::BTreeMap;
@@ -78,7 +79,7 @@ impl SaveGenerations {
             }
         }
         for generations in all.values_mut() {
-            generations.sort_by_key(|generation| std::cmp::Reverse(generation.number));
+            generations.sort_compact_by_key(|generation| std::cmp::Reverse(generation.number));
         }
         Ok(all)
     }

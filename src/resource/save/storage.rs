@@ -3,6 +3,7 @@
 
 use super::slot::SaveSlot;
 use engine_foundation::atomic_file::{self, disk};
+use engine_foundation::compact_sort::CompactSort;
 use engine_foundation::log;
 use std::collections::BTreeMap;
 use std::io::{Error, ErrorKind, Result};
@@ -63,7 +64,7 @@ impl SaveStorage {
                 Err(reason) => return Err(reason),
             }
         }
-        found.sort();
+        found.sort_compact();
         Ok(found)
     }
 

@@ -1,6 +1,7 @@
 //! The burst of events that a save causes: when it is over, and which files it touched.
 
 use crate::index::ResourceIndex;
+use engine_foundation::compact_sort::CompactSort;
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::{Receiver, RecvTimeoutError};
@@ -92,7 +93,7 @@ impl Debouncer {
         }
         let mut sources: Vec<&str> =
             known.entries.iter().map(|entry| entry.files[0].path.as_str()).collect();
-        sources.sort_unstable();
+        sources.sort_compact();
         // True for a source itself and for a folder that contains a source.
         let is_source = |path: &Path| {
             let Ok(relative) = path.strip_prefix(root) else { return false };

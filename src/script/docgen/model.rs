@@ -8,6 +8,7 @@ use crate::callbacks::{CALLBACKS, Callback};
 use crate::types::ApiType;
 use crate::{api, prelude};
 use engine_foundation::HandleKind;
+use engine_foundation::compact_sort::CompactSort;
 use std::collections::HashMap;
 
 /// All functions that a game can call, and all functions of a game that the engine calls.
@@ -216,9 +217,9 @@ impl ApiModel {
         for block in all {
             api.take(block, &flags);
         }
-        api.modules.sort_by(|a, b| a.name.cmp(&b.name));
+        api.modules.sort_compact_by(|a, b| a.name.cmp(&b.name));
         for module in &mut api.modules {
-            module.functions.sort_by(|a, b| a.name.cmp(&b.name));
+            module.functions.sort_compact_by(|a, b| a.name.cmp(&b.name));
         }
         api
     }

@@ -15,6 +15,7 @@ use crate::docgen::model::ApiModel;
 use crate::docgen::standard_library;
 use crate::{familiar_names, porting_layer, porting_table};
 use aliases::KnownGlobals;
+use engine_foundation::compact_sort::CompactSort;
 use engine_foundation::suggest;
 use own_modules::{own_modules, unknown_export};
 use parser::{ParsedScript, UseContext, UseEnding, VariableUse};
@@ -134,7 +135,7 @@ pub fn lint(game: &LintGame) -> Vec<LintFinding> {
             found.extend(message.map(|message| (use_.at, message, false)));
             found.extend(names.unused_global(use_).map(|message| (use_.at, message, true)));
         }
-        found.sort();
+        found.sort_compact();
         let finding = |(at, message, is_warning): (usize, String, bool)| LintFinding {
             path: source.path.to_string(),
             line: 1 + source.text[..at].matches('\n').count(),

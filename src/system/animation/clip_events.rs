@@ -2,6 +2,7 @@
 
 use super::clip::Clip;
 use engine_foundation::blob::{BlobReader, BlobWriter};
+use engine_foundation::compact_sort::CompactSort;
 use engine_foundation::{Error, error};
 
 /// Maximum number of events of a clip.
@@ -241,7 +242,7 @@ pub(crate) fn sort_and_check(
         }
         cue.check()?;
     }
-    beats.sort_by(f32::total_cmp);
-    events.sort_by(|a, b| a.time.total_cmp(&b.time));
+    beats.sort_compact_by(f32::total_cmp);
+    events.sort_compact_by(|a, b| a.time.total_cmp(&b.time));
     Ok(())
 }

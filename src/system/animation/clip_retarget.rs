@@ -10,6 +10,7 @@ use super::root_motion::RootTrack;
 use super::skeleton::Skeleton;
 use super::source::TrackProperty;
 use super::uniform_track::{STEPS_MAX, UniformTrack, UniformTracks, UniformValue};
+use engine_foundation::compact_sort::CompactSort;
 use engine_foundation::{Error, Quat, Vec3, Vec4, error};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -180,7 +181,7 @@ impl<'a> Retarget<'a> {
             self.check(track.property, bone, value.abs().max_element());
             kept.push(ConstantTrack { bone, value, ..*track });
         }
-        kept.sort_by_key(|track| (track.property, track.bone));
+        kept.sort_compact_by_key(|track| (track.property, track.bone));
         Constants::new(kept)
     }
 
@@ -227,7 +228,7 @@ impl<'a> Retarget<'a> {
         if self.too_large.is_some() {
             return Ok(UniformTracks::none());
         }
-        kept.sort_by_key(|(track, _)| (track.property, track.bone));
+        kept.sort_compact_by_key(|(track, _)| (track.property, track.bone));
         let (tracks, values): (Vec<_>, Vec<_>) = kept.into_iter().unzip();
         UniformTracks::encode(tracks, &values, keyframes.state_keyframes)
     }
@@ -249,7 +250,7 @@ impl<'a> Retarget<'a> {
             self.check(track.property, bone, size);
             kept.push((number, track));
         }
-        kept.sort_by_key(|(_, track)| (track.property, track.bone));
+        kept.sort_compact_by_key(|(_, track)| (track.property, track.bone));
         kept
     }
 

@@ -25,6 +25,7 @@ use super::source::{SourceClip, SourceInterpolation, SourceTrack, TrackProperty}
 use super::source_range::cut;
 use super::uniform_fit::UniformCurve;
 use super::uniform_plan::Plan;
+use engine_foundation::compact_sort::CompactSort;
 use engine_foundation::suggest::hint;
 use engine_foundation::{Error, Quat, Vec4, error};
 
@@ -336,7 +337,7 @@ pub(super) fn sample_ticks(times: &[f32], seconds: f32, between: bool) -> Vec<u1
         ticks.extend((0..count).map(|index| tick_of(index as f32 / SAMPLES_PER_SECOND, seconds)));
     }
     ticks.extend([0, LAST_TICK]);
-    ticks.sort_unstable();
+    ticks.sort_compact();
     ticks.dedup();
     ticks
 }
@@ -494,7 +495,7 @@ pub(super) fn assemble(input: &Input, plan: &Plan, jump_seconds: f32) -> Result<
     for (number, keys) in stored.iter().enumerate() {
         due.extend((2..keys.len()).map(|index| (keys[index - 1].tick, number as u16, index)));
     }
-    due.sort_unstable();
+    due.sort_compact();
     for (_, number, index) in due {
         let key = stored[usize::from(number)][index];
         append_key(&mut clip.stream, &clip.tracks[usize::from(number)], key);

@@ -7,6 +7,7 @@ use super::constant_track::{ConstantTrack, Constants};
 use super::skeleton::BoneTransform;
 use super::source::{SourceClip, TrackProperty};
 use super::source_range::cut;
+use engine_foundation::compact_sort::CompactSort;
 use engine_foundation::{Error, Vec4};
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -135,6 +136,6 @@ fn complete(clip: &mut Clip, all: &BTreeSet<TrackName>, base: &[BoneTransform]) 
         };
         tracks.push(ConstantTrack { bone, property, value });
     }
-    tracks.sort_by_key(|track| (track.property, track.bone));
+    tracks.sort_compact_by_key(|track| (track.property, track.bone));
     clip.constants = Constants::new(tracks);
 }

@@ -6,6 +6,7 @@ use super::compile_measure::Measure;
 use super::uniform_fit::UniformCurve;
 use super::uniform_plan::{ESTIMATE_PART, Plan, plan};
 use engine_foundation::Error;
+use engine_foundation::compact_sort::CompactSort;
 
 /// Rounds in which the tolerance of tracks is adjusted until the clip is within its tolerance.
 const ROUNDS_MAX: usize = 24;
@@ -60,7 +61,7 @@ fn rounds<'a>(
     for track in &input.source.tracks {
         tracks.extend(sample_track(track, input));
     }
-    tracks.sort_by_key(|keys| (keys.track.property, keys.track.bone));
+    tracks.sort_compact_by_key(|keys| (keys.track.property, keys.track.bone));
     let mut plan = plan(input, tracks, (keyed_bones, estimate))?;
     let keyframes = plan.fit.curves.first().map_or(0, UniformCurve::keyframe_count);
     let measure = Measure::new(input, settings.shell, keyframes as f32 / input.source.seconds);

@@ -1,5 +1,6 @@
 //! Skeletons: bones with their parents and their rest transforms.
 
+use engine_foundation::compact_sort::CompactSort;
 use engine_foundation::{Error, Quat, Vec3, error, suggest};
 
 /// Maximum number of bones of a skeleton.
@@ -60,7 +61,7 @@ impl Skeleton {
             skeleton.parents.push(parent);
             skeleton.rest.push(BoneTransform { rotation: rest.rotation.normalize(), ..rest });
         }
-        skeleton.by_depth.sort_by_key(|(bone, _)| depths[usize::from(*bone)]);
+        skeleton.by_depth.sort_compact_by_key(|(bone, _)| depths[usize::from(*bone)]);
         Ok(skeleton)
     }
 

@@ -14,6 +14,7 @@ use super::program::{
 };
 use super::source::{GraphSource, Problem, SLOTS_MAX};
 use super::value::Slot;
+use engine_foundation::compact_sort::CompactSort;
 use std::collections::HashMap;
 use std::sync::Arc;
 
@@ -263,7 +264,7 @@ fn layout(name: &str, flat: FlatGraph, order: &[Vec<u32>]) -> Result<Program, Pr
     for (index, node) in flat.nodes.into_iter().enumerate() {
         layout.node(index, node, &first_slots, &order[index])?;
     }
-    layout.program.events.sort_by_key(|entry| entry.kind);
+    layout.program.events.sort_compact_by_key(|entry| entry.kind);
     Ok(layout.program)
 }
 

@@ -12,6 +12,7 @@ use super::source::{
     GRAPHS_MAX, GraphSource, NODES_MAX, NodeSource, PROBLEMS_MAX, Problem, SLOTS_MAX, Severity,
 };
 use super::value::{FlowType, Slot, Tag};
+use engine_foundation::compact_sort::CompactSort;
 use std::collections::HashMap;
 use std::sync::Arc;
 
@@ -176,7 +177,7 @@ pub fn flatten(
         flattener.connect();
     }
     flattener.flat.graphs = flattener.known.keys().cloned().collect();
-    flattener.flat.graphs.sort();
+    flattener.flat.graphs.sort_compact();
     Problem::limit(&mut flattener.problems);
     match flattener.failed {
         true => Err(flattener.problems),

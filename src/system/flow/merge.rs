@@ -2,6 +2,7 @@
 
 use super::old_names::RenamedKey;
 use super::source::natural_order;
+use engine_foundation::compact_sort::CompactSort;
 use engine_foundation::sjson::{DocumentEditor, NewEntries, PathStep, SjsonTree, TreeError, parse};
 use std::collections::{HashMap, HashSet};
 
@@ -241,7 +242,7 @@ fn positions<'a>(
     let mut placed: Vec<(usize, &str, &SjsonTree)> =
         added.into_iter().map(|(key, value)| (index(key), key, value)).collect();
     if is_sorted {
-        placed.sort_by(|a, b| a.0.cmp(&b.0).then_with(|| natural_order(a.1, b.1)));
+        placed.sort_compact_by(|a, b| a.0.cmp(&b.0).then_with(|| natural_order(a.1, b.1)));
     }
     placed
 }

@@ -8,6 +8,7 @@ use super::pins::GraphLoader;
 use super::source::{
     GraphSource, ID_BYTES_MAX, InputSource, NodeSource, PROBLEMS_MAX, Problem, WireSource, is_id,
 };
+use engine_foundation::compact_sort::CompactSort;
 use engine_foundation::sjson::SjsonTree;
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
@@ -247,7 +248,7 @@ pub fn follow(
                 *name = now.to_string();
             }
         }
-        node.inputs.sort_by(|a, b| a.0.cmp(&b.0));
+        node.inputs.sort_compact_by(|a, b| a.0.cmp(&b.0));
     }
     for wire in &mut new.wires {
         let Some(now) = names.wire(wire) else { continue };

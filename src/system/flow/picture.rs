@@ -3,6 +3,7 @@
 //! no catalogue of node types: it shows the pins that have values or wires.
 
 use super::source::natural_order;
+use engine_foundation::compact_sort::CompactSort;
 use engine_foundation::json;
 use engine_foundation::sjson::SjsonTree;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -209,7 +210,7 @@ impl Picture<'_> {
         let (old, new) = (self.old.nodes.get(id), self.new.nodes.get(id));
         let (before, after) = (values(old.copied()), values(new.copied()));
         let mut keys: Vec<&(bool, String)> = before.keys().chain(after.keys()).collect();
-        keys.sort();
+        keys.sort_compact();
         keys.dedup();
         for key in keys {
             let (old, new) = (before.get(key), after.get(key));
@@ -231,7 +232,7 @@ impl Picture<'_> {
     fn boxes(&self) -> BTreeMap<String, NodeBox> {
         let mut ids: Vec<&str> =
             self.old.nodes.keys().chain(self.new.nodes.keys()).copied().collect();
-        ids.sort_by(|a, b| natural_order(a, b));
+        ids.sort_compact_by(|a, b| natural_order(a, b));
         ids.dedup();
         let known =
             |id: &str| self.new.positions.get(id).or_else(|| self.old.positions.get(id)).copied();

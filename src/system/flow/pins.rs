@@ -3,6 +3,7 @@
 use super::node_type::{NodeType, Pin, PinDefault};
 use super::source::{GraphSource, NodeSource};
 use super::value::FlowType;
+use engine_foundation::compact_sort::CompactSort;
 use engine_foundation::sjson::SjsonTree;
 use engine_foundation::suggest;
 use std::sync::Arc;
@@ -156,7 +157,7 @@ pub fn cases(node: &NodeSource) -> Result<Vec<String>, String> {
     {
         return Err(format!("the case '{name}' must be a number: {example}"));
     }
-    names.sort();
+    names.sort_compact();
     Ok(names)
 }
 
@@ -182,7 +183,7 @@ pub fn curves(node: &NodeSource) -> Result<Vec<(String, CurvePoints)>, String> {
         }
         found.push((name.clone(), curve(name, value)?));
     }
-    found.sort_by(|a, b| a.0.cmp(&b.0));
+    found.sort_compact_by(|a, b| a.0.cmp(&b.0));
     Ok(found)
 }
 

@@ -5,6 +5,7 @@
 use super::node_type::{Pin, PinDefault};
 use super::old_names::{ambiguous_old_name, read_was};
 use super::value::FlowType;
+use engine_foundation::compact_sort::CompactSort;
 use engine_foundation::sjson::{SjsonTree, SjsonValue};
 use engine_foundation::suggest;
 use std::cmp::Ordering;
@@ -207,7 +208,7 @@ impl GraphSource {
 
     /// Sorts the event wires by their ends. Equal ones become one.
     pub fn sort_wires(&mut self) {
-        self.wires.sort_by(|a, b| {
+        self.wires.sort_compact_by(|a, b| {
             natural_order(&a.from, &b.from)
                 .then_with(|| a.from_pin.cmp(&b.from_pin))
                 .then_with(|| natural_order(&a.to, &b.to))
@@ -239,10 +240,10 @@ impl GraphSource {
         reader.check_old_names();
         let SourceReader { mut graph, mut problems, .. } = reader;
         Problem::limit(&mut problems);
-        graph.nodes.sort_by(|a, b| natural_order(&a.id, &b.id));
-        graph.variables.sort_by(|a, b| a.name.cmp(&b.name));
-        graph.inputs.sort_by(|a, b| a.name.cmp(&b.name));
-        graph.outputs.sort_by(|a, b| a.name.cmp(&b.name));
+        graph.nodes.sort_compact_by(|a, b| natural_order(&a.id, &b.id));
+        graph.variables.sort_compact_by(|a, b| a.name.cmp(&b.name));
+        graph.inputs.sort_compact_by(|a, b| a.name.cmp(&b.name));
+        graph.outputs.sort_compact_by(|a, b| a.name.cmp(&b.name));
         graph.sort_wires();
         graph.by_id =
             graph.nodes.iter().enumerate().map(|(at, node)| (node.id.clone(), at)).collect();
@@ -377,8 +378,8 @@ impl SourceReader {
                 _ => node.settings.push((field.clone(), value.clone())),
             }
         }
-        node.inputs.sort_by(|a, b| a.0.cmp(&b.0));
-        node.settings.sort_by(|a, b| a.0.cmp(&b.0));
+        node.inputs.sort_compact_by(|a, b| a.0.cmp(&b.0));
+        node.settings.sort_compact_by(|a, b| a.0.cmp(&b.0));
         if node.kind.is_empty() && !self.changes {
             if !fields.iter().any(|(field, _)| field == "type") {
                 let message = "has no type: type = \"event.spawned\"";

@@ -4,6 +4,7 @@
 use super::data::{MeshData, ModelData};
 use super::primitives;
 use super::{MESHES_MAX, MeshEntry, MeshNumber, Model};
+use engine_foundation::compact_sort::CompactSort;
 use engine_foundation::error;
 use engine_foundation::suggest::hint;
 use engine_foundation::{Error, Handle, Vec3};
@@ -69,7 +70,7 @@ impl Models {
     /// Returns the sorted names of all loaded models.
     pub fn names(&self) -> Vec<String> {
         let mut names: Vec<_> = self.loaded.keys().cloned().collect();
-        names.sort();
+        names.sort_compact();
         names
     }
 

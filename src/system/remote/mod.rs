@@ -40,6 +40,7 @@ use std::time::Duration;
 pub use connection::{RemoteConnection, WRITE_PATIENCE};
 pub use handshake::{ANSWER_SECONDS_MAX, LINGER_SECONDS_MAX, REQUEST_SECONDS_MAX};
 pub use listener::{ANSWERED_MAX, HANDSHAKES_MAX};
+pub use page_files::contents as page_contents;
 pub use tungstenite::Bytes;
 
 /// Version of the message protocol. It increases when a change makes old tools misread messages.

@@ -6,6 +6,11 @@ pub fn file(path: &str) -> Option<(&'static str, &'static [u8])> {
     found.map(|(_, kind, bytes)| (*kind, *bytes))
 }
 
+/// Returns the contents of all files.
+pub fn contents() -> impl Iterator<Item = &'static [u8]> {
+    FILES.iter().map(|(_, _, bytes)| *bytes)
+}
+
 const HTML: &str = "text/html; charset=utf-8";
 const STYLE: &str = "text/css; charset=utf-8";
 const SCRIPT: &str = "text/javascript; charset=utf-8";

@@ -4,6 +4,7 @@
 
 use super::sheet_resource::{FRAMES_MAX, PlayDirection, SheetSource, SheetTag};
 use engine_foundation::Error;
+use engine_foundation::compact_sort::CompactSort;
 use engine_foundation::error;
 use engine_resource::image::{Image, PixelFormat, TEXELS_MAX, check_size};
 use engine_resource::inflate::{DeflateFormat, unpack};
@@ -311,7 +312,7 @@ impl AseFile {
     fn flatten(&self, frame: usize) -> Result<Vec<u8>, Error> {
         let mut out = vec![0; self.width * self.height * 4];
         let mut cels: Vec<&AseCel> = self.frames[frame].1.iter().collect();
-        cels.sort_by_key(|cel| (cel.order, cel.layer));
+        cels.sort_compact_by_key(|cel| (cel.order, cel.layer));
         for cel in cels {
             let AseFrame::Texels { width, height, bytes } = self.cel_frame(cel)? else { continue };
             let opacity = u32::from(cel.opacity) * u32::from(self.layers[cel.layer].opacity) / 255;

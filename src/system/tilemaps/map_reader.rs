@@ -8,6 +8,7 @@ use super::data::{
 use super::tree_fields::{ObjectFields, bounded};
 use super::{FIRST_MAX, SIDE_MAX, TILES_MAX};
 use engine_foundation::Error;
+use engine_foundation::compact_sort::CompactSort;
 use engine_foundation::error;
 use engine_foundation::sjson::SjsonTree;
 use std::sync::Arc;
@@ -24,7 +25,7 @@ pub fn read(fields: &ObjectFields) -> Result<MapFile, Error> {
     }
     let sets = trees.iter().map(|set| tile_set(&ObjectFields(set)));
     let mut sets = sets.collect::<Result<Vec<_>, Error>>()?;
-    sets.sort_by_key(|set| set.first);
+    sets.sort_compact_by_key(|set| set.first);
     let maps = fields.list("maps").iter().map(|of| map(&ObjectFields(of)));
     let maps = maps.collect::<Result<Vec<_>, Error>>()?;
     if maps.is_empty() {
@@ -177,8 +178,8 @@ fn tile_set(fields: &ObjectFields) -> Result<TileSet, Error> {
         }
     }
     // Sorted for the lookup of every drawn tile.
-    set.animations.sort_by_key(|(id, _)| *id);
-    set.shapes.sort_by_key(|(id, _)| *id);
+    set.animations.sort_compact_by_key(|(id, _)| *id);
+    set.shapes.sort_compact_by_key(|(id, _)| *id);
     Ok(set)
 }
 
@@ -254,7 +255,7 @@ fn tile_layer(fields: &ObjectFields, shape: CellShape) -> Result<TileLayer, Erro
         Ok((row * columns + column, style))
     };
     let mut styles = fields.list("styles").iter().map(style).collect::<Result<Vec<_>, Error>>()?;
-    styles.sort_by_key(|(cell, _)| *cell);
+    styles.sort_compact_by_key(|(cell, _)| *cell);
     let placed = fields.list("placed").iter().map(|placed| placed_tile(&ObjectFields(placed)));
     Ok(TileLayer {
         name: fields.text("name"),

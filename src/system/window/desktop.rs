@@ -6,6 +6,7 @@ use super::display_loss;
 use super::event::{DesktopError, DisplayMode, Monitor, WindowChange, WindowEvent};
 use super::native_window::{NativeWindow, first_line, video_modes};
 use super::{CursorMode, WindowCommand, WindowOptions};
+use engine_foundation::compact_sort::CompactSort;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::Arc;
 use std::time::Duration;
@@ -232,7 +233,7 @@ fn modes(number: u32, handle: &MonitorHandle) -> Vec<DisplayMode> {
         bits: mode.bit_depth(),
     });
     let mut modes: Vec<DisplayMode> = modes.collect();
-    modes.sort_by(|a, b| {
+    modes.sort_compact_by(|a, b| {
         let order = (a.pixels, a.bits).cmp(&(b.pixels, b.bits));
         order.then(a.refresh.total_cmp(&b.refresh))
     });

@@ -6,6 +6,7 @@ use super::state_machine::BoundMachine;
 use super::{Animations, Character};
 use crate::unit::Units;
 use engine_animation::StateMachine;
+use engine_foundation::compact_sort::CompactSort;
 use engine_foundation::log;
 use std::collections::HashSet;
 
@@ -116,7 +117,7 @@ impl Animations {
     ) {
         let found = self.machines.values().filter_map(|it| Some((take(&it.machine)?, it)));
         let mut found: Vec<_> = found.collect();
-        found.sort_by(|(a, one), (b, other)| {
+        found.sort_compact_by(|(a, one), (b, other)| {
             (one.machine.path(), a).cmp(&(other.machine.path(), b))
         });
         for (line, bound) in found {

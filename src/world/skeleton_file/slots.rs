@@ -6,6 +6,7 @@ use super::fields::{Block, COORDINATE_MAX};
 use super::sheets::Sheets;
 use super::skin_mesh::{self, PartShape};
 use engine_foundation::color_source::ColorKey;
+use engine_foundation::compact_sort::CompactSort;
 use engine_foundation::sjson::{ObjectEntry, SjsonValue, ValueKind};
 use engine_foundation::suggest::hint;
 use engine_foundation::{Error, error};
@@ -359,7 +360,7 @@ impl<'a, 'c, 's> SlotReader<'a, 'c, 's> {
                 parts.push((slot as u16, index, replaced));
             }
         }
-        parts.sort_by_key(|(slot, part, _)| (*slot, *part));
+        parts.sort_compact_by_key(|(slot, part, _)| (*slot, *part));
         Ok(SpriteSkin { name: skin.to_string(), parts })
     }
 }

@@ -4,6 +4,7 @@ use super::{
     ContentGraph, Edge, Glob, NODE_TYPE, NODES_FOLDER, NameForm, Reference, ReferenceUse, Target,
     kind_names,
 };
+use engine_foundation::compact_sort::CompactSort;
 use engine_foundation::json;
 use engine_foundation::sjson::SjsonTree;
 use engine_foundation::suggest;
@@ -167,7 +168,7 @@ impl ContentGraph {
             .edges_from(id)
             .map(|edge| (&self.nodes[edge.to as usize].target, edge.at))
             .collect();
-        uses.sort_by_key(|(_, at)| *at);
+        uses.sort_compact_by_key(|(_, at)| *at);
         uses
     }
 
@@ -235,11 +236,11 @@ impl ContentGraph {
             .map(|ids| {
                 let mut names: Vec<&Target> =
                     ids.iter().map(|id| &self.nodes[*id as usize].target).collect();
-                names.sort();
+                names.sort_compact();
                 names
             })
             .collect();
-        cycles.sort();
+        cycles.sort_compact();
         cycles
     }
 

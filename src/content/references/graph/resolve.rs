@@ -4,6 +4,7 @@ use super::{
     ContentGraph, IsExternal, NODE_TYPE, NODES_FOLDER, NameForm, PARTS, Reference, Target,
     is_inside,
 };
+use engine_foundation::compact_sort::CompactSort;
 use engine_resource::resource_kind::kind_names;
 use engine_resource::resource_name::ResourceName;
 use std::borrow::Cow;
@@ -48,7 +49,7 @@ impl<'g> Resolver<'g> {
                 by_path.insert(&graph.files[*file].path[..], id as u32);
             }
         }
-        sorted.sort_unstable();
+        sorted.sort_compact();
         let by_name = ranges(&sorted);
         Resolver { graph, by_name, by_path, sorted }
     }
@@ -57,7 +58,7 @@ impl<'g> Resolver<'g> {
     pub fn of_old_names(graph: &'g ContentGraph, olds: &[(&'g ResourceName, u32)]) -> Resolver<'g> {
         let row = |(old, entry): &(&'g ResourceName, u32)| (&old.name[..], &old.kind[..], *entry);
         let mut sorted: Vec<_> = olds.iter().map(row).collect();
-        sorted.sort_unstable();
+        sorted.sort_compact();
         let by_name = ranges(&sorted);
         Resolver { graph, by_name, by_path: HashMap::new(), sorted }
     }
@@ -170,7 +171,7 @@ impl<'g> Resolver<'g> {
         if targets.is_empty() && name.contains(['.', '/']) {
             targets.extend(self.module(name));
         }
-        targets.sort_unstable();
+        targets.sort_compact();
         targets.dedup();
     }
 

@@ -4,6 +4,7 @@
 use super::super::write::{WriteStyle, check, key_text, prefix_path};
 use super::super::{NESTING_MAX, PathStep, SjsonTree, path_text};
 use super::{DocumentEditor, EditResult, Patch, at_path};
+use crate::compact_sort::CompactSort;
 use std::collections::HashSet;
 
 /// New entries of one object: its path, and each entry with the index of the entry before which it
@@ -82,7 +83,7 @@ impl DocumentEditor {
             }
             let layout = self.layout(path);
             let mut sorted: Vec<&(usize, &str, &SjsonTree)> = entries.iter().collect();
-            sorted.sort_by_key(|(index, ..)| *index);
+            sorted.sort_compact_by_key(|(index, ..)| *index);
             for group in sorted.chunk_by(|a, b| a.0 == b.0) {
                 let parts: Vec<_> =
                     group.iter().map(|(_, key, tree)| (Some(*key), *tree)).collect();

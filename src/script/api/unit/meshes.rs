@@ -7,6 +7,7 @@ use crate::api::sprite;
 use crate::api_row::{ModuleRows, func, more};
 use crate::argument::{Integer, NameOrIndex, TextArgument};
 use crate::value::ScriptValue;
+use engine_foundation::compact_sort::CompactSort;
 use engine_foundation::{Error, Mat4, Vec3, doing, suggest};
 use engine_frame_packet::scene::is_in_range;
 use engine_materials::MaterialId;
@@ -463,7 +464,7 @@ fn set_material(
     }
     if found.is_empty() {
         names.retain(|name| !name.is_empty());
-        names.sort_unstable();
+        names.sort_compact();
         names.dedup();
         let near = suggest::hint(slot, names.iter().map(String::as_str));
         let near = match (near.is_empty(), names.is_empty()) {

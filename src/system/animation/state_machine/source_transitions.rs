@@ -6,6 +6,7 @@ use super::expression::Expression;
 use super::expression_parser::{self, MatchGroup};
 use super::source::{Builder, Member};
 use super::source_fields::SourceFields;
+use engine_foundation::compact_sort::CompactSort;
 use engine_foundation::sjson::{ObjectEntry, SjsonValue};
 use engine_foundation::{Error, suggest};
 
@@ -314,7 +315,7 @@ impl<'a> Builder<'a> {
                 let transition = &machine.transitions[usize::from(*it)];
                 (transition.event.unwrap_or(END_EVENT), -i32::from(transition.fade.priority))
             };
-            transitions.sort_by_key(order);
+            transitions.sort_compact_by_key(order);
             let start = machine.routes.len() as u32;
             machine.routes.extend(transitions.iter().map(|it| Route {
                 event: machine.transitions[usize::from(*it)].event.unwrap_or(END_EVENT),

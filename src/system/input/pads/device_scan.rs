@@ -5,6 +5,7 @@ use super::database::digits_of;
 use super::mapping::{self, BTN_GAMEPAD, BTN_JOYSTICK, DeviceCodes};
 use super::translator::{EV_ABS, EV_KEY, EV_SYN, PadTranslator, SYN_DROPPED};
 use crate::{DeviceId, EventKind, InputEvent, PAD, PADS_MAX, RumbleCommand};
+use engine_foundation::compact_sort::CompactSort;
 use engine_foundation::log;
 use engine_platform::{InputNode, RawInput};
 use std::collections::HashMap;
@@ -95,7 +96,7 @@ impl DeviceNodes {
         };
         let mut paths: Vec<PathBuf> =
             entries.filter_map(|entry| Some(entry.ok()?.path())).filter(is_event).collect();
-        paths.sort_by_key(|path| (path.as_os_str().len(), path.clone()));
+        paths.sort_compact_by_key(|path| (path.as_os_str().len(), path.clone()));
         self.ignored.retain(|path, _| paths.contains(path));
         for path in paths {
             let tries = self.ignored.get(&path).copied().unwrap_or(0);

@@ -7,6 +7,7 @@ use super::graph::{self, GraphLocation};
 use super::report::resource_name;
 use super::{generator_source, viewport_source};
 use engine_foundation::Error;
+use engine_foundation::compact_sort::CompactSort;
 use engine_foundation::sjson::{self, ObjectEntry, SjsonValue};
 use engine_foundation::suggest::hint;
 use engine_resource::render_config_data::{
@@ -296,11 +297,11 @@ fn check_layer(entry: &ObjectEntry) -> Result<(), ConfigError> {
             return Err((entry.line(), format!("the layer '{name}' has no '{key}'")));
         };
         let mut wanted: Vec<String> = known.into_iter().map(resource_name).collect();
-        wanted.sort();
+        wanted.sort_compact();
         wanted.dedup();
         let mut found: Vec<String> =
             names(value, key)?.into_iter().map(|(_, name)| name.to_string()).collect();
-        found.sort();
+        found.sort_compact();
         if found != wanted {
             let message = format!(
                 "the pass '{name}' of the engine has {key} = [\"{}\"]: a layer says what it draws, \

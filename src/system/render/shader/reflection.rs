@@ -10,6 +10,7 @@ use super::{
     EnginePart, MATERIAL_GROUP, PAINT_PART, TEXTURES_MAX, VARIABLES, sampler_binding,
     texture_binding,
 };
+use engine_foundation::compact_sort::CompactSort;
 use engine_foundation::error;
 use engine_foundation::suggest::nearest;
 use engine_foundation::{Error, panic};
@@ -454,7 +455,7 @@ impl ShaderFile<'_> {
         samplers: Vec<(u32, String, Span)>,
         data: &mut ShaderData,
     ) -> Result<(), Error> {
-        textures.sort_by_key(|texture| texture.0);
+        textures.sort_compact_by_key(|texture| texture.0);
         for (index, (binding, name, span)) in textures.into_iter().enumerate() {
             let index = index as u32;
             if index == TEXTURES_MAX {

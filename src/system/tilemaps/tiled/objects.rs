@@ -9,6 +9,7 @@ use super::placement::Placement;
 use super::sets::TiledSets;
 use super::{class, parse, properties, split_flips};
 use engine_foundation::Error;
+use engine_foundation::compact_sort::CompactSort;
 use engine_foundation::error;
 use engine_foundation::memory::limit;
 use engine_foundation::sjson::SjsonTree;
@@ -242,7 +243,7 @@ impl MapObjects {
     /// Returns the tiles of objects in drawing order: from the top, or in the order of the file.
     pub fn placed(mut self, from_top: bool) -> Vec<SjsonTree> {
         if from_top {
-            self.shown.sort_by(|a, b| a.0.total_cmp(&b.0));
+            self.shown.sort_compact_by(|a, b| a.0.total_cmp(&b.0));
         }
         self.shown.into_iter().map(|(_, placed)| placed).collect()
     }
