@@ -107,7 +107,7 @@ fn only(changed: &str, removed: &str) -> Option<(Vec<String>, Vec<String>)> {
 }
 
 #[test]
-fn a_file_that_is_away_during_its_save_is_not_reported_as_removed() {
+fn a_file_that_is_away_during_its_save_counts_as_present() {
     // Saves as vim does: the old file becomes a backup, and a new file is written.
     let how = functions(watcher, compile::compile_without_index);
     let how = WatchFunctions { absence: PATIENT, completion: PATIENT, ..how };

@@ -148,17 +148,17 @@ impl Browser {
 
     /// Waits until the elements of a selector stay where they are, after an animation of the view.
     pub fn wait_until_still(&mut self, selector: &str) {
-        let places = format!(
+        let boxes = format!(
             "[...document.querySelectorAll('{selector}')].map(it => it.getBoundingClientRect())\
              .map(it => [it.x, it.y, it.width]).join()"
         );
         // The animation has begun by then, and usually ended.
         std::thread::sleep(Duration::from_millis(400));
         let end = Instant::now() + WAIT_MAX;
-        let mut before = self.value(&places);
+        let mut before = self.value(&boxes);
         loop {
             std::thread::sleep(Duration::from_millis(100));
-            let now = self.value(&places);
+            let now = self.value(&boxes);
             if now == before {
                 return;
             }

@@ -20,8 +20,8 @@ fn is_empty(stamp: &FileStamp) -> bool {
     stamp.is_missing() || stamp.content == murmur64a(&[], 0)
 }
 
-/// Returns true if an entry had content in a file before.
-fn had_content(entry: &IndexEntry, path: &str) -> bool {
+/// Returns true if a file had content when an entry was compiled.
+fn has_content_in(entry: &IndexEntry, path: &str) -> bool {
     entry.files.iter().any(|stamp| stamp.path == path && !is_empty(stamp))
 }
 
@@ -83,7 +83,7 @@ impl WatchedFolder {
                 let is_certain = stamp.is_missing() && is_touched(stamp);
                 is_empty(stamp)
                     && !is_certain
-                    && known.is_some_and(|known| had_content(known, &stamp.path))
+                    && known.is_some_and(|known| has_content_in(known, &stamp.path))
             };
             let source = &entry.files[0];
             entry.files.iter().any(is_emptied)
