@@ -104,12 +104,13 @@ fn root_motion_that_moves_nothing_is_a_warning() {
     let files = [
         MAIN,
         ("column.gltf", COLUMN),
-        ("bow.animation", "source = \"column#Bow\" root_motion = \"xy\""),
+        ("bow.animation", "source = \"column#Bow\"\nroot_motion = \"xy\""),
         ("rise.animation", "source = \"column#Rise\" root_motion = \"all\""),
     ];
     let (code, output) = run_check("root-motion", &files);
     assert_eq!(code, Some(0), "{output}");
-    let wanted = "bow.animation: it has 'root_motion', and its root bone stays in place, or sways";
+    let wanted =
+        "bow.animation:2: it has 'root_motion', and its root bone stays in place, or sways";
     assert!(output.contains(wanted), "{output}");
     assert!(!output.contains("rise.animation"), "{output}");
 }
