@@ -259,6 +259,24 @@ layers = [ { states = {
     ] {
         assert!(output.contains(wanted), "{wanted}: {output}");
     }
+    // Settings of a layer and of a group do not hide what is within; a list does not cause more.
+    let machine = "skeleton = \"column\"
+events = [\"go\" 5]
+layers = [ { wieght = 1 states = {
+  a = { group = { intial = \"x\" states = { x = { clip = \"Bow\" loop = 2 } } } speed = \"fast\" }
+  b = { clip = \"Nod\" on = { stop = \"a\" } } } } ]";
+    let (code, output) = run_check("all-within", &files(machine));
+    assert_eq!(code, Some(1), "{output}");
+    for wanted in [
+        "error: hero.state_machine:2: a state machine: 'events' must be text in quotes",
+        "error: hero.state_machine:3: layer 1 has no 'wieght', did you mean 'weight'?",
+        "error: hero.state_machine:4: group 'a' has no 'intial', did you mean 'initial'?",
+        "error: hero.state_machine:4: state 'a/x': 'loop' must be true or false",
+        "error: hero.state_machine:4: state 'a': expression 'fast' of 'speed'",
+        "6 errors: 5 compile errors, 1 spawn error",
+    ] {
+        assert!(output.contains(wanted), "{wanted}: {output}");
+    }
     // With the model of a unit.
     let machine = "skeleton = \"column\"
 masks = { top = { Hed = 1 } }
