@@ -104,12 +104,13 @@ fn root_motion_that_moves_nothing_is_a_warning() {
     let files = [
         MAIN,
         ("column.gltf", COLUMN),
-        ("bow.animation", "source = \"column#Bow\" root_motion = \"xy\""),
+        ("bow.animation", "source = \"column#Bow\"\nroot_motion = \"xy\""),
         ("rise.animation", "source = \"column#Rise\" root_motion = \"all\""),
     ];
     let (code, output) = run_check("root-motion", &files);
     assert_eq!(code, Some(0), "{output}");
-    let wanted = "bow.animation: it has 'root_motion', and its root bone stays in place, or sways";
+    let wanted =
+        "bow.animation:2: it has 'root_motion', and its root bone stays in place, or sways";
     assert!(output.contains(wanted), "{output}");
     assert!(!output.contains("rise.animation"), "{output}");
 }
@@ -255,6 +256,24 @@ layers = [ { states = {
         "could not be compiled: hero.state_machine:2: variable 'speed': 'min' is 3, above 'max' 1 \
          (and 3 more errors)",
         "5 errors: 4 compile errors, 1 spawn error",
+    ] {
+        assert!(output.contains(wanted), "{wanted}: {output}");
+    }
+    // Settings of a layer and of a group do not hide what is within; a list does not cause more.
+    let machine = "skeleton = \"column\"
+events = [\"go\" 5]
+layers = [ { wieght = 1 states = {
+  a = { group = { intial = \"x\" states = { x = { clip = \"Bow\" loop = 2 } } } speed = \"fast\" }
+  b = { clip = \"Nod\" on = { stop = \"a\" } } } } ]";
+    let (code, output) = run_check("all-within", &files(machine));
+    assert_eq!(code, Some(1), "{output}");
+    for wanted in [
+        "error: hero.state_machine:2: a state machine: 'events' must be text in quotes",
+        "error: hero.state_machine:3: layer 1 has no 'wieght', did you mean 'weight'?",
+        "error: hero.state_machine:4: group 'a' has no 'intial', did you mean 'initial'?",
+        "error: hero.state_machine:4: state 'a/x': 'loop' must be true or false",
+        "error: hero.state_machine:4: state 'a': expression 'fast' of 'speed'",
+        "6 errors: 5 compile errors, 1 spawn error",
     ] {
         assert!(output.contains(wanted), "{wanted}: {output}");
     }

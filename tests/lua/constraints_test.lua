@@ -201,7 +201,7 @@ describe("constraints of a state machine", function()
     for i, point in ipairs(swing()) do near(once[i], point, 1e-4) end
     kept[#kept + 1] = 1
     assert.error_matches(function() Unit.animation_set_state(unit, kept) end, "1 numbers too many")
-    kept[#kept], kept[#kept - 1] = nil, 9
+    kept[#kept], kept[#kept - 3] = nil, 0.5
     assert.error_matches(function() Unit.animation_set_state(unit, kept) end, "animation state")
   end)
 end)

@@ -11,7 +11,8 @@ pub fn warnings(store: &ResourceStore) -> Vec<CheckFinding> {
         // Data that cannot be read is reported where it is used.
         let found = clip_warnings(&entry.resource.kind, || store.read_variant(entry));
         for warning in found.into_iter().flatten() {
-            let text = format!("{}: {warning}", entry.files[0].path);
+            let line = warning.line.map_or(String::new(), |line| format!(":{line}"));
+            let text = format!("{}{line}: {}", entry.files[0].path, warning.text);
             let finding = CheckFinding::warning(CheckRule::Animation, text);
             findings.push(CheckFinding { variant: entry.properties.to_string(), ..finding });
         }

@@ -17,7 +17,7 @@ fn animations() -> [AnimationData; 2] {
         let settings = ClipSettings { chunk_seconds, ..ClipSettings::DEFAULT };
         let clip = compile(&source, &skeleton, &settings).unwrap().clip;
         let source = "dance.gltf#Dance".to_string();
-        AnimationData { source, skeleton: skeleton.clone(), clip, names: Vec::new() }
+        AnimationData { source, skeleton: skeleton.clone(), clip, names: Vec::new(), root_line: 0 }
     })
 }
 

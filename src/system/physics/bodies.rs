@@ -2,7 +2,7 @@
 
 use super::{
     AxisLocks, BODIES_MAX, BodyDesc, BodyId, BodyOwner, ColliderShape, CollisionFilter, MotionType,
-    QUERYABLE, Simulation, one_way,
+    QUERYABLE, Simulation, limbs, one_way,
 };
 use engine_foundation::insist;
 use engine_foundation::{Error, Quat, Vec3};
@@ -76,9 +76,7 @@ impl Simulation {
                 .contact_force_event_threshold(built.depth)
                 .collision_groups(groups(body.filter, true, true))
                 .active_events(events)
-                .active_hooks(
-                    one_way::hooks(body.one_way) | one_way::group_hooks(body.ignores_group),
-                )
+                .active_hooks(one_way::hooks(body.one_way) | limbs::hooks(body.limb))
                 .active_collision_types(types)
                 .user_data(body.owner);
             colliders.push(collider.build());
@@ -329,6 +327,9 @@ impl Simulation {
             if let Some(collider) = self.world.colliders.get_mut(*handle) {
                 let density = if flat { collider.density() } else { 1.0 };
                 collider.set_density(density * (mass / volumes));
+                if limbs::is_limb(collider) {
+                    limbs::widen_inertia(collider);
+                }
             }
         }
         let extra = if volumes > 0.0 { 0.0 } else { mass };

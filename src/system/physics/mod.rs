@@ -16,6 +16,7 @@ mod ground;
 mod half_space;
 mod joint_plan;
 mod joints;
+mod limbs;
 mod limited_joints;
 mod moved_bodies;
 mod moving_platforms;
@@ -194,9 +195,10 @@ pub struct BodyDesc {
     pub locks: AxisLocks,
     /// True if its contacts are reported.
     pub reports_contacts: bool,
-    /// True if it does not collide with bodies of its group: those whose owner's number has the
-    /// same upper half, which is not 0.
-    pub ignores_group: bool,
+    /// True for a part of a character. It does not collide with bodies of its group: those whose
+    /// owner's number has the same upper half, which is not 0. Contacts stop it softly, and
+    /// its moments of inertia are similar about all axes.
+    pub limb: bool,
     pub owner: BodyOwner,
 }
 
@@ -217,7 +219,7 @@ impl BodyDesc {
         continuous: false,
         locks: AxisLocks { translation: [false; 3], rotation: [false; 3] },
         reports_contacts: true,
-        ignores_group: false,
+        limb: false,
         owner: 0,
     };
 }
@@ -431,6 +433,8 @@ impl Simulation {
 mod async_step_tests;
 #[cfg(test)]
 mod ledge_tests;
+#[cfg(test)]
+mod limb_tests;
 #[cfg(test)]
 mod pulley_tests;
 #[cfg(test)]

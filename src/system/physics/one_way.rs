@@ -3,6 +3,7 @@
 //! platforms that a move passes.
 
 use super::character_controller::SKIN;
+use super::limbs;
 use super::{BodyId, ColliderShape, QueryFilter, Simulation};
 use engine_foundation::deterministic_math::sin_cos;
 use engine_foundation::{Error, Quat, Vec3};
@@ -24,6 +25,11 @@ const PATH_MARGIN: f32 = 0.5;
 /// Distance in metres from a platform at which a character has left it.
 const LEFT_DISTANCE: f32 = 0.06;
 
+/// Limbs modify contacts, too. The filter of triggers, which accepts all of them, tells platforms
+/// from these.
+const ONE_WAY_HOOKS: ActiveHooks =
+    ActiveHooks::MODIFY_SOLVER_CONTACTS.union(ActiveHooks::FILTER_INTERSECTION_PAIR);
+
 /// States of a contact manifold, in its user data.
 const UNKNOWN: u32 = 0;
 const HOLDS: u32 = 1;
@@ -31,25 +37,16 @@ const PASSES: u32 = 2;
 
 /// Returns true if a collider belongs to a one-way platform.
 pub(super) fn is_one_way(collider: &rapier::Collider) -> bool {
-    collider.active_hooks().contains(ActiveHooks::MODIFY_SOLVER_CONTACTS)
+    collider.active_hooks().contains(ONE_WAY_HOOKS)
 }
 
 /// Returns the hooks of a collider.
 pub(super) fn hooks(one_way: bool) -> ActiveHooks {
-    if one_way { ActiveHooks::MODIFY_SOLVER_CONTACTS } else { ActiveHooks::empty() }
+    if one_way { ONE_WAY_HOOKS } else { ActiveHooks::empty() }
 }
 
-/// Returns the hooks of a collider that does not collide with its group.
-pub(super) fn group_hooks(ignores_group: bool) -> ActiveHooks {
-    if ignores_group { ActiveHooks::FILTER_CONTACT_PAIRS } else { ActiveHooks::empty() }
-}
-
-/// Returns true if a collider does not collide with its group.
-pub(super) fn ignores_group(collider: &rapier::Collider) -> bool {
-    collider.active_hooks().contains(ActiveHooks::FILTER_CONTACT_PAIRS)
-}
-
-/// Removes the contacts of bodies that pass through platforms, and those inside of groups.
+/// Removes the contacts of bodies that pass through platforms, and those inside of groups. Softens
+/// those of limbs.
 pub(super) struct OneWayHooks {
     pub up: Vec3,
     pub step_seconds: f32,
@@ -66,10 +63,15 @@ impl rapier::PhysicsHooks for OneWayHooks {
 
     fn modify_solver_contacts(&self, context: &mut ContactModificationContext) {
         let pair = [context.collider1, context.collider2];
+        let mut has_platform = false;
         for (at, sign) in [(0, 1.0), (1, -1.0)] {
             if context.colliders.get(pair[at]).is_some_and(is_one_way) {
                 self.update(context, at, sign);
+                has_platform = true;
             }
+        }
+        if !has_platform {
+            limbs::soften(context, self.step_seconds);
         }
     }
 }
@@ -129,7 +131,7 @@ impl Simulation {
     pub fn set_one_way(&mut self, body: BodyId, one_way: bool) {
         self.change(move |it| {
             it.each_collider(body, |collider| {
-                let group = group_hooks(ignores_group(collider));
+                let group = limbs::hooks(limbs::is_limb(collider));
                 collider.set_active_hooks(hooks(one_way) | group);
             });
             it.wake_touching(body);

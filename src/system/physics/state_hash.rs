@@ -1,7 +1,7 @@
 //! Hashing of a simulation's state: everything that future steps depend on. With asynchronous
 //! steps, this is the state that scripts see.
 
-use super::{BodyId, MotionType, Simulation, one_way};
+use super::{BodyId, MotionType, Simulation, limbs, one_way};
 use engine_foundation::hash::StateHash;
 use engine_foundation::{Quat, Vec3};
 use rapier3d::prelude::{JointAxis, JointEnabled};
@@ -46,7 +46,7 @@ impl Simulation {
             if one_way::is_one_way(collider) {
                 hash.write_u64(1);
             }
-            if one_way::ignores_group(collider) {
+            if limbs::is_limb(collider) {
                 hash.write_u64(2);
             }
             let groups = collider.collision_groups();

@@ -93,6 +93,14 @@ fn compile(compiling: &mut CompileContext) -> Result<Vec<u8>, Error> {
     Ok(data.write())
 }
 
+/// Warning of a clip.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct ClipWarning {
+    /// Line of the file, if it is known.
+    pub line: Option<u32>,
+    pub text: String,
+}
+
 /// Returns the warnings of the clips of a resource: an animation, or a model. Resources of other
 /// kinds have none, and are not read.
 ///
@@ -101,17 +109,20 @@ fn compile(compiling: &mut CompileContext) -> Result<Vec<u8>, Error> {
 pub fn clip_warnings<T: Deref<Target = [u8]>>(
     kind: &str,
     read: impl FnOnce() -> Result<T, Error>,
-) -> Result<Vec<String>, Error> {
+) -> Result<Vec<ClipWarning>, Error> {
     match kind {
         kind_names::ANIMATION => {
-            let clip = AnimationData::read(&read()?)?.clip;
-            Ok(clip.root_warning().into_iter().map(str::to_string).collect())
+            let AnimationData { clip, root_line, .. } = AnimationData::read(&read()?)?;
+            let line = (root_line > 0).then_some(root_line);
+            let warning = |text: &str| ClipWarning { line, text: text.to_string() };
+            Ok(clip.root_warning().map(warning).into_iter().collect())
         }
         kind_names::MODEL => {
             let mut warnings = Vec::new();
             for it in ModelData::read(&read()?)?.clips {
                 let warning = read_clip_data(&it.bytes)?.root_warning();
-                warnings.extend(warning.map(|text| format!("clip '{}': {text}", it.name)));
+                let text = warning.map(|text| format!("clip '{}': {text}", it.name));
+                warnings.extend(text.map(|text| ClipWarning { line: None, text }));
             }
             Ok(warnings)
         }
@@ -156,14 +167,17 @@ impl FailedSetting {
         if error.message.starts_with(&format!("{}:", compiling.path)) {
             return error;
         }
-        let document = sjson::parse_bytes(&compiling.bytes).ok();
-        let line = |key: &&str| {
-            let mut entries = document.as_ref()?.root().entries()?;
-            entries.find(|entry| entry.key == *key).map(|entry| entry.line())
-        };
+        let line = |key: &&str| line_of(&compiling.bytes, key);
         let line = keys.iter().find_map(line).map_or(String::new(), |line| format!(":{line}"));
         Error { message: format!("{}{line}: {}", compiling.path, error.message), ..error }
     }
+}
+
+/// Returns the line of a key of a file.
+fn line_of(bytes: &[u8], key: &str) -> Option<usize> {
+    let document = sjson::parse_bytes(bytes).ok()?;
+    let mut entries = document.root().entries()?;
+    entries.find(|entry| entry.key == key).map(|entry| entry.line())
 }
 
 fn read_clip(
@@ -225,6 +239,7 @@ fn read_clip(
         skeleton: skeleton.clone(),
         clip: compiled.clip,
         names,
+        root_line: line_of(&compiling.bytes, "root_motion").unwrap_or(0) as u32,
     })
 }
 

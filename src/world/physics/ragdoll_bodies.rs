@@ -181,7 +181,7 @@ impl PhysicsTables {
             mass: is_simulated.then_some(body.mass),
             linear_damping: start.linear_damping,
             angular_damping: start.angular_damping,
-            ignores_group: true,
+            limb: true,
             ..BodyDesc::DEFAULT
         };
         let (name, node) = &start.names[index];

@@ -1,7 +1,8 @@
-//! States of constraints as lists of numbers: the springs, then the feet.
+//! States of constraints as lists of numbers: the springs, then the feet, then the limbs.
 
 use super::constraint_set::ConstraintSetState;
 use super::foot_placement::FootPlacementState;
+use super::limb_bend::LimbBend;
 use super::spring::{SPRING_BONES_MAX, SpringState};
 use engine_foundation::{Error, error};
 
@@ -45,7 +46,7 @@ impl ConstraintSetState {
             numbers.push(spring.bone_count() as f64);
             spring.each_number(&mut |number| numbers.push(f64::from(number)));
         }
-        self.each_foot_number(|number| numbers.push(f64::from(number)));
+        self.each_leg_number(|number| numbers.push(f64::from(number)));
     }
 
     /// Replaces the state by that of a list that [`ConstraintSetState::save`] wrote. An empty list
@@ -57,6 +58,7 @@ impl ConstraintSetState {
         let mut loaded = ConstraintSetState {
             springs: vec![SpringState::default(); self.springs.len()],
             feet: vec![FootPlacementState::FLAT; self.feet.len()],
+            limbs: vec![LimbBend::UNKNOWN; self.limbs.len()],
         };
         let mut numbers = Numbers(numbers);
         if !numbers.0.is_empty() {
@@ -66,6 +68,10 @@ impl ConstraintSetState {
             }
             for feet in &mut loaded.feet {
                 *feet = FootPlacementState::from_numbers(|| numbers.next())?;
+            }
+            for limb in &mut loaded.limbs {
+                *limb =
+                    LimbBend::from_numbers([numbers.next()?, numbers.next()?, numbers.next()?])?;
             }
         }
         if !numbers.0.is_empty() {
@@ -83,7 +89,6 @@ impl ConstraintSetState {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use engine_foundation::Vec3;
 
     #[test]
     fn states_of_springs_and_feet_are_read_as_written() {
@@ -93,20 +98,28 @@ mod tests {
             number
         };
         let mut feet = FootPlacementState::FLAT;
-        (feet.pelvis, feet.feet[1], feet.normals[2]) = (0.125, -0.5, Vec3::X);
+        (feet.pelvis.value, feet.feet[1].offset.value) = (0.125, -0.5);
+        feet.feet[2].slope[0].value = 0.5;
         let mut written = vec![3.0];
         written.extend((0..3 * 2 * 3 + 9).map(|_| count()));
         written.extend([0.0, 0.0, 0.0, 1.0, 0.01].map(|it: f32| f64::from(it)));
+        let mut limbs = vec![LimbBend::UNKNOWN];
+        limbs[0] = LimbBend::from_numbers([1.0, 0.5, -0.25]).unwrap();
         written.push(0.0);
         written.extend([0.0; 9]);
         written.extend([0.0, 0.0, 0.0, 1.0, 0.0]);
-        let mut state =
-            ConstraintSetState { springs: vec![SpringState::default(); 2], feet: vec![feet] };
-        state.each_foot_number(|number| written.push(f64::from(number)));
-        let before = ConstraintSetState { feet: vec![FootPlacementState::FLAT], ..state.clone() };
+        let mut state = ConstraintSetState {
+            springs: vec![SpringState::default(); 2],
+            feet: vec![feet],
+            limbs,
+        };
+        state.each_leg_number(|number| written.push(f64::from(number)));
+        let (feet_before, limbs) = (vec![FootPlacementState::FLAT], vec![LimbBend::UNKNOWN]);
+        let before = ConstraintSetState { feet: feet_before, limbs, ..state.clone() };
         state.load(&written).unwrap();
         assert_ne!(state, before);
         assert_eq!(state.feet, [feet]);
+        assert!(state.limbs[0].is_known());
         let mut again = Vec::new();
         state.save(&mut again);
         assert_eq!(again, written);
@@ -124,7 +137,10 @@ mod tests {
         check(&|list| list[4] = f64::NAN, "NaN where a number of its springs and feet");
         check(&|list| list[1 + 18 + 9 + 3] = 9.0, "not the state of a spring");
         let last = written.len() - 1;
-        check(&|list| list[last] = 9.0, "not the state of feet");
+        check(&|list| list[last - 2] = 0.5, "not the state of a limb");
+        check(&|list| list[last - 1] = 9.0, "not the state of a limb");
+        // The first slope of the last foot, before the numbers of the knees.
+        check(&|list| list[last - 3 - 8 * 3 - 3] = 9.0, "not the state of feet");
         state.load(&[]).unwrap();
         assert_eq!(state, before, "springs and feet begin again");
     }

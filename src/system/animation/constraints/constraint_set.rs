@@ -3,7 +3,8 @@
 
 use super::{
     Aim, AimLimits, CopyBone, FootGround, FootPlacement, FootPlacementSettings, FootPlacementState,
-    IkTarget, Leg, ModelPose, MoveBone, SpringChain, SpringSettings, SpringState, TwoBoneIk,
+    IkTarget, Leg, LimbBend, ModelPose, MoveBone, SpringChain, SpringSettings, SpringState,
+    TwoBoneIk,
 };
 use crate::skeleton::{BoneTransform, Skeleton};
 use crate::state_machine::{ConstraintDescription, ConstraintKind};
@@ -64,10 +65,12 @@ pub struct ConstraintSetState {
     pub springs: Vec<SpringState>,
     /// In the order of the foot placements of the set.
     pub feet: Vec<FootPlacementState>,
+    /// In the order of the limbs of the set.
+    pub limbs: Vec<LimbBend>,
 }
 
 impl ConstraintSetState {
-    /// Returns true if no constraint has a state.
+    /// Returns true if no constraint has a state that goes on without a weight and a target.
     pub fn is_empty(&self) -> bool {
         self.springs.is_empty() && self.feet.is_empty()
     }
@@ -75,18 +78,13 @@ impl ConstraintSetState {
     /// Calls `visit` for each number of the state, for hashes.
     pub fn each_number(&self, mut visit: impl FnMut(f32)) {
         self.springs.iter().for_each(|spring| spring.each_number(&mut visit));
-        self.each_foot_number(visit);
+        self.each_leg_number(visit);
     }
 
-    /// Calls `visit` for each number of the feet.
-    pub(super) fn each_foot_number(&self, mut visit: impl FnMut(f32)) {
-        for placement in &self.feet {
-            visit(placement.pelvis);
-            placement.feet.into_iter().for_each(&mut visit);
-            for normal in &placement.normals {
-                normal.to_array().into_iter().for_each(&mut visit);
-            }
-        }
+    /// Calls `visit` for each number of the feet and limbs.
+    pub(super) fn each_leg_number(&self, mut visit: impl FnMut(f32)) {
+        self.feet.iter().for_each(|placement| placement.each_number(&mut visit));
+        self.limbs.iter().flat_map(LimbBend::numbers).for_each(visit);
     }
 }
 
@@ -152,6 +150,7 @@ impl ConstraintSet {
             match constraint {
                 Constraint::Spring(_) => state.springs.push(SpringState::default()),
                 Constraint::FootPlacement(_) => state.feet.push(FootPlacementState::FLAT),
+                Constraint::TwoBone(..) => state.limbs.push(LimbBend::UNKNOWN),
                 _ => {}
             }
         }
@@ -176,7 +175,7 @@ impl ConstraintSet {
         state: &ConstraintSetState,
     ) -> ConstraintSetState {
         let mut kept = self.new_state();
-        let (mut spring, mut placement) = (0, 0);
+        let (mut spring, mut placement, mut limb) = (0, 0, 0);
         for (constraint, known) in self.constraints.iter().zip(self.find_in(other)) {
             // The states of each kind are in the order of the constraints.
             let before = &other.constraints[..known.unwrap_or(0)];
@@ -193,6 +192,12 @@ impl ConstraintSet {
                         kept.feet[placement] = *known;
                     }
                     placement += 1;
+                }
+                Constraint::TwoBone(..) => {
+                    if let Some(known) = known.and_then(|_| state.limbs.get(rank)) {
+                        kept.limbs[limb] = *known;
+                    }
+                    limb += 1;
                 }
                 _ => {}
             }
@@ -249,7 +254,7 @@ impl ConstraintSet {
         input: &ConstraintInput,
         range: Range<usize>,
     ) {
-        let (mut spring, mut placement, mut foot) = (0, 0, 0);
+        let (mut spring, mut placement, mut foot, mut next_limb) = (0, 0, 0, 0);
         if self.constraints.is_empty() {
             return;
         }
@@ -264,6 +269,7 @@ impl ConstraintSet {
                         placement += 1;
                         foot += feet.leg_count();
                     }
+                    Constraint::TwoBone(..) => next_limb += 1,
                     _ => {}
                 }
                 continue;
@@ -272,11 +278,16 @@ impl ConstraintSet {
             let target = input.targets.get(index).copied().flatten();
             match (constraint, target) {
                 (Constraint::Aim(aim), Some(target)) => aim.apply(rig, target.position, weight),
-                (
-                    Constraint::TwoBone(limb, pole),
-                    Some(ConstraintTarget { position, rotation }),
-                ) => {
-                    limb.apply(rig, &IkTarget { position, pole: *pole, rotation }, weight);
+                (Constraint::TwoBone(limb, pole), target) => {
+                    let bend = &mut state.limbs[next_limb];
+                    next_limb += 1;
+                    match target {
+                        Some(ConstraintTarget { position, rotation }) => {
+                            let target = IkTarget { position, pole: *pole, rotation };
+                            limb.apply_over_time(rig, &target, (bend, input.seconds), weight);
+                        }
+                        None => *bend = LimbBend::UNKNOWN,
+                    }
                 }
                 (Constraint::Position(bone), Some(target)) => {
                     bone.apply(rig, target.position, weight);
@@ -305,6 +316,7 @@ impl ConstraintSet {
         };
         count(|it| matches!(it, Constraint::Spring(_))) == state.springs.len()
             && count(|it| matches!(it, Constraint::FootPlacement(_))) == state.feet.len()
+            && count(|it| matches!(it, Constraint::TwoBone(..))) == state.limbs.len()
     }
 }
 

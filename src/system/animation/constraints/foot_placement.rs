@@ -2,7 +2,9 @@
 //! it by inverse kinematics, and turns it along the ground. The caller finds the ground, for
 //! example by rays.
 
-use super::{ModelPose, TwoBoneIk, approach, check_below, find_bone, shortest_arc, valid_weight};
+use super::follower::{FollowLimits, Follower};
+use super::limb_bend::LimbBend;
+use super::{ModelPose, TwoBoneIk, check_below, find_bone, shortest_arc, valid_weight};
 use crate::constraints::IkTarget;
 use crate::skeleton::Skeleton;
 use engine_foundation::deterministic_math::sin_cos;
@@ -12,6 +14,11 @@ use engine_foundation::{Error, Quat, Vec3, error};
 pub const FEET_MAX: usize = 8;
 /// Part of a leg's length over which it slows down before it is straight.
 const SOFTNESS: f32 = 0.02;
+
+/// Seconds within which the pelvis and the feet reach their full speed, and brake.
+const RAMP_SECONDS: f32 = 0.1;
+/// Largest horizontal part of a normal.
+const SLOPE_MAX: f32 = 0.99;
 
 /// Names of the bones of a leg, from the hip to the foot.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -34,7 +41,8 @@ pub struct FootPlacementSettings {
     pub tilt_max: f32,
     /// Height of a foot above its rest height, from which on it no longer turns along the ground.
     pub swing_height: f32,
-    /// Speed in metres per second at which the pelvis and the feet follow the ground.
+    /// Largest speed in metres per second at which the pelvis and the feet follow the ground. They
+    /// reach it within 0.1 seconds, and brake as fast.
     pub speed: f32,
 }
 
@@ -69,36 +77,71 @@ impl FootGround {
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct FootPlacementState {
     /// Offset of the pelvis in metres.
-    pub pelvis: f32,
-    /// Offset of each foot in metres.
-    pub feet: [f32; FEET_MAX],
-    /// Direction away from the ground at each foot, of length 1.
-    pub normals: [Vec3; FEET_MAX],
+    pub pelvis: Follower,
+    pub feet: [FootState; FEET_MAX],
+}
+
+/// State of a foot and its leg.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct FootState {
+    /// Offset in metres.
+    pub offset: Follower,
+    /// Horizontal part of the direction away from the ground, along x and y.
+    pub slope: [Follower; 2],
+    pub knee: LimbBend,
+}
+
+impl FootState {
+    /// A foot on the plane of the animation.
+    pub const FLAT: FootState =
+        FootState { offset: Follower::ZERO, slope: [Follower::ZERO; 2], knee: LimbBend::UNKNOWN };
+
+    /// Returns the direction away from the ground, of length 1.
+    fn normal(&self) -> Vec3 {
+        let [x, y] = self.slope.map(|slope| slope.value);
+        let level = Vec3::new(x, y, 0.0).clamp_length_max(SLOPE_MAX);
+        level + Vec3::new(0.0, 0.0, (1.0 - level.length_squared()).max(0.0).sqrt())
+    }
 }
 
 impl FootPlacementState {
     /// Feet on the plane of the animation.
     pub const FLAT: FootPlacementState =
-        FootPlacementState { pelvis: 0.0, feet: [0.0; FEET_MAX], normals: [Vec3::Z; FEET_MAX] };
+        FootPlacementState { pelvis: Follower::ZERO, feet: [FootState::FLAT; FEET_MAX] };
 
-    /// Reads the pelvis, the feet and the normals.
+    /// Calls `visit` for each number.
+    pub(super) fn each_number(&self, visit: &mut impl FnMut(f32)) {
+        let mut follower = |follower: &Follower| {
+            visit(follower.value);
+            visit(follower.speed);
+        };
+        follower(&self.pelvis);
+        for foot in &self.feet {
+            follower(&foot.offset);
+            foot.slope.iter().for_each(&mut follower);
+        }
+        self.feet.iter().flat_map(|foot| foot.knee.numbers()).for_each(visit);
+    }
+
+    /// Reads the numbers in the order of [`FootPlacementState::each_number`].
     ///
     /// # Errors
-    /// Fails if `next` fails, or if a normal has another length than 1.
+    /// Fails if `next` fails, or if a slope is no part of a normal.
     pub(super) fn from_numbers(
         mut next: impl FnMut() -> Result<f32, Error>,
     ) -> Result<FootPlacementState, Error> {
-        let mut state = FootPlacementState { pelvis: next()?, ..FootPlacementState::FLAT };
+        let mut follower = || Ok(Follower { value: next()?, speed: next()? });
+        let mut state = FootPlacementState { pelvis: follower()?, ..FootPlacementState::FLAT };
         for foot in &mut state.feet {
-            *foot = next()?;
+            (foot.offset, foot.slope) = (follower()?, [follower()?, follower()?]);
+            if !foot.slope.iter().all(|slope| slope.value.abs() <= 1.0) {
+                return Err(error!("the list of an animation state is not the state of feet"));
+            }
         }
-        for normal in &mut state.normals {
-            *normal = Vec3::new(next()?, next()?, next()?);
+        for foot in &mut state.feet {
+            foot.knee = LimbBend::from_numbers([next()?, next()?, next()?])?;
         }
-        match state.normals.iter().all(|normal| (0.9..1.1).contains(&normal.length_squared())) {
-            true => Ok(state),
-            false => Err(error!("the list of an animation state is not the state of feet")),
-        }
+        Ok(state)
     }
 }
 
@@ -189,12 +232,15 @@ impl FootPlacement {
         weight: f32,
     ) {
         self.follow(state, ground, seconds);
-        let Some(weight) = valid_weight(weight) else { return };
+        let Some(weight) = valid_weight(weight) else {
+            state.feet.iter_mut().for_each(|foot| foot.knee = LimbBend::UNKNOWN);
+            return;
+        };
         let mut feet = [(Vec3::ZERO, Quat::IDENTITY); FEET_MAX];
         for (foot, leg) in feet.iter_mut().zip(&self.legs) {
             *foot = (rig.origin(leg.end), rig.rotation(leg.end));
         }
-        let pelvis = rig.origin(self.pelvis) + Vec3::new(0.0, 0.0, state.pelvis);
+        let pelvis = rig.origin(self.pelvis) + Vec3::new(0.0, 0.0, state.pelvis.value);
         rig.move_to(self.pelvis, pelvis, weight);
         for (index, leg) in self.legs.iter().enumerate() {
             let (position, rotation) = feet[index];
@@ -203,19 +249,21 @@ impl FootPlacement {
                 true => (above / self.settings.swing_height).clamp(0.0, 1.0),
                 false => 0.0,
             };
-            let tilt = self.tilt(state.normals[index], 1.0 - swing);
+            let foot = &mut state.feet[index];
+            let tilt = self.tilt(foot.normal(), 1.0 - swing);
             let target = IkTarget {
-                position: position + Vec3::new(0.0, 0.0, state.feet[index]),
+                position: position + Vec3::new(0.0, 0.0, foot.offset.value),
                 pole: None,
                 rotation: Some(tilt * rotation),
             };
-            leg.apply(rig, &target, weight);
+            leg.apply_over_time(rig, &target, (&mut foot.knee, seconds), weight);
         }
     }
 
     /// Moves the state towards the ground.
     fn follow(&self, state: &mut FootPlacementState, ground: &[FootGround], seconds: f32) {
-        let change = self.settings.speed * if seconds > 0.0 { seconds } else { 0.0 };
+        let speed = self.settings.speed;
+        let limits = FollowLimits { speed, acceleration: speed / RAMP_SECONDS };
         let mut lowest: f32 = f32::INFINITY;
         for index in 0..self.legs.len() {
             let FootGround { height, normal } =
@@ -225,17 +273,14 @@ impl FootPlacement {
             let normal = if within && upward { normal.normalize_or(Vec3::Z) } else { Vec3::Z };
             let height = if within { height } else { 0.0 };
             lowest = lowest.min(height);
-            let valid = if state.feet[index].is_finite() { state.feet[index] } else { 0.0 };
-            state.feet[index] = approach(valid, height, change);
-            let old = state.normals[index].try_normalize().unwrap_or(Vec3::Z);
-            let difference = normal - old;
-            let length = difference.length();
-            let part = if length > change { change / length } else { 1.0 };
-            state.normals[index] = (old + difference * part).normalize_or(Vec3::Z);
+            let foot = &mut state.feet[index];
+            foot.offset.advance(height, limits, seconds);
+            for (slope, wanted) in foot.slope.iter_mut().zip([normal.x, normal.y]) {
+                slope.advance(wanted.clamp(-SLOPE_MAX, SLOPE_MAX), limits, seconds);
+            }
         }
         let wanted = lowest.clamp(-self.settings.drop_max, self.settings.lift_max);
-        let valid = if state.pelvis.is_finite() { state.pelvis } else { 0.0 };
-        state.pelvis = approach(valid, wanted, change);
+        state.pelvis.advance(wanted, limits, seconds);
     }
 
     /// Returns the limited rotation of a foot along the ground.

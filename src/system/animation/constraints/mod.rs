@@ -11,7 +11,11 @@ mod constraint_set;
 #[cfg(test)]
 mod constraint_set_tests;
 mod copy;
+mod follower;
 mod foot_placement;
+#[cfg(test)]
+mod knee_tests;
+mod limb_bend;
 mod spring;
 #[cfg(test)]
 mod tests;
@@ -26,9 +30,11 @@ use engine_foundation::{Error, Mat3, Quat, Vec3, Vec4, error};
 pub use aim::{Aim, AimLimits};
 pub use constraint_set::{ConstraintInput, ConstraintSet, ConstraintSetState, ConstraintTarget};
 pub use copy::{CopyBone, MoveBone};
+pub use follower::{FollowLimits, Follower};
 pub use foot_placement::{
     FEET_MAX, FootGround, FootPlacement, FootPlacementSettings, FootPlacementState, Leg,
 };
+pub use limb_bend::LimbBend;
 pub use spring::{SPRING_BONES_MAX, SPRING_STEP_SECONDS, SpringChain, SpringSettings, SpringState};
 pub use two_bone_ik::{IkTarget, TwoBoneIk};
 

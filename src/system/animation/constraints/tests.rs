@@ -83,11 +83,11 @@ pub(super) fn body() -> Rig {
     Rig::new(Skeleton::new(bones).unwrap())
 }
 
-fn leg(skeleton: &Skeleton, softness: f32) -> TwoBoneIk {
+pub(super) fn leg(skeleton: &Skeleton, softness: f32) -> TwoBoneIk {
     TwoBoneIk::new(skeleton, ["left_thigh", "left_shin", "left_foot"], softness).unwrap()
 }
 
-fn target(position: Vec3) -> IkTarget {
+pub(super) fn target(position: Vec3) -> IkTarget {
     IkTarget { position, pole: None, rotation: None }
 }
 
@@ -103,31 +103,6 @@ fn an_unchanged_subtree_keeps_the_bits_of_its_matrices() {
     for bone in 0..rig.skeleton.bone_count() {
         rig.rig().update_subtree(bone as u16);
         assert_eq!(rig.matrices, before);
-    }
-}
-
-#[test]
-fn knees_of_nearly_straight_legs_do_not_turn_around() {
-    let mut last: Option<Vec3> = None;
-    // The animated leg bends a little to one side and to the other, while its foot is lifted.
-    for step in -20_i8..=20 {
-        let mut rig = body();
-        let angle = f32::from(step) * 0.002 - 0.221;
-        let shin = rig.skeleton.find("left_shin").unwrap();
-        rig.rig().set_local_rotation(shin, Quat::from_rotation_x(angle), 1.0);
-        let thigh = rig.skeleton.find("left_thigh").unwrap();
-        rig.rig().update_subtree(thigh);
-        let foot = rig.origin("left_foot");
-        let leg = leg(&rig.skeleton, 0.0);
-        leg.apply(&mut rig.rig(), &target(foot + Vec3::new(0.0, 0.0, 0.3)), 1.0);
-        rig.check();
-        let knee = rig.origin("left_shin");
-        let start = rig.origin("left_thigh");
-        assert!(knee.y - start.y > 0.1, "{step}: {knee} of {start}");
-        if let Some(last) = last {
-            assert!(knee.distance(last) < 0.02, "{step}: {knee} after {last}");
-        }
-        last = Some(knee);
     }
 }
 
@@ -467,9 +442,10 @@ fn feet_stay_on_stairs_and_the_pelvis_follows_the_lower_one() {
     let (left, right) = (rig.origin("left_foot"), rig.origin("right_foot"));
     let pelvis = rig.origin("pelvis");
     let mut state = FootPlacementState::FLAT;
-    // Half of the way down after 0.05 seconds at 2 metres per second.
+    // Half of the way to the full speed of 2 metres per second after 0.05 seconds.
     placement.apply(&mut rig.rig(), &mut state, &ground, 0.05, 1.0);
-    assert!((state.pelvis + 0.1).abs() < 1e-6, "{state:?}");
+    assert!((state.pelvis.value + 0.025).abs() < 1e-6, "{state:?}");
+    assert!((state.pelvis.speed + 1.0).abs() < 1e-5, "{state:?}");
     let mut rig = body();
     placement.apply(&mut rig.rig(), &mut state, &ground, 1.0, 1.0);
     rig.check();
@@ -483,6 +459,13 @@ fn feet_stay_on_stairs_and_the_pelvis_follows_the_lower_one() {
     assert!(rig.rotation("left_foot").dot(Quat::IDENTITY).abs() > 0.9999);
 }
 
+/// Returns true if all feet are on the plane of the animation.
+fn is_flat(state: &FootPlacementState) -> bool {
+    let mut state = *state;
+    state.feet.iter_mut().for_each(|foot| foot.knee = LimbBend::UNKNOWN);
+    state == FootPlacementState::FLAT
+}
+
 #[test]
 fn feet_without_ground_follow_the_animation() {
     let mut rig = body();
@@ -494,7 +477,7 @@ fn feet_without_ground_follow_the_animation() {
     for ground in [vec![], vec![FootGround::NONE; 2], vec![cliff; 2]] {
         placement.apply(&mut rig.rig(), &mut state, &ground, 0.5, 1.0);
         rig.check();
-        assert_eq!(state, FootPlacementState::FLAT);
+        assert!(is_flat(&state), "{state:?}");
     }
     let after = ["pelvis", "left_foot", "left_toe"]
         .map(|name| rig.skeleton.find(name).map(|bone| rig.matrices[usize::from(bone)]));
@@ -503,12 +486,13 @@ fn feet_without_ground_follow_the_animation() {
             |matrix: &ModelMatrix| Vec3::from_array(matrix.transform_point([1.0, 2.0, 3.0]));
         assert!((point(before) - point(&after)).length() < 1e-3);
     }
-    let mut broken = FootPlacementState { pelvis: f32::NAN, ..FootPlacementState::FLAT };
-    broken.feet[0] = f32::INFINITY;
-    broken.normals[1] = Vec3::splat(f32::NAN);
+    let mut broken = FootPlacementState::FLAT;
+    broken.pelvis.value = f32::NAN;
+    broken.feet[0].offset.speed = f32::INFINITY;
+    broken.feet[1].slope[0].value = f32::NAN;
     placement.apply(&mut rig.rig(), &mut broken, &[], f32::NAN, 1.0);
     rig.check();
-    assert_eq!(broken, FootPlacementState::FLAT);
+    assert!(is_flat(&broken), "{broken:?}");
 }
 
 #[test]

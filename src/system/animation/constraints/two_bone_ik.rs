@@ -1,6 +1,7 @@
 //! Inverse kinematics of two bones: an upper and a middle bone turn so that the end bone reaches a
 //! target, as a leg or an arm does. The solution is closed, by the law of cosines.
 
+use super::limb_bend::LimbBend;
 use super::{
     LENGTH_MIN, ModelPose, across, check_below, find_bone, perpendicular, shortest_arc,
     valid_weight,
@@ -16,6 +17,9 @@ const SOFTNESS_MAX: f32 = 0.5;
 /// length, up to which a limb counts as straight, and from which on it is clearly bent.
 const STRAIGHT_PART: f32 = 0.02;
 const BENT_PART: f32 = 0.12;
+/// The same part from which on a limb with a state follows the side to which it is bent. Below, it
+/// keeps its own.
+const FOLLOWED_PART: f32 = 0.05;
 
 /// Chain of two bones, for example a thigh and a shin that move a foot.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -29,6 +33,9 @@ pub struct TwoBoneIk {
     /// Direction in which the middle joint bends in the rest pose, in the space of the upper bone.
     /// `None` if it is straight there.
     rest_side: Option<Vec3>,
+    /// Direction across the limb in the space of the upper bone, from which angles of
+    /// [`LimbBend`] are measured.
+    start_side: Vec3,
 }
 
 /// Target of a chain of two bones, in model space.
@@ -69,15 +76,35 @@ impl TwoBoneIk {
         let whole = (rest.origin(end) - start).try_normalize();
         let side = whole.and_then(|whole| across(rest.origin(middle) - start, whole));
         let rest_side = side.map(|side| rest.rotation(upper).conjugate() * side);
-        Ok(TwoBoneIk { upper, middle, end, softness, rest_side })
+        let lone = || rest.rotation(upper).conjugate() * perpendicular(whole.unwrap_or(Vec3::Z));
+        let start_side = rest_side.unwrap_or_else(lone);
+        Ok(TwoBoneIk { upper, middle, end, softness, rest_side, start_side })
     }
 
     /// Moves the end bone to the target, or as near as the bones reach. A weight between 0 and 1
     /// applies a part of the change. Bones without length and targets that are not finite change
     /// nothing.
     pub fn apply(&self, rig: &mut ModelPose, target: &IkTarget, weight: f32) {
-        let Some(weight) = valid_weight(weight) else { return };
-        let Some((first, second)) = self.solve(rig, target) else { return };
+        self.apply_over_time(rig, target, (&mut LimbBend::UNKNOWN.clone(), 0.0), weight);
+    }
+
+    /// Moves the end bone as [`TwoBoneIk::apply`] does. Without a pole, the direction in which the
+    /// middle joint bends follows that of the pose over a number of seconds, so that the joint does
+    /// not jump when the pose bends it to its other side. Without a weight, or with a pole, it
+    /// begins again.
+    pub fn apply_over_time(
+        &self,
+        rig: &mut ModelPose,
+        target: &IkTarget,
+        (bend, seconds): (&mut LimbBend, f32),
+        weight: f32,
+    ) {
+        let valid = valid_weight(weight);
+        if valid.is_none() || target.pole.is_some() {
+            *bend = LimbBend::UNKNOWN;
+        }
+        let Some(weight) = valid else { return };
+        let Some((first, second)) = self.solve(rig, target, (bend, seconds)) else { return };
         let end_rotation = target.rotation.filter(|it| it.is_finite() && it.length_squared() > 0.5);
         let upper_parent = rig.parent_rotation(self.upper);
         let middle_parent = (first * rig.parent_rotation(self.middle)).normalize();
@@ -92,7 +119,12 @@ impl TwoBoneIk {
     }
 
     /// Returns the rotations of the upper and of the middle bone in model space.
-    fn solve(&self, rig: &ModelPose, target: &IkTarget) -> Option<(Quat, Quat)> {
+    fn solve(
+        &self,
+        rig: &ModelPose,
+        target: &IkTarget,
+        (bend, seconds): (&mut LimbBend, f32),
+    ) -> Option<(Quat, Quat)> {
         let (start, middle, end) =
             (rig.origin(self.upper), rig.origin(self.middle), rig.origin(self.end));
         let (upper_bone, lower_bone) = (middle - start, end - middle);
@@ -110,7 +142,7 @@ impl TwoBoneIk {
         let whole = end - start;
         let from_pole = target.pole.and_then(|pole| across(pole, direction));
         let side = from_pole
-            .or_else(|| self.bend_side(rig, direction, upper_bone, whole))
+            .or_else(|| self.bend_side(rig, direction, (upper_bone, whole), (bend, seconds)))
             .unwrap_or_else(|| perpendicular(direction));
         let along = (upper * upper - lower * lower + distance * distance) / (2.0 * distance);
         let along = along.clamp(-upper, upper);
@@ -141,17 +173,18 @@ impl TwoBoneIk {
         &self,
         rig: &ModelPose,
         direction: Vec3,
-        upper: Vec3,
-        whole: Vec3,
+        (upper, whole): (Vec3, Vec3),
+        (bend, seconds): (&mut LimbBend, f32),
     ) -> Option<Vec3> {
         let old_direction = whole.try_normalize()?;
+        let rotation = rig.rotation(self.upper);
         let aside = upper - old_direction * old_direction.dot(upper);
         let bent = aside.length() / upper.length();
         let part = ((bent - STRAIGHT_PART) / (BENT_PART - STRAIGHT_PART)).clamp(0.0, 1.0);
         let current = across(upper, old_direction);
         let side = match self.rest_side {
             Some(rest) if part < 1.0 => {
-                let rest = across(rig.rotation(self.upper) * rest, old_direction);
+                let rest = across(rotation * rest, old_direction);
                 match (current, rest) {
                     (Some(current), Some(rest)) => {
                         across(current * part + rest * (1.0 - part), old_direction).or(Some(rest))
@@ -161,6 +194,13 @@ impl TwoBoneIk {
             }
             _ => current,
         };
-        across(shortest_arc(old_direction, direction) * side?, direction)
+        let wanted = match bend.is_known() {
+            true => current.filter(|_| bent > FOLLOWED_PART),
+            false => Some(side?),
+        };
+        let start = across(rotation * self.start_side, old_direction);
+        let start = start.unwrap_or_else(|| perpendicular(old_direction));
+        let side = bend.follow(wanted, (old_direction, start), seconds);
+        across(shortest_arc(old_direction, direction) * side, direction)
     }
 }

@@ -95,6 +95,9 @@ pub fn parse(
     Ok(expression)
 }
 
+/// Part of the message about a name that is no variable.
+pub(super) const NO_VARIABLE: &str = "there is no variable";
+
 /// Returns true if the operations depend on no variable.
 fn is_constant(ops: &[Op]) -> bool {
     ops.iter().all(|op| matches!(op, Op::Number(_) | Op::Plain(_)))
@@ -356,7 +359,7 @@ impl<'a> Parser<'a> {
             let hint = suggest::hint(token.text, self.variables.iter().copied());
             let column = self.text[..token.start].chars().count() + 1;
             let name = token.text;
-            return Err(format!("column {column}: there is no variable '{name}'{hint}"));
+            return Err(format!("column {column}: {NO_VARIABLE} '{name}'{hint}"));
         };
         self.ops.push(Op::Variable(index as u16));
         Ok(())

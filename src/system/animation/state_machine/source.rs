@@ -33,7 +33,7 @@
 use super::constraint_description::ConstraintDescription;
 use super::data::*;
 use super::expression::{Expression, ExpressionTable};
-use super::expression_parser::{self, MatchGroup};
+use super::expression_parser::{self, MatchGroup, NO_VARIABLE};
 use super::source_fields::SourceFields;
 use super::source_transitions::TargetName;
 use engine_foundation::error::LISTED_MAX;
@@ -64,6 +64,8 @@ pub(super) struct Scope<'a> {
     /// Prefix of the names of states: names of groups, each with a slash.
     pub prefix: String,
     pub members: Vec<(&'a str, Member)>,
+    /// True if the names of its states could not be read.
+    pub has_failed: bool,
     pub initial: Option<Member>,
     /// Transitions of all states of the scope, and those of the group itself.
     pub any: Vec<u16>,
@@ -72,6 +74,16 @@ pub(super) struct Scope<'a> {
     pub groups: Vec<u16>,
     pub speeds: Vec<Expression>,
     pub constraints: Vec<u16>,
+}
+
+/// Blocks of the file with errors because of which names are missing.
+#[derive(Clone, Copy, Default)]
+pub(super) struct FailedBlocks {
+    pub variables: bool,
+    pub events: bool,
+    pub masks: bool,
+    pub constraints: bool,
+    pub groups: bool,
 }
 
 /// State machine under construction.
@@ -88,6 +100,7 @@ pub(super) struct Builder<'a> {
     pub failed_groups: Vec<&'a str>,
     /// Errors in the order in which they were found.
     pub errors: Vec<Error>,
+    pub failed: FailedBlocks,
     pub scopes: Vec<Scope<'a>>,
     /// Scope and own transitions of each state.
     pub state_scopes: Vec<(usize, Vec<u16>)>,
@@ -104,8 +117,10 @@ pub(super) struct Builder<'a> {
 /// [`engine_foundation::error::messages`]).
 pub fn compile_state_machine(path: &str, text: &str) -> Result<StateMachine, Error> {
     let document = sjson::parse(text).map_err(|error| error!("{}", error.in_file(path)))?;
-    let root = SourceFields::open(path, "a state machine", document.root(), &ROOT_KEYS)?;
     let mut builder = Builder::new(path);
+    let Some(root) = builder.open("a state machine", document.root(), &ROOT_KEYS) else {
+        return Err(Error::several(builder.errors).expect("it is no block"));
+    };
     match root.text("skeleton") {
         Ok(Some(skeleton)) => builder.machine.skeleton = skeleton.to_string(),
         Ok(None) => {
@@ -117,12 +132,11 @@ pub fn compile_state_machine(path: &str, text: &str) -> Result<StateMachine, Err
     }
     // Each part is read in spite of errors in others, so that they are reported at once.
     builder.read_variables(&root);
-    let events = builder.read_events(&root);
-    builder.note(events);
+    builder.read_events(&root);
     builder.read_masks(&root);
     builder.read_constraints(&root);
-    let groups = root.named_entries("groups", (GROUPS_MAX, "GROUPS_MAX"));
-    let groups = builder.note(groups).unwrap_or_default();
+    let (groups, is_whole) = builder.entries(&root, "groups", (GROUPS_MAX, "GROUPS_MAX"));
+    builder.failed.groups = !is_whole;
     builder.named_groups = groups.iter().map(|entry| (entry.key, entry.value)).collect();
     builder.read_layers(&root);
     builder.check_unused_groups();
@@ -162,6 +176,7 @@ impl<'a> Builder<'a> {
             used_groups: Vec::new(),
             failed_groups: Vec::new(),
             errors: Vec::new(),
+            failed: FailedBlocks::default(),
             scopes: Vec::new(),
             state_scopes: Vec::new(),
             not_to_self: Vec::new(),
@@ -174,10 +189,53 @@ impl<'a> Builder<'a> {
         match result {
             Ok(value) => Some(value),
             Err(error) => {
-                self.errors.push(error);
+                if !error.message.is_empty() {
+                    self.errors.push(error);
+                }
                 None
             }
         }
+    }
+
+    /// Keeps an error, and returns the default value for it.
+    pub fn keep<T: Default>(&mut self, result: Result<T, Error>) -> T {
+        self.note(result).unwrap_or_default()
+    }
+
+    /// Returns an error about a name, or one that is not reported if the names could not be read.
+    pub fn unless(&self, has_failed: bool, error: Error) -> Error {
+        if has_failed { error!("") } else { error }
+    }
+
+    /// Opens a value as a block, and keeps the errors of all unknown keys. Returns `None` if it is
+    /// no block.
+    pub fn open(
+        &mut self,
+        subject: impl Into<String>,
+        value: SjsonValue<'a>,
+        known: &[&str],
+    ) -> Option<SourceFields<'a>> {
+        let fields = SourceFields { path: self.path, subject: subject.into(), value };
+        let unknown = self.note(fields.unknown_keys(known))?;
+        self.errors.extend(unknown.into_iter().rev());
+        Some(fields)
+    }
+
+    /// Returns the entries of a block with names that the file chooses, and false if some could not
+    /// be read.
+    pub fn entries(
+        &mut self,
+        fields: &SourceFields<'a>,
+        key: &str,
+        limit: (usize, &str),
+    ) -> (Vec<ObjectEntry<'a>>, bool) {
+        let Some(mut entries) = self.note(fields.named_entries(key, limit)) else {
+            return (Vec::new(), false);
+        };
+        let count = entries.len();
+        entries.retain(|entry| self.note(fields.check_name(key, entry)).is_some());
+        let is_whole = entries.len() == count;
+        (entries, is_whole)
     }
 
     /// Returns true if there are so many errors that reading ends.
@@ -186,8 +244,9 @@ impl<'a> Builder<'a> {
     }
 
     fn read_variables(&mut self, root: &SourceFields<'a>) {
-        let entries = root.named_entries("variables", (VARIABLES_MAX, "VARIABLES_MAX"));
-        for entry in self.note(entries).unwrap_or_default() {
+        let (entries, is_whole) = self.entries(root, "variables", (VARIABLES_MAX, "VARIABLES_MAX"));
+        self.failed.variables = !is_whole;
+        for entry in entries {
             let variable = self.read_variable(&entry);
             let variable = self.note(variable);
             // Expressions may read one with an error.
@@ -232,29 +291,36 @@ impl<'a> Builder<'a> {
         Ok(variable)
     }
 
-    fn read_events(&mut self, root: &SourceFields<'a>) -> Result<(), Error> {
-        let Some(items) = root.list("events", (EVENTS_MAX, "EVENTS_MAX"))? else { return Ok(()) };
+    fn read_events(&mut self, root: &SourceFields<'a>) {
+        let items = self.note(root.list("events", (EVENTS_MAX, "EVENTS_MAX")));
+        self.failed.events = items.is_none();
+        let Some(items) = items.flatten() else { return };
         self.lists_events = true;
         for item in items {
-            let name = root.text_of("events", item)?;
+            let Some(name) = self.note(root.text_of("events", item)) else {
+                self.failed.events = true;
+                continue;
+            };
             if self.machine.events.iter().any(|known| known == name) {
-                return Err(root.error_at(item, &format!("it lists the event '{name}' twice")));
+                let message = format!("it lists the event '{name}' twice");
+                self.errors.push(root.error_at(item, &message));
+                continue;
             }
             self.machine.events.push(name.to_string());
         }
-        Ok(())
     }
 
     fn read_masks(&mut self, root: &SourceFields<'a>) {
-        let entries = root.named_entries("masks", (MASKS_MAX, "MASKS_MAX"));
-        for entry in self.note(entries).unwrap_or_default() {
+        let (entries, is_whole) = self.entries(root, "masks", (MASKS_MAX, "MASKS_MAX"));
+        self.failed.masks = !is_whole;
+        for entry in entries {
             let bones = self.read_mask(&entry);
-            let bones = self.note(bones).unwrap_or_default();
+            let bones = self.keep(bones);
             self.machine.masks.push(Mask { name: entry.key.to_string(), bones });
         }
     }
 
-    fn read_mask(&self, entry: &ObjectEntry<'a>) -> Result<Vec<MaskBone>, Error> {
+    fn read_mask(&mut self, entry: &ObjectEntry<'a>) -> Result<Vec<MaskBone>, Error> {
         let (path, value, name) = (self.path, entry.value, entry.key);
         let fields = SourceFields { path, subject: format!("mask '{name}'"), value };
         let entries = fields.entries()?;
@@ -265,15 +331,17 @@ impl<'a> Builder<'a> {
             )));
         }
         let bone = |bone: &ObjectEntry<'a>| {
-            let weight = fields.number_of(bone.key, bone.value, (0.0, 1.0))?;
-            Ok(MaskBone { bone: bone.key.to_string(), weight, line: bone.line() as u32 })
+            let weight = self.keep(fields.number_of(bone.key, bone.value, (0.0, 1.0)));
+            MaskBone { bone: bone.key.to_string(), weight, line: bone.line() as u32 }
         };
-        entries.iter().map(bone).collect()
+        Ok(entries.iter().map(bone).collect())
     }
 
     fn read_constraints(&mut self, root: &SourceFields<'a>) {
-        let entries = root.named_entries("constraints", (CONSTRAINTS_MAX, "CONSTRAINTS_MAX"));
-        for entry in self.note(entries).unwrap_or_default() {
+        let limit = (CONSTRAINTS_MAX, "CONSTRAINTS_MAX");
+        let (entries, is_whole) = self.entries(root, "constraints", limit);
+        self.failed.constraints = !is_whole;
+        for entry in entries {
             let constraint = ConstraintDescription::read(self.path, &entry);
             // States may name one with an error.
             let named = || ConstraintDescription::named(entry.key);
@@ -290,36 +358,34 @@ impl<'a> Builder<'a> {
             let message = "it has no layers: add layers = [ { states = { … } } ]";
             self.errors.push(root.block_error(message));
         }
-        for layer in layers {
-            let read = self.read_layer(layer);
-            self.note(read);
-        }
+        layers.into_iter().for_each(|layer| self.read_layer(layer));
     }
 
-    fn read_layer(&mut self, value: SjsonValue<'a>) -> Result<(), Error> {
+    fn read_layer(&mut self, value: SjsonValue<'a>) {
         let number = self.machine.layers.len() + 1;
         let subject = format!("layer {number}");
-        let mut fields = SourceFields::open(self.path, subject, value, &LAYER_KEYS)?;
-        let name = fields.text("name")?.map_or(format!("layer_{number}"), str::to_string);
+        let Some(mut fields) = self.open(subject, value, &LAYER_KEYS) else { return };
+        let name = self.keep(fields.text("name"));
+        let name = name.map_or(format!("layer_{number}"), str::to_string);
         if self.machine.find_layer(&name).is_some() {
-            return Err(fields.block_error(&format!("an earlier layer is named '{name}', too")));
+            let message = format!("an earlier layer is named '{name}', too");
+            self.errors.push(fields.block_error(&message));
         }
         fields.subject = format!("layer '{name}'");
         let weight = self.lone_expression(&fields, "weight");
-        let weight = self.note(weight).flatten();
+        let weight = self.keep(weight);
         let mask = self.mask(&fields, "mask");
-        let mask = self.note(mask).flatten();
+        let mask = self.keep(mask);
         let constraints = self.constraints(&fields);
-        let constraints = self.note(constraints).unwrap_or_default();
         let first = self.machine.states.len() as u16;
         let scope = self.scopes.len();
         self.scopes.push(Scope::default());
-        self.read_states(&fields, scope, &mut Vec::new())?;
+        let read = self.read_states(&fields, scope, &mut Vec::new());
+        self.note(read);
         let end = self.machine.states.len() as u16;
         let states = (first, end);
         let initial = self.initial_state(scope);
         self.machine.layers.push(Layer { name, initial, weight, mask, constraints, states });
-        Ok(())
     }
 
     /// Returns the index of the mask that a key names.
@@ -328,24 +394,32 @@ impl<'a> Builder<'a> {
         let masks = &self.machine.masks;
         let index = masks.iter().position(|mask| mask.name == name).ok_or_else(|| {
             let value = fields.get(key).unwrap_or(fields.value);
-            fields.unknown(value, "mask", name, masks.iter().map(|mask| mask.name.as_str()))
+            let names = masks.iter().map(|mask| mask.name.as_str());
+            self.unless(self.failed.masks, fields.unknown(value, "mask", name, names))
         })?;
         Ok(Some(index as u16))
     }
 
     /// Returns the indices of the constraints that `constraints` names.
-    pub fn constraints(&self, fields: &SourceFields<'a>) -> Result<Vec<u16>, Error> {
-        let known = &self.machine.constraints;
+    pub fn constraints(&mut self, fields: &SourceFields<'a>) -> Vec<u16> {
+        let values = fields.one_or_list("constraints", (CONSTRAINTS_MAX, "CONSTRAINTS_MAX"));
         let mut found: Vec<u16> = Vec::new();
-        for value in fields.one_or_list("constraints", (CONSTRAINTS_MAX, "CONSTRAINTS_MAX"))? {
-            let name = fields.text_of("constraints", value)?;
-            let index = known.iter().position(|it| it.name == name).ok_or_else(|| {
-                let names = known.iter().map(|it| it.name.as_str());
-                fields.unknown(value, "constraint", name, names)
-            })?;
-            found.push(index as u16);
+        for value in self.keep(values) {
+            let index = self.constraint(fields, value);
+            found.extend(self.note(index));
         }
-        Ok(found)
+        found
+    }
+
+    fn constraint(&self, fields: &SourceFields<'a>, value: SjsonValue<'a>) -> Result<u16, Error> {
+        let known = &self.machine.constraints;
+        let name = fields.text_of("constraints", value)?;
+        let index = known.iter().position(|it| it.name == name).ok_or_else(|| {
+            let names = known.iter().map(|it| it.name.as_str());
+            let error = fields.unknown(value, "constraint", name, names);
+            self.unless(self.failed.constraints, error)
+        })?;
+        Ok(index as u16)
     }
 
     /// Returns the expression of a key, which is a number, a boolean or text.
@@ -372,8 +446,9 @@ impl<'a> Builder<'a> {
         match parsed {
             Ok(expression) => Ok(Some(expression)),
             Err(message) => {
+                let is_hidden = self.failed.variables && message.contains(NO_VARIABLE);
                 let message = format!("expression '{text}' of '{key}': {message}");
-                Err(fields.error_at(value, &message))
+                Err(self.unless(is_hidden, fields.error_at(value, &message)))
             }
         }
     }

@@ -5,58 +5,76 @@ use super::source::Builder;
 use super::source_fields::SourceFields;
 use crate::clip_events::EventCue;
 use engine_foundation::Error;
-use engine_foundation::sjson::ValueKind;
+use engine_foundation::sjson::{SjsonValue, ValueKind};
 
 const SENT_LIMIT: (usize, &str) = (64, "64 events a state");
 
+/// Returns the time of an event, and true if it is a fraction of the state's length.
+fn timed(event: &SourceFields, count: Option<usize>) -> Result<(f32, bool), Error> {
+    let seconds = event.number("time", (0.0, 600.0))?;
+    match (seconds, event.number("at", (0.0, 1.0))?) {
+        (Some(_), _) if count.is_some_and(|count| count > 1) => Err(event.block_error(
+            "a state with several clips has no fixed length: write 'at', a fraction from 0 to 1, \
+             in place of 'time'",
+        )),
+        (Some(seconds), None) => Ok((seconds, false)),
+        (None, Some(fraction)) => Ok((fraction, true)),
+        _ => {
+            let message = "it needs 'time' in seconds, or 'at', a fraction from 0 to 1";
+            Err(event.block_error(message))
+        }
+    }
+}
+
 impl<'a> Builder<'a> {
-    /// Reads the events at times of a state.
+    /// Reads the events at times of a state. `count` is the number of its clips, if these have no
+    /// error.
     pub fn read_timed_events(
         &mut self,
         fields: &SourceFields<'a>,
-        state: &mut State,
-    ) -> Result<(), Error> {
-        for item in fields.list("events", SENT_LIMIT)?.unwrap_or_default() {
+        count: Option<usize>,
+    ) -> Vec<TimedEvent> {
+        let items = self.keep(fields.list("events", SENT_LIMIT)).unwrap_or_default();
+        let mut events = Vec::new();
+        for item in items {
             let subject = format!("'events' of {}", fields.subject);
             let known = [&["at", "name", "time"][..], &EventCue::KEYS].concat();
-            let event = SourceFields::open(self.path, subject, item, &known)?;
-            let seconds = event.number("time", (0.0, 600.0))?;
-            let (time, is_fraction) = match (seconds, event.number("at", (0.0, 1.0))?) {
-                (Some(_), _) if state.clips.len() > 1 => {
-                    let message = "a state with several clips has no fixed length: write 'at', a \
-                                   fraction from 0 to 1, in place of 'time'";
-                    return Err(event.block_error(message));
-                }
-                (Some(seconds), None) => (seconds, false),
-                (None, Some(fraction)) => (fraction, true),
-                _ => {
-                    let message = "it needs 'time' in seconds, or 'at', a fraction from 0 to 1";
-                    return Err(event.block_error(message));
-                }
-            };
-            let event = self.event_block(&event)?;
-            state.events.push(TimedEvent { event, time, is_fraction });
+            let Some(block) = self.open(subject, item, &known) else { continue };
+            let time = timed(&block, count);
+            let time = self.note(time);
+            let event = self.event_block(&block);
+            let event = self.note(event);
+            if let (Some((time, is_fraction)), Some(event)) = (time, event) {
+                events.push(TimedEvent { event, time, is_fraction });
+            }
         }
-        Ok(())
+        events
     }
 
     /// Returns the indices of the events of a key: names, or blocks with cues.
-    pub fn sent_events(&mut self, fields: &SourceFields<'a>, key: &str) -> Result<Vec<u16>, Error> {
+    pub fn sent_events(&mut self, fields: &SourceFields<'a>, key: &str) -> Vec<u16> {
         let mut events = Vec::new();
-        for value in fields.one_or_list(key, SENT_LIMIT)? {
-            if value.kind() == ValueKind::Object {
-                let subject = format!("'{key}' of {}", fields.subject);
-                let known = [&["name"][..], &EventCue::KEYS].concat();
-                let event = SourceFields::open(self.path, subject, value, &known)?;
-                events.push(self.event_block(&event)?);
-            } else {
-                let name = fields.text_of(key, value)?.to_string();
-                let (cue, line) = (EventCue::default(), value.line() as u32);
-                let event = StateEvent { name, cue, line };
-                events.push(self.add_sent_event(fields, event)?);
-            }
+        for value in self.keep(fields.one_or_list(key, SENT_LIMIT)) {
+            let event = self.sent_event(fields, (key, value));
+            events.extend(self.note(event).flatten());
         }
-        Ok(events)
+        events
+    }
+
+    fn sent_event(
+        &mut self,
+        fields: &SourceFields<'a>,
+        (key, value): (&str, SjsonValue<'a>),
+    ) -> Result<Option<u16>, Error> {
+        if value.kind() == ValueKind::Object {
+            let subject = format!("'{key}' of {}", fields.subject);
+            let known = [&["name"][..], &EventCue::KEYS].concat();
+            let block = self.open(subject, value, &known);
+            return block.map(|block| self.event_block(&block)).transpose();
+        }
+        let name = fields.text_of(key, value)?.to_string();
+        let (cue, line) = (EventCue::default(), value.line() as u32);
+        self.add_sent_event(fields, StateEvent { name, cue, line }).map(Some)
     }
 
     /// Reads the name and the cue of an event. Returns its index.

@@ -25,17 +25,24 @@ impl<'a> SourceFields<'a> {
         known: &[&str],
     ) -> Result<SourceFields<'a>, Error> {
         let fields = SourceFields { path, subject: subject.into(), value };
-        for entry in fields.entries()? {
-            if !known.contains(&entry.key) {
-                let hint = suggest::hint(entry.key, known.iter().copied());
-                let (line, list, key) = (entry.line(), known.join(", "), entry.key);
-                let subject = &fields.subject;
-                return Err(error!(
-                    "{path}:{line}: {subject} has no '{key}'{hint} (known: {list})"
-                ));
-            }
+        match fields.unknown_keys(known)?.pop() {
+            Some(error) => Err(error),
+            None => Ok(fields),
         }
-        Ok(fields)
+    }
+
+    /// Returns an error for each unknown key, the last one first. Returns an error if the value is
+    /// no block.
+    pub fn unknown_keys(&self, known: &[&str]) -> Result<Vec<Error>, Error> {
+        let unknown = |entry: &ObjectEntry<'a>| {
+            let hint = suggest::hint(entry.key, known.iter().copied());
+            let (line, list, key) = (entry.line(), known.join(", "), entry.key);
+            let SourceFields { path, subject, .. } = self;
+            error!("{path}:{line}: {subject} has no '{key}'{hint} (known: {list})")
+        };
+        let entries = self.entries()?;
+        let entries = entries.iter().rev().filter(|entry| !known.contains(&entry.key));
+        Ok(entries.map(unknown).collect())
     }
 
     /// Returns the entries of the block. Returns an error if it is no block.
@@ -64,18 +71,21 @@ impl<'a> SourceFields<'a> {
             let message = format!("'{key}' has {count} entries: at most {most} ({limit})");
             return Err(self.error_at(value, &message));
         }
-        for entry in &entries {
-            let bad = |c: char| c.is_control() || c == '/';
-            if entry.key.is_empty() || entry.key.len() > NAME_BYTES_MAX || entry.key.contains(bad) {
-                let (path, line, subject) = (self.path, entry.line(), &self.subject);
-                return Err(error!(
-                    "{path}:{line}: '{key}' of {subject} has the name '{}': a name has 1 to \
-                     {NAME_BYTES_MAX} bytes (NAME_BYTES_MAX) and no '/'",
-                    entry.key
-                ));
-            }
-        }
         Ok(entries)
+    }
+
+    /// Returns an error if the name of an entry of [`SourceFields::named_entries`] is not valid.
+    pub fn check_name(&self, key: &str, entry: &ObjectEntry) -> Result<(), Error> {
+        let bad = |c: char| c.is_control() || c == '/';
+        let name = entry.key;
+        if !name.is_empty() && name.len() <= NAME_BYTES_MAX && !name.contains(bad) {
+            return Ok(());
+        }
+        let (path, line, subject) = (self.path, entry.line(), &self.subject);
+        Err(error!(
+            "{path}:{line}: '{key}' of {subject} has the name '{name}': a name has 1 to \
+             {NAME_BYTES_MAX} bytes (NAME_BYTES_MAX) and no '/'"
+        ))
     }
 
     /// Returns an error at a value of the block.

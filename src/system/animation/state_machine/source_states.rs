@@ -6,8 +6,9 @@ use super::expression_parser::MatchGroup;
 use super::source::{Builder, Member, Scope};
 use super::source_fields::SourceFields;
 use super::source_transitions::TargetSlot;
-use engine_foundation::Error;
 use engine_foundation::sjson::{ObjectEntry, SjsonValue, ValueKind};
+use engine_foundation::suggest::hint;
+use engine_foundation::{Error, error};
 
 /// Keys of which each state has exactly one.
 const KIND_KEYS: [&str; 8] =
@@ -16,9 +17,29 @@ const COMMON_KEYS: [&str; 4] = ["constraints", "enter", "exit", "on"];
 const CLIP_KEYS: [&str; 5] = ["additive", "events", "loop", "on_end", "speed"];
 const TIME_KEYS: [&str; 3] = ["additive", "events", "time"];
 const GROUP_KEYS: [&str; 2] = ["on_end", "speed"];
+const SCOPE_KEYS: [&str; 3] = ["any", "initial", "states"];
 const STATE_LIMIT: (usize, &str) = (STATES_MAX, "STATES_MAX");
 /// Range of positions in blend spaces.
 const POSITIONS: (f32, f32) = (-1e6, 1e6);
+
+/// Returns the position of a point of a blend space, which no earlier one has.
+fn point_position(
+    point: &SourceFields,
+    is_wide: bool,
+    earlier: &[[f32; 2]],
+) -> Result<[f32; 2], Error> {
+    let Some(at) = point.get("at") else {
+        return Err(point.block_error("'at' is missing: the position of the clip"));
+    };
+    let position = match is_wide {
+        true => point.vector_of("at", at, POSITIONS)?,
+        false => [point.number_of("at", at, POSITIONS)?, 0.0],
+    };
+    match earlier.contains(&position) {
+        true => Err(point.error_at(at, "an earlier point has the same position")),
+        false => Ok(position),
+    }
+}
 
 /// Adds the indices that are not in the list.
 fn add_new(list: &mut Vec<u16>, indices: Vec<u16>) {
@@ -38,8 +59,9 @@ impl<'a> Builder<'a> {
         scope: usize,
         expanded: &mut Vec<&'a str>,
     ) -> Result<(), Error> {
-        let entries = fields.named_entries("states", STATE_LIMIT)?;
-        if entries.is_empty() {
+        let (entries, is_whole) = self.entries(fields, "states", STATE_LIMIT);
+        self.scopes[scope].has_failed = !is_whole;
+        if entries.is_empty() && is_whole {
             return Err(fields.block_error("it has no states: add states = { … }"));
         }
         for entry in &entries {
@@ -51,8 +73,7 @@ impl<'a> Builder<'a> {
             let member = self.note(member).unwrap_or(Member::Failed);
             self.scopes[scope].members.push((entry.key, member));
         }
-        let any = self.transitions(fields, "any", scope);
-        self.scopes[scope].any = self.note(any).unwrap_or_default();
+        self.scopes[scope].any = self.transitions(fields, "any", scope);
         let initial = self.find_initial(fields, scope);
         self.scopes[scope].initial = Some(self.note(initial).unwrap_or(Member::Failed));
         Ok(())
@@ -60,11 +81,15 @@ impl<'a> Builder<'a> {
 
     fn find_initial(&self, fields: &SourceFields<'a>, scope: usize) -> Result<Member, Error> {
         let members = &self.scopes[scope].members;
-        let Some(name) = fields.text("initial")? else { return Ok(members[0].1) };
+        let Some(name) = fields.text("initial")? else {
+            return Ok(members.first().map_or(Member::Failed, |first| first.1));
+        };
         let member = members.iter().find(|(known, _)| *known == name);
         member.map(|(_, member)| *member).ok_or_else(|| {
             let value = fields.get("initial").unwrap_or(fields.value);
-            fields.unknown(value, "state", name, members.iter().map(|(name, _)| *name))
+            let names = members.iter().map(|(name, _)| *name);
+            let error = fields.unknown(value, "state", name, names);
+            self.unless(self.scopes[scope].has_failed, error)
         })
     }
 
@@ -87,12 +112,16 @@ impl<'a> Builder<'a> {
         let name = format!("{}{}", self.scopes[outer].prefix, entry.key);
         let subject = format!("state '{name}'");
         let known = [&["group"][..], &COMMON_KEYS, &GROUP_KEYS].concat();
-        let fields = SourceFields::open(self.path, subject, entry.value, &known)?;
-        let value = fields.get("group").expect("the caller found it");
-        let (block, group_name) = match value.as_str() {
-            Some(group) => (self.named_group(&fields, value, group, expanded)?, Some(group)),
-            None => (value, None),
+        let Some(fields) = self.open(subject, entry.value, &known) else {
+            return Ok(Member::Failed);
         };
+        let value = fields.get("group").expect("the caller found it");
+        let group_name = value.as_str();
+        let block = match group_name {
+            Some(group) => self.named_group(&fields, value, group, expanded),
+            None => Ok(value),
+        };
+        let block = self.note(block);
         // The errors of a group that several states contain are reported once.
         let has_failed = group_name.is_some_and(|group| self.failed_groups.contains(&group));
         let parent = &self.scopes[outer];
@@ -109,26 +138,24 @@ impl<'a> Builder<'a> {
             constraints: parent.constraints.clone(),
             ..Scope::default()
         };
-        inner.speeds.extend(self.lone_expression(&fields, "speed")?);
-        add_new(&mut inner.constraints, self.constraints(&fields)?);
-        let group = Group {
-            name: name.clone(),
-            enter: self.sent_events(&fields, "enter")?,
-            exit: self.sent_events(&fields, "exit")?,
-        };
+        let speed = self.lone_expression(&fields, "speed");
+        inner.speeds.extend(self.keep(speed));
+        add_new(&mut inner.constraints, self.constraints(&fields));
+        let enter = self.sent_events(&fields, "enter");
+        let exit = self.sent_events(&fields, "exit");
+        let group = Group { name: name.clone(), enter, exit };
         inner.groups.push(self.machine.groups.len() as u16);
         self.machine.groups.push(group);
-        inner.on = self.transitions(&fields, "on", outer)?;
-        inner.on.extend(self.end_transitions(&fields, outer)?);
-        if has_failed {
-            return Ok(Member::Failed);
-        }
+        inner.on = self.transitions(&fields, "on", outer);
+        inner.on.extend(self.end_transitions(&fields, outer));
+        let Some(block) = block.filter(|_| !has_failed) else { return Ok(Member::Failed) };
         let scope = self.scopes.len();
         self.scopes.push(inner);
-        let known = ["any", "initial", "states"];
-        let subject = format!("group '{name}'");
-        let block = SourceFields::open(self.path, subject, block, &known)?;
         let errors = self.errors.len();
+        let Some(block) = self.open(format!("group '{name}'"), block, &SCOPE_KEYS) else {
+            self.failed_groups.extend(group_name);
+            return Ok(Member::Failed);
+        };
         expanded.extend(group_name);
         let read = self.read_states(&block, scope, expanded);
         if group_name.is_some() {
@@ -149,7 +176,8 @@ impl<'a> Builder<'a> {
     ) -> Result<SjsonValue<'a>, Error> {
         let Some((_, block)) = self.named_groups.iter().find(|(known, _)| *known == name) else {
             let names = self.named_groups.iter().map(|(name, _)| *name);
-            return Err(fields.unknown(value, "group", name, names));
+            let error = fields.unknown(value, "group", name, names);
+            return Err(self.unless(self.failed.groups, error));
         };
         if let Some(start) = expanded.iter().position(|known| *known == name) {
             let circle = [&expanded[start..], &[name]].concat().join(" → ");
@@ -170,10 +198,10 @@ impl<'a> Builder<'a> {
             let scope = scratch.scopes.len();
             scratch.scopes.push(Scope::default());
             let subject = format!("group '{name}'");
-            let known = ["any", "initial", "states"];
-            let read = SourceFields::open(self.path, subject, value, &known)
-                .and_then(|fields| scratch.read_states(&fields, scope, &mut vec![name]));
-            scratch.note(read);
+            if let Some(fields) = scratch.open(subject, value, &SCOPE_KEYS) {
+                let read = scratch.read_states(&fields, scope, &mut vec![name]);
+                scratch.note(read);
+            }
             if scratch.errors.len() > self.errors.len() {
                 scratch.failed_groups.push(name);
             }
@@ -188,34 +216,26 @@ impl<'a> Builder<'a> {
         let fields = SourceFields { path: self.path, subject, value: entry.value };
         let kinds: Vec<&str> = fields.entries()?.iter().map(|it| it.key).collect();
         let kinds: Vec<&str> = kinds.into_iter().filter(|it| KIND_KEYS.contains(it)).collect();
-        let [kind] = kinds[..] else {
+        let kind = match kinds[..] {
+            [kind] => Some(kind),
+            _ => None,
+        };
+        if kind.is_none() {
             let list = KIND_KEYS.join(", ");
-            let message = match kinds.len() {
+            self.errors.push(fields.block_error(&match kinds.len() {
                 0 => format!("its kind is missing: write one of {list}"),
                 _ => format!("it has '{}' and '{}': write one of {list}", kinds[0], kinds[1]),
-            };
-            return Err(fields.block_error(&message));
-        };
+            }));
+        }
         if self.machine.states.len() == STATES_MAX {
             return Err(fields.block_error(&format!(
                 "the state machine has more than {STATES_MAX} states (STATES_MAX)"
             )));
         }
-        let plain = [&[kind][..], &COMMON_KEYS].concat();
         let is_time = fields.get("time").is_some();
-        let known = match kind {
-            "clip" | "blend" | "blend_space" if is_time => [&plain[..], &TIME_KEYS].concat(),
-            "clip" | "blend" | "blend_space" => [&plain[..], &CLIP_KEYS, &["time"]].concat(),
-            "random" | "choice" if self.selects_states(&fields, kind)? => vec![kind],
-            "random" | "choice" => [&plain[..], &CLIP_KEYS].concat(),
-            _ => plain,
-        };
-        let known = match kind {
-            "clip" => [&known[..], &["weight"]].concat(),
-            _ => known,
-        };
-        let opened = SourceFields::open(self.path, fields.subject.clone(), fields.value, &known);
-        self.note(opened);
+        let known = self.state_keys(&fields, kind);
+        self.open(fields.subject.clone(), fields.value, &known);
+        let additive = self.keep(fields.boolean("additive")).unwrap_or(false);
         let outer = &self.scopes[scope];
         let mut state = State {
             name,
@@ -224,7 +244,7 @@ impl<'a> Builder<'a> {
             clips: Vec::new(),
             speeds: outer.speeds.clone(),
             looping: None,
-            additive: fields.boolean("additive")?.unwrap_or(false),
+            additive,
             constraints: outer.constraints.clone(),
             enter: Vec::new(),
             exit: Vec::new(),
@@ -232,46 +252,68 @@ impl<'a> Builder<'a> {
             groups: outer.groups.clone(),
             routes: (0, 0),
         };
-        let errors = self.errors.len();
-        let read = self.read_kind(&fields, kind, &mut state, scope);
-        self.note(read);
+        let mut has_kind = false;
+        if let Some(kind) = kind {
+            let errors = self.errors.len();
+            let read = self.read_kind(&fields, kind, &mut state, scope);
+            has_kind = self.note(read).is_some() && self.errors.len() == errors;
+        }
         if is_time {
             let time = self.lone_expression(&fields, "time");
             if let Some(time) = self.note(time) {
                 state.kind = StateKind::Time(time.expect("the key exists"));
             }
         }
-        let has_kind = self.errors.len() == errors;
-        self.read_properties(&fields, &mut state, (scope, has_kind))
+        self.read_properties(&fields, &mut state, (scope, has_kind));
+        Ok(self.machine.states.len() as u16 - 1)
+    }
+
+    /// Returns the keys of a state of a kind, or of all kinds if it has not one.
+    fn state_keys(&self, fields: &SourceFields<'a>, kind: Option<&'a str>) -> Vec<&'a str> {
+        let Some(kind) = kind else {
+            let all = [&KIND_KEYS[..], &COMMON_KEYS, &CLIP_KEYS, &TIME_KEYS, &["weight"]];
+            // The message about the kind covers its misspelt key.
+            let entries = fields.value.entries().into_iter().flatten().map(|entry| entry.key);
+            let is_kind = |key: &&str| !hint(key, KIND_KEYS.iter().copied()).is_empty();
+            return all.concat().into_iter().chain(entries.filter(is_kind)).collect();
+        };
+        let plain = [&[kind][..], &COMMON_KEYS].concat();
+        let is_time = fields.get("time").is_some();
+        let known = match kind {
+            "clip" | "blend" | "blend_space" if is_time => [&plain[..], &TIME_KEYS].concat(),
+            "clip" | "blend" | "blend_space" => [&plain[..], &CLIP_KEYS, &["time"]].concat(),
+            "random" | "choice" if matches!(self.selects_states(fields, kind), Ok(true)) => {
+                vec![kind]
+            }
+            "random" | "choice" => [&plain[..], &CLIP_KEYS].concat(),
+            _ => plain,
+        };
+        match kind {
+            "clip" => [&known[..], &["weight"]].concat(),
+            _ => known,
+        }
     }
 
     /// Reads the keys that most states have, and adds the state. `has_kind` is false if its kind
-    /// has an error. Returns its index.
+    /// has an error.
     fn read_properties(
         &mut self,
         fields: &SourceFields<'a>,
         state: &mut State,
         (scope, has_kind): (usize, bool),
-    ) -> Result<u16, Error> {
+    ) {
         let speed = self.lone_expression(fields, "speed");
-        state.speeds.extend(self.note(speed).flatten());
-        let constraints = self.constraints(fields);
-        add_new(&mut state.constraints, self.note(constraints).unwrap_or_default());
-        let enter = self.sent_events(fields, "enter");
-        state.enter = self.note(enter).unwrap_or_default();
-        let exit = self.sent_events(fields, "exit");
-        state.exit = self.note(exit).unwrap_or_default();
-        // They depend on the clips.
-        if has_kind {
-            let read = self.read_timed_events(fields, state);
-            self.note(read);
-        }
-        state.looping = fields.boolean("loop")?;
-        let mut own = self.transitions(fields, "on", scope)?;
-        let at_end = self.end_transitions(fields, scope)?;
+        state.speeds.extend(self.keep(speed));
+        add_new(&mut state.constraints, self.constraints(fields));
+        state.enter = self.sent_events(fields, "enter");
+        state.exit = self.sent_events(fields, "exit");
+        state.events = self.read_timed_events(fields, has_kind.then_some(state.clips.len()));
+        state.looping = self.keep(fields.boolean("loop"));
+        let mut own = self.transitions(fields, "on", scope);
+        let at_end = self.end_transitions(fields, scope);
         if !at_end.is_empty() && state.looping == Some(true) {
             let message = "a state with 'loop = true' never ends: remove 'on_end' or 'loop'";
-            return Err(fields.block_error(message));
+            self.errors.push(fields.block_error(message));
         }
         if !at_end.is_empty() {
             state.looping = Some(false);
@@ -279,7 +321,6 @@ impl<'a> Builder<'a> {
         own.extend(at_end);
         self.machine.states.push(state.clone());
         self.state_scopes.push((scope, own));
-        Ok(self.machine.states.len() as u16 - 1)
     }
 
     fn read_kind(
@@ -295,9 +336,10 @@ impl<'a> Builder<'a> {
                 if fields.get("weight").is_some() && !state.additive {
                     let message = "'weight' needs 'additive = true': a single clip has all of the \
                                    weight of its layer";
-                    return Err(fields.block_error(message));
+                    self.errors.push(fields.block_error(message));
                 }
-                let weight = self.lone_expression(fields, "weight")?;
+                let weight = self.lone_expression(fields, "weight");
+                let weight = self.keep(weight);
                 state.clips.push(StateClip { clip: self.clip(fields, "clip")?, weight });
                 state.kind = StateKind::Blend;
             }
@@ -383,15 +425,20 @@ impl<'a> Builder<'a> {
         }
         let mut group = MatchGroup::default();
         let mut clips = Vec::new();
-        for item in items {
+        for item in &items {
             let subject = format!("'{kind}' of {}", fields.subject);
-            let known = ["clip", weight_key];
-            let entry = SourceFields::open(self.path, subject, item, &known)?;
-            let weight = self.expression(&entry, weight_key, &mut group)?;
-            clips.push(StateClip { clip: self.clip(&entry, "clip")?, weight });
+            let Some(entry) = self.open(subject, *item, &["clip", weight_key]) else { continue };
+            let weight = self.expression(&entry, weight_key, &mut group);
+            let clip = self.clip(&entry, "clip");
+            if let (Some(weight), Some(clip)) = (self.note(weight), self.note(clip)) {
+                clips.push(StateClip { clip, weight });
+            }
         }
-        self.finish_group(fields, group)?;
-        Ok(clips)
+        // The match functions of the others depend on those of a clip with an error.
+        match clips.len() == items.len() {
+            true => self.finish_group(fields, group).map(|()| clips),
+            false => Err(error!("")),
+        }
     }
 
     /// Reads a blend space: clips at positions of one or two numbers.
@@ -401,7 +448,9 @@ impl<'a> Builder<'a> {
         value: SjsonValue<'a>,
     ) -> Result<Vec<StateClip>, Error> {
         let subject = format!("'blend_space' of {}", fields.subject);
-        let space = SourceFields::open(self.path, subject, value, &["points", "x", "y"])?;
+        let Some(space) = self.open(subject, value, &["points", "x", "y"]) else {
+            return Err(error!(""));
+        };
         let limit = (STATE_CLIPS_MAX, "STATE_CLIPS_MAX");
         let points = space.list("points", limit)?.unwrap_or_default();
         if points.is_empty() {
@@ -410,21 +459,19 @@ impl<'a> Builder<'a> {
         let mut positions: Vec<[f32; 2]> = Vec::new();
         let mut clips = Vec::new();
         let is_wide = space.get("y").is_some();
+        let count = points.len();
         for point in points {
             let subject = format!("a point of {}", space.subject);
-            let point = SourceFields::open(self.path, subject, point, &["at", "clip"])?;
-            let Some(at) = point.get("at") else {
-                return Err(point.block_error("'at' is missing: the position of the clip"));
-            };
-            let position = match is_wide {
-                true => point.vector_of("at", at, POSITIONS)?,
-                false => [point.number_of("at", at, POSITIONS)?, 0.0],
-            };
-            if positions.contains(&position) {
-                return Err(point.error_at(at, "an earlier point has the same position"));
+            let Some(point) = self.open(subject, point, &["at", "clip"]) else { continue };
+            let position = point_position(&point, is_wide, &positions);
+            let clip = self.clip(&point, "clip");
+            if let (Some(position), Some(clip)) = (self.note(position), self.note(clip)) {
+                positions.push(position);
+                clips.push(StateClip { clip, weight: None });
             }
-            positions.push(position);
-            clips.push(StateClip { clip: self.clip(&point, "clip")?, weight: None });
+        }
+        if clips.len() < count {
+            return Err(error!(""));
         }
         let mut group = MatchGroup::default();
         for (clip, [x, y]) in clips.iter_mut().zip(positions) {
@@ -475,12 +522,18 @@ impl<'a> Builder<'a> {
         let limit = (STATE_CLIPS_MAX, "STATE_CLIPS_MAX");
         let mut group = MatchGroup::default();
         let mut targets = Vec::new();
-        for (entry, item) in fields.list(kind, limit)?.unwrap_or_default().into_iter().enumerate() {
+        let items = fields.list(kind, limit)?.unwrap_or_default();
+        for (entry, item) in items.iter().enumerate() {
             let subject = format!("'{kind}' of {}", fields.subject);
-            let item = SourceFields::open(self.path, subject, item, &["to", weight_key])?;
-            let weight = self.expression(&item, weight_key, &mut group)?;
-            self.add_target(TargetSlot::Selection { state, entry }, &item, scope)?;
-            targets.push((0, weight));
+            let Some(item) = self.open(subject, *item, &["to", weight_key]) else { continue };
+            let weight = self.expression(&item, weight_key, &mut group);
+            let target = self.add_target(TargetSlot::Selection { state, entry }, &item, scope);
+            if let (Some(weight), Some(())) = (self.note(weight), self.note(target)) {
+                targets.push((0, weight));
+            }
+        }
+        if targets.len() < items.len() {
+            return Err(error!(""));
         }
         self.finish_group(fields, group)?;
         let is_random = kind == "random" && targets.len() > 1;

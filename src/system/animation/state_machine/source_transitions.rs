@@ -3,12 +3,12 @@
 
 use super::data::*;
 use super::expression::Expression;
-use super::expression_parser::{self, MatchGroup};
+use super::expression_parser::{self, MatchGroup, NO_VARIABLE};
 use super::source::{Builder, Member};
 use super::source_fields::SourceFields;
 use engine_foundation::compact_sort::CompactSort;
 use engine_foundation::sjson::{ObjectEntry, SjsonValue};
-use engine_foundation::{Error, suggest};
+use engine_foundation::{Error, error, suggest};
 
 const TRANSITION_KEYS: [&str; 8] =
     ["blend", "curve", "if", "interrupt", "mode", "priority", "to", "to_self"];
@@ -35,38 +35,28 @@ pub(super) struct TargetName<'a> {
 
 impl<'a> Builder<'a> {
     /// Reads `on` or `any`: transitions by event.
-    pub fn transitions(
-        &mut self,
-        fields: &SourceFields<'a>,
-        key: &str,
-        scope: usize,
-    ) -> Result<Vec<u16>, Error> {
+    pub fn transitions(&mut self, fields: &SourceFields<'a>, key: &str, scope: usize) -> Vec<u16> {
         let mut all = Vec::new();
-        for entry in fields.named_entries(key, (EVENTS_MAX, "EVENTS_MAX"))? {
+        for entry in self.entries(fields, key, (EVENTS_MAX, "EVENTS_MAX")).0 {
             if self.has_many_errors() {
                 break;
             }
             let event = self.event(fields, &entry);
             let Some(event) = self.note(event) else { continue };
             let subject = format!("'{key}.{}' of {}", entry.key, fields.subject);
-            let read = self.transition_list(entry.value, subject, Some(event), scope, &mut all);
-            self.note(read);
+            self.transition_list(entry.value, subject, Some(event), scope, &mut all);
         }
-        Ok(all)
+        all
     }
 
     /// Reads `on_end`: transitions at the end of the state.
-    pub fn end_transitions(
-        &mut self,
-        fields: &SourceFields<'a>,
-        scope: usize,
-    ) -> Result<Vec<u16>, Error> {
+    pub fn end_transitions(&mut self, fields: &SourceFields<'a>, scope: usize) -> Vec<u16> {
         let mut all = Vec::new();
         if let Some(value) = fields.get("on_end") {
             let subject = format!("'on_end' of {}", fields.subject);
-            self.transition_list(value, subject, None, scope, &mut all)?;
+            self.transition_list(value, subject, None, scope, &mut all);
         }
-        Ok(all)
+        all
     }
 
     fn event(&mut self, fields: &SourceFields<'a>, entry: &ObjectEntry) -> Result<u16, Error> {
@@ -77,13 +67,12 @@ impl<'a> Builder<'a> {
         let (path, line, subject) = (self.path, entry.line(), &fields.subject);
         if self.lists_events {
             let hint = suggest::hint(entry.key, events.iter().map(String::as_str));
-            return Err(engine_foundation::error!(
-                "{path}:{line}: {subject}: the list 'events' has no '{}'{hint}",
-                entry.key
-            ));
+            let error =
+                error!("{path}:{line}: {subject}: the list 'events' has no '{}'{hint}", entry.key);
+            return Err(self.unless(self.failed.events, error));
         }
         if events.len() == EVENTS_MAX {
-            return Err(engine_foundation::error!(
+            return Err(error!(
                 "{path}:{line}: the state machine handles more than {EVENTS_MAX} events \
                  (EVENTS_MAX)"
             ));
@@ -99,7 +88,7 @@ impl<'a> Builder<'a> {
         event: Option<u16>,
         scope: usize,
         all: &mut Vec<u16>,
-    ) -> Result<(), Error> {
+    ) {
         let items: Vec<SjsonValue> = match value.items() {
             Some(items) => items.collect(),
             None => vec![value],
@@ -108,12 +97,13 @@ impl<'a> Builder<'a> {
             let fields = SourceFields { path: self.path, subject, value };
             let (count, (most, limit)) = (items.len(), EVENT_LIMIT);
             let message = format!("it has {count} transitions: at most {most} ({limit})");
-            return Err(fields.block_error(&message));
+            self.errors.push(fields.block_error(&message));
+            return;
         }
         for item in items {
-            all.push(self.transition(item, &subject, event, scope)?);
+            let transition = self.transition(item, &subject, event, scope);
+            all.extend(self.note(transition));
         }
-        Ok(())
     }
 
     /// Reads a transition: a block, or the name of the next state.
@@ -146,27 +136,31 @@ impl<'a> Builder<'a> {
             self.machine.transitions.push(transition);
             return Ok(index as u16);
         }
-        let fields = SourceFields::open(self.path, subject, value, &TRANSITION_KEYS)?;
+        let Some(fields) = self.open(subject, value, &TRANSITION_KEYS) else {
+            return Err(error!(""));
+        };
         let fade = &mut transition.fade;
-        let seconds = fields.number("blend", (0.0, BLEND_SECONDS_MAX))?;
+        let seconds = self.keep(fields.number("blend", (0.0, BLEND_SECONDS_MAX)));
         fade.seconds = seconds.unwrap_or(fade.seconds);
-        fade.curve = fields.choice("curve", &Curve::ALL)?.unwrap_or(fade.curve);
-        let interruption = fields.choice("interrupt", &Interruption::ALL)?;
+        fade.curve = self.keep(fields.choice("curve", &Curve::ALL)).unwrap_or(fade.curve);
+        let interruption = self.keep(fields.choice("interrupt", &Interruption::ALL));
         fade.interruption = interruption.unwrap_or(fade.interruption);
         if let Some(value) = fields.get("priority") {
-            let number = fields.number_of("priority", value, (-100.0, 100.0))?;
+            let number = self.keep(fields.number_of("priority", value, (-100.0, 100.0)));
             fade.priority = number as i8;
             if f32::from(fade.priority) != number {
-                return Err(fields.error_at(value, "'priority' must be a whole number"));
+                self.errors.push(fields.error_at(value, "'priority' must be a whole number"));
             }
         }
-        let mode = fields.choice("mode", &TransitionMode::ALL)?;
+        let mode = self.keep(fields.choice("mode", &TransitionMode::ALL));
         transition.mode = mode.unwrap_or(transition.mode);
-        transition.condition = self.lone_expression(&fields, "if")?;
-        if fields.boolean("to_self")? == Some(false) {
+        let condition = self.lone_expression(&fields, "if");
+        transition.condition = self.keep(condition);
+        if self.keep(fields.boolean("to_self")) == Some(false) {
             self.not_to_self.push(index as u16);
         }
-        self.add_target(slot, &fields, scope)?;
+        let target = self.add_target(slot, &fields, scope);
+        self.note(target);
         self.machine.transitions.push(transition);
         Ok(index as u16)
     }
@@ -195,8 +189,11 @@ impl<'a> Builder<'a> {
     ) -> Result<Expression, Error> {
         let table = &mut self.machine.table;
         let text_at = (text, fields.value.line());
-        expression_parser::parse(text_at, &self.variable_names, table, group)
-            .map_err(|message| fields.block_error(&format!("expression '{text}': {message}")))
+        expression_parser::parse(text_at, &self.variable_names, table, group).map_err(|message| {
+            let is_hidden = self.failed.variables && message.contains(NO_VARIABLE);
+            let error = fields.block_error(&format!("expression '{text}': {message}"));
+            self.unless(is_hidden, error)
+        })
     }
 
     /// Resolves the names of states.
@@ -242,7 +239,7 @@ impl<'a> Builder<'a> {
         if let Some(state) = super::compiled::endless_selection(states) {
             let State { name, line, .. } = &states[usize::from(state)];
             let path = self.path;
-            return Err(engine_foundation::error!(
+            return Err(error!(
                 "{path}:{line}: state '{name}': the choice leads back to itself, or through more \
                  than {SELECTION_DEPTH_MAX} choices (SELECTION_DEPTH_MAX)"
             ));
@@ -276,6 +273,7 @@ impl<'a> Builder<'a> {
             Some(Member::Failed) => Ok(0),
             Some(Member::State(state)) => Ok(state),
             Some(Member::Group(inner)) => Ok(self.initial_state(inner)),
+            None if self.has_failed_names(target.scope) => Ok(0),
             None => {
                 let states = self.machine.states.iter().map(|state| state.name.as_str());
                 let mut names: Vec<&str> = states.collect();
@@ -287,6 +285,18 @@ impl<'a> Builder<'a> {
                 Err(target.fields.unknown(target.value, "state", target.name, names))
             }
         }
+    }
+
+    /// Returns true if names of states that can be seen from a scope could not be read.
+    fn has_failed_names(&self, scope: usize) -> bool {
+        let mut next = Some(scope);
+        while let Some(scope) = next.map(|scope| &self.scopes[scope]) {
+            if scope.has_failed {
+                return true;
+            }
+            next = scope.parent;
+        }
+        false
     }
 
     /// Builds the list of transitions of each state: its own ones, then those of its groups from
@@ -323,7 +333,7 @@ impl<'a> Builder<'a> {
             }));
             machine.states[index].routes = (start, machine.routes.len() as u32);
             if machine.routes.len() > ROUTES_MAX {
-                return Err(engine_foundation::error!(
+                return Err(error!(
                     "{}: states and transitions make more than {ROUTES_MAX} pairs (ROUTES_MAX): \
                      use fewer groups or transitions",
                     self.path

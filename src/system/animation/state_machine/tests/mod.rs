@@ -1,6 +1,7 @@
 //! Tests of state machines.
 
 mod compile;
+mod compile_errors;
 mod evaluation;
 mod expressions;
 mod playing;
