@@ -12,6 +12,9 @@ const INERTIA_RATIO_MIN: f32 = 0.4;
 /// within [`STOP_DISTANCE`] metres after a step. One of more than 4.8 m/s stops at once.
 const STOP_ACCELERATION: f32 = 60.0;
 const STOP_DISTANCE: f32 = 0.04;
+/// Depth that a limb may reach, as a part of half its smallest size. The normal of a contact turns
+/// round when the middle of a limb passes a surface without thickness.
+const DEPTH_RATIO: f32 = 0.5;
 /// Speed in metres per second below which a limb does not sink in further.
 const REST_SPEED: f32 = 0.1;
 /// Largest depth in metres that a contact corrects at once: limbs that overlap other shapes leave
@@ -47,11 +50,17 @@ pub(super) fn widen_inertia(collider: &mut rapier::Collider) {
     collider.set_mass_properties(widened);
 }
 
-/// Limits the accelerations by which the contacts of a limb stop it, and the speed by which they
-/// push it out of the other shape.
+/// Limits the accelerations by which the contacts of a limb stop it, the depth that it reaches, and
+/// the speed by which they push it out of the other shape.
 pub(super) fn soften(context: &mut ContactModificationContext, step_seconds: f32) {
     let [first, second] =
         [context.rigid_body1, context.rigid_body2].map(|body| context.bodies.get(body?));
+    let depth_max = [context.collider1, context.collider2]
+        .into_iter()
+        .filter_map(|collider| context.colliders.get(collider))
+        .filter(|collider| is_limb(collider))
+        .map(|limb| limb.shape().ccd_thickness() * DEPTH_RATIO)
+        .fold(f32::INFINITY, f32::min);
     let Some(rigid) = context.rigid_mut() else { return };
     // Flesh does not bounce.
     *rigid.restitution = 0.0;
@@ -67,13 +76,14 @@ pub(super) fn soften(context: &mut ContactModificationContext, step_seconds: f32
         let slowed = stop * step_seconds;
         // Shapes may approach by the distance of a contact. What is left of it after the last of
         // the solver's four parts of a step limits the speed after the step.
-        let allowed = if speed > slowed {
+        let soft = if speed > slowed {
             step_seconds * (speed + 0.25 * (speed - slowed))
         } else if speed > REST_SPEED && speed <= STOP_ACCELERATION * step_seconds {
             step_seconds * speed
         } else {
             -PUSH_DEPTH
         };
+        let allowed = soft.min((contact.dist + depth_max).max(-PUSH_DEPTH));
         contact.dist = contact.dist.max(allowed);
     }
 }
