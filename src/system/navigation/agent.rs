@@ -1,12 +1,12 @@
 //! One agent: its settings and its state, and how it moves with the velocity that steering chose.
 
+use super::abandoned_links::AbandonedLink;
 use super::detours::Obstruction;
 use super::following::Leader;
-use super::given_up::GivenUp;
 use super::mesh::{NavigationMesh, NearestPolygon};
 use super::own_costs::OwnCosts;
 use super::passages::{Approach, Turn};
-use super::progress::GivenGround;
+use super::progress::CededGround;
 use super::rest::Rest;
 use super::rides::Ride;
 use super::routes::TravelTarget;
@@ -186,7 +186,7 @@ pub struct Agent {
     pub still_seconds: f32,
     /// Way toward the destination since the last progress; below 0 if it was pushed back.
     pub(super) advance: f32,
-    pub(super) given_ground: GivenGround,
+    pub(super) ceded_ground: CededGround,
     /// Position at its last progress, or at its last step around others.
     pub(super) anchor: Vec2,
     /// Seconds of `stuck_seconds` after which it asks for a new path.
@@ -198,7 +198,7 @@ pub struct Agent {
     /// Link that it is on.
     pub(super) traversal: Option<Traversal>,
     /// Links that it does not use for some seconds.
-    pub(super) given_up: Vec<GivenUp>,
+    pub(super) abandoned: Vec<AbandonedLink>,
     /// Link at whose start it is about to be, and its distance from there in millimetres; 0 if
     /// there is none.
     pub(super) queue: (u32, u32),
@@ -238,13 +238,13 @@ impl Agent {
             claim: 0.0,
             still_seconds: 0.0,
             advance: 0.0,
-            given_ground: GivenGround::default(),
+            ceded_ground: CededGround::default(),
             anchor: at.position.truncate(),
             repair_seconds: REPAIR_SECONDS,
             slowed: 0.0,
             swirl: 0.0,
             traversal: None,
-            given_up: Vec::new(),
+            abandoned: Vec::new(),
             queue: (0, 0),
             leader: None,
             target: None,
@@ -536,8 +536,8 @@ impl Agent {
         self.path.polygons.iter().for_each(|polygon| write(u64::from(*polygon)));
         write(self.link().map_or(0, |link| u64::from(link) + 1));
         write(u64::from(self.queue.0) | u64::from(self.queue.1) << 32);
-        self.given_up.iter().for_each(|link| link.write_state(&mut write));
-        self.given_ground.write_state(&mut write);
+        self.abandoned.iter().for_each(|link| link.write_state(&mut write));
+        self.ceded_ground.write_state(&mut write);
         self.obstruction.write_state(&mut write);
         self.rest.write_state(&mut write);
         if let Some(leader) = &self.leader {

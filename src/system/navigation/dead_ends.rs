@@ -1,8 +1,8 @@
 //! Dead ends: parts of a mesh whose polygons branch like a tree, and that one polygon connects with
 //! the rest. The way from a point outside to another one outside never leads into them, so searches
 //! leave them out. Parts with one way in whose polygons form a circle, such as rooms around a
-//! pillar, are not marked. Closed polygons change nothing of that: without them, there are more dead
-//! ends, not fewer.
+//! pillar, are not marked. Closed polygons change nothing of that: without them, there are more
+//! dead ends, not fewer.
 
 use super::mesh::NavigationMesh;
 

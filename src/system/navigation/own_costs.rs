@@ -18,7 +18,7 @@ use std::sync::{Arc, Weak};
 /// Maximum number of different sets of costs that the agents of a mesh have.
 pub const COST_SETS_MAX: usize = 16;
 /// Maximum number of further sets of agents that have given up links.
-pub const GIVEN_UP_SETS_MAX: usize = 16;
+pub const ABANDONED_SETS_MAX: usize = 16;
 /// Maximum number of names of links for which an agent has costs.
 pub const LINK_COSTS_MAX: usize = 64;
 
@@ -377,7 +377,7 @@ impl Agents {
             costs.open_links();
             set = self.shared_costs(mesh, costs);
             if let (Ok(_), Some(known)) = (&set, self.slots.get_mut(agent)) {
-                known.given_up.clear();
+                known.abandoned.clear();
             }
         }
         let (set, result) = match set {
@@ -409,7 +409,7 @@ impl Agents {
         }
         // Links that agents give up take no set from the game.
         let is_alike = |known: &&Arc<OwnCosts>| known.has_closed() == costs.has_closed();
-        let most = if costs.has_closed() { GIVEN_UP_SETS_MAX } else { COST_SETS_MAX };
+        let most = if costs.has_closed() { ABANDONED_SETS_MAX } else { COST_SETS_MAX };
         if alive.iter().filter(is_alike).count() >= most {
             return Err(error!(
                 "the agents of the mesh have {COST_SETS_MAX} different sets of costs \

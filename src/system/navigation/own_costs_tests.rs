@@ -5,7 +5,7 @@ use crate::agents::{AgentSettings, AgentState};
 use crate::bake::NULL_AREA;
 use crate::jumps::JumpSettings;
 use crate::mesh::NavigationMesh;
-use crate::own_costs::{COST_SETS_MAX, GIVEN_UP_SETS_MAX, LINK_COSTS_MAX, OwnCosts};
+use crate::own_costs::{ABANDONED_SETS_MAX, COST_SETS_MAX, LINK_COSTS_MAX, OwnCosts};
 use crate::search::PartialReason;
 use crate::test_worlds::world;
 use engine_foundation::Vec3;
@@ -111,16 +111,16 @@ fn equal_costs_are_one_set_and_there_is_a_limit() {
 #[test]
 fn links_that_agents_give_up_take_no_set_of_costs_from_games() {
     let mut crowd = Crowd::new(pond(), 1);
-    for _ in 0..GIVEN_UP_SETS_MAX + COST_SETS_MAX + 3 {
+    for _ in 0..ABANDONED_SETS_MAX + COST_SETS_MAX + 3 {
         crowd.send(Vec3::new(4.0, 4.0, 0.4), Vec3::new(8.0, 4.0, 0.4), AgentSettings::DEFAULT);
     }
     let close = |crowd: &mut Crowd, at: usize, link: u32| {
         crowd.agents.change_costs(crowd.handles[at], |costs| costs.set_closed(link, true))
     };
-    for at in 0..GIVEN_UP_SETS_MAX {
+    for at in 0..ABANDONED_SETS_MAX {
         close(&mut crowd, at, at as u32 + 1).unwrap();
     }
-    let last = GIVEN_UP_SETS_MAX;
+    let last = ABANDONED_SETS_MAX;
     assert!(close(&mut crowd, last, 99).is_err(), "there is a limit");
     close(&mut crowd, last, 1).unwrap();
     // The game has all of its sets nevertheless.
@@ -148,7 +148,7 @@ fn links_that_agents_give_up_take_no_set_of_costs_from_games() {
         assert_eq!(own(&crowd, at), costs);
     }
     crowd.agents.advance(crowd.id, &mut crowd.mesh, STEP, &crowd.pool).unwrap();
-    assert!(crowd.mesh.views.len() <= GIVEN_UP_SETS_MAX + COST_SETS_MAX);
+    assert!(crowd.mesh.views.len() <= ABANDONED_SETS_MAX + COST_SETS_MAX);
 }
 
 #[test]

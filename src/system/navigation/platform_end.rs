@@ -37,7 +37,7 @@ impl Agents {
                 let at = self.world_position(self.slots.get(handle).expect("it was listed"));
                 self.land(meshes, handle, (platform.ground, at), &ended);
             } else if is_user || is_sent {
-                let goal = agent.goal_here();
+                let destination = agent.destination_here();
                 agent.end_ride(&ended);
                 let was_crossing = agent.traversal.take().is_some();
                 agent.stop(AgentState::Idle);
@@ -49,7 +49,7 @@ impl Agents {
                         None => agent.lose(),
                     }
                 }
-                self.send_again(meshes, handle, goal);
+                self.send_again(meshes, handle, destination);
             }
         }
         self.platforms.retain(|of| !ended.contains(&of.mesh));
@@ -85,23 +85,23 @@ impl Agents {
         let users = self.slots.iter().filter(|(_, agent)| is_user(agent));
         for handle in users.map(|(handle, _)| handle).collect::<Vec<Handle>>() {
             let agent = self.slots.get_mut(handle).expect("it was listed");
-            let goal = agent.goal_here();
+            let destination = agent.destination_here();
             agent.end_ride(&[]);
             agent.abandon_link();
             agent.stop(AgentState::Idle);
-            self.send_again(meshes, handle, goal);
+            self.send_again(meshes, handle, destination);
         }
     }
 
-    /// Sends an agent to its goal again, which is the given one if that is on its mesh.
+    /// Sends an agent to its destination again; without one on its mesh, to its target.
     fn send_again(
         &mut self,
         meshes: &Slots<NavigationMesh>,
         handle: Handle,
-        goal: Option<NearestPolygon>,
+        destination: Option<NearestPolygon>,
     ) {
-        match goal {
-            Some(goal) => self.send(handle, goal),
+        match destination {
+            Some(destination) => self.send(handle, destination),
             None => self.go_on(meshes, handle),
         }
     }
@@ -138,8 +138,8 @@ impl Agent {
         link.is_some_and(|link| platform.links.contains_key(&link))
     }
 
-    /// Returns its goal if that is on its mesh, and no ride has begun on the way.
-    fn goal_here(&self) -> Option<NearestPolygon> {
+    /// Returns its destination if that is on its mesh, and no ride has begun on the way.
+    fn destination_here(&self) -> Option<NearestPolygon> {
         self.destination.filter(|_| self.ride.is_none() && self.target.is_none())
     }
 

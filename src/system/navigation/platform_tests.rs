@@ -558,10 +558,10 @@ fn fast_agents_on_the_link_of_a_platform_search_another_way() {
         }
         of.play(3.0);
         assert_eq!((of.of(agent).state_name(), of.of(agent).link()), ("partial", None));
-        let goal = of.of(agent).destination.unwrap().position;
-        assert!(goal.distance(GALLERY) < 0.5, "it keeps its goal");
+        let end = of.of(agent).destination.unwrap().position;
+        assert!(end.distance(GALLERY) < 0.5, "it keeps its destination");
         if !is_ended {
-            // Its goal is on the same mesh, and it tries again when the lift is back.
+            // Its destination is on the same mesh, and it tries again when the lift is back.
             of.agents.set_platform_usable(&mut of.meshes, lift, true);
             of.send(agent, GALLERY);
             assert!(of.run_lift(&[agent], |_| ()));

@@ -18,7 +18,7 @@ const DETOUR_SECONDS: f32 = 3.0;
 /// Ground that an agent has given up to make way for others. The way back over it counts as
 /// progress once: those who are sent back again and again come no nearer.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
-pub(super) struct GivenGround {
+pub(super) struct CededGround {
     /// Way to where it was before, in metres; the longest one, and how much has counted.
     behind: f32,
     longest: f32,
@@ -27,7 +27,7 @@ pub(super) struct GivenGround {
     beyond: f32,
 }
 
-impl GivenGround {
+impl CededGround {
     /// Adds the way of a step toward the destination. Returns the part of it that counts.
     fn add(&mut self, toward: f32, is_making_way: bool) -> f32 {
         if is_making_way && toward < 0.0 {
@@ -50,13 +50,13 @@ impl GivenGround {
     fn pass(&mut self, progress: f32, radius: f32) {
         self.beyond = self.beyond.max(-radius);
         if self.beyond >= progress {
-            *self = GivenGround::default();
+            *self = CededGround::default();
         }
     }
 
     /// Calls `write` with the numbers that make up the state; with none if no ground was given up.
     pub fn write_state(&self, write: &mut impl FnMut(u64)) {
-        if *self != GivenGround::default() {
+        if *self != CededGround::default() {
             let numbers = [self.behind, self.longest, self.counted, self.beyond];
             numbers.into_iter().for_each(|number| write(u64::from(number.to_bits())));
         }
@@ -66,7 +66,7 @@ impl GivenGround {
 impl Agent {
     /// Begins to measure the time without progress from here.
     pub(super) fn restart_progress(&mut self) {
-        self.given_ground = GivenGround::default();
+        self.ceded_ground = CededGround::default();
         self.note_progress();
     }
 
@@ -91,8 +91,8 @@ impl Agent {
             self.restart_progress();
             return;
         }
-        let toward = self.given_ground.add(toward, matches!(self.turn, Turn::Retreat(_)));
-        self.given_ground.pass(progress, radius);
+        let toward = self.ceded_ground.add(toward, matches!(self.turn, Turn::Retreat(_)));
+        self.ceded_ground.pass(progress, radius);
         self.advance = (self.advance + toward).max(-radius);
         if self.advance >= progress {
             self.note_progress();
@@ -157,9 +157,9 @@ mod tests {
         walk(&mut agent, -1.0, 4.0);
         assert!(walk(&mut agent, 1.5, 2.0) > STUCK_SECONDS, "no more than before");
         // On new ground, it can make way again.
-        assert!(agent.given_ground != GivenGround::default());
+        assert!(agent.ceded_ground != CededGround::default());
         walk(&mut agent, 1.5, 1.0);
-        assert_eq!((agent.stuck_seconds < 0.2, agent.given_ground), (true, GivenGround::default()));
+        assert_eq!((agent.stuck_seconds < 0.2, agent.ceded_ground), (true, CededGround::default()));
         walk(&mut agent, -1.0, 4.0);
         assert!(walk(&mut agent, 1.5, 2.5) < 0.2);
     }
