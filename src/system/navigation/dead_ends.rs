@@ -1,6 +1,8 @@
-//! Dead ends: parts of a mesh that hang on one polygon, such as rooms with one door. The way from a
-//! point outside to another one outside never leads into them, so searches leave them out. Closed
-//! polygons change nothing of that: without them, there are more dead ends, not fewer.
+//! Dead ends: parts of a mesh whose polygons branch like a tree, and that one polygon connects with
+//! the rest. The way from a point outside to another one outside never leads into them, so searches
+//! leave them out. Parts with one way in whose polygons form a circle, such as rooms around a
+//! pillar, are not marked. Closed polygons change nothing of that: without them, there are more
+//! dead ends, not fewer.
 
 use super::mesh::NavigationMesh;
 
@@ -13,14 +15,15 @@ impl NavigationMesh {
         if self.has_jumps() {
             return;
         }
-        // From each end inwards: what has one way left hangs on the polygon to which that leads.
+        // From each end inwards: what has one way left is a dead end behind the polygon to which
+        // that leads.
         let mut ways: Vec<u16> = self.polygons.iter().map(|polygon| polygon.links).collect();
         let ends = (0..ways.len() as u32).filter(|polygon| ways[*polygon as usize] == 1);
         let mut order: Vec<u32> = ends.collect();
         let (mut next, mut last) = (0, Vec::new());
         while let Some(polygon) = order.get(next).copied() {
             next += 1;
-            // On the last one of a part without circles, all others hang.
+            // The last one of a part without circles connects all others.
             if std::mem::take(&mut ways[polygon as usize]) == 0 {
                 last.push(polygon);
                 continue;
@@ -33,7 +36,7 @@ impl NavigationMesh {
                 }
             }
         }
-        // From where they hang outwards. Those that were taken away before lead outwards.
+        // From their entrances outwards. Those that were taken away before lead outwards.
         let mut marks = vec![u32::MAX; self.polygons.len()];
         (0..).zip(&order).for_each(|(at, polygon)| marks[*polygon as usize] = at);
         for (at, polygon) in (0..order.len() as u32).zip(&order).rev() {

@@ -230,5 +230,5 @@ fn agents_give_up_links_on_which_nothing_moves_them() {
         walk.update();
     }
     let agent = walk.agents.slots.get(walk.agent).unwrap();
-    assert!(agent.own_costs.is_none() && agent.given_up.is_empty());
+    assert!(agent.own_costs.is_none() && agent.abandoned.is_empty());
 }

@@ -110,7 +110,7 @@ pub(super) struct Jumps {
     /// Names of the links that can be used, sorted.
     names: Vec<String>,
     /// Numbers of the links that are closed.
-    closed: BTreeSet<u32>,
+    pub(super) closed: BTreeSet<u32>,
     /// Work that searches for links have done, see [`NavigationMesh::renew_jump_work`].
     pub work: usize,
 }

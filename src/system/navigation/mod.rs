@@ -1,6 +1,7 @@
 //! Navigation: meshes baked from triangles, grids, searches for paths, and agents that follow them.
 //! Knows no worlds, units or scripts; those give it triangles and positions.
 
+mod abandoned_links;
 mod agent;
 pub mod agents;
 pub mod bake;
@@ -17,7 +18,6 @@ pub mod dispersion;
 mod far_search;
 pub mod fields;
 mod following;
-mod given_up;
 pub mod grid;
 mod grid_flow;
 mod grid_flow_change;
@@ -44,6 +44,7 @@ mod placement;
 mod platform_end;
 pub mod platforms;
 mod portals;
+mod progress;
 pub mod queries;
 pub mod rays;
 pub mod rebake;

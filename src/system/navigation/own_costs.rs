@@ -17,6 +17,8 @@ use std::sync::{Arc, Weak};
 
 /// Maximum number of different sets of costs that the agents of a mesh have.
 pub const COST_SETS_MAX: usize = 16;
+/// Maximum number of further sets of agents that have given up links.
+pub const ABANDONED_SETS_MAX: usize = 16;
 /// Maximum number of names of links for which an agent has costs.
 pub const LINK_COSTS_MAX: usize = 64;
 
@@ -72,7 +74,13 @@ impl OwnCosts {
         }
     }
 
-    /// Opens all links that were closed: those of another mesh have other numbers.
+    /// Returns true if an agent with these costs has given up links.
+    fn has_closed(&self) -> bool {
+        !self.closed.is_empty()
+    }
+
+    /// Opens all links that were closed, for example because those of another mesh have other
+    /// numbers.
     pub(super) fn open_links(&mut self) {
         self.closed.clear();
     }
@@ -342,7 +350,8 @@ impl Agents {
         self.change_costs(agent, |costs| costs.set_link(name, cost))
     }
 
-    /// Changes the costs of an agent.
+    /// Changes the costs of an agent. If there is no room for another set of agents that have given
+    /// up links, these are open for the agent again.
     ///
     /// # Errors
     /// Returns an error, and changes nothing, if the agents of its mesh have too many different
@@ -362,7 +371,15 @@ impl Agents {
         // A set of which it was the last agent makes room for another one.
         known.own_costs = None;
         let mesh = known.mesh;
-        let set = self.shared_costs(mesh, costs);
+        let is_of_game = costs.closed == before.closed && costs.has_closed();
+        let mut set = self.shared_costs(mesh, costs.clone());
+        if is_of_game && set.is_err() {
+            costs.open_links();
+            set = self.shared_costs(mesh, costs);
+            if let (Ok(_), Some(known)) = (&set, self.slots.get_mut(agent)) {
+                known.abandoned.clear();
+            }
+        }
         let (set, result) = match set {
             Ok(set) => (set, Ok(())),
             Err(error) => (self.shared_costs(mesh, before).unwrap_or_default(), Err(error)),
@@ -385,12 +402,15 @@ impl Agents {
             return Ok(None);
         }
         self.cost_sets.retain(|(_, set)| set.strong_count() > 0);
-        let of_mesh = || self.cost_sets.iter().filter(|(of, _)| *of == mesh);
-        let mut alive = of_mesh().filter_map(|(_, set)| set.upgrade());
-        if let Some(known) = alive.find(|known| **known == costs) {
-            return Ok(Some(known));
+        let of_mesh = self.cost_sets.iter().filter(|(of, _)| *of == mesh);
+        let alive: Vec<Arc<OwnCosts>> = of_mesh.filter_map(|(_, set)| set.upgrade()).collect();
+        if let Some(known) = alive.iter().find(|known| ***known == costs) {
+            return Ok(Some(known.clone()));
         }
-        if of_mesh().count() >= COST_SETS_MAX {
+        // Links that agents give up take no set from the game.
+        let is_alike = |known: &&Arc<OwnCosts>| known.has_closed() == costs.has_closed();
+        let most = if costs.has_closed() { ABANDONED_SETS_MAX } else { COST_SETS_MAX };
+        if alive.iter().filter(is_alike).count() >= most {
             return Err(error!(
                 "the agents of the mesh have {COST_SETS_MAX} different sets of costs \
                  (COST_SETS_MAX): give agents of one kind the same costs, or change the costs of \

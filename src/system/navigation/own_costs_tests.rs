@@ -5,7 +5,7 @@ use crate::agents::{AgentSettings, AgentState};
 use crate::bake::NULL_AREA;
 use crate::jumps::JumpSettings;
 use crate::mesh::NavigationMesh;
-use crate::own_costs::{COST_SETS_MAX, LINK_COSTS_MAX};
+use crate::own_costs::{ABANDONED_SETS_MAX, COST_SETS_MAX, LINK_COSTS_MAX, OwnCosts};
 use crate::search::PartialReason;
 use crate::test_worlds::world;
 use engine_foundation::Vec3;
@@ -106,6 +106,49 @@ fn equal_costs_are_one_set_and_there_is_a_limit() {
     }
     crowd.agents.advance(crowd.id, &mut crowd.mesh, STEP, &crowd.pool).unwrap();
     assert!(crowd.mesh.views.is_empty());
+}
+
+#[test]
+fn links_that_agents_give_up_take_no_set_of_costs_from_games() {
+    let mut crowd = Crowd::new(pond(), 1);
+    for _ in 0..ABANDONED_SETS_MAX + COST_SETS_MAX + 3 {
+        crowd.send(Vec3::new(4.0, 4.0, 0.4), Vec3::new(8.0, 4.0, 0.4), AgentSettings::DEFAULT);
+    }
+    let close = |crowd: &mut Crowd, at: usize, link: u32| {
+        crowd.agents.change_costs(crowd.handles[at], |costs| costs.set_closed(link, true))
+    };
+    for at in 0..ABANDONED_SETS_MAX {
+        close(&mut crowd, at, at as u32 + 1).unwrap();
+    }
+    let last = ABANDONED_SETS_MAX;
+    assert!(close(&mut crowd, last, 99).is_err(), "there is a limit");
+    close(&mut crowd, last, 1).unwrap();
+    // The game has all of its sets nevertheless.
+    let set = |crowd: &mut Crowd, at: usize, cost: f32| {
+        crowd.agents.set_area_cost(crowd.handles[at], WATER, Some(cost))
+    };
+    for at in 0..COST_SETS_MAX {
+        set(&mut crowd, last + 1 + at, 10.0 + at as f32).unwrap();
+    }
+    let error = set(&mut crowd, last + 1 + COST_SETS_MAX, 99.0).unwrap_err().message;
+    assert!(error.contains("COST_SETS_MAX"), "{error}");
+    // One that is the only one with its set keeps its closed links. For the other one, they are
+    // open again, so that the game can set its cost.
+    let own = |crowd: &Crowd, at: usize| {
+        let agent = crowd.agents.slots.get(crowd.handles[at]).unwrap();
+        agent.own_costs.as_deref().cloned().unwrap()
+    };
+    for (at, is_closed) in [(1, true), (last, false)] {
+        set(&mut crowd, at, 10.0).unwrap();
+        let mut costs = OwnCosts::default();
+        costs.set(WATER, Some(10.0));
+        if is_closed {
+            costs.set_closed(2, true);
+        }
+        assert_eq!(own(&crowd, at), costs);
+    }
+    crowd.agents.advance(crowd.id, &mut crowd.mesh, STEP, &crowd.pool).unwrap();
+    assert!(crowd.mesh.views.len() <= ABANDONED_SETS_MAX + COST_SETS_MAX);
 }
 
 #[test]

@@ -103,6 +103,10 @@ impl Building {
 
     fn update(&mut self) {
         self.agents.update_rides(&self.meshes, self.ground, STEP);
+        self.advance();
+    }
+
+    fn advance(&mut self) {
         for id in self.agents.tree(self.ground) {
             let mesh = self.meshes.get_mut(id).unwrap();
             if let Some(renumbering) = mesh.rebuild(&self.pool).unwrap() {
@@ -529,6 +533,40 @@ fn a_platform_out_of_order_is_no_way() {
     of.agents.set_platform_usable(&mut of.meshes, lift, true);
     of.send(walking, GALLERY);
     assert!(of.run_lift(&[waiting, walking], |_| ()));
+}
+
+#[test]
+fn fast_agents_on_the_link_of_a_platform_search_another_way() {
+    for is_ended in [false, true] {
+        let mut of = Building::new(1, None);
+        of.move_lift(UPPER);
+        let agent = of.add(START);
+        of.send(agent, GALLERY);
+        // All the way in one update.
+        let mut updates = 0;
+        while of.of(agent).link().is_none() {
+            of.advance();
+            updates += 1;
+            assert!(updates < 300, "{:?}", of.of(agent));
+        }
+        assert_eq!((of.of(agent).state_name(), of.of(agent).ride.is_none()), ("linking", true));
+        let lift = of.lift;
+        if is_ended {
+            of.agents.end_platform(&mut of.meshes, lift);
+        } else {
+            of.agents.set_platform_usable(&mut of.meshes, lift, false);
+        }
+        of.play(3.0);
+        assert_eq!((of.of(agent).state_name(), of.of(agent).link()), ("partial", None));
+        let end = of.of(agent).destination.unwrap().position;
+        assert!(end.distance(GALLERY) < 0.5, "it keeps its destination");
+        if !is_ended {
+            // Its destination is on the same mesh, and it tries again when the lift is back.
+            of.agents.set_platform_usable(&mut of.meshes, lift, true);
+            of.send(agent, GALLERY);
+            assert!(of.run_lift(&[agent], |_| ()));
+        }
+    }
 }
 
 #[test]

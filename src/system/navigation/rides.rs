@@ -51,7 +51,7 @@ pub(super) enum Stage {
     Landing(f32),
 }
 
-/// What an agent that crosses waits for.
+/// Agent for which one that crosses waits.
 #[derive(Clone, Copy, PartialEq, Debug)]
 enum Holder {
     /// Another one who crosses before it.

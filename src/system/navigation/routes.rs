@@ -250,7 +250,7 @@ impl Agents {
         let turned = |way: Vec2| to.turn_back(from.turn(way.extend(0.0))).truncate();
         let agent = self.slots.get_mut(handle).expect("it was found");
         let own = agent.own_costs.take();
-        agent.given_up.clear();
+        agent.abandoned.clear();
         agent.mesh = mesh;
         agent.at = at;
         agent.traversal = None;

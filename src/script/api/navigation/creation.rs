@@ -80,8 +80,7 @@ pub(super) fn create_from_triangles(
     let count = points.0.len();
     if !corners.len().is_multiple_of(3) {
         return Err(error!(
-            "'points' has {} numbers and 'triangles' has {}: both need three for each",
-            count * 3,
+            "argument #2 'triangles' must have three corners for each triangle, got {} numbers",
             corners.len()
         ));
     }

@@ -57,7 +57,7 @@ impl CompactField {
         // A step from each of two floors of a column to the same span needs twice the step between
         // them, and they are at least a character's height apart: without such steps, neighbours
         // are found from one side for both.
-        if cells.step * 2 <= cells.height {
+        if u32::from(cells.step) * 2 <= u32::from(cells.height) {
             field.connect(cells, &[1, 2]);
         } else {
             field.connect(cells, &[0, 1, 2, 3]);

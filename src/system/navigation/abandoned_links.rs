@@ -7,16 +7,16 @@ use super::path::PolygonPath;
 use engine_foundation::handle::Handle;
 
 /// Seconds for which an agent does not use a link that it has given up.
-pub const GIVEN_UP_SECONDS: f32 = 10.0;
+pub const ABANDONED_SECONDS: f32 = 10.0;
 
 /// Link that an agent has given up, and the seconds until it is open for it again.
 #[derive(Clone, Copy, PartialEq, Debug)]
-pub(super) struct GivenUp {
+pub(super) struct AbandonedLink {
     link: u32,
     seconds: f32,
 }
 
-impl GivenUp {
+impl AbandonedLink {
     pub fn write_state(&self, write: &mut impl FnMut(u64)) {
         write(u64::from(self.link) | u64::from(self.seconds.to_bits()) << 32);
     }
@@ -24,7 +24,7 @@ impl GivenUp {
 
 impl Agents {
     /// Takes an agent off a manual link, at whose start it waits, and closes the link for it for
-    /// [`GIVEN_UP_SECONDS`]. It searches another way. Returns false if it waits on none.
+    /// [`ABANDONED_SECONDS`]. It searches another way. Returns false if it waits on none.
     pub fn give_up_link(&mut self, agent: Handle) -> bool {
         let waiting = self.slots.get_mut(agent).filter(|agent| agent.waits_on_link());
         let Some(known) = waiting else { return false };
@@ -36,12 +36,12 @@ impl Agents {
         }
         known.path = PolygonPath::default();
         known.state = AgentState::Waiting;
-        known.given_up.retain(|known| known.link != link);
-        known.given_up.push(GivenUp { link, seconds: GIVEN_UP_SECONDS });
+        known.abandoned.retain(|known| known.link != link);
+        known.abandoned.push(AbandonedLink { link, seconds: ABANDONED_SECONDS });
         let result = self.change_costs(agent, |costs| costs.set_closed(link, true));
         // Without another set of costs, it waits before it tries again.
         if let (Err(_), Some(known)) = (result, self.slots.get_mut(agent)) {
-            known.given_up.pop();
+            known.abandoned.pop();
             known.block();
         }
         true
@@ -52,12 +52,12 @@ impl Agents {
         let mut due = Vec::new();
         let of_mesh = |(_, agent): &(Handle, &mut Agent)| agent.mesh == mesh;
         for (handle, agent) in self.slots.iter_mut().filter(of_mesh) {
-            agent.given_up.retain_mut(|given_up| {
-                given_up.seconds -= step;
-                if given_up.seconds <= 0.0 {
-                    due.push((handle, given_up.link));
+            agent.abandoned.retain_mut(|abandoned| {
+                abandoned.seconds -= step;
+                if abandoned.seconds <= 0.0 {
+                    due.push((handle, abandoned.link));
                 }
-                given_up.seconds > 0.0
+                abandoned.seconds > 0.0
             });
         }
         for (handle, link) in due {
@@ -65,7 +65,7 @@ impl Agents {
             // theirs: then it is closed for longer.
             let opened = self.change_costs(handle, |costs| costs.set_closed(link, false));
             if let (Err(_), Some(agent)) = (opened, self.slots.get_mut(handle)) {
-                agent.given_up.push(GivenUp { link, seconds: GIVEN_UP_SECONDS });
+                agent.abandoned.push(AbandonedLink { link, seconds: ABANDONED_SECONDS });
             }
         }
     }
