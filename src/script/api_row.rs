@@ -293,6 +293,7 @@ macro_rules! arity {
             const RETURNS: &'static [ApiType] = R::TYPES;
             #[expect(private_interfaces)]
             const FUNCTION: RustFunction = {
+                #[allow(clippy::too_many_arguments, reason = "as many as the function of the row")]
                 fn call<F, R, $($t),*>(engine: &mut Engine, $($v: $t),*) -> R
                 where
                     F: Fn(&mut Engine, $($t),*) -> R + Copy,
@@ -308,9 +309,9 @@ macro_rules! arity {
                     cx: &mut ScriptContext,
                     f: &'static FunctionRow,
                 ) -> c_int {
-                    // SAFETY: the row has the function and this entry from one implementation of
-                    // `Callable`, whose function has this type.
                     let function: fn(&mut Engine, $($t),*) -> R =
+                        // SAFETY: the row has the function and this entry from one implementation
+                        // of `Callable`, whose function has this type.
                         unsafe { std::mem::transmute(f.function.0) };
                     // SAFETY: the dispatcher passes the calling state and the living engine, of
                     // which no other reference exists while a script's call is served.
@@ -337,8 +338,8 @@ macro_rules! arity {
                     outputs: &mut [Slot],
                     heap: &mut FlowHeap,
                 ) -> CallResult {
-                    // SAFETY: as in the entry from Lua.
                     let function: fn(&mut Engine, $($t),*) -> R =
+                        // SAFETY: as in the entry from Lua.
                         unsafe { std::mem::transmute(row.function.0) };
                     $(let $v = graph_values::read::<$t>($i, engine, row, inputs, heap)?;)*
                     graph_values::write(function(engine, $($v),*), outputs, heap)
