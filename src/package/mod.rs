@@ -12,6 +12,8 @@ mod game_files;
 mod icon;
 mod installer;
 mod licenses;
+#[cfg(all(test, target_os = "linux"))]
+mod linker_script_tests;
 mod linux;
 mod mach_o;
 mod macos;
