@@ -63,8 +63,8 @@ if [[ -z $engine ]]; then
     variable=CARGO_TARGET_$(tr 'a-z-' 'A-Z_' <<< "$target")_LINKER
     export "$variable=$PWD/packaging/old_glibc_linker.sh"
   fi
-  cargo build --profile server "${build[@]}"
-  engine=target/server/$target/server/engine$ending
+  cargo build --profile dist "${build[@]}"
+  engine=target/server/$target/dist/engine$ending
 fi
 
 if [[ ! -f $engine ]]; then

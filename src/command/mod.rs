@@ -23,6 +23,7 @@ mod merge_page;
 pub mod new;
 pub mod package;
 mod picture_flags;
+mod removable_files;
 pub mod report;
 pub mod run;
 pub mod script;

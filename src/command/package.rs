@@ -2,7 +2,7 @@
 
 use super::compile::{self, BundleRequest, size_text};
 use super::confinement_flag::ConfinementFlag;
-use super::docs::manual::removable_files;
+use super::removable_files::removable_files;
 use engine_app::confinement::{self, ConfinementPlan};
 use engine_app::exit;
 use engine_foundation::{Error, error, file_access, output_file};
@@ -250,7 +250,7 @@ fn engines(args: &Args, platforms: &[&str]) -> Result<Vec<EngineFile>, Error> {
         if !is_signed_later {
             engine.check_signature()?;
         }
-        engine.clear_manual(&removable_files(args.server), is_signed_later);
+        engine.clear_files(&removable_files(args.server), is_signed_later);
     }
     if !args.server
         && let Some(engine) = found.iter().find(|engine| engine.kind == EngineKind::Server)

@@ -2,7 +2,7 @@
 //! and processor a file is, and refuses files that cannot play the game.
 
 use super::mach_o::{self, MachProgram};
-use super::manual_files;
+use super::removable_files;
 use engine_foundation::file_access::{self, readers};
 use engine_foundation::{Error, error};
 use engine_resource::bundle;
@@ -98,13 +98,14 @@ impl EngineFile {
         Ok(EngineFile { path: path.to_path_buf(), bytes, platform, kind, architecture })
     }
 
-    /// Removes the files of the manual, which make packages larger. `is_signed_later` is true if a
+    /// Overwrites files by zeros that packages do not need, such as the manual: they would make
+    /// packages larger. `is_signed_later` is true if a
     /// signing tool follows: otherwise, an executable for macOS that has a signature stays as it
     /// is, because a change makes the signature invalid.
-    pub fn clear_manual(&mut self, files: &[&[u8]], is_signed_later: bool) {
+    pub fn clear_files(&mut self, files: &[&[u8]], is_signed_later: bool) {
         let is_signed = mach_o::programs(&self.bytes).iter().any(|program| program.is_signed);
         if is_signed_later || !is_signed {
-            manual_files::clear(&mut self.bytes, files);
+            removable_files::clear(&mut self.bytes, files);
         }
     }
 

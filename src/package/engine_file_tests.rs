@@ -63,7 +63,7 @@ fn engines_that_macos_does_not_start_need_a_signing_tool() {
 }
 
 #[test]
-fn the_manual_stays_in_executables_with_a_signature() {
+fn removable_files_stay_in_executables_with_a_signature() {
     use super::super::mach_o::tests::{APPLE, mach_file};
     let page: &[u8] = &[b'p'; 100];
     let cleared = |bytes: &[u8], is_signed_later: bool| {
@@ -71,7 +71,7 @@ fn the_manual_stays_in_executables_with_a_signature() {
         let bytes = [bytes, page].concat();
         let architecture = String::new();
         let mut engine = EngineFile { path, bytes, platform, kind, architecture };
-        engine.clear_manual(&[page], is_signed_later);
+        engine.clear_files(&[page], is_signed_later);
         engine.bytes.ends_with(&[0; 100])
     };
     assert!(cleared(b"\x7fELF", false));

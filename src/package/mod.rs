@@ -12,11 +12,13 @@ mod game_files;
 mod icon;
 mod installer;
 mod licenses;
+#[cfg(all(test, target_os = "linux"))]
+mod linker_script_tests;
 mod linux;
 mod mach_o;
 mod macos;
-mod manual_files;
 pub mod pe_resources;
+mod removable_files;
 mod server;
 mod settings;
 mod signed_files;

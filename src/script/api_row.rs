@@ -20,6 +20,11 @@ pub type ParamRow = (&'static str, &'static str);
 /// Reads the arguments, calls the function and pushes the results. Returns the number of results,
 /// or `cx::FAILED` with the message in the context. (A `Result` would go through memory, at 5 ns a
 /// call.)
+///
+/// # Safety
+/// The state is the one that calls, and the context is its own, with a living engine that nothing
+/// borrows. The row's function has the arguments and results that the entry was made for:
+/// `RowCalls` keeps both together.
 pub type NativeEntry = unsafe fn(*mut lua_State, &mut ScriptContext, &'static FunctionRow) -> c_int;
 
 /// One engine function, as scripts see it.
@@ -49,18 +54,13 @@ pub struct FunctionRow {
     pub when_full: bool,
     /// Role of the function in graphs.
     pub node: NodeFlag,
-    /// The Rust function. All functions with the same arguments and results share `call` and
-    /// `graph`, which call it.
-    pub(super) function: RustFunction,
-    /// The checked call through Lua's C interface.
-    pub call: NativeEntry,
+    /// The Rust function, and its calls from Lua and from graphs.
+    pub(super) calls: RowCalls,
     /// The form that compiled Lua calls through FFI, if the function is hot.
     pub fast: Option<FastEntry>,
     /// The parts of a row whose arguments Lua unpacks (unpacked_row.rs). Such a row is not
     /// registered, because it has no form for Lua's C interface.
     pub unpacked: Option<UnpackedForm>,
-    /// The form that nodes of graphs call, if graphs have values of all types of the row.
-    pub graph: Option<GraphEntry>,
     /// The public name in error messages, `Module.function`, if it differs from the function's own
     /// name.
     pub public_name: Option<&'static str>,
@@ -102,19 +102,45 @@ unsafe impl Sync for FastEntry {}
 // SAFETY: as above.
 unsafe impl Send for FastEntry {}
 
-/// A Rust function without its type. The forms of its row know the type: `func` makes all of them
-/// from one function.
+/// A Rust function without its type. The calls of its row know the type.
 #[derive(Clone, Copy)]
-pub(super) struct RustFunction(*const ());
+struct RustFunction(*const ());
 
 // SAFETY: the address of a function, never written through.
 unsafe impl Sync for RustFunction {}
 // SAFETY: as above.
 unsafe impl Send for RustFunction {}
 
-impl RustFunction {
-    /// The function of rows that have no form for Lua's C interface and for graphs.
-    pub(super) const NONE: RustFunction = RustFunction(std::ptr::null());
+/// The function of a row with its calls, which all functions with the same arguments and results
+/// share. The calls are made for the type of the function: only `RowCalls::of` puts them together.
+#[derive(Clone, Copy)]
+pub(super) struct RowCalls {
+    function: RustFunction,
+    from_lua: NativeEntry,
+    /// `None` if graphs have no values of a type of the row.
+    from_graph: Option<GraphEntry>,
+}
+
+impl RowCalls {
+    /// The calls of rows that have no form for Lua's C interface and for graphs.
+    pub(super) const NONE: RowCalls = RowCalls {
+        function: RustFunction(std::ptr::null()),
+        from_lua: not_registered,
+        from_graph: None,
+    };
+
+    const fn of<M, F: Callable<M>>() -> RowCalls {
+        RowCalls { function: F::FUNCTION, from_lua: F::ENTRY, from_graph: F::GRAPH }
+    }
+}
+
+/// The call from Lua of rows that have none.
+unsafe fn not_registered(
+    _: *mut lua_State,
+    cx: &mut ScriptContext,
+    row: &'static FunctionRow,
+) -> c_int {
+    cx.fail(format!("{} has no form for Lua's C interface", row.name))
 }
 
 /// A Lua module: a global table of functions.
@@ -143,6 +169,47 @@ impl FunctionRow {
     pub const fn returns(self, return_docs: &'static [&'static str]) -> FunctionRow {
         assert!(return_docs.len() == self.returns.len(), "describe every result");
         FunctionRow { return_docs, ..self }
+    }
+
+    /// Calls the function through Lua's C interface, with checks of its arguments. Returns the
+    /// number of results, or `cx::FAILED`.
+    ///
+    /// # Safety
+    /// The state is the one that calls, and the context is its own, with a living engine that
+    /// nothing borrows.
+    #[inline(always)]
+    pub(super) unsafe fn call_from_lua(
+        &'static self,
+        l: *mut lua_State,
+        cx: &mut ScriptContext,
+    ) -> c_int {
+        // SAFETY: as the caller promised; the entry belongs to the function of this row.
+        unsafe { (self.calls.from_lua)(l, cx, self) }
+    }
+
+    /// Returns true if nodes of graphs can call the function: graphs have values of all its types.
+    pub const fn is_callable_from_graphs(&self) -> bool {
+        self.calls.from_graph.is_some()
+    }
+
+    /// Calls the function with the inputs of a node, and writes the node's outputs. There must be
+    /// an output for each result.
+    ///
+    /// # Errors
+    /// Returns the message of the function, of a refused input, or for a function that graphs
+    /// cannot call.
+    pub fn call_from_graph(
+        &'static self,
+        engine: &mut Engine,
+        inputs: &[Slot],
+        outputs: &mut [Slot],
+        heap: &mut FlowHeap,
+    ) -> CallResult {
+        match self.calls.from_graph {
+            // SAFETY: the entry belongs to the function of this row.
+            Some(entry) => unsafe { entry(engine, self, inputs, outputs, heap) },
+            None => Err(format!("{} cannot be called from graphs", self.name).into()),
+        }
     }
 
     /// Returns true if compiled Lua calls the function directly.
@@ -201,7 +268,7 @@ pub const fn func<M, F: Callable<M>>(
     assert!(!doc.is_empty(), "say what the function does");
     let (types, returns) = (F::TYPES, F::RETURNS);
     let boxed = any_boxed(types) || any_boxed(returns);
-    let (pure, when_full, call, fast, public_name) = (false, false, F::ENTRY, None, None);
+    let (pure, when_full, fast, public_name) = (false, false, None, None);
     FunctionRow {
         name,
         doc,
@@ -213,11 +280,9 @@ pub const fn func<M, F: Callable<M>>(
         pure,
         when_full,
         node: NodeFlag::Action,
-        function: F::FUNCTION,
-        call,
+        calls: RowCalls::of::<M, F>(),
         fast,
         unpacked: None,
-        graph: F::GRAPH,
         public_name,
     }
 }
@@ -246,7 +311,10 @@ pub const fn hot<M, F: FastCallable<M>>(
 }
 
 /// A Rust function that a row can declare: `fn(&mut Engine, A, B, …) -> R`.
-pub trait Callable<M>: Copy + 'static {
+///
+/// # Safety
+/// `FUNCTION` has the type to which `ENTRY` and `GRAPH` convert the function of their row.
+pub unsafe trait Callable<M>: Copy + 'static {
     const TYPES: &'static [ApiType];
     const RETURNS: &'static [ApiType];
     #[expect(private_interfaces)]
@@ -283,7 +351,9 @@ unsafe fn read<T: Argument>(
 
 macro_rules! arity {
     ($($t:ident $v:ident $x:ident $i:literal),*) => {
-        impl<F, R, $($t),*> Callable<fn($($t),*) -> R> for F
+        // SAFETY: `FUNCTION` is a `fn(&mut Engine, $($t),*) -> R`, and both entries convert to this
+        // type.
+        unsafe impl<F, R, $($t),*> Callable<fn($($t),*) -> R> for F
         where
             F: Fn(&mut Engine, $($t),*) -> R + Copy + 'static,
             R: ReturnValue + 'static,
@@ -293,6 +363,7 @@ macro_rules! arity {
             const RETURNS: &'static [ApiType] = R::TYPES;
             #[expect(private_interfaces)]
             const FUNCTION: RustFunction = {
+                #[allow(clippy::too_many_arguments, reason = "as many as the function of the row")]
                 fn call<F, R, $($t),*>(engine: &mut Engine, $($v: $t),*) -> R
                 where
                     F: Fn(&mut Engine, $($t),*) -> R + Copy,
@@ -308,10 +379,9 @@ macro_rules! arity {
                     cx: &mut ScriptContext,
                     f: &'static FunctionRow,
                 ) -> c_int {
-                    // SAFETY: the row has the function and this entry from one implementation of
-                    // `Callable`, whose function has this type.
                     let function: fn(&mut Engine, $($t),*) -> R =
-                        unsafe { std::mem::transmute(f.function.0) };
+                        // SAFETY: the row's function has this type, as the caller promised.
+                        unsafe { std::mem::transmute(f.calls.function.0) };
                     // SAFETY: the dispatcher passes the calling state and the living engine, of
                     // which no other reference exists while a script's call is served.
                     unsafe {
@@ -330,16 +400,16 @@ macro_rules! arity {
             };
             const GRAPH: Option<GraphEntry> = {
                 #[allow(unused_variables)]
-                fn entry<R: ReturnValue, $($t: Argument),*>(
+                unsafe fn entry<R: ReturnValue, $($t: Argument),*>(
                     engine: &mut Engine,
                     row: &'static FunctionRow,
                     inputs: &[Slot],
                     outputs: &mut [Slot],
                     heap: &mut FlowHeap,
                 ) -> CallResult {
-                    // SAFETY: as in the entry from Lua.
                     let function: fn(&mut Engine, $($t),*) -> R =
-                        unsafe { std::mem::transmute(row.function.0) };
+                        // SAFETY: as in the entry from Lua.
+                        unsafe { std::mem::transmute(row.calls.function.0) };
                     $(let $v = graph_values::read::<$t>($i, engine, row, inputs, heap)?;)*
                     graph_values::write(function(engine, $($v),*), outputs, heap)
                 }

@@ -345,7 +345,7 @@ impl ScriptContext {
             {
                 return FAILED;
             }
-            match catch_unwind(AssertUnwindSafe(|| (func.call)(l, self, func))) {
+            match catch_unwind(AssertUnwindSafe(|| func.call_from_lua(l, self))) {
                 Ok(count) => count,
                 Err(_) => self.fail_internal(engine_foundation::panic::take_panic()),
             }

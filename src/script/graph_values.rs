@@ -9,8 +9,12 @@ use engine_flow::{CallResult, FlowHeap, Slot, Tag};
 use engine_runtime::Engine;
 
 /// Calls the function of a row with the inputs of a node, and writes the node's outputs.
+///
+/// # Safety
+/// The row's function has the arguments and results that the entry was made for.
+/// [`FunctionRow::call_from_graph`] calls a row with its own entry.
 pub type GraphEntry =
-    fn(&mut Engine, &'static FunctionRow, &[Slot], &mut [Slot], &mut FlowHeap) -> CallResult;
+    unsafe fn(&mut Engine, &'static FunctionRow, &[Slot], &mut [Slot], &mut FlowHeap) -> CallResult;
 
 /// Reads an argument from an input of a node. A text is valid until the heap changes.
 pub type SlotReader<T> = fn(Slot, &Engine, &FlowHeap) -> Result<T, ArgumentError>;

@@ -7,13 +7,12 @@
 //!
 //! Such a row has no form for Lua's C interface: the interpreter uses FFI, too.
 
-use super::api_row::{FastEntry, FunctionRow, NodeFlag, ParamRow, RustFunction, function_item};
+use super::api_row::{FastEntry, FunctionRow, NodeFlag, ParamRow, RowCalls, function_item};
 use super::context::ScriptContext;
 use super::types::ApiType;
 use engine_foundation::memory::limit;
 use engine_runtime::Engine;
-use mlua::ffi::lua_State;
-use std::ffi::{c_char, c_int, c_void};
+use std::ffi::{c_char, c_void};
 use std::marker::PhantomData;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
@@ -357,8 +356,7 @@ where
         when_full: false,
         // What is drawn in each frame belongs to scripts.
         node: NodeFlag::Hidden,
-        function: RustFunction::NONE,
-        call: not_registered,
+        calls: RowCalls::NONE,
         fast: None,
         unpacked: Some(UnpackedForm {
             address: FastEntry(<ScalarCall<F, M> as ScalarEntry<F::Scalars>>::ADDRESS),
@@ -367,16 +365,6 @@ where
             result: F::RESULT,
             named_form: "",
         }),
-        graph: None,
         public_name: None,
     }
-}
-
-/// The entry through Lua's C interface, which unpacked rows do not have.
-unsafe fn not_registered(
-    _: *mut lua_State,
-    cx: &mut ScriptContext,
-    row: &'static FunctionRow,
-) -> c_int {
-    cx.fail(format!("{} has no form for Lua's C interface", row.name))
 }

@@ -125,7 +125,7 @@ impl KnownHashes {
                 }
                 lives
             });
-            changes[first_removed..].sort_compact_by_key(|change| (change.system, change.object));
+            changes[first_removed..].sort_by_key(|change| (change.system, change.object));
         }
         changes
     }

@@ -2,10 +2,6 @@
 //! project. The reference and the settings page are not included: they are generated from the rows
 //! (src/script/docgen/markdown.rs).
 
-use engine_package::ENGINE_TEXTS;
-use engine_remote::page_contents;
-use engine_script::prelude::{LIBRARY_FILES, TEST_FILES};
-
 macro_rules! files {
     ($($path:literal),* $(,)?) => {
         &[$(($path, include_bytes!(concat!("../../../", $path)) as &[u8])),*]
@@ -139,34 +135,10 @@ pub fn pictures() -> impl Iterator<Item = &'static (&'static str, &'static [u8])
     pictures.iter().filter(|(_, bytes)| bytes.first().is_some_and(|byte| *byte != 0))
 }
 
-/// Returns the files that packages do not need: for servers, whose executables still have all
-/// commands, the images; for players, whose executables only play the game, also the texts of the
-/// manual, the tool page, the test library and the licences, which are files of the package.
-pub fn removable_files(for_servers: bool) -> Vec<&'static [u8]> {
-    let pictures = pictures().map(|(_, bytes)| *bytes);
-    if for_servers {
-        return pictures.collect();
-    }
-    let documents = DOCUMENTS.iter().map(|(_, bytes)| *bytes);
-    let licenses = ENGINE_TEXTS.iter().map(|(_, text)| text.as_bytes());
-    let tests = TEST_FILES.iter().chain(LIBRARY_FILES);
-    let tests = tests.flat_map(|file| [file.text.as_bytes(), file.bytecode]);
-    pictures.chain(documents).chain(page_contents()).chain(licenses).chain(tests).collect()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use std::path::Path;
-
-    #[test]
-    fn servers_keep_the_documents() {
-        assert_eq!(removable_files(true).len(), PICTURES.len());
-        let bytes = |files: Vec<&[u8]>| files.iter().map(|file| file.len()).sum::<usize>();
-        let documents = DOCUMENTS.iter().map(|(_, bytes)| bytes.len()).sum::<usize>();
-        let others = bytes(removable_files(false)) - bytes(removable_files(true)) - documents;
-        assert!(others > 1_000_000, "page, licences and tests have only {others} bytes");
-    }
 
     #[test]
     fn every_page_of_the_manual_is_in_the_binary() {

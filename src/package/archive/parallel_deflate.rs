@@ -4,7 +4,7 @@
 
 use flate2::Compression;
 use flate2::write::DeflateEncoder;
-use std::io::{Result, Write};
+use std::io::{Error, Result, Write};
 use std::num::NonZero;
 use std::thread;
 
@@ -32,22 +32,8 @@ impl<W: Write> ParallelDeflate<W> {
     fn write_blocks(&mut self, ends: bool) -> Result<()> {
         let blocks = std::mem::take(&mut self.blocks);
         let last = blocks.len() - 1;
-        let pack = |(at, block): (usize, &Vec<u8>)| packed(block, ends && at == last);
-        let packed: Vec<Result<Vec<u8>>> = match blocks.as_slice() {
-            [one] => vec![pack((0, one))],
-            blocks => thread::scope(|scope| {
-                let started: Vec<_> = blocks
-                    .iter()
-                    .enumerate()
-                    .map(|block| scope.spawn(move || pack(block)))
-                    .collect();
-                started
-                    .into_iter()
-                    .map(|thread| thread.join().expect("it does not panic"))
-                    .collect()
-            }),
-        };
-        for block in packed {
+        let compress = |at: usize, block: &[u8]| compress_block(block, ends && at == last);
+        for block in compress_blocks(&blocks, &compress, thread::Builder::new) {
             self.out.write_all(&block?)?;
         }
         Ok(())
@@ -63,8 +49,31 @@ impl<W: Write> ParallelDeflate<W> {
     }
 }
 
+/// Compresses blocks, each on a thread of its own. Those whose threads cannot start are compressed by
+/// the calling thread.
+fn compress_blocks(
+    blocks: &[Vec<u8>],
+    compress: &(impl Fn(usize, &[u8]) -> Result<Vec<u8>> + Sync),
+    builder: fn() -> thread::Builder,
+) -> Vec<Result<Vec<u8>>> {
+    if let [one] = blocks {
+        return vec![compress(0, one)];
+    }
+    thread::scope(|scope| {
+        let start = |at| builder().spawn_scoped(scope, move || compress(at, &blocks[at])).ok();
+        let started: Vec<_> = (0..blocks.len()).map(start).collect();
+        let finish = |(at, thread): (usize, Option<thread::ScopedJoinHandle<_>>)| match thread {
+            Some(thread) => thread.join().unwrap_or_else(|_| {
+                Err(Error::other("a thread that compresses an archive ended by a panic"))
+            }),
+            None => compress(at, &blocks[at]),
+        };
+        started.into_iter().enumerate().map(finish).collect()
+    })
+}
+
 /// Compresses a block. One that is not the last ends at a whole byte, without an end of the data.
-fn packed(block: &[u8], is_last: bool) -> Result<Vec<u8>> {
+fn compress_block(block: &[u8], is_last: bool) -> Result<Vec<u8>> {
     let mut encoder = DeflateEncoder::new(Vec::new(), Compression::default());
     encoder.write_all(block)?;
     if is_last {
@@ -125,5 +134,32 @@ mod tests {
             decoder.read_to_end(&mut read).unwrap();
             assert!(read == bytes && decoder.total_in() == packed.len() as u64, "{length}");
         }
+    }
+
+    #[test]
+    fn blocks_are_compressed_when_no_thread_can_start() {
+        let blocks: Vec<Vec<u8>> = (1..5).map(|at| vec![at; 1000]).collect();
+        let compress = |at: usize, block: &[u8]| compress_block(block, at == 3);
+        let with = |builder| -> Vec<Vec<u8>> {
+            compress_blocks(&blocks, &compress, builder).into_iter().map(Result::unwrap).collect()
+        };
+        // More than the address space of a process.
+        let refused = || thread::Builder::new().stack_size(1 << 50);
+        assert!(refused().spawn(|| {}).is_err(), "the system starts such a thread");
+        assert_eq!(with(refused), with(thread::Builder::new));
+    }
+
+    #[test]
+    fn a_thread_that_panics_is_an_error() {
+        let compress = |at: usize, block: &[u8]| match at {
+            1 => panic!("of the test"),
+            _ => Ok(block.to_vec()),
+        };
+        let blocks = [vec![1], vec![2], vec![3]];
+        let results = compress_blocks(&blocks, &compress, thread::Builder::new);
+        assert_eq!(results[0].as_ref().unwrap(), &[1]);
+        let message = results[1].as_ref().unwrap_err().to_string();
+        assert_eq!(message, "a thread that compresses an archive ended by a panic");
+        assert_eq!(results[2].as_ref().unwrap(), &[3]);
     }
 }

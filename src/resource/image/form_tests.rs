@@ -70,6 +70,22 @@ fn jpeg_scans_can_be_separate() {
 }
 
 #[test]
+fn jpegs_are_written_only_of_all_pixels() {
+    use crate::image::encode_jpeg;
+    let encode = |width, height, bytes: usize| {
+        encode_jpeg(width, height, &vec![9; bytes], 90).map(|_| ()).map_err(|error| error.message)
+    };
+    assert_eq!(encode(3, 2, 24), Ok(()));
+    for bytes in [0, 20, 23, 25, 48] {
+        let wanted = format!("a picture of 3 x 2 needs 24 bytes, not {bytes}");
+        assert_eq!(encode(3, 2, bytes), Err(wanted));
+    }
+    assert!(encode(0, 0, 0).is_err());
+    let wanted = "a JPEG has at most 65535 pixels a side: 65536";
+    assert_eq!(encode(65_536, 1, 65_536 * 4), Err(wanted.to_string()));
+}
+
+#[test]
 fn a_jpeg_without_the_end_of_its_scan_is_refused() {
     let rgba: Vec<u8> = (0..64 * 64 * 4u32).map(|at| (at * at / 97) as u8).collect();
     let whole = crate::image::encode_jpeg(64, 64, &rgba, 90).unwrap();

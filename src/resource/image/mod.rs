@@ -120,13 +120,19 @@ pub fn encode_png(width: u32, height: u32, rgba: &[u8]) -> Vec<u8> {
 }
 
 /// Encodes pixels as JPEG, without their alpha. `quality` is from 1 to 100; `rgba` as for
-/// [`encode_png`]. Refuses pictures with a side above 65535, the most of the format.
+/// [`encode_png`]. Refuses pictures with a side above 65535, the most of the format, and `rgba` with
+/// another number of bytes than `width * height * 4`.
 pub fn encode_jpeg(width: u32, height: u32, rgba: &[u8], quality: u8) -> Result<Vec<u8>, Error> {
     let side = |side: u32| {
         u16::try_from(side).map_err(|_| error!("a JPEG has at most 65535 pixels a side: {side}"))
     };
-    let mut bytes = Vec::new();
     let pixels = JpegPixels { rgba, width: side(width)?, height: side(height)? };
+    let wanted = u64::from(width) * u64::from(height) * 4;
+    if rgba.len() as u64 != wanted {
+        let found = rgba.len();
+        return Err(error!("a picture of {width} x {height} needs {wanted} bytes, not {found}"));
+    }
+    let mut bytes = Vec::new();
     // `encode` would bring a copy of the encoder for each kind of pixels.
     jpeg_encoder::Encoder::new(&mut bytes, quality)
         .encode_image(pixels)

@@ -3,7 +3,6 @@
 use super::unit_nodes::NODES;
 use crate::api::MODULES;
 use crate::api_row::FunctionRow;
-use crate::graph_values::GraphEntry;
 use engine_flow::{CallResult, FlowHeap, FlowType, NATIVE_INPUTS_MAX, NodeType, Pin, Slot};
 use engine_foundation::memory::{OwnerScope, limit, number_of};
 use engine_runtime::Engine;
@@ -15,7 +14,6 @@ struct NativeFunction {
     /// The name of the node type.
     path: String,
     row: &'static FunctionRow,
-    entry: GraphEntry,
     /// The owner of memory that the function allocates; `None` for functions that are called most
     /// often, which allocate little or nothing.
     owner: Option<u8>,
@@ -31,7 +29,7 @@ static FUNCTIONS: LazyLock<Vec<NativeFunction>> = LazyLock::new(|| {
     let own = NODES.iter().map(|node| (node.row.name.to_string(), "Flow", &node.row));
     let found = public.chain(own).filter_map(|(path, module, row)| {
         let owner = row.fast.is_none().then(|| number_of(&format!("calls/{module}")));
-        Some(NativeFunction { path, row, entry: row.graph?, owner })
+        row.is_callable_from_graphs().then_some(NativeFunction { path, row, owner })
     });
     found.collect()
 });
@@ -67,7 +65,7 @@ pub fn call(
         return Err(limit::over_message().into());
     }
     let _owner = function.owner.map(OwnerScope::enter);
-    (function.entry)(engine, row, inputs, outputs, heap)
+    row.call_from_graph(engine, inputs, outputs, heap)
         .map_err(|message| format!("{}: {message}", function.path).into())
 }
 
@@ -101,6 +99,9 @@ mod tests {
         expected.iter().for_each(|name| assert!(native(name), "{name}"));
         let lua = ["World.spawn_unit", "World.destroy_unit"];
         lua.iter().for_each(|name| assert!(!native(name), "{name}"));
+        let mut rows = MODULES.iter().flat_map(|module| module.funcs);
+        let has_call = |row: &FunctionRow| row.unpacked.is_some() && row.is_callable_from_graphs();
+        assert!(!rows.any(has_call), "the function of an unpacked row has no call");
         let count = types.iter().filter(|node| index_of(node).is_some()).count();
         assert!(count > 200, "{count} of {}", types.len());
     }

@@ -4,7 +4,6 @@ use super::compact::{CompactField, NONE};
 use super::regions::{BORDER, NO_REGION, Regions};
 use super::triangulation::{triangles_area, triangulate};
 use super::{BakeCells, NULL_AREA};
-use engine_foundation::compact_sort::CompactSort;
 
 /// Corner of an outline: column, row and height, in cells.
 pub(super) type Corner = [i32; 3];
@@ -90,7 +89,7 @@ pub(super) fn build(
         }
     }
     // Stable: the loops of a region stay in the order of their first span.
-    loops.sort_compact_by_key(|traced| traced.region);
+    loops.sort_by_key(|traced| traced.region);
     let mut areas = vec![NULL_AREA; usize::from(u16::MAX) + 1];
     loops.iter().for_each(|traced| areas[usize::from(traced.region)] = traced.area);
     let is_exact = vec![false; areas.len()];
@@ -467,7 +466,7 @@ fn join_holes(
     let leftmost = |(hole, _): &(Vec<Corner>, &str)| {
         hole.iter().map(|corner| (corner[0], corner[1])).min().unwrap_or((0, 0))
     };
-    holes.sort_compact_by_key(leftmost);
+    holes.sort_by_key(leftmost);
     let mut work = 0;
     for at in 0..holes.len() {
         let (hole, subject) = std::mem::take(&mut holes[at]);
@@ -513,7 +512,7 @@ fn find_bridge(
             let (dx, dy) = (i64::from(to[0] - from[0]), i64::from(to[1] - from[1]));
             (dx * dx + dy * dy, i)
         }));
-        candidates.sort_compact();
+        candidates.sort_unstable();
         let mut is_crossed = |corners: &[Corner], to: Corner| {
             *work += corners.len();
             *work > JOIN_WORK_MAX || crosses(corners, to, from)

@@ -6,7 +6,6 @@ use super::contours::{Contour, Corner};
 use super::regions::Regions;
 use super::triangulation::{ConvexPolygon, merge_convex};
 use super::{BakeCells, CORNERS_OF_POLYGON_MAX};
-use engine_foundation::compact_sort::CompactSort;
 
 /// Neighbour of an edge at a wall.
 pub const NO_NEIGHBOR: u16 = u16::MAX;
@@ -198,7 +197,7 @@ impl TileMesh {
                 edges.push((a.min(b), a.max(b), at as u16, edge as u8));
             }
         }
-        edges.sort_compact();
+        edges.sort_unstable();
         for pair in edges.chunk_by(|a, b| (a.0, a.1) == (b.0, b.1)) {
             if let [a, b] = pair {
                 self.polygons[usize::from(a.2)].neighbors[usize::from(a.3)] = b.2;

@@ -3,7 +3,6 @@
 use super::compact::{CompactField, NONE};
 use super::regions::{BORDER, NO_REGION};
 use super::{BakeCells, NULL_AREA};
-use engine_foundation::compact_sort::CompactSort;
 
 /// Region while regions are merged.
 #[derive(Clone, Default)]
@@ -73,7 +72,7 @@ fn collect(field: &CompactField, regions: &[u16], count: usize) -> Vec<RegionFac
             }
         }
     }
-    pairs.sort_compact();
+    pairs.sort_unstable();
     for pair in pairs.chunk_by(|a, b| a == b) {
         let (region, other) = pair[0];
         facts[usize::from(region)].neighbors.push((other, pair.len() as u32));
@@ -117,7 +116,7 @@ fn merge_small(facts: &mut [RegionFacts], into: &mut [u16], small: usize) {
             into[usize::from(*region)] == *region && fact.spans < small
         })
         .collect();
-    order.sort_compact_by_key(|region| (facts[usize::from(*region)].spans, *region));
+    order.sort_by_key(|region| (facts[usize::from(*region)].spans, *region));
     for region in order {
         let own = usize::from(region);
         if into[own] != region || facts[own].spans >= small {
