@@ -114,8 +114,8 @@ pub fn combined_output(command: &mut Command) -> (Option<i32>, String) {
     (status.code(), String::from_utf8([stdout, stderr].concat()).expect("its output is text"))
 }
 
-/// Maximum time until the end of a process that has to end within a second. The rest is the delay of
-/// a busy machine.
+/// Maximum time until the end of a process that has to end within a second. The rest is the delay
+/// of a busy machine.
 const END_TIME_MAX: Duration = Duration::from_secs(5);
 /// Number of attempts to end a process in time. A busy machine can delay some of them for longer.
 const END_ATTEMPT_COUNT: usize = 8;

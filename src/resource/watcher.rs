@@ -285,6 +285,15 @@ fn is_hidden(relative: &Path) -> bool {
     relative.components().any(|part| part.as_os_str().to_string_lossy().starts_with('.'))
 }
 
+/// Returns the real path of a file that may be missing, and whose folders may be missing.
+fn real_path(path: &Path) -> PathBuf {
+    let real = path.ancestors().find_map(|folder| {
+        let rest = path.strip_prefix(folder).ok()?;
+        Some(std::fs::canonicalize(folder).ok()?.join(rest))
+    });
+    real.unwrap_or_else(|| path.to_path_buf())
+}
+
 /// True if the system reports the closing of a written file.
 const REPORTS_CLOSING: bool = cfg!(any(target_os = "linux", target_os = "android"));
 

@@ -1,5 +1,5 @@
-//! Tests of the watcher: compiles that are not sent, because files were saved in the meantime, cause
-//! no needless work.
+//! Tests of the watcher: compiles that are not sent because files were saved in the meantime, and
+//! the work that they cost.
 
 use super::*;
 use engine_foundation::hash::murmur64a;
@@ -7,8 +7,8 @@ use engine_foundation::hash::murmur64a;
 /// Longer than the events of a save take, and shorter than the compile of [`compile_long`].
 const SHORT: Duration = Duration::from_millis(1000);
 
-/// Compile function that takes longer than [`SHORT`] for the script `return 2`, which is saved again
-/// in that time.
+/// Compile function that takes longer than [`SHORT`] for the script `return 2`, which is saved
+/// again in that time.
 fn compile_long(
     target: &CompileTarget,
     progress: OnCompileProgress,
@@ -25,7 +25,7 @@ fn compile_long(
 }
 
 #[test]
-fn script_saved_again_during_a_long_compile_does_not_delay_its_result() {
+fn script_saved_again_delays_no_long_compile() {
     let scene = patient("long", SHORT, compile_long);
     scene.replace("a.lua", "return 2");
     for text in ["return 2", "return 3"] {
@@ -78,7 +78,7 @@ fn panic_after_a_premature_compile_is_not_retried_forever() {
 
 #[cfg(unix)]
 #[test]
-fn resources_without_an_event_of_their_own_file_are_removed_at_once() {
+fn resources_without_an_own_event_are_removed_at_once() {
     let mut scene = patient("certain", PATIENT, compile::compile_without_index);
     scene.watch = None;
     std::fs::create_dir(scene.path("folder")).unwrap();

@@ -146,8 +146,8 @@ impl Browser {
         }
     }
 
-    /// Waits until the elements of a selector, nodes of a graph, are drawn where they stay. The page
-    /// marks the drawing from the event that moves it until it has been drawn.
+    /// Waits until the elements of a selector, nodes of a graph, are drawn where they stay. The
+    /// page marks the drawing from the event that moves it until it has been drawn.
     pub fn wait_until_still(&mut self, selector: &str) {
         self.wait_for(&format!(
             "(nodes => nodes.length > 0 && nodes.every(it => !it.closest('[data-drawing]')))\

@@ -1,6 +1,6 @@
 //! Detection of files that were read while their writers had not finished them.
 
-use super::{WatchState, WatchedFolder};
+use super::{WatchState, WatchedFolder, real_path};
 use crate::compile::CompileResult;
 use crate::index::{FileStamp, IndexEntry};
 use crate::resource_name::is_script;
@@ -26,7 +26,7 @@ fn has_content_in(entry: &IndexEntry, path: &str) -> bool {
     entry.files.iter().any(|stamp| stamp.path == path && !is_empty(stamp))
 }
 
-/// What is known of a burst of events after its compile.
+/// A burst of events, and the circumstances of its compile.
 pub(super) struct CompiledBurst<'a> {
     pub(super) touched: &'a HashSet<PathBuf>,
     /// The settings at the end of the compile.
@@ -131,15 +131,6 @@ impl WatchedFolder {
         let text = String::from_utf8(bytes).ok();
         text.is_none_or(|text| (self.how.syntax_check)(path, &text).is_some())
     }
-}
-
-/// Returns the real path of a file that may be missing, and whose folders may be missing.
-fn real_path(path: &Path) -> PathBuf {
-    let real = path.ancestors().find_map(|folder| {
-        let rest = path.strip_prefix(folder).ok()?;
-        Some(std::fs::canonicalize(folder).ok()?.join(rest))
-    });
-    real.unwrap_or_else(|| path.to_path_buf())
 }
 
 /// Returns true if the settings are empty and were not before, or cannot be parsed.
