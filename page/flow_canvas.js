@@ -119,9 +119,13 @@ export class FlowCanvas {
     );
   }
 
-  // Returns a function that schedules one drawing for the next frame.
+  // Returns a function that schedules one drawing for the next frame. The element is marked until
+  // all that moves has been drawn where it stays.
   scheduler() {
     let asked = false;
+    const mark = () => {
+      this.element.toggleAttribute("data-drawing", asked || Boolean(this.isZooming));
+    };
     const turn = () => {
       asked = false;
       if (this.picture.isShown) this.drawView();
@@ -130,10 +134,12 @@ export class FlowCanvas {
         this.drawMovement();
         if (this.isLiveStale) this.drawLive();
       }
+      mark();
     };
     return () => {
       if (asked) return;
       asked = true;
+      mark();
       requestAnimationFrame(turn);
     };
   }

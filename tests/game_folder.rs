@@ -12,6 +12,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output};
 use std::sync::Mutex;
 use std::sync::mpsc::{Receiver, channel};
+use std::time::Duration;
 
 /// Exit code, standard output and standard error of a process.
 pub type Outcome = (i32, String, String);
@@ -111,6 +112,27 @@ pub fn outcome(command: &mut Command) -> Outcome {
 pub fn combined_output(command: &mut Command) -> (Option<i32>, String) {
     let Output { status, stdout, stderr } = command.output().expect("the program starts");
     (status.code(), String::from_utf8([stdout, stderr].concat()).expect("its output is text"))
+}
+
+/// Maximum time until the end of a process that has to end within a second. The rest is the delay
+/// of a busy machine.
+const END_TIME_MAX: Duration = Duration::from_secs(5);
+/// Number of attempts to end a process in time. A busy machine can delay some of them for longer.
+const END_ATTEMPT_COUNT: usize = 8;
+
+/// Checks that processes end when they have to. `attempt` starts a process, checks everything else
+/// of it, and returns the time that its end took. One attempt in time is enough.
+#[track_caller]
+pub fn check_end_time(name: &str, mut attempt: impl FnMut() -> Duration) {
+    let mut times = Vec::new();
+    while times.len() < END_ATTEMPT_COUNT {
+        let time = attempt();
+        if time < END_TIME_MAX {
+            return;
+        }
+        times.push(time);
+    }
+    panic!("{name}: no attempt ended in time: {times:?}");
 }
 
 /// Writes a program that a test starts. A child process writes the file: were it open here, a child

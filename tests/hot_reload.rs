@@ -292,6 +292,8 @@ end";
     let mut game = scratch.play();
     game.wait_for_line("a: 0");
     let (mut quick, mut round) = (0, 0);
+    // The messages of a slow save may arrive in the next round.
+    let mut was_slow = false;
     while quick < 9 {
         round += 1;
         assert!(round < 1000, "the machine is never quick enough");
@@ -300,18 +302,18 @@ end";
         fs::rename(scratch.path("a.txt"), scratch.path("a.txt~")).expect("it is there");
         std::thread::sleep(Duration::from_millis(15));
         fs::write(scratch.path("a.txt"), round.to_string()).expect("it can be written");
-        let is_quick = began.elapsed() < QUICK;
+        let is_slow = began.elapsed() >= QUICK;
+        let is_quick = !is_slow && !std::mem::replace(&mut was_slow, is_slow);
         let from = game.output.len();
         let wanted = format!("a: {round}");
         game.wait_for_line(&wanted);
-        let others = game.output[from..].iter().filter(|line| line.starts_with("a: "));
-        let others: Vec<&String> = others.filter(|line| **line != wanted).collect();
-        assert!(!is_quick || others.is_empty(), "{others:?}");
+        let is_wrong =
+            |line: &&String| line.starts_with("a: ") && **line != wanted || line.contains("error");
+        let wrong: Vec<&String> = game.output[from..].iter().filter(is_wrong).collect();
+        assert!(!is_quick || wrong.is_empty(), "{wrong:?}");
         quick += u32::from(is_quick);
     }
     game.check_running();
-    let has_error = game.output.iter().any(|line| line.contains("error"));
-    assert!(quick < round || !has_error, "{}", game.output.join("\n"));
 }
 
 #[test]

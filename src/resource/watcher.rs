@@ -34,6 +34,7 @@ use std::path::{Path, PathBuf};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
+use unfinished::CompiledBurst;
 
 /// Time for which a file that looks unfinished may be completed before its problem is reported.
 const COMPLETION: Duration = Duration::from_millis(200);
@@ -284,6 +285,15 @@ fn is_hidden(relative: &Path) -> bool {
     relative.components().any(|part| part.as_os_str().to_string_lossy().starts_with('.'))
 }
 
+/// Returns the real path of a file that may be missing, and whose folders may be missing.
+fn real_path(path: &Path) -> PathBuf {
+    let real = path.ancestors().find_map(|folder| {
+        let rest = path.strip_prefix(folder).ok()?;
+        Some(std::fs::canonicalize(folder).ok()?.join(rest))
+    });
+    real.unwrap_or_else(|| path.to_path_buf())
+}
+
 /// True if the system reports the closing of a written file.
 const REPORTS_CLOSING: bool = cfg!(any(target_os = "linux", target_os = "android"));
 
@@ -335,7 +345,8 @@ struct WatchState {
     /// Problems that the game knows, and the resources that fail for it.
     reported: Vec<String>,
     failed: Vec<(ResourceName, String)>,
-    /// Number of completed compiles of the folder.
+    /// Number of compiles whose whole result was sent to the game. A compile that panics repeatedly
+    /// is recognized by a number that stays the same.
     look_count: u64,
     /// Dropping the guard ends the watch.
     guard: Box<dyn WatcherGuard>,
@@ -393,9 +404,11 @@ impl WatchedFolder {
             let is_patient = !left.is_zero();
             if !(is_patient && self.is_unfinished(&debouncer.touched, state)) {
                 let outcome = self.compile_changes(state, &debouncer.touched, is_patient)?;
-                state.look_count += 1;
                 match outcome {
-                    CompileOutcome::Sent => return Some(()),
+                    CompileOutcome::Sent => {
+                        state.look_count += 1;
+                        return Some(());
+                    }
                     CompileOutcome::Premature if !was_premature => {
                         // Another save begins, and has the same time.
                         (was_premature, began, left) = (true, Instant::now(), self.how.completion);
@@ -414,8 +427,8 @@ impl WatchedFolder {
         }
     }
 
-    /// Compiles the changes and sends the result. If `is_patient` is set, new problems are not
-    /// sent, nor is a compile that was premature. Returns `None` if there is no receiver any more.
+    /// Compiles the changes and sends the result. Does not send new problems or a premature compile
+    /// if `is_patient` is set. Returns `None` if there is no receiver any more.
     fn compile_changes(
         &self,
         state: &mut WatchState,
@@ -431,6 +444,7 @@ impl WatchedFolder {
             exclude: &self.exclude,
             threads: 1,
         };
+        let began = Instant::now();
         let (compiled, previous_index) = match (self.how.compiler)(&target, &|_, _| {}) {
             Ok(result) => result,
             Err(error) => {
@@ -438,11 +452,13 @@ impl WatchedFolder {
                 return Some(CompileOutcome::Sent);
             }
         };
+        let duration = began.elapsed();
         watch_links(&mut *state.guard, &self.canonical_root, &compiled.linked);
         let mut compiled = compiled.since(&state.last_index);
         let settings = self.read_settings();
         compiled.settings = settings != state.settings;
-        if is_patient && self.is_premature(&compiled, settings.as_deref(), touched, state) {
+        let burst = CompiledBurst { touched, settings: settings.as_deref(), duration };
+        if is_patient && self.is_premature(&compiled, &burst, state) {
             return Some(CompileOutcome::Premature);
         }
         let last_index = compiled.index.clone();

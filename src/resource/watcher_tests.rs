@@ -1,5 +1,8 @@
 //! Tests of the watcher: the reported changes, and that the watch continues after any failure.
 
+#[path = "watcher_premature_tests.rs"]
+mod premature;
+
 use super::debouncer::QUIET;
 use super::polling::PollingWatcher;
 use super::unfinished::EXAMINED_MAX;

@@ -146,25 +146,13 @@ impl Browser {
         }
     }
 
-    /// Waits until the elements of a selector stay where they are, after an animation of the view.
+    /// Waits until the elements of a selector, nodes of a graph, are drawn where they stay. The
+    /// page marks the drawing from the event that moves it until it has been drawn.
     pub fn wait_until_still(&mut self, selector: &str) {
-        let boxes = format!(
-            "[...document.querySelectorAll('{selector}')].map(it => it.getBoundingClientRect())\
-             .map(it => [it.x, it.y, it.width]).join()"
-        );
-        // The animation has begun by then, and usually ended.
-        std::thread::sleep(Duration::from_millis(400));
-        let end = Instant::now() + WAIT_MAX;
-        let mut before = self.value(&boxes);
-        loop {
-            std::thread::sleep(Duration::from_millis(100));
-            let now = self.value(&boxes);
-            if now == before {
-                return;
-            }
-            assert!(Instant::now() < end, "{selector} moves on");
-            before = now;
-        }
+        self.wait_for(&format!(
+            "(nodes => nodes.length > 0 && nodes.every(it => !it.closest('[data-drawing]')))\
+             ([...document.querySelectorAll('{selector}')])"
+        ));
     }
 
     /// Presses a key: its name, its code, its modifiers (1 Alt, 8 Shift), the text that it types.

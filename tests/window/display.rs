@@ -1,7 +1,7 @@
 //! A virtual display (Xvfb), and a game played on it with synthesized keys and mouse input
 //! (xdotool). It does not know the games.
 
-use crate::game_folder::output_lines;
+use crate::game_folder::{GameFolder, output_lines};
 use std::io::{BufRead, BufReader, Write};
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
@@ -83,6 +83,8 @@ pub struct GameProcess {
     lines: Receiver<String>,
     pub window: String,
     pub output: Vec<String>,
+    /// The folder of the game, if it is removed when the game has ended.
+    pub folder: Option<GameFolder>,
 }
 
 impl GameProcess {
@@ -117,7 +119,7 @@ impl GameProcess {
             .spawn()
             .expect("the engine starts");
         let lines = output_lines(&mut process);
-        GameProcess { process, lines, window: String::new(), output: Vec::new() }
+        GameProcess { process, lines, window: String::new(), output: Vec::new(), folder: None }
     }
 
     /// Waits until a line begins with this text.

@@ -22,6 +22,7 @@ fn play(display: &Display, name: &str) -> GameProcess {
     let folder = scratch(name);
     let mut game = GameProcess::start(display, &folder, GAME, &["--renderer", "null"]);
     game.focus(display);
+    game.folder = Some(folder);
     game
 }
 

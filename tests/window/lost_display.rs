@@ -1,7 +1,7 @@
 //! Tests of a lost display: the X server ends while a game is played in its window.
 
 use super::{Display, GameProcess, scratch};
-use std::path::PathBuf;
+use crate::game_folder::GameFolder;
 
 const GAME: &str = r#"
 local frames, lasting = 0, 0
@@ -33,7 +33,7 @@ fn check_clean_exit(
     main: &str,
     arguments: &[&str],
     expected: &[&str],
-) -> Option<PathBuf> {
+) -> Option<GameFolder> {
     let mut display = Display::start()?;
     let folder = scratch(name);
     let mut game = GameProcess::start(&display, &folder, main, arguments);

@@ -132,7 +132,6 @@ fn a_damaged_game_shows_the_reason_in_a_window() {
     assert_eq!(game.wait_for_exit(&folder), Some(1));
     let window = display.tool(&["search", "--sync", "--onlyvisible", "--name", "^xmessage$"]);
     assert!(!window.is_empty(), "it has a window");
-    fs::remove_dir_all(folder).expect("it can be removed");
 }
 
 #[test]
@@ -148,5 +147,4 @@ fn a_confined_game_shows_an_error_at_its_end_once() {
     assert!(text.starts_with("--error|--no-markup|--title=yard|--text="), "{text}");
     assert!(text.contains("main.lua:1: late\n\nthe report is in "), "{text}");
     assert_eq!(text.matches("--error").count(), 1, "{text}");
-    fs::remove_dir_all(folder).expect("it can be removed");
 }
