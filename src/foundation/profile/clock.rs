@@ -31,7 +31,7 @@ fn start() -> &'static (Instant, u64) {
     static START: OnceLock<(Instant, u64)> = OnceLock::new();
     START.get_or_init(|| {
         #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
-        return moment();
+        return read_both_clocks();
         #[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
         (Instant::now(), 0)
     })
@@ -39,7 +39,7 @@ fn start() -> &'static (Instant, u64) {
 
 /// Returns the same moment on both clocks. The system may pause the thread between the readings,
 /// so the closest of several pairs is taken.
-fn moment() -> (Instant, u64) {
+fn read_both_clocks() -> (Instant, u64) {
     const PAIRS: usize = 8;
     /// Two readings without a pause between them are closer than this.
     const CLOSE: Duration = Duration::from_micros(5);
@@ -67,7 +67,7 @@ pub fn begin() {
 /// [`begin`].
 pub fn seconds_per_tick() -> f64 {
     let (began, at) = *start();
-    let (time, now) = moment();
+    let (time, now) = read_both_clocks();
     let seconds = time.saturating_duration_since(began).as_secs_f64();
     match now.saturating_sub(at) {
         // No ticks have passed, so every measured duration is zero.
@@ -85,9 +85,9 @@ mod tests {
     fn ticks_are_converted_to_seconds() {
         begin();
         std::thread::sleep(Duration::from_millis(5));
-        let (began, from) = moment();
+        let (began, from) = read_both_clocks();
         std::thread::sleep(Duration::from_millis(20));
-        let (ended, to) = moment();
+        let (ended, to) = read_both_clocks();
         let seconds = (ended - began).as_secs_f64();
         let measured = (to - from) as f64 * seconds_per_tick();
         assert!((measured / seconds - 1.0).abs() < 0.02, "{measured} is not {seconds}");

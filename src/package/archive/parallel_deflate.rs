@@ -49,8 +49,8 @@ impl<W: Write> ParallelDeflate<W> {
     }
 }
 
-/// Compresses blocks, each on a thread of its own. Those whose threads cannot start are compressed by
-/// the calling thread.
+/// Compresses blocks, each on a thread of its own. Those whose threads cannot start are compressed
+/// by the calling thread.
 fn compress_blocks(
     blocks: &[Vec<u8>],
     compress: &(impl Fn(usize, &[u8]) -> Result<Vec<u8>> + Sync),

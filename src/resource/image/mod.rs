@@ -120,8 +120,8 @@ pub fn encode_png(width: u32, height: u32, rgba: &[u8]) -> Vec<u8> {
 }
 
 /// Encodes pixels as JPEG, without their alpha. `quality` is from 1 to 100; `rgba` as for
-/// [`encode_png`]. Refuses pictures with a side above 65535, the most of the format, and `rgba` with
-/// another number of bytes than `width * height * 4`.
+/// [`encode_png`]. Refuses pictures with a side above 65535, the maximum of the format, and `rgba`
+/// with another number of bytes than `width * height * 4`.
 pub fn encode_jpeg(width: u32, height: u32, rgba: &[u8], quality: u8) -> Result<Vec<u8>, Error> {
     let side = |side: u32| {
         u16::try_from(side).map_err(|_| error!("a JPEG has at most 65535 pixels a side: {side}"))
