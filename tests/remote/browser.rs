@@ -147,8 +147,9 @@ impl Browser {
     }
 
     /// Waits until the elements of a selector, nodes of a graph, are drawn where they stay. The
-    /// page marks the drawing from the event that moves it until it has been drawn.
+    /// page marks the drawing while it moves; a movement after a key begins some frames later.
     pub fn wait_until_still(&mut self, selector: &str) {
+        std::thread::sleep(Duration::from_millis(500));
         self.wait_for(&format!(
             "(nodes => nodes.length > 0 && nodes.every(it => !it.closest('[data-drawing]')))\
              ([...document.querySelectorAll('{selector}')])"

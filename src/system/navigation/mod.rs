@@ -44,7 +44,6 @@ mod placement;
 mod platform_end;
 pub mod platforms;
 mod portals;
-mod progress;
 pub mod queries;
 pub mod rays;
 pub mod rebake;
