@@ -127,7 +127,9 @@ impl Agent {
             return false;
         }
         if self.obstruction.count >= DETOURS_MAX {
-            self.block();
+            self.stop(AgentState::Blocked);
+            self.velocity = Vec2::ZERO;
+            self.obstruction = Obstruction { wait: RETRY_SECONDS, ..Obstruction::default() };
             return true;
         }
         let radius = self.settings.radius;
@@ -154,13 +156,6 @@ impl Agent {
         self.velocity = Vec2::ZERO;
         self.restart_progress();
         true
-    }
-
-    /// Stops the agent, which tries again after some seconds.
-    pub(super) fn block(&mut self) {
-        self.stop(AgentState::Blocked);
-        self.velocity = Vec2::ZERO;
-        self.obstruction = Obstruction { wait: RETRY_SECONDS, ..Obstruction::default() };
     }
 
     /// Returns the seconds within which an agent comes to a point, if nothing holds it back.

@@ -137,7 +137,6 @@ impl NavigationMesh {
         if *known != cost {
             *known = cost;
             self.version += 1;
-            self.known_views.clear();
         }
     }
 
