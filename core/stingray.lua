@@ -24,6 +24,15 @@ local function no()
   return false
 end
 
+local reported = {}
+
+-- Warns of a call that has no effect, with the line of the game that made it.
+local function warn_once(key, message)
+  if reported[key] then return end
+  reported[key] = true
+  Script.warn(message, 3)
+end
+
 rawset(_G, "stingray", setmetatable({}, { __index = _G }))
 
 -- Flow -------------------------------------------------------------------------------------------
@@ -38,8 +47,6 @@ function Stingray.on_flow_event(handler)
   flow_handler = handler
 end
 
-local reported = {}
-
 local has_graph = Flow.has_graph
 
 local function flow_event(object, event)
@@ -47,11 +54,9 @@ local function flow_event(object, event)
     (Unit.alive(object) and unit_flow_event or level_trigger_event)(object, event)
   elseif flow_handler then
     flow_handler(object, event)
-  elseif not reported[event] then
-    reported[event] = true
-    -- The line that triggered the event.
-    Script.warn(format("the flow event '%s' reaches nothing: Stingray.on_flow_event sets the "
-      .. "function that receives it", tostring(event)), 2)
+  else
+    warn_once(event, format("the flow event '%s' reaches nothing: Stingray.on_flow_event sets the "
+      .. "function that receives it", tostring(event)))
   end
 end
 
@@ -126,7 +131,10 @@ add("World", {
   update_unit = nothing,
   update_unit_and_children = nothing,
   update_animations = nothing,
-  update_animations_with_callback = nothing,
+  update_animations_with_callback = function()
+    warn_once("World.update_animations_with_callback", "World.update_animations_with_callback "
+      .. "calls nothing: World.update moves the animations, and calls on_animation_event")
+  end,
   update_scene = function(world, delta)
     World.update(world, delta)
   end,
@@ -207,6 +215,25 @@ add("ShadingEnvironment", {
     end
     if #known > 0 then blend_environments(environment, known) end
   end,
+})
+
+-- Morph targets ----------------------------------------------------------------------------------
+
+local blend_weight, set_blend_weight = BlendShape.blend_weight, BlendShape.set_blend_weight
+
+add("BlendShape", {
+  -- In the family, a target belongs to a mesh; here, a name means the targets of all meshes.
+  blend_weight = function(unit, mesh, target)
+    return blend_weight(unit, target or mesh)
+  end,
+  set_blend_weight = function(unit, mesh, target, weight)
+    if weight == nil then return set_blend_weight(unit, mesh, target) end
+    set_blend_weight(unit, target, weight)
+  end,
+  channel_blend_weight = blend_weight,
+  set_channel_blend_weight = set_blend_weight,
+  -- Weights take effect in the next frame, however many there are.
+  set_vertex_anim_gpu_transfer_available_time = nothing,
 })
 
 -- Units ------------------------------------------------------------------------------------------

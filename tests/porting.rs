@@ -182,6 +182,7 @@ function init()
   print(Unit.num_scene_graph_items(unit))
   stingray.Unit.set_flow_variable(unit, "hp", 3)
   ShadingEnvironment.blend(World.create_shading_environment(world), { "day", 1 })
+  for _ = 1, 2 do World.update_animations_with_callback(world, 0.1, print) end
   stingray.WwiseWorld.stop_all(stingray.Wwise.wwise_world(Application.main_world()))
 end
 "#;
@@ -194,6 +195,8 @@ fn a_game_that_uses_the_layer_is_checked_and_bundled() {
     assert_eq!(code, 0, "{out}{err}");
     // The line of the game that triggers the event, and no line of the layer.
     assert!(err.contains("warning: main.lua:7: the flow event 'spawned' reaches nothing"), "{err}");
+    let callback = "warning: main.lua:11: World.update_animations_with_callback calls nothing: ";
+    assert_eq!(err.matches(callback).count(), 1, "{err}");
     let (code, out, err) = folder.engine(&["check", "."]);
     assert_eq!(code, 0, "{out}{err}");
     let (code, out, err) = folder.engine(&["compile", ".", "--bundle", "--out", "game.bundle"]);

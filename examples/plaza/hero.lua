@@ -5,17 +5,20 @@ local Figure = require "figure"
 ---@field figure Figure
 ---@field target? Vector3 the point under the mouse
 ---@field point integer index of the target of its state machine
+---@field lying number seconds since it fell
 local Hero = {}
 
 local WALK, RUN, AIMING, JUMP = 1.6, 4.4, 1.4, 5.2
 local HAND = Vector3(0.25, 0.35, 1.6) -- where a ball leaves the hand, seen from the figure
 local THROW = 15 -- metres a second
 local FAR = 40
+local DIVE = Vector3(0, 3.6, 1) -- metres a second, seen from the figure
+local LIE = 0.8 -- seconds on the ground before it can get up
 
 ---@param unit Unit
 function Hero.begin(unit)
   Hero.figure = Figure.new(unit)
-  Hero.target = nil
+  Hero.target, Hero.lying = nil, 0
   Hero.point = Unit.animation_find_constraint_target(unit, "point")
 end
 
@@ -32,11 +35,19 @@ local function pointed_at(eye)
   return from + way * FAR
 end
 
+-- On the ground, until the player wants to move again.
+local function lie(dt, move)
+  Hero.lying = Hero.lying + dt
+  local wants = Vector3.length(move) > 0.5 or Input.pressed("jump") or Input.pressed("dive")
+  if wants and Hero.lying > LIE then Hero.figure:send("get_up") end
+end
+
 ---@param dt number
 ---@param eye table the camera
 function Hero.update(dt, eye)
   local figure = Hero.figure
   local move = Input.value("move")
+  if figure.lies then return lie(dt, Vector3(move.x, move.y, 0)) end
   local aims = Input.down("aim")
   local speed = aims and AIMING or Input.down("run") and RUN or WALK
   local way = Quaternion.rotate(Quaternion(Vector3.up(), eye.yaw), Vector3(move.x, move.y, 0))
@@ -50,6 +61,11 @@ function Hero.update(dt, eye)
   if figure:is_on_ground() and Input.pressed("jump") then figure:jump(JUMP) end
   if Input.pressed("throw") then figure:send("throw") end
   if Input.pressed("greet") then figure:send("greet") end
+  if figure:is_on_ground() and Input.pressed("dive") then
+    local turned = Quaternion(Vector3.up(), figure.heading)
+    Hero.lying = 0
+    figure:knock(figure.velocity + Quaternion.rotate(turned, DIVE))
+  end
   figure:update(dt, way * speed, heading)
 end
 

@@ -5,7 +5,8 @@ local INK, PALE, AMBER = Color(255, 246, 232), Color(190, 255, 246, 232), Color(
 local GROUND = Color(120, 30, 22, 18)
 local KEYS = {
   { "W A S D", "walk" }, { "Shift", "run" }, { "Space", "jump" }, { "Right mouse", "aim" },
-  { "Left mouse", "throw" }, { "G", "greet" }, { "Q E", "turn" }, { "R", "restart" },
+  { "Left mouse", "throw" }, { "G", "greet" }, { "X", "dive" }, { "Q E", "turn" },
+  { "R", "restart" },
 }
 
 local function label(gui, text, x, y, size, color)

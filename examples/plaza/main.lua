@@ -1,4 +1,4 @@
--- A square with twenty people, and a player who walks, runs, jumps, aims and throws balls. The
+-- A square with twenty people, and a player who walks, runs, jumps, dives, aims and throws balls. The
 -- engine calls init() once, then update(dt) and render() in every frame. Metres, z up, y forward.
 local Balls = require "balls"
 local Eye = require "eye"

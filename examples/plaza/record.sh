@@ -27,6 +27,10 @@ hold w 0.5
 xdotool keyup shift
 xdotool key g
 sleep 0.6
+xdotool key x # dives
+sleep 1.4
+hold w 0.3 # gets up
+sleep 2.6
 xdotool mousedown 3 # aims
 throw 300 250
 hold d 0.6

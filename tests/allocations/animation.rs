@@ -11,6 +11,7 @@ use engine::system::animation::{
     StateMachineState, TrackProperty, compile, compile_state_machine, model_matrices,
 };
 use engine::world::animation::AnimationStep;
+use std::path::PathBuf;
 
 const BONES: usize = 9;
 /// Length of the animations in seconds, and of their chunks.
@@ -105,13 +106,29 @@ fn characters_with_streamed_animations_do_not_allocate() {
     assert_eq!(calls().allocations, 0, "allocations in 600 frames");
 }
 
-/// A game whose characters walk and nod all the time.
+/// A game whose characters walk and nod all the time. In each frame, the script sends each of them
+/// an event and sets a variable; after some frames, a hundred times.
 const GAME: &[(&str, &str)] = &[
     (
         "main.lua",
-        "function init()
+        "local units, speed, bow, frame = {}, 0, 0, 0
+        function init()
             local world = Application.main_world()
-            for i = 1, 40 do World.spawn_unit(world, 'units/column', Vector3(i, 0, 0)) end
+            for i = 1, 40 do
+                units[i] = World.spawn_unit(world, 'units/column', Vector3(i, 0, 0))
+            end
+            speed = Unit.animation_find_variable(units[1], 'speed')
+            bow = Unit.animation_find_event(units[1], 'bow')
+        end
+        function update(dt)
+            frame = frame + 1
+            for call = 1, frame > MANY_FROM and 100 or 1 do
+                for i = 1, #units do
+                    Unit.animation_set_variable(units[i], speed, 1 + (call + i) % 8 / 8)
+                    Unit.animation_event(units[i], bow)
+                end
+            end
+            World.update(Application.main_world(), dt)
         end",
     ),
     (
@@ -121,8 +138,9 @@ const GAME: &[(&str, &str)] = &[
     ),
     (
         "units/column.state_machine",
-        "skeleton = \"models/column\" layers = [
-            { states = {
+        "skeleton = \"models/column\" variables = { speed = { value = 1 min = 0 max = 2 } }
+        layers = [
+            { any = { bow = { to = \"bow\" blend = 0.2 to_self = true } } states = {
                 bow = { clip = \"Bow\" loop = false on_end = { to = \"rest\" blend = 0.2 } }
                 rest = { clip = \"Bow\" speed = 0.5 loop = false
                     events = [ { name = \"half_way\" at = 0.5 } ]
@@ -131,12 +149,16 @@ const GAME: &[(&str, &str)] = &[
     ),
 ];
 
-#[test]
-fn the_update_of_characters_does_not_allocate() {
-    let folder = std::env::temp_dir().join(format!("engine-characters-{}", std::process::id()));
+/// Frame after which the script makes a hundred times as many calls.
+const MANY_FROM: u32 = 90;
+
+/// Starts the game in a folder of a test. Returns it, and the folder.
+fn start(test: &str) -> (App, PathBuf) {
+    let folder = std::env::temp_dir().join(format!("engine-{test}-{}", std::process::id()));
     for (path, text) in GAME {
         let path = folder.join(path);
         std::fs::create_dir_all(path.parent().expect("it is in a folder")).expect("created");
+        let text = text.replace("MANY_FROM", &MANY_FROM.to_string());
         std::fs::write(path, text).expect("written");
     }
     std::fs::create_dir_all(folder.join("models")).expect("created");
@@ -146,6 +168,32 @@ fn the_update_of_characters_does_not_allocate() {
     let mut app = App::open(GameLaunch { seed: 1, threads: Some(1), ..game })
         .unwrap_or_else(|error| panic!("{error}"));
     app.start().unwrap_or_else(|report| panic!("{report}"));
+    (app, folder)
+}
+
+#[test]
+fn events_and_variables_from_scripts_do_not_allocate() {
+    let (mut app, folder) = start("animation-calls");
+    let mut allocations = |frames: u32| {
+        let before = calls().allocations;
+        watch(true);
+        for _ in 0..frames {
+            app.frame(1.0 / 60.0).unwrap_or_else(|report| panic!("{report}"));
+            app.end_frame();
+        }
+        watch(false);
+        calls().allocations - before
+    };
+    allocations(60);
+    // Of 2,400 calls, and of 240,000: what a frame allocates does not depend on their number.
+    let [few, many] = [(); 2].map(|()| allocations(30));
+    assert!(many < few + 2400, "{few} allocations, and {many} with more calls");
+    std::fs::remove_dir_all(&folder).expect("removed");
+}
+
+#[test]
+fn the_update_of_characters_does_not_allocate() {
+    let (mut app, folder) = start("characters");
     let worlds = &mut app.vm().engine().worlds;
     let world = worlds.main.expect("the script has requested it");
     assert_eq!(worlds.animations.count(), 40);

@@ -99,6 +99,26 @@ fn fault_of_a_machine_of_many_units_is_merged() {
 }
 
 #[test]
+fn animations_name_times_and_bones_that_exist() {
+    let machine = "skeleton = \"column\" layers = [ { states = { a = { clip = \"nod\" } } } ]";
+    let check = |name: &str, settings: &str, wanted: Option<&str>| {
+        let animation = format!("source = \"column#Nod\"\n{settings}");
+        let (code, output) = check_unused(name, machine, &animation);
+        assert_eq!(code, Some(i32::from(wanted.is_some())), "{output}");
+        assert!(output.contains(wanted.unwrap_or("")), "{output}");
+    };
+    check("additive-time", "additive = { clip = \"Bow\" time = 1 }", None);
+    let late = "nod.animation:2: 'additive' has the time 99, and the animation of the reference \
+                pose ends at 1 seconds";
+    check("additive-late", "additive = { time = 99 }", Some(late));
+    check("additive-late-clip", "additive = { clip = \"Bow\" time = 99 }", Some(late));
+    check("retarget-own", "skeleton = \"column\" retarget = { Head = \"Chest\" }", None);
+    let missing = "nod.animation:2: 'retarget' names the bone 'Hed', which the skeleton of the \
+                   clip does not have, did you mean 'Head'?";
+    check("retarget-bone", "skeleton = \"column\" retarget = { Head = \"Hed\" }", Some(missing));
+}
+
+#[test]
 fn root_motion_that_moves_nothing_is_a_warning() {
     // The hip of "Bow" does not move.
     let files = [

@@ -226,6 +226,7 @@ describe("AnimationCurves", function()
     assert.near(1, position.z, 1e-4)
     assert.near(45, math.deg(2 * math.atan2(rotation.x, rotation.w)), 0.5)
     assert.near(1, scale.x, 1e-6)
+    assert.equals(position, AnimationCurves.sample(unit, "Bow", "Chest", 0.5))
     assert.near(1, AnimationCurves.sample(unit, "Rise", hip, 99).z, 1e-3)
     assert.near(0, AnimationCurves.sample(unit, "Rise", hip, -1).z, 1e-3)
     assert.near(0.25, AnimationCurves.sample(unit, "animations/stretch", hip, 0).z, 1e-3)
@@ -241,9 +242,13 @@ describe("AnimationCurves", function()
     for _, node in ipairs { 0, 99, -1, 1 } do
       assert.error_matches(
         function() AnimationCurves.sample(unit, "Bow", node, 0) end,
-        "argument 'node' must be the index of a node of the model 'models/column'"
+        "argument 'node' must be the name or the index of a node of the model 'models/column'"
       )
     end
+    assert.error_matches(
+      function() AnimationCurves.sample(unit, "Bow", "Chst", 0) end,
+      "has no node 'Chst', did you mean 'Chest'"
+    )
     Application.release_world(world)
   end)
 end)

@@ -356,6 +356,8 @@ describe("the animation of a unit", function()
     local found, height = Unit.animation_get_curve_value(unit, "Hip", "position", 3)
     assert.is_true(found)
     assert.near(0.5, height, 0.01)
+    local hip = Unit.node(unit, "Hip")
+    assert.same({ true, height }, { Unit.animation_get_curve_value(unit, hip, "position", 3) })
     local _, sine = Unit.animation_get_curve_value(unit, "Chest", "rotation")
     assert.near(math.sin(math.rad(22.5)), math.abs(sine), 0.01)
     assert.same({ true, 1 }, { Unit.animation_get_curve_value(unit, "Chest", "scale", 2) })
@@ -369,6 +371,7 @@ describe("the animation of a unit", function()
     assert.near(BlendShape.blend_weight(face, "smile"), weight, 1e-6)
     for _, case in ipairs({
       { "Hipp", "position", 1, "has no node 'Hipp', did you mean 'Hip'" },
+      { 99, "position", 1, "argument 'node' must be the name or the index of a node" },
       { "Hip", "positon", 1, "must be one of position, rotation, scale, got 'positon'" },
       { "Hip", "position", 4, "'index' must be 1 to 3 for a position" },
       { "Hip", "smile", 1, "must be one of position, rotation, scale, got 'smile'" },

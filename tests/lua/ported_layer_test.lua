@@ -82,6 +82,18 @@ describe("the porting layer", function()
     assert.is_false(Material.alive(own), "materials of destroyed units end")
   end)
 
+  it("sets weights of morph targets by mesh and by channel", function()
+    local face = World.spawn_unit(world, "models/face")
+    BlendShape.set_blend_weight(face, "Face", "smile", 0.5)
+    assert.equals(0.5, BlendShape.blend_weight(face, "Face", "smile"))
+    BlendShape.set_channel_blend_weight(face, "frown", 0.25)
+    assert.equals(0.25, BlendShape.channel_blend_weight(face, "frown"))
+    BlendShape.set_blend_weight(face, "frown", 0.75)
+    assert.equals(0.75, BlendShape.blend_weight(face, "frown"))
+    assert.error_matches(function() BlendShape.set_channel_blend_weight(face, "frwn", 1) end,
+      "did you mean 'frown'")
+  end)
+
   it("tells keys from characters by their type", function()
     assert.equals("number", type(Keyboard.BACKSPACE))
     test.input({ { text = "a" }, { tap = "backspace" }, { tap = "enter" } })

@@ -3,7 +3,8 @@
 
 use crate::api::unit::animation::{character, find_clip};
 use crate::api_row::{ModuleRows, NodeFlag, func, module};
-use crate::argument::{Integer, NameOrIndex, TextArgument};
+use crate::argument::{NameOrIndex, TextArgument};
+use engine_foundation::suggest::hint;
 use engine_foundation::{Error, Quat, Vec3, error};
 use engine_runtime::Engine;
 use engine_world::animation::{Character, MORPH_WEIGHT_MAX};
@@ -71,7 +72,7 @@ Application.release_world(world)"#,
         &[
             UNIT_ARG,
             ("animation", "the name of an animation, as for `Unit.crossfade_animation`"),
-            ("node", "index of a node that belongs to the model"),
+            ("node", "the name or the index of a node that belongs to the model"),
             ("time", "seconds from the start of the animation, limited to its length"),
         ],
         "Returns the position, the rotation and the scale of a node relative to its parent, at a \
@@ -96,6 +97,31 @@ fn targets(character: &Character, target: &NameOrIndex) -> Result<Vec<u16>, Erro
                     model.name
                 )),
             }
+        }
+    }
+}
+
+/// Returns the number of the bone that an argument `node` means.
+pub fn find_bone(character: &Character, node: &NameOrIndex) -> Result<usize, Error> {
+    let model = &character.model;
+    match node {
+        NameOrIndex::Name(name) => {
+            let (name, names) = (name.as_str(), model.skeleton.names().iter().map(String::as_str));
+            model.skeleton.find(name).map(usize::from).ok_or_else(|| {
+                error!("the model '{}' has no node '{name}'{}", model.name, hint(name, names))
+            })
+        }
+        NameOrIndex::Index(index) => {
+            let node = index.checked_sub(1).and_then(|node| u16::try_from(node).ok());
+            let bone =
+                node.and_then(|node| character.nodes.iter().position(|it| *it == Some(node)));
+            bone.ok_or_else(|| {
+                error!(
+                    "argument 'node' must be the name or the index of a node of the model '{}', \
+                     got {index}",
+                    model.name
+                )
+            })
         }
     }
 }
@@ -146,18 +172,13 @@ fn sample(
     engine: &mut Engine,
     unit: UnitId,
     animation: TextArgument,
-    Integer(node): Integer,
+    node: NameOrIndex,
     time: f64,
 ) -> Result<(Vec3, Quat, Vec3), Error> {
     let clip = find_clip(engine, unit, animation.as_str())?;
     let character = character(engine, unit)?;
-    let model = &character.model;
-    let node = u16::try_from(node - 1).ok();
-    let bone = node.and_then(|node| character.nodes.iter().position(|it| *it == Some(node)));
-    let bone = bone.ok_or_else(|| {
-        error!("argument 'node' must be the index of a node of the model '{}'", model.name)
-    })?;
-    let model = model.clone();
+    let bone = find_bone(character, &node)?;
+    let model = character.model.clone();
     let sampled = engine.worlds.animations.sample(&model, clip, bone, time as f32);
     let NodePose { position, rotation, scale } = sampled?;
     Ok((position, rotation, scale))

@@ -201,6 +201,11 @@ impl Clip {
     }
 }
 
+/// Returns a length for a message, in whole milliseconds.
+pub fn rounded_seconds(seconds: f32) -> f32 {
+    (seconds * 1000.0).round() / 1000.0
+}
+
 /// Sorts beats and events, and checks their times and names.
 ///
 /// # Errors
@@ -223,15 +228,14 @@ pub(crate) fn sort_and_check(
         ));
     }
     let inside = |time: f32| (0.0..=seconds).contains(&time);
+    let end = rounded_seconds(seconds);
     if let Some(beat) = beats.iter().find(|beat| !inside(**beat)) {
-        return Err(error!("a beat is at {beat} seconds, and the clip ends at {seconds}"));
+        return Err(error!("a beat is at {beat} seconds, and the clip ends at {end}"));
     }
     for event in events.iter() {
         let ClipEvent { name, time, cue } = event;
         if !inside(*time) {
-            return Err(error!(
-                "event '{name}' is at {time} seconds, and the clip ends at {seconds}"
-            ));
+            return Err(error!("event '{name}' is at {time} seconds, and the clip ends at {end}"));
         }
         if name.is_empty() || name.len() > EVENT_NAME_BYTES_MAX {
             return Err(error!(

@@ -73,7 +73,7 @@ pub use animation_data::{ANIMATION_VERSION, AnimationData, AnimationHead};
 pub use clip::{Clip, ClipStats, MORPH_TARGETS_MAX};
 pub use clip_chunks::{ChunkState, ClipChunks};
 pub use clip_data::{VERSION as CLIP_VERSION, read as read_clip};
-pub use clip_events::{BEATS_MAX, ClipEvent, ClipStep, EVENTS_MAX, EventCue};
+pub use clip_events::{BEATS_MAX, ClipEvent, ClipStep, EVENTS_MAX, EventCue, rounded_seconds};
 pub use clip_settings::{
     AdditiveSettings, AnimationFile, CLIP_SETTING_KEYS, parse_animation_file,
     parse_animation_file_over, read_clip_setting,

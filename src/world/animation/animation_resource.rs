@@ -9,7 +9,7 @@ use crate::skeleton_file::SKELETON_ENDING;
 use engine_animation::{
     ANIMATION_VERSION, AdditiveReference, AnimationData, AnimationFile, FailedCompile, Skeleton,
     SourceClip, compile_settings, parse_animation_file, parse_animation_file_over,
-    read_clip as read_clip_data, retarget,
+    read_clip as read_clip_data, retarget, rounded_seconds,
 };
 use engine_foundation::suggest::hint;
 use engine_foundation::{Error, error, log, sjson};
@@ -194,9 +194,10 @@ fn read_clip(
             .map_err(at(SOURCE))?,
         None => file,
     };
-    let source = source_clip(animation, &morph_ranges(&rig.model));
+    let animated = source_clip(animation, &morph_ranges(&rig.model));
     let ours = match &file.skeleton {
-        Some(other) if *other != name => {
+        // With names, bones of the model itself can be exchanged.
+        Some(other) if *other != name || !file.retarget.is_empty() => {
             let rig = RigSource::read(compiling, other)
                 .map_err(|error| at(SKELETON)(in_key("skeleton", error)))?;
             let skeleton = skeleton_of(&rig.model);
@@ -217,13 +218,15 @@ fn read_clip(
             }
             None => None,
         };
+        let reference = source.as_ref().unwrap_or(&animated);
+        check_reference_time(additive.time, reference).map_err(at(ADDITIVE))?;
         settings.additive = Some(AdditiveReference { source, time: additive.time });
     }
     let source = match &target {
         Some(target) => {
-            retarget(&source, &theirs, target.skeleton, target.names).map_err(at(RETARGET))?
+            retarget(&animated, &theirs, target.skeleton, target.names).map_err(at(RETARGET))?
         }
-        None => source,
+        None => animated,
     };
     let skeleton = ours.as_ref().unwrap_or(&theirs);
     if let Some(sprite_skeleton) = &rig.model.sprite_skeleton {
@@ -241,6 +244,19 @@ fn read_clip(
         names,
         root_line: line_of(&compiling.bytes, "root_motion").unwrap_or(0) as u32,
     })
+}
+
+/// Checks that the reference pose of an additive clip is within its animation.
+fn check_reference_time(time: f32, reference: &SourceClip) -> Result<(), Error> {
+    // Files round their numbers.
+    match time <= reference.seconds + 1e-3 {
+        true => Ok(()),
+        false => Err(error!(
+            "'additive' has the time {time}, and the animation of the reference pose ends at {} \
+             seconds",
+            rounded_seconds(reference.seconds)
+        )),
+    }
 }
 
 /// Checks the names of the source in `retarget`, if the other skeleton is known only when a unit

@@ -289,6 +289,8 @@ fn each_character_that_is_due_is_evaluated_once() {
 
 /// Largest acceleration of a joint in metres per second squared.
 pub(super) const ACCELERATION_MAX: f32 = 100.0;
+/// The same in transitions of 0.2 seconds, which are the default.
+const DEFAULT_BLEND_MAX: f32 = 200.0;
 /// Acceleration of a joint that jumps by 4 cm in a frame.
 const JUMP_ACCELERATION: f32 = 144.0;
 /// Largest acceleration without transitions.
@@ -359,34 +361,20 @@ pub(super) fn play_transitions(
 
 #[test]
 fn joints_do_not_jump_in_random_transitions() {
-    let mut crowd = Crowd::new(1, 1, &MACHINE.replace("FEET", "[\"look\"]"));
-    let unit = crowd.crowd[0];
-    let mut last: [Vec<Vec3>; 2] = [Vec::new(), Vec::new()];
-    let (mut most, mut transitions, mut until) = (0.0_f32, 0, 0);
-    while transitions < 10_000 {
-        if until == 0 {
-            let event = (crowd.random() * 2.999) as u16;
-            let machine = crowd.animations.of_mut(unit.row()).unwrap().machine.as_mut().unwrap();
-            transitions += usize::from(machine.send_event(event));
-            until = 4 + (crowd.random() * 40.0) as u32;
-        }
-        until -= 1;
-        crowd.step(1.0 / 60.0);
-        let character = crowd.animations.of(unit.row()).unwrap();
-        let joints: Vec<Vec3> = character
-            .matrices()
-            .iter()
-            .map(|matrix| Vec3::from_array(matrix.transform_point([0.1, 0.1, 0.1])))
-            .collect();
-        if !last[1].is_empty() {
-            for (index, joint) in joints.iter().enumerate() {
-                let change = *joint - last[0][index] * 2.0 + last[1][index];
-                most = most.max(change.length() * 3600.0);
-            }
-        }
-        last = [joints, std::mem::take(&mut last[0])];
-    }
+    let machine = MACHINE.replace("FEET", "[\"look\"]");
+    let most = play_transitions(&machine, 10_000, 0, 0.0);
     assert!(most < ACCELERATION_MAX, "{most} m/s²");
+}
+
+#[test]
+fn joints_do_not_jump_in_transitions_of_the_default_length() {
+    let machine = MACHINE.replace("FEET", "[\"look\"]");
+    let machine = ["0.3", "0.4", "0.5"]
+        .iter()
+        .fold(machine, |text, blend| text.replace(&format!(" blend = {blend}"), ""));
+    assert!(!machine.contains("blend = 0"), "{machine}");
+    let most = play_transitions(&machine, 10_000, 0, 0.0);
+    assert!(most < DEFAULT_BLEND_MAX, "{most} m/s²");
 }
 
 #[test]

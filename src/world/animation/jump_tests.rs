@@ -202,9 +202,10 @@ layers = [ { states = {
 } } ]
 "#;
 
-#[test]
-fn joints_do_not_jump_when_ragdolls_begin_and_end() {
-    let mut crowd = Crowd::new(1, 1, FALLING);
+/// Returns the largest accelerations while the character walks, in the frame in which its ragdoll
+/// begins, in the next three frames, and while the animation takes over again.
+fn fall_and_rise(machine: &str, rounds: usize) -> [f32; 4] {
+    let mut crowd = Crowd::new(1, 1, machine);
     let (row, world) = (crowd.crowd[0].row(), crowd.world);
     let physics = crowd.bodies.of_world(world).unwrap();
     let mut frame = 0;
@@ -222,8 +223,8 @@ fn joints_do_not_jump_when_ragdolls_begin_and_end() {
         }
         joints.most
     };
-    let [mut fall, mut land, mut rise, mut calm] = [0.0_f32; 4];
-    for _ in 0..300 {
+    let [mut calm, mut fall, mut land, mut rise] = [0.0_f32; 4];
+    for _ in 0..rounds {
         // Back to the middle of the stairs.
         crowd.units.scene.set_local_position(row, 0, Vec3::new(0.0, 10.0, 0.2));
         let mut joints = Joints::default();
@@ -238,8 +239,44 @@ fn joints_do_not_jump_when_ragdolls_begin_and_end() {
         rise = rise.max(step(&mut crowd, &mut joints, 36));
         assert!(send(&mut crowd, 2), "it walks");
     }
+    [calm, fall, land, rise]
+}
+
+#[test]
+fn joints_do_not_jump_when_ragdolls_begin_and_end() {
+    let [calm, fall, land, rise] = fall_and_rise(FALLING, 300);
     assert!(calm > 10.0 && calm < ROOT_MAX, "{calm} m/s² while it walks");
     assert!(fall < FALL_MAX, "{fall} m/s² at the start");
     assert!(land < LAND_MAX, "{land} m/s² in the next three frames");
     assert!(rise < RISE_MAX, "{rise} m/s² at the end");
+}
+
+const LIMP: &str = r#"
+skeleton = "rig"
+variables = { speed = { value = 2 min = 0 max = 4 } }
+masks = { limp = { MASK } }
+layers = [
+    { states = {
+        move = { blend = [
+            { clip = "a" weight = "match(speed, 0)" }
+            { clip = "b" weight = "match(speed, 4)" }
+        ] }
+    } }
+    { states = {
+        firm = { empty = true on = { die = { to = "limp" blend = 0 } } }
+        limp = { ragdoll = { mask = "limp" } on = { up = { to = "firmer" blend = 0.5 } } }
+        firmer = { empty = true on = { go = { to = "firm" blend = 0.4 } } }
+    } }
+]
+"#;
+
+#[test]
+fn joints_do_not_jump_when_some_bones_are_a_ragdoll() {
+    for mask in ["left_thigh = 1", "head = 1 tail_1 = 1"] {
+        let [calm, fall, land, rise] = fall_and_rise(&LIMP.replace("MASK", mask), 100);
+        assert!(calm < ROOT_MAX, "{mask}: {calm} m/s² while it walks");
+        assert!(fall < ROOT_MAX, "{mask}: {fall} m/s² at the start");
+        assert!(land < LAND_MAX, "{mask}: {land} m/s² in the next three frames");
+        assert!(rise < RISE_MAX, "{mask}: {rise} m/s² at the end");
+    }
 }

@@ -1,8 +1,9 @@
 //! The Lua module `Unit`: characters that share poses, and values of the curves that move a unit.
 
 use super::animation::character;
+use crate::api::blend_shape::find_bone;
 use crate::api_row::{ModuleRows, func, more};
-use crate::argument::{Integer, RestArguments, TextArgument};
+use crate::argument::{Integer, NameOrIndex, RestArguments, TextArgument};
 use crate::value::ScriptValue;
 use engine_foundation::suggest::hint;
 use engine_foundation::{Error, error};
@@ -45,7 +46,7 @@ pub static UNIT: ModuleRows = more(
             animation_get_curve_value,
             &[
                 UNIT_ARG,
-                ("node", "the name of a node of the unit's model"),
+                ("node", "the name or the index of a node of the unit's model"),
                 (
                     "parameter",
                     "`position`, `rotation` or `scale`, or the name of a morph target of the \
@@ -114,26 +115,24 @@ fn read_options(pairs: &[ScriptValue]) -> Result<MergeOptions, Error> {
 fn animation_get_curve_value(
     engine: &mut Engine,
     unit: UnitId,
-    node: TextArgument,
+    node: NameOrIndex,
     parameter: TextArgument,
     index: Option<Integer>,
 ) -> Result<(bool, Option<f64>), Error> {
     let index = index.map_or(1, |Integer(index)| index);
-    let found = curve_value(character(engine, unit)?, (node.as_str(), parameter.as_str()), index)?;
+    let character = character(engine, unit)?;
+    let bone = find_bone(character, &node)?;
+    let found = curve_value(character, (bone, parameter.as_str()), index)?;
     Ok((found.is_some(), found.map(f64::from)))
 }
 
 /// Returns a value of the last update; `None` if it is not animated.
 fn curve_value(
     character: &Character,
-    (node, parameter): (&str, &str),
+    (bone, parameter): (usize, &str),
     index: i64,
 ) -> Result<Option<f32>, Error> {
     let model = &character.model;
-    let names = || model.skeleton.names().iter().map(String::as_str);
-    let bone = model.skeleton.find(node).map(usize::from).ok_or_else(|| {
-        error!("the model '{}' has no node '{node}'{}", model.name, hint(node, names()))
-    })?;
     let morphs = model.morphs.iter().find(|it| usize::from(it.bone) == bone);
     let targets = || morphs.iter().flat_map(|it| &it.names).map(String::as_str);
     let count = PARAMETERS.iter().find(|(name, _)| *name == parameter).map(|(_, count)| *count);
