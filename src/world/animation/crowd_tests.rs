@@ -289,8 +289,8 @@ fn each_character_that_is_due_is_evaluated_once() {
 
 /// Largest acceleration of a joint in metres per second squared.
 pub(super) const ACCELERATION_MAX: f32 = 100.0;
-/// The same in transitions of 0.2 seconds, which are the default.
-const DEFAULT_BLEND_MAX: f32 = 200.0;
+/// The same in transitions of 0.2 seconds, the default: it grows with the square of the rate.
+const DEFAULT_BLEND_MAX: f32 = 250.0;
 /// Acceleration of a joint that jumps by 4 cm in a frame.
 const JUMP_ACCELERATION: f32 = 144.0;
 /// Largest acceleration without transitions.
