@@ -44,6 +44,7 @@ mod placement;
 mod platform_end;
 pub mod platforms;
 mod portals;
+mod progress;
 pub mod queries;
 pub mod rays;
 pub mod rebake;
