@@ -1,10 +1,12 @@
 //! One agent: its settings and its state, and how it moves with the velocity that steering chose.
 
+use super::abandoned_links::AbandonedLink;
 use super::detours::Obstruction;
 use super::following::Leader;
 use super::mesh::{NavigationMesh, NearestPolygon};
 use super::own_costs::OwnCosts;
 use super::passages::{Approach, Turn};
+use super::progress::CededGround;
 use super::rest::Rest;
 use super::rides::Ride;
 use super::routes::TravelTarget;
@@ -31,18 +33,9 @@ pub(super) const STUCK_SECONDS: f32 = 0.75;
 pub(super) const REPAIR_SECONDS: f32 = 0.3;
 /// Largest right of way by waiting, in seconds. It wears off in as long a time, in which an agent
 /// is past those who make way for it.
-const CLAIM_MAX: f32 = 2.0;
-/// Duration of the average of [`Agent::slowed`].
-const SLOWED_SECONDS: f32 = 0.5;
+pub(super) const CLAIM_MAX: f32 = 2.0;
 /// Seconds in which an agent turns to the right of others.
 const SWIRL_SECONDS: f32 = 0.2;
-/// Advance that counts as progress: the way of so many seconds at full speed, at most a part of the
-/// radius.
-const PROGRESS_SECONDS: f32 = 0.1;
-const PROGRESS_RADII: f32 = 0.5;
-/// Distance that counts as a detour, in radii, and the seconds for which a detour may last.
-const DETOUR_RADII: f32 = 1.0;
-const DETOUR_SECONDS: f32 = 3.0;
 /// Distance from others at which an agent has arrived although they are on its target, in radii.
 const CROWDED_RADII: f32 = 6.0;
 /// Seconds without progress after which it has arrived near its target: if others have the same
@@ -193,6 +186,7 @@ pub struct Agent {
     pub still_seconds: f32,
     /// Way toward the destination since the last progress; below 0 if it was pushed back.
     pub(super) advance: f32,
+    pub(super) ceded_ground: CededGround,
     /// Position at its last progress, or at its last step around others.
     pub(super) anchor: Vec2,
     /// Seconds of `stuck_seconds` after which it asks for a new path.
@@ -203,6 +197,8 @@ pub struct Agent {
     pub(super) swirl: f32,
     /// Link that it is on.
     pub(super) traversal: Option<Traversal>,
+    /// Links that it does not use for some seconds.
+    pub(super) abandoned: Vec<AbandonedLink>,
     /// Link at whose start it is about to be, and its distance from there in millimetres; 0 if
     /// there is none.
     pub(super) queue: (u32, u32),
@@ -242,11 +238,13 @@ impl Agent {
             claim: 0.0,
             still_seconds: 0.0,
             advance: 0.0,
+            ceded_ground: CededGround::default(),
             anchor: at.position.truncate(),
             repair_seconds: REPAIR_SECONDS,
             slowed: 0.0,
             swirl: 0.0,
             traversal: None,
+            abandoned: Vec::new(),
             queue: (0, 0),
             leader: None,
             target: None,
@@ -282,14 +280,6 @@ impl Agent {
         self.obstruction = Obstruction::default();
         self.claim = 0.0;
         self.restart_progress();
-    }
-
-    pub(super) fn restart_progress(&mut self) {
-        self.stuck_seconds = 0.0;
-        self.still_seconds = 0.0;
-        self.advance = 0.0;
-        self.anchor = self.at.position.truncate();
-        self.repair_seconds = REPAIR_SECONDS;
     }
 
     /// Returns the point that the agent walks to: its destination, or the nearest reachable point.
@@ -426,33 +416,6 @@ impl Agent {
         }
     }
 
-    /// Counts the time without progress. `toward` is the way toward the destination.
-    fn count_progress(&mut self, toward: f32, result: &Steering, step: f32) {
-        let wanted = self.desired.length();
-        let part = if wanted > 0.0 { toward / (wanted * step).max(1e-6) } else { 1.0 };
-        self.claim = (self.claim - step).max(0.0);
-        let slowed = (1.0 - part).clamp(0.0, 1.0) - self.slowed;
-        self.slowed += slowed * (step / SLOWED_SECONDS).min(1.0);
-        let radius = self.settings.radius;
-        let progress = (radius * PROGRESS_RADII).min(self.settings.speed * PROGRESS_SECONDS);
-        self.advance = (self.advance + toward).max(-radius);
-        if wanted <= 0.0 || self.advance >= progress {
-            self.restart_progress();
-            return;
-        }
-        self.still_seconds += step;
-        // An agent that walks around others is not stuck, unless it comes no nearer in that time.
-        let position = self.at.position.truncate();
-        if position.distance(self.anchor) > radius * DETOUR_RADII {
-            self.anchor = position;
-            if self.still_seconds < DETOUR_SECONDS {
-                self.stuck_seconds = 0.0;
-            }
-        }
-        self.stuck_seconds = self.stuck_seconds.min(result.line_seconds) + step;
-        self.claim = self.claim.max(self.stuck_seconds).min(CLAIM_MAX);
-    }
-
     /// Ends the way of the agent where it has arrived.
     fn arrive(&mut self, result: &Steering, step: f32) {
         let left = self.end.truncate().distance(self.at.position.truncate());
@@ -573,6 +536,8 @@ impl Agent {
         self.path.polygons.iter().for_each(|polygon| write(u64::from(*polygon)));
         write(self.link().map_or(0, |link| u64::from(link) + 1));
         write(u64::from(self.queue.0) | u64::from(self.queue.1) << 32);
+        self.abandoned.iter().for_each(|link| link.write_state(&mut write));
+        self.ceded_ground.write_state(&mut write);
         self.obstruction.write_state(&mut write);
         self.rest.write_state(&mut write);
         if let Some(leader) = &self.leader {

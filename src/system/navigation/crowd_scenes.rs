@@ -26,11 +26,11 @@ const FREE_RADII: f32 = 4.0;
 pub const STARTS: u64 = 16;
 
 /// Calls `run` with the number of each start, on several threads. Returns the results in order.
-pub fn each_start<T: Send>(run: impl Fn(u64) -> T + Sync) -> Vec<T> {
+pub fn each_start<T: Send>(starts: u64, run: impl Fn(u64) -> T + Sync) -> Vec<T> {
     const THREADS: u64 = 4;
     let part = |thread: u64| {
         let run = &run;
-        move || (0..STARTS).filter(|at| at % THREADS == thread).map(|at| (at, run(at))).collect()
+        move || (0..starts).filter(|at| at % THREADS == thread).map(|at| (at, run(at))).collect()
     };
     let mut results: Vec<(u64, T)> = std::thread::scope(|scope| {
         let threads: Vec<_> = (0..THREADS).map(|at| scope.spawn(part(at))).collect();

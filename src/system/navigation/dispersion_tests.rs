@@ -108,7 +108,7 @@ fn far_searches_avoid_a_crowd_too() {
         (through.iter().map(|update| update.expect("all get through")).sum::<u32>(), by_north)
     };
     let walk = |metres: f32| {
-        let runs = each_start(|seed| run(metres, seed));
+        let runs = each_start(STARTS, |seed| run(metres, seed));
         let sums = runs.iter().fold((0, 0), |all, run| (all.0 + run.0, all.1 + run.1));
         (sums.0 / (STARTS as usize * FAR_COUNT) as u32, sums.1 / STARTS as usize)
     };

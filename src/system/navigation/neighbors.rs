@@ -68,7 +68,7 @@ pub(super) struct Other {
     claim: f32,
     pub still_seconds: f32,
     pub swirl: f32,
-    slowed: f32,
+    pub slowed: f32,
     wanted: Vec2,
 }
 

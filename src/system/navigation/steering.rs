@@ -59,6 +59,10 @@ const LANE_LENGTH_RADII: f32 = 10.0;
 const HELD_UP_SECONDS: f32 = 0.1;
 /// Room to its right that an agent needs to keep to the right, in radii.
 const ROOM_RADII: f32 = 3.0;
+/// Gap to those on its right against whom it does not turn, in radii, and the part of their speed
+/// that others take from them then.
+const RIGHT_RADII: f32 = 1.0;
+const SLOWED_PART: f32 = 0.25;
 /// Seconds without progress after which it goes straight, because others make way for it; and for
 /// those who use a platform or follow a leader.
 const DETERMINED_SECONDS: f32 = 0.2;
@@ -124,6 +128,9 @@ struct Surroundings {
     is_behind: bool,
     /// Largest angle of those in front of it, in the same direction.
     swirl: f32,
+    /// True if others who are held up come towards it from its right, and are close: if it turned
+    /// there, it would push them back.
+    is_right_taken: bool,
 }
 
 impl Surroundings {
@@ -143,12 +150,16 @@ impl Surroundings {
             is_contested: false,
             is_behind: false,
             swirl: 0.0,
+            is_right_taken: false,
         };
         let heading = desired.normalize_or_zero();
         if heading == Vec2::ZERO {
             return found;
         }
         let (radius, end) = (own.body.radius, agent.end.truncate());
+        let right = Vec2::new(heading.y, -heading.x);
+        // At a passage or a platform, agents take turns instead.
+        let is_free = own.line == 0 && !agent.is_patient();
         for (distance, number) in near {
             let other = &all[*number as usize];
             let distance = distance.sqrt();
@@ -166,6 +177,11 @@ impl Surroundings {
                 found.touches_arrived |= is_same && is_settled && gap <= radius * TOUCH_RADII;
                 continue;
             }
+            found.is_right_taken |= is_free
+                && other.slowed > SLOWED_PART
+                && gap < radius * RIGHT_RADII
+                && way.dot(right) > TOGETHER
+                && other.heading.dot(right) < -TOGETHER;
             if ahead <= AHEAD {
                 continue;
             }
@@ -321,7 +337,8 @@ fn is_passing(own: &Other, other: &Other) -> bool {
 /// Returns the velocity that an agent wants among others.
 fn adapted(mesh: &NavigationMesh, agent: &Agent, around: &Surroundings, desired: Vec2) -> Vec2 {
     let seconds = if agent.is_patient() { PATIENT_SECONDS } else { DETERMINED_SECONDS };
-    if agent.swirl > SWIRL_MIN && agent.stuck_seconds < seconds {
+    let turns = agent.swirl > SWIRL_MIN && agent.stuck_seconds < seconds;
+    if turns && !around.is_right_taken {
         // To the right if there is room. Between walls, it waits instead.
         let right = Vec2::new(desired.y, -desired.x).normalize_or_zero();
         let right = right * (agent.settings.radius * ROOM_RADII);
