@@ -393,7 +393,7 @@ fn search(
     for (from, to) in pairs[..WARM].iter().chain(pairs) {
         let before = clock.seconds();
         searcher.search(mesh, *from, *to, nodes_max, &mut path);
-        path.find_corners(mesh, *from, *to, usize::MAX, &mut corners);
+        searcher.corners(mesh, &path, usize::MAX, &mut corners);
         times.push(clock.seconds() - before);
         lengths.push(corners.length());
     }

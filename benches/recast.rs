@@ -177,7 +177,7 @@ fn ways(mesh: &NavigationMesh, pairs: &[(NearestPolygon, NearestPolygon)]) -> Ve
             let before = clock.seconds();
             for _ in 0..BATCH {
                 searcher.search(mesh, *from, *to, SEARCH_NODES_DEFAULT, &mut path);
-                path.find_corners(mesh, *from, *to, usize::MAX, &mut corners);
+                searcher.corners(mesh, &path, usize::MAX, &mut corners);
             }
             (clock.seconds() - before) * 1e6 / BATCH as f64
         };

@@ -2,7 +2,8 @@
 -- the links of a navigation mesh. Built on the native functions of `Agent`.
 local core = ...
 
-local type, ipairs, next, tostring = type, ipairs, next, tostring
+local type, ipairs, next, tostring, remove = type, ipairs, next, tostring, table.remove
+local running, status, getinfo = coroutine.running, coroutine.status, core.debug.getinfo
 local format = string.format
 local max, min, ceil, sin, cos, pi = math.max, math.min, math.ceil, math.sin, math.cos, math.pi
 local raise, bad_argument, no_reload = core.raise, core.bad_argument, core.no_reload
@@ -134,10 +135,106 @@ local function not_a_function(handlers)
   return wrong
 end
 
+-- Calls of functions for agents on links that have not ended, by mesh: those that still run, and
+-- those that an error has ended. Each has its agents in order, the number `at` of the one whose
+-- function was called last, the links of the agents up to that, and its coroutine and function, by
+-- which it is found on the stack.
+local unfinished = {}
+
+-- Returns true if a call still runs: its function is on the stack of its coroutine. The stack of
+-- the main thread cannot be read in a coroutine: there, its calls count as running.
+local function still_runs(call)
+  local thread, current = call.thread, running()
+  if thread and status(thread) == "dead" then return false end
+  if not thread and current then return true end
+  local level, info = 0
+  repeat
+    if thread then info = getinfo(thread, level, "f") else info = getinfo(level, "f") end
+    level = level + 1
+  until not info or info.func == call.fn
+  return info ~= nil
+end
+
+-- Adds the agents that an error has left to a list. The one whose function raised it gives up its
+-- link. Notes all agents of the call whose turn on their link was, or comes in that call.
+local function take_agents(call, agents, known)
+  local runs = still_runs(call)
+  for i, agent in ipairs(call.agents) do
+    if i > call.at then
+      known[agent] = true
+      if not runs then agents[#agents + 1] = agent end
+    elseif Agent.alive(agent) and (Agent.link(agent) or false) == call.links[i] then
+      known[agent] = true
+      if i == call.at and not runs then core.agent_give_up_link(agent) end
+    end
+  end
+  return runs
+end
+
+-- Returns the agents of a mesh that have entered a link, beginning with those that an error has
+-- left, without those of calls that still run.
+local function take_entering(mesh)
+  local entering, agents, known = NavigationMesh.linking_agents(mesh), {}, {}
+  local before, kept = unfinished[mesh]
+  for _, call in ipairs(before or {}) do
+    if take_agents(call, agents, known) then
+      kept = kept or {}
+      kept[#kept + 1] = call
+    end
+  end
+  unfinished[mesh] = kept
+  for _, agent in ipairs(entering) do
+    if not known[agent] then agents[#agents + 1] = agent end
+  end
+  return agents
+end
+
+-- Forgets a call that has ended without an error.
+local function finish(mesh, call)
+  local calls = unfinished[mesh]
+  for i, known in ipairs(calls or {}) do
+    if known == call then remove(calls, i) break end
+  end
+  if calls and #calls == 0 then unfinished[mesh] = nil end
+end
+
+-- Warns about a manual link on which an agent waits, and for which there is no function.
+local function warn_of_link(name, handlers)
+  local near = name and core.suggest(name, core.names(handlers))
+  core.warn_at(1, format("NavigationMesh.handle_links: no function is for the manual link %s: its "
+    .. "agents wait until Agent.finish_link is called%s",
+    name and "'" .. name .. "'" or "without a name, which is 'default'",
+    near and ", did you mean '" .. near .. "'?" or ""))
+end
+
+-- Calls the functions for the agents of a call. Returns their number.
+local function call_handlers(call, handlers)
+  local count, links = 0, call.links
+  for i, agent in ipairs(call.agents) do
+    -- The function for an earlier agent may have destroyed this one, or finished its link.
+    local link, name
+    if Agent.alive(agent) then link, name = Agent.link(agent) end
+    local handler = link and (handlers[name or "default"] or handlers.default)
+    call.at, links[i] = i, link or false
+    if handler then
+      count = count + 1
+      handler(agent, link)
+      -- Without a link, it may enter the same one again.
+      links[i] = Agent.alive(agent) and Agent.link(agent) or false
+    elseif link and core.agent_waits_on_link(agent) then
+      warn_of_link(name, handlers)
+    end
+  end
+  return count
+end
+
 ---Calls a function for each agent that has entered a link in the last `NavigationMesh.update`: the
 ---one with the name of the link, or `default`. It gets the agent and the number of the link. For a
 ---link that is `manual`, it can begin an animation at whose end you call `Agent.finish_link`. A
----warning names a manual link on which an agent waits, and for which there is no function.
+---warning names a manual link on which an agent waits, and for which there is no function. While a
+---function runs, or waits in a coroutine, other calls leave out the agents of its call. An error in
+---a function is an error of this call. The next call goes on with the agents after it; the agent of
+---the function does not use a manual link for 10 seconds then, and takes another way.
 ---@param mesh NavigationMesh a navigation mesh
 ---@param handlers table<string, function> functions by the name of the link
 ---@return integer count number of agents for which a function was called
@@ -151,22 +248,17 @@ function NavigationMesh.handle_links(mesh, handlers)
     raise(format("NavigationMesh.handle_links: argument #2 'handlers' must have a function for the "
       .. "link '%s', got %s", tostring(wrong), core.describe(handlers[wrong])))
   end
-  local count = 0
-  for _, agent in ipairs(NavigationMesh.linking_agents(mesh)) do
-    -- The function for an earlier agent may have destroyed this one, or finished its link.
-    local link, name
-    if Agent.alive(agent) then link, name = Agent.link(agent) end
-    local handler = link and (handlers[name or "default"] or handlers.default)
-    if handler then
-      count = count + 1
-      handler(agent, link)
-    elseif link and core.agent_waits_on_link(agent) then
-      local near = name and core.suggest(name, core.names(handlers))
-      core.warn_at(1, format("NavigationMesh.handle_links: no function is for the manual link %s: "
-        .. "its agents wait until Agent.finish_link is called%s",
-        name and "'" .. name .. "'" or "without a name, which is 'default'",
-        near and ", did you mean '" .. near .. "'?" or ""))
-    end
+  local agents = take_entering(mesh)
+  if #agents == 0 then return 0 end
+  local call = { agents = agents, links = {}, at = 0, thread = running() }
+  call.fn = function()
+    -- Not a tail call: this stack frame shows that the call still runs.
+    local count = call_handlers(call, handlers)
+    return count
   end
+  local calls = unfinished[mesh] or {}
+  unfinished[mesh], calls[#calls + 1] = calls, call
+  local count = call.fn()
+  finish(mesh, call)
   return count
 end

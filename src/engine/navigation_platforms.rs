@@ -135,7 +135,8 @@ impl Worlds {
                 &format!("platform of the unit \"{name}\""),
                 &format!(
                     "characters have waited for it for {} updates, and it has not moved: move its \
-                     unit to its stops, or destroy the unit if they are to take another way",
+                     unit to its stops, or call NavigationMesh.set_platform_usable if they are to \
+                     take another way",
                     WAITED_CHECKS * CHECK_UPDATES
                 ),
             );

@@ -19,6 +19,7 @@ pub use handles::{
     HandleNumber, MaybeHandle, gui_message, live_kind, material_message, stale_message,
 };
 pub use name_or_index::NameOrIndex;
+pub use point_list::PointList;
 pub use point_or_pose::PointOrPose;
 
 /// The reason why an argument was refused.
@@ -139,6 +140,7 @@ macro_rules! of_number {
 
 mod handles;
 mod name_or_index;
+mod point_list;
 mod point_or_pose;
 
 #[inline(always)]

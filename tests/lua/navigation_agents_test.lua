@@ -344,6 +344,89 @@ describe("agents", function()
     assert.same({}, NavigationMesh.linking_agents(mesh))
   end)
 
+  it("give up a link whose function raises an error", function()
+    NavigationMesh.add_link(mesh, Vector3(10, 10, 0), Vector3(30, 10, 0),
+      { name = "portal", cost = 1, manual = true })
+    NavigationMesh.update(mesh, 0)
+    local first, second = add(8, 10), add(8, 10.5)
+    for _, agent in ipairs({ first, second }) do
+      Agent.set_destination(agent, Vector3(32, 10, 0))
+    end
+    -- Both stand at the start of the link before anything is called.
+    local entered = {}
+    local problems, calls, is_repaired = {}, {}, false
+    local handlers = {
+      portal = function(agent)
+        calls[#calls + 1] = agent
+        if agent == first and not is_repaired then error("a mistake in a script") end
+        Agent.finish_link(agent)
+      end,
+    }
+    run(4, function()
+      for _, agent in ipairs(NavigationMesh.linking_agents(mesh)) do entered[agent] = true end
+      local passed, problem = pcall(NavigationMesh.handle_links, mesh, handlers)
+      if not passed then problems[#problems + 1] = problem end
+    end)
+    -- Reported once, and no agent waits: the first one walks.
+    assert.equals(1, #problems)
+    assert.matches("a mistake in a script", problems[1])
+    assert.is_true(entered[first] and entered[second])
+    assert.same({ [first] = 1, [second] = 1 }, (function()
+      local counts = {}
+      for _, agent in ipairs(calls) do counts[agent] = (counts[agent] or 0) + 1 end
+      return counts
+    end)())
+    assert.equals("arrived", Agent.state(second))
+    assert.equals("moving", Agent.state(first))
+    run(4)
+    assert.equals("arrived", Agent.state(first))
+    -- After 10 seconds the link is open for it again, and its function is called.
+    is_repaired = true
+    Agent.set_position(first, Vector3(8, 10, 0))
+    Agent.cancel(first)
+    run(5)
+    Agent.set_destination(first, Vector3(32, 10, 0))
+    run(3, function() NavigationMesh.handle_links(mesh, handlers) end)
+    assert.equals(3, #calls)
+    assert.equals("arrived", Agent.state(first))
+  end)
+
+  it("go on after an error in the function of another one's link", function()
+    NavigationMesh.add_link(mesh, Vector3(10, 10, 0), Vector3(30, 10, 0),
+      { name = "portal", cost = 1, manual = true })
+    NavigationMesh.update(mesh, 0)
+    local ends = {}
+    for i = 1, 3 do
+      local agent = add(9.6, 9.7 + i * 0.15)
+      Agent.set_destination(agent, Vector3(32, 10, 0))
+      ends[agent] = i
+    end
+    local waiting = {}
+    for _ = 1, 240 do
+      NavigationMesh.update(mesh, STEP)
+      for _, agent in ipairs(NavigationMesh.linking_agents(mesh)) do
+        waiting[#waiting + 1] = agent
+      end
+      local called = {}
+      local function handle()
+        return NavigationMesh.handle_links(mesh, {
+          portal = function(agent)
+            called[#called + 1] = agent
+            Agent.destroy(agent)
+            if #called == 1 then error("the first one fails") end
+          end,
+        })
+      end
+      if not pcall(handle) then assert.equals(#called, 1) end
+      local count = #called
+      -- Those behind it, once each, also in the same frame.
+      local _, rest = pcall(handle)
+      assert.equals(#called - count, rest)
+    end
+    assert.equals(3, #waiting)
+    assert.equals(0, NavigationMesh.num_agents(mesh))
+  end)
+
   it("do not follow each other in a circle", function()
     local first, second, third = add(5, 10), add(7, 10), add(9, 10)
     assert.is_true(Agent.follow(second, first))

@@ -106,13 +106,39 @@ describe("a flow field of a navigation mesh", function()
     end
   end)
 
+  it("has positions or their coordinates as targets", function()
+    local exits = { Vector3(55, 55, 0), Vector3(55, 5, 0) }
+    NavigationMesh.set_targets(mesh, "exits", exits)
+    local corner = NavigationMesh.flow(mesh, "exits", LEFT)
+    local distance = NavigationMesh.distance(mesh, "exits", LEFT)
+    NavigationMesh.set_targets(mesh, "exits", { 55, 55, 0, 55, 5, 0 })
+    assert.equals(corner, NavigationMesh.flow(mesh, "exits", LEFT))
+    assert.equals(distance, NavigationMesh.distance(mesh, "exits", LEFT))
+    -- What other functions return.
+    local around = NavigationMesh.positions_around(mesh, LEFT, 4, 2, 1)
+    NavigationMesh.set_targets(mesh, "around", around)
+    assert.is_true(NavigationMesh.distance(mesh, "around", LEFT) < 2.5)
+    NavigationMesh.set_targets(mesh, "around", {})
+    NavigationMesh.set_targets(mesh, "exits", {})
+  end)
+
   it("refuses wrong arguments", function()
     local set, flee = NavigationMesh.set_targets, NavigationMesh.set_flee
     assert.matches("three numbers", error_of(set, mesh, "goal", { 1, 2 }))
     assert.matches("'targets'", error_of(set, mesh, "goal", { 0 / 0, 2, 3 }))
     assert.matches("'targets'", error_of(set, mesh, "goal", "door"))
-    assert.matches("got Vector3.*write its numbers: v.x, v.y, v.z",
-      error_of(set, mesh, "goal", { Vector3(1, 2, 3) }))
+    assert.matches("'targets': must be a list of numbers or of Vector3, got string",
+      error_of(set, mesh, "goal", { Vector3(1, 2, 3), "door" }))
+    assert.matches("numbers or of Vector3, not both",
+      error_of(set, mesh, "goal", { Vector3(1, 2, 3), 1, 2, 3 }))
+    assert.matches("'targets'.*finite", error_of(set, mesh, "goal", { Vector3(1, 0 / 0, 3) }))
+    assert.matches("got Vector2", error_of(set, mesh, "goal", { Vector2(1, 2) }))
+    assert.matches("without other keys, got string",
+      error_of(set, mesh, "goal", { 1, 2, 3, x = 4 }))
+    assert.matches("'targets' must be at most", error_of(set, mesh, "goal", { Vector3(2e6, 0, 0) }))
+    local many = {}
+    for i = 1, 1025 do many[i] = Vector3(i, 2, 0) end
+    assert.matches("FIELD_TARGETS_MAX", error_of(set, mesh, "goal", many))
     assert.matches("has no flow field 'goal'", error_of(NavigationMesh.flow, mesh, "goal", LEFT))
     set(mesh, "goals", { 10, 10, 0 })
     assert.matches("did you mean 'goals'", error_of(NavigationMesh.distance, mesh, "goal", LEFT))

@@ -320,7 +320,12 @@ describe("a navigation mesh", function()
         { tile_cells = 16, cell_size = 0.01, radius = 1.27 }))
     assert.matches("4 is no corner, there are corners 1 to 3",
       error_of(create, points, { 1, 2, 4 }))
-    assert.matches("both need three for each", error_of(create, points, { 1, 2 }))
+    local corners = "'triangles' must have three corners for each triangle, got 2 numbers"
+    assert.matches(corners, error_of(create, points, { 1, 2 }))
+    assert.matches(corners, error_of(create,
+      { Vector3(0, 0, 0), Vector3(1, 0, 0), Vector3(0, 1, 0) }, { 1, 2 }))
+    assert.matches("must have three numbers for each point, got 2 numbers",
+      error_of(create, { 1, 2 }, { 1, 2, 3 }))
     assert.matches("there are no triangles", error_of(create, points, {}))
     assert.matches("coordinates must be within",
       error_of(create, { 0, 0, 0, 1, 0, 0, 0, 1e9, 0 }, { 1, 2, 3 }))

@@ -93,6 +93,8 @@ describe("a volume of a navigation mesh", function()
     for i = 1, 257 * 3 do many[i] = i % 7 end
     assert.matches("CONVEX_POINTS_MAX", error_of(add, mesh, 0, many, 1))
     assert.matches("three numbers", error_of(add, mesh, 0, { 1, 2 }, 1))
+    local corners = { Vector3(4, 4, 0), Vector3(6, 4, 0), Vector3(5, 6, 0) }
+    NavigationMesh.remove_volume(mesh, add(mesh, 0, corners, 2))
     assert.matches("must be", error_of(NavigationMesh.version, 1))
   end)
 

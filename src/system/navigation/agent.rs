@@ -1,5 +1,6 @@
 //! One agent: its settings and its state, and how it moves with the velocity that steering chose.
 
+use super::abandoned_links::AbandonedLink;
 use super::detours::Obstruction;
 use super::following::Leader;
 use super::mesh::{NavigationMesh, NearestPolygon};
@@ -203,6 +204,8 @@ pub struct Agent {
     pub(super) swirl: f32,
     /// Link that it is on.
     pub(super) traversal: Option<Traversal>,
+    /// Links that it does not use for some seconds.
+    pub(super) abandoned: Vec<AbandonedLink>,
     /// Link at whose start it is about to be, and its distance from there in millimetres; 0 if
     /// there is none.
     pub(super) queue: (u32, u32),
@@ -247,6 +250,7 @@ impl Agent {
             slowed: 0.0,
             swirl: 0.0,
             traversal: None,
+            abandoned: Vec::new(),
             queue: (0, 0),
             leader: None,
             target: None,
@@ -573,6 +577,7 @@ impl Agent {
         self.path.polygons.iter().for_each(|polygon| write(u64::from(*polygon)));
         write(self.link().map_or(0, |link| u64::from(link) + 1));
         write(u64::from(self.queue.0) | u64::from(self.queue.1) << 32);
+        self.abandoned.iter().for_each(|link| link.write_state(&mut write));
         self.obstruction.write_state(&mut write);
         self.rest.write_state(&mut write);
         if let Some(leader) = &self.leader {

@@ -221,6 +221,7 @@ impl Agents {
         step: f32,
         pool: &TaskPool,
     ) -> Result<(), Error> {
+        self.reopen_links(id, step);
         let groups = self.list_rows(id);
         self.update_views(mesh, &groups, pool)?;
         self.begin_update(id);

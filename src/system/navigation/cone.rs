@@ -70,12 +70,16 @@ impl Cone {
     }
 
     /// Adds the end of a portal at a side. `rate` is the cost of a metre.
-    #[inline]
+    #[inline(always)]
     fn add(&mut self, is_left: bool, point: Vec3, rate: f32) {
         let (own, other, sign) = match is_left {
             true => (&mut self.left, &mut self.right, 1.0),
             false => (&mut self.right, &mut self.left, -1.0),
         };
+        // Most portals begin or end where the one before does.
+        if own.corners().last() == Some(&point) {
+            return;
+        }
         // Corners that are behind the new one are no corners of the way any more.
         while let [before @ .., last] = own.corners() {
             let before = before.last().unwrap_or(&self.apex);
@@ -98,13 +102,11 @@ impl Cone {
         own.push(point);
     }
 
-    /// Returns the view through a portal. `rate` is the cost of a metre before it.
+    /// Goes through a portal. `rate` is the cost of a metre before it.
     #[inline]
-    fn through(&self, left: Vec3, right: Vec3, rate: f32) -> Cone {
-        let mut next = *self;
-        next.add(false, right, rate);
-        next.add(true, left, rate);
-        next
+    fn enter(&mut self, left: Vec3, right: Vec3, rate: f32) {
+        self.add(false, right, rate);
+        self.add(true, left, rate);
     }
 
     /// Returns the visible point of the last portal on the straight way to a point, or nearest to
@@ -160,15 +162,27 @@ impl NavigationMesh {
 
     /// Returns true if all ground that can be entered costs the same.
     pub(super) fn has_even_costs(&self) -> bool {
-        let mut open = self.costs.iter().filter(|cost| **cost > 0.0);
-        let first = open.next();
-        open.all(|cost| Some(cost) == first)
+        let (low, high) = self.cost_range();
+        low >= high
     }
 
     /// Returns the least cost of a metre of any way.
     pub(super) fn least_cost(&self) -> f32 {
-        let areas = self.costs.iter().copied().filter(|cost| *cost > 0.0);
-        areas.fold(self.jumps.ways.least, f32::min)
+        self.cost_range().0.min(self.jumps.ways.least)
+    }
+
+    /// Returns the least and the greatest cost of ground that can be entered; infinity and 0 if
+    /// there is none.
+    fn cost_range(&self) -> (f32, f32) {
+        // The bits of numbers that are not negative have the order of the numbers. All searches
+        // begin with this, and processors compare several whole numbers at a time.
+        let (mut low, mut high) = (f32::INFINITY.to_bits(), 0);
+        for cost in self.costs {
+            let is_open = cost > 0.0;
+            low = low.min(if is_open { cost.to_bits() } else { f32::INFINITY.to_bits() });
+            high = high.max(if is_open { cost.to_bits() } else { 0 });
+        }
+        (f32::from_bits(low), f32::from_bits(high))
     }
 
     /// Returns the way from a polygon into another. `toward` is the destination, if there is one.
@@ -180,17 +194,35 @@ impl NavigationMesh {
         link: &Link,
         toward: Option<Vec3>,
     ) -> Step {
+        let mut cone = *cone;
+        let (entry, cost) = self.step_with(&mut cone, polygon, link, toward);
+        Step { cone, entry, cost }
+    }
+
+    /// Takes a funnel from a polygon into another. Returns the point at which that is entered, and
+    /// the cost of the way to it.
+    #[inline]
+    pub(super) fn step_with(
+        &self,
+        cone: &mut Cone,
+        polygon: u32,
+        link: &Link,
+        toward: Option<Vec3>,
+    ) -> (Vec3, f32) {
         let rate = self.rate(polygon);
         if let Some(jump) = self.jump(link) {
             let cost = cone.cost + cone.distance_to(jump.start) * rate + jump.cost;
-            return Step { cone: Cone::at(jump.end, cost), entry: jump.end, cost };
+            *cone = Cone::at(jump.end, cost);
+            return (jump.end, cost);
         }
-        let next = cone.through(link.left, link.right, rate);
-        let entry = next.portal_point(link.left, link.right, toward);
-        let cost = next.cost + next.apex.distance(entry) * rate;
+        cone.enter(link.left, link.right, rate);
+        let entry = cone.portal_point(link.left, link.right, toward);
+        let cost = cone.cost + cone.apex.distance(entry) * rate;
         // On ground with another cost, the way goes on from the point at which it is entered.
-        let is_even = self.rate(link.target) == rate;
-        Step { cone: if is_even { next } else { Cone::at(entry, cost) }, entry, cost }
+        if self.rate(link.target) != rate {
+            *cone = Cone::at(entry, cost);
+        }
+        (entry, cost)
     }
 }
 

@@ -127,9 +127,7 @@ impl Agent {
             return false;
         }
         if self.obstruction.count >= DETOURS_MAX {
-            self.stop(AgentState::Blocked);
-            self.velocity = Vec2::ZERO;
-            self.obstruction = Obstruction { wait: RETRY_SECONDS, ..Obstruction::default() };
+            self.block();
             return true;
         }
         let radius = self.settings.radius;
@@ -156,6 +154,13 @@ impl Agent {
         self.velocity = Vec2::ZERO;
         self.restart_progress();
         true
+    }
+
+    /// Stops the agent, which tries again after some seconds.
+    pub(super) fn block(&mut self) {
+        self.stop(AgentState::Blocked);
+        self.velocity = Vec2::ZERO;
+        self.obstruction = Obstruction { wait: RETRY_SECONDS, ..Obstruction::default() };
     }
 
     /// Returns the seconds within which an agent comes to a point, if nothing holds it back.

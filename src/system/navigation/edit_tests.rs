@@ -91,7 +91,9 @@ fn a_mesh_that_is_baked_again_keeps_the_edits_of_the_game() {
     old.reserve_file_numbers();
     let number = old.add_volume(cylinder(8.0, 8.0), 0).unwrap();
     let jump = old.add_link(link(A, B)).unwrap();
-    assert_eq!(old.num_game_edits(), (1, 1));
+    let closed = old.add_link(link(B, A)).unwrap();
+    old.set_link_closed(closed, true);
+    assert_eq!(old.num_game_edits(), (1, 2));
     while old.waiting_tiles() > 0 {
         old.rebuild(&pool).unwrap();
     }
@@ -107,8 +109,12 @@ fn a_mesh_that_is_baked_again_keeps_the_edits_of_the_game() {
     while new.waiting_tiles() > 0 {
         new.rebuild(&pool).unwrap();
     }
-    assert_eq!((new.num_volumes(), new.num_game_edits()), (1, (1, 1)));
+    assert_eq!((new.num_volumes(), new.num_game_edits()), (1, (1, 2)));
     assert!(new.is_link_usable(jump) && new.remove_volume(number));
+    assert!(!new.is_link_usable(closed), "as those of a platform that is out of order");
+    new.set_link_closed(closed, false);
+    new.rebuild(&pool).unwrap();
+    assert!(new.is_link_usable(closed), "it can be opened again");
     assert!(new.nearest(Vec3::new(2.0, 2.0, 1.0), 0.1, 1.0).is_some(), "not that of the file");
     assert!(new.is_obstructed(new.nearest(B, 0.1, 1.0).unwrap().polygon));
     agents.renumber(id, &new, &Renumbering::of_other_mesh(&old));

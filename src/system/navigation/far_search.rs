@@ -8,11 +8,10 @@ use super::cone::Cone;
 use super::dispersion::{Crowd, cost_of};
 use super::hierarchy::{Hierarchy, Side};
 use super::mesh::{NavigationMesh, NearestPolygon};
+use super::open_list::OpenList;
 use super::path::PolygonPath;
 use super::portals::NO_WAY;
 use engine_foundation::Vec3;
-use std::cmp::Reverse;
-use std::collections::BinaryHeap;
 
 /// Parent of sides that are reached from the start.
 const START: u32 = u32::MAX;
@@ -48,7 +47,7 @@ pub(super) enum FarProgress {
 pub(super) struct FarSearch {
     nodes: Vec<FarNode>,
     stamp: u32,
-    heap: BinaryHeap<Reverse<u64>>,
+    heap: OpenList,
     /// Ways in the cluster of the start, if those of its sides cannot be turned around.
     tree: Tree,
     has_tree: bool,
@@ -110,7 +109,7 @@ impl FarSearch {
             for (at, side) in sides() {
                 let way = start.position.distance(side.point) * least + side.cross;
                 let rest = side.point.distance(destination.position) * least;
-                self.heap.push(Reverse(key(way + rest * self.greed, at | ESTIMATE)));
+                self.heap.push(key(way + rest * self.greed, at | ESTIMATE));
             }
             return;
         }
@@ -184,7 +183,7 @@ impl FarSearch {
             point.distance(to) * self.least
         };
         *node = FarNode { stamp: self.stamp, is_closed: false, parent, cost, rest };
-        self.heap.push(Reverse(key(cost + rest * self.greed, at)));
+        self.heap.push(key(cost + rest * self.greed, at));
         if rest < self.best.0 {
             self.best = (rest, at);
         }
@@ -193,7 +192,7 @@ impl FarSearch {
     fn reach_destination(&mut self, cost: f32, parent: u32) {
         if cost < self.end.0 {
             self.end = (cost, parent);
-            self.heap.push(Reverse(key(cost, DESTINATION)));
+            self.heap.push(key(cost, DESTINATION));
         }
     }
 
@@ -211,7 +210,7 @@ impl FarSearch {
             if *budget == 0 {
                 return FarProgress::Unfinished;
             }
-            let Some(Reverse(top)) = self.heap.pop() else { return FarProgress::Failed };
+            let Some(top) = self.heap.pop() else { return FarProgress::Failed };
             let at = top as u32;
             if at == DESTINATION {
                 return FarProgress::Found;
@@ -268,7 +267,7 @@ impl FarSearch {
         let mut cone = Cone::at(from.point, 0.0);
         for link in self.chain.iter().rev() {
             let link = &mesh.links[*link as usize];
-            cone = mesh.step(&cone, polygon, link, Some(point.position)).cone;
+            mesh.step_with(&mut cone, polygon, link, Some(point.position));
             polygon = link.target;
         }
         cone.cost + cone.distance_to(point.position) * mesh.rate(polygon)

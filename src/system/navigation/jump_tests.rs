@@ -126,7 +126,7 @@ impl Walk {
         if let Some(renumbering) = self.mesh.rebuild(&self.pool).unwrap() {
             self.agents.renumber(self.id, &self.mesh, &renumbering);
         }
-        self.agents.update(self.id, &self.mesh, 1.0 / 60.0, &self.pool).unwrap();
+        self.agents.advance(self.id, &mut self.mesh, 1.0 / 60.0, &self.pool).unwrap();
         self.agents.slots.get(self.agent).unwrap().clone()
     }
 
@@ -206,4 +206,29 @@ fn changes_during_a_jump_apply_when_it_ends() {
     walk.agents.cancel(walk.agent);
     let agent = walk.update_until(AgentState::Idle);
     assert!((agent.at.position.x - 25.0).abs() < 0.5);
+}
+
+#[test]
+fn agents_give_up_links_on_which_nothing_moves_them() {
+    let manual = |y: f32, cost: f32| JumpSettings { is_manual: true, ..link(y, true, cost) };
+    let mut walk = Walk::new(&[manual(10.0, 6.0), manual(16.0, 6.0)]);
+    assert!(!walk.agents.give_up_link(walk.agent), "it is on no link");
+    let first = walk.update_until(AgentState::Linking).link();
+    assert!(walk.agents.give_up_link(walk.agent));
+    // The other one is farther away.
+    let second = walk.update_until(AgentState::Linking).link();
+    assert!(first.is_some() && second.is_some() && first != second);
+    assert!(walk.agents.give_up_link(walk.agent));
+    // No way is left, until the first one is open for it again.
+    let agent = walk.update_until(AgentState::Partial);
+    assert_eq!((agent.link(), agent.partial), (None, Some(PartialReason::Unreachable)));
+    assert_eq!(walk.update_until(AgentState::Linking).link(), first);
+    walk.agents.slots.get_mut(walk.agent).unwrap().leave_link();
+    let agent = walk.update_until(AgentState::Arrived);
+    assert!(agent.at.position.truncate().distance(EAST) < 0.7);
+    for _ in 0..1500 {
+        walk.update();
+    }
+    let agent = walk.agents.slots.get(walk.agent).unwrap();
+    assert!(agent.own_costs.is_none() && agent.abandoned.is_empty());
 }

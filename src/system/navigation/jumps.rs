@@ -40,20 +40,36 @@ pub(super) struct Jump {
     pub end: Vec3,
     pub cost: f32,
     pub is_manual: bool,
+    /// Its name, as an index into those of the links that can be used; [`NO_NAME`] if it has none.
+    name: u16,
     pub polygon: u32,
     pub target: u32,
 }
 
-/// Costs of links by their name, sorted. Infinity closes them.
-pub(super) type LinkCosts = Vec<(String, f32)>;
+/// Marks links without a name.
+const NO_NAME: u16 = u16::MAX;
+
+/// Links that have a cost in place of their own.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub(super) enum LinkKey {
+    /// Those with a name, as an index into the names of the links that can be used.
+    Name(u16),
+    /// The one with a number.
+    Number(u32),
+}
+
+/// Costs of links, sorted. Infinity closes them.
+pub(super) type LinkCosts = Vec<(LinkKey, f32)>;
 
 /// Calls `write` with the numbers that make up costs of links.
 pub(super) fn write_link_costs(costs: &LinkCosts, write: &mut impl FnMut(u64)) {
-    for (name, cost) in costs {
-        write(u64::from(cost.to_bits()) | (name.len() as u64) << 32);
-        for bytes in name.as_bytes().chunks(8) {
-            write(bytes.iter().fold(0, |number, byte| number << 8 | u64::from(*byte)));
-        }
+    for (key, cost) in costs {
+        let key = match *key {
+            LinkKey::Name(name) => u64::from(name),
+            LinkKey::Number(number) => u64::from(number) | 1 << 63,
+        };
+        write(key);
+        write(u64::from(cost.to_bits()));
     }
 }
 
@@ -64,7 +80,7 @@ pub(super) struct Ways {
     pub usable: Vec<Jump>,
     /// Least cost of a link for each metre between its ends, at most 1.
     pub least: f32,
-    /// Costs by name that some of them have in place of their own.
+    /// Costs that some of them have in place of their own.
     pub own: LinkCosts,
 }
 
@@ -91,8 +107,10 @@ pub(super) struct Jumps {
     pub has_changed: bool,
     /// Ways that can be used, for the agents whose view the mesh shows.
     pub ways: Ways,
-    /// Names of the links that can be used.
-    names: BTreeSet<String>,
+    /// Names of the links that can be used, sorted.
+    names: Vec<String>,
+    /// Numbers of the links that are closed.
+    pub(super) closed: BTreeSet<u32>,
     /// Work that searches for links have done, see [`NavigationMesh::renew_jump_work`].
     pub work: usize,
 }
@@ -100,7 +118,8 @@ pub(super) struct Jumps {
 impl Jumps {
     pub fn write_state(&self, write: &mut dyn FnMut(u64)) {
         for (number, link) in &self.links {
-            write(u64::from(*number) << 2 | u64::from(link.is_two_way) << 1);
+            let is_closed = u64::from(self.closed.contains(number));
+            write(u64::from(*number) << 2 | u64::from(link.is_two_way) << 1 | is_closed);
             let points = link.from.to_array().into_iter().chain(link.to.to_array());
             points.for_each(|number| write(u64::from(number.to_bits())));
             write(u64::from(link.cost.to_bits()) << 1 | u64::from(link.is_manual));
@@ -112,18 +131,29 @@ impl Jumps {
         }
     }
 
-    /// Returns true if a link with a name can be used.
-    pub fn has_way_of(&self, name: &str) -> bool {
-        self.names.contains(name)
+    /// Returns the key of a name; `None` if no link with the name can be used.
+    pub fn key_of(&self, name: &str) -> Option<LinkKey> {
+        let found = self.names.binary_search_by(|known| known.as_str().cmp(name)).ok();
+        found.map(|at| LinkKey::Name(at as u16))
+    }
+
+    /// Returns the key of a link; `None` if it cannot be used.
+    pub fn key_of_number(&self, number: u32) -> Option<LinkKey> {
+        let is_usable = self.ways.usable.iter().any(|jump| jump.number == number);
+        is_usable.then_some(LinkKey::Number(number))
     }
 
     /// Returns the ways with other costs for some links.
     pub fn ways_with(&self, own: &LinkCosts) -> Ways {
         let mut usable = self.ways.usable.clone();
+        let cost_of = |key: LinkKey| {
+            let at = own.binary_search_by(|(known, _)| known.cmp(&key)).ok();
+            at.map(|at| own[at].1)
+        };
         for jump in &mut usable {
             let Some(link) = self.links.get(&jump.number) else { continue };
-            let known = own.iter().find(|(name, _)| *name == link.name);
-            jump.cost = known.map_or(link.cost, |(_, cost)| *cost);
+            let known = cost_of(LinkKey::Number(jump.number));
+            jump.cost = known.or_else(|| cost_of(LinkKey::Name(jump.name))).unwrap_or(link.cost);
         }
         Ways::new(usable, own.clone())
     }
@@ -159,8 +189,18 @@ impl NavigationMesh {
     /// Removes a link. Returns false if there is none with this number.
     pub fn remove_link(&mut self, number: u32) -> bool {
         let is_known = self.jumps.links.remove(&number).is_some();
+        self.jumps.closed.remove(&number);
         self.jumps.has_changed |= is_known;
         is_known
+    }
+
+    /// Closes a link, or opens it again, in the next call of [`NavigationMesh::rebuild`].
+    pub fn set_link_closed(&mut self, number: u32, is_closed: bool) {
+        let closed = &mut self.jumps.closed;
+        self.jumps.has_changed |= match is_closed {
+            true => closed.insert(number),
+            false => closed.remove(&number),
+        };
     }
 
     /// Returns the number of links.
@@ -200,16 +240,18 @@ impl NavigationMesh {
         for (number, link) in &self.jumps.links {
             let ends = [link.from, link.to].map(|end| self.nearest_open(end, side, up));
             let [Some(from), Some(to)] = ends else { continue };
-            let JumpSettings { cost, is_manual, .. } = *link;
-            if !link.name.is_empty() && !names.contains(&link.name) {
-                names.insert(link.name.clone());
+            if self.jumps.closed.contains(number) {
+                continue;
             }
+            let JumpSettings { cost, is_manual, .. } = *link;
+            names.insert(link.name.as_str());
             let way = |from: NearestPolygon, to: NearestPolygon| Jump {
                 number: *number,
                 start: from.position,
                 end: to.position,
                 cost,
                 is_manual,
+                name: NO_NAME,
                 polygon: from.polygon,
                 target: to.polygon,
             };
@@ -218,11 +260,17 @@ impl NavigationMesh {
                 usable.push(way(to, from));
             }
         }
+        names.remove("");
+        let names: Vec<String> = names.into_iter().map(str::to_string).collect();
+        for jump in &mut usable {
+            let name = &self.jumps.links[&jump.number].name;
+            jump.name = names.binary_search(name).map_or(NO_NAME, |at| at as u16);
+        }
         usable.sort_by_key(|jump| (jump.polygon, jump.number));
         self.jumps.ways = Ways::new(usable, LinkCosts::new());
-        self.jumps.names = names;
+        let before = std::mem::replace(&mut self.jumps.names, names);
         self.jumps.has_changed = false;
-        self.renew_ways();
+        self.renew_ways(&before);
     }
 
     /// Returns true if a link can be used.

@@ -2,20 +2,20 @@
 //! Finds polygons by position, and heights. Searches are in search.rs.
 
 use super::bake::{
-    AREAS_MAX, BakeSettings, BakeSource, BakedTile, CompactField, HeightGrid, TILE_SIDE,
-    TileLayout, TileMesh, bake_tile, fan_height,
+    AREAS_MAX, BakeSettings, BakeSource, HeightGrid, TILE_SIDE, TileLayout, TileMesh, fan_height,
 };
+use super::bake_tiles::bake_tiles;
 use super::baked_tiles::layout_of;
 use super::fields::Field;
 use super::hierarchy::Hierarchy;
 use super::jumps::{Jumps, NO_JUMP};
-use super::own_costs::View;
+use super::mesh_errors::{too_many_heights, too_many_polygons};
+use super::own_costs::{KnownView, View};
 use super::path_requests::PathRequests;
-use super::volumes::{FIELD_BYTES_MAX, Volumes};
+use super::volumes::Volumes;
 use engine_foundation::tasks::TaskPool;
-use engine_foundation::{Error, Vec2, Vec3, error};
+use engine_foundation::{Error, Vec2, Vec3};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// Maximum number of polygons of a mesh.
 pub const MESH_POLYGONS_MAX: usize = 1 << 24;
@@ -36,6 +36,8 @@ pub(super) struct Polygon {
     pub is_obstructed: bool,
     /// True if it cannot be reached from any seed point, see islands.rs.
     pub is_left_out: bool,
+    /// Dead end to which it belongs; 0 if it is in none, see dead_ends.rs.
+    pub dead_end: u16,
     pub low: Vec3,
     pub high: Vec3,
 }
@@ -94,6 +96,7 @@ pub struct NavigationMesh {
     pub(super) hierarchy: Hierarchy,
     /// The mesh as agents with costs of their own see it.
     pub(super) views: Vec<View>,
+    pub(super) known_views: Vec<KnownView>,
     /// Areas of all polygons, one bit each; 0 until they are counted.
     pub(super) used_areas: u64,
     pub(super) requests: PathRequests,
@@ -123,28 +126,7 @@ impl NavigationMesh {
         pool: &TaskPool,
     ) -> Result<NavigationMesh, Error> {
         let layout = layout_of(&mut source, settings)?;
-        let mut tiles: Vec<(TileMesh, Option<CompactField>)> = Vec::new();
-        tiles.resize_with(layout.count(), Default::default);
-        let (source_of, tiles_of) = (&source, &layout);
-        let field_bytes = AtomicUsize::new(0);
-        pool.tasks(source_of.len())?.each_slice(
-            pool.task("navigation"),
-            &mut tiles,
-            |first, piece| {
-                for (tile, baked) in (first..).zip(piece) {
-                    if source_of.triangles_of(tile).is_empty() {
-                        continue;
-                    }
-                    let BakedTile { mesh, field } = bake_tile(source_of, tiles_of, tile, &[])
-                        .map_err(|message| located(tiles_of, tile, &message))?;
-                    // Which ones are kept if there are too many does not change any mesh.
-                    let bytes = field.bytes();
-                    let before = field_bytes.fetch_add(bytes, Ordering::Relaxed);
-                    *baked = (mesh, (before + bytes <= FIELD_BYTES_MAX).then_some(field));
-                }
-                Ok(())
-            },
-        )?;
+        let tiles = bake_tiles(&source, &layout, pool)?;
         let (meshes, fields): (Vec<_>, Vec<_>) = tiles.into_iter().unzip();
         let mut mesh = NavigationMesh::of_tiles(layout, source, meshes, pool)?;
         for (tile, field) in fields.into_iter().enumerate() {
@@ -178,6 +160,7 @@ impl NavigationMesh {
             seeds: Vec::new(),
             hierarchy: Hierarchy::default(),
             views: Vec::new(),
+            known_views: Vec::new(),
             used_areas: 0,
             requests: PathRequests::default(),
             fields: Vec::new(),
@@ -225,6 +208,7 @@ impl NavigationMesh {
         self.resolve_jumps();
         self.link(&tiles);
         self.tile_meshes = tiles;
+        self.mark_dead_ends();
         self.leave_out_islands();
         Ok(())
     }
@@ -255,6 +239,7 @@ impl NavigationMesh {
                 grid: polygon.heights.map_or(u32::MAX, |grid| first_grid + u32::from(grid)),
                 is_obstructed: false,
                 is_left_out: false,
+                dead_end: 0,
                 low,
                 high,
             });
@@ -536,27 +521,6 @@ impl NavigationMesh {
         self.requests.write_state(write);
         self.fields.iter().for_each(|field| field.write_state(write));
     }
-}
-
-pub(super) fn too_many_polygons(count: usize) -> Error {
-    error!(
-        "the mesh has {count} polygons, and {MESH_POLYGONS_MAX} are the most (MESH_POLYGONS_MAX): \
-         increase 'cell_size'"
-    )
-}
-
-pub(super) fn too_many_heights(count: usize) -> Error {
-    error!(
-        "the uneven ground of the mesh has {count} heights, and {HEIGHTS_MAX} are the most \
-         (HEIGHTS_MAX): increase 'height_error' or 'cell_size'"
-    )
-}
-
-pub(super) fn located(layout: &TileLayout, tile: usize, message: &str) -> Error {
-    let size = layout.settings.tile_cells as f32 * layout.settings.cell_size;
-    let (x, y) = ((tile % layout.tiles_x) as f32, (tile / layout.tiles_x) as f32);
-    let (x, y) = (layout.low.x + x * size, layout.low.y + y * size);
-    error!("baking failed in the tile from ({x:.1}, {y:.1}) on: {message}")
 }
 
 /// Returns the area of a polygon from above.

@@ -1,14 +1,17 @@
 //! Navigation: meshes baked from triangles, grids, searches for paths, and agents that follow them.
 //! Knows no worlds, units or scripts; those give it triangles and positions.
 
+mod abandoned_links;
 mod agent;
 pub mod agents;
 pub mod bake;
+mod bake_tiles;
 pub mod baked_tiles;
 mod cluster_table;
 mod clusters;
 mod cone;
 pub mod cover;
+mod dead_ends;
 mod detours;
 mod dijkstra_map;
 pub mod dispersion;
@@ -28,7 +31,9 @@ pub mod jump_links;
 pub mod jumps;
 mod leave_closed;
 pub mod mesh;
+mod mesh_errors;
 mod neighbors;
+mod open_list;
 pub mod outline;
 pub mod own_costs;
 mod passages;

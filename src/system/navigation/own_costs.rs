@@ -6,17 +6,19 @@
 use super::agents::{Agent, Agents};
 use super::bake::{AREAS_MAX, NULL_AREA};
 use super::hierarchy::Hierarchy;
-use super::jumps::{LinkCosts, Ways, write_link_costs};
+use super::jumps::{LinkCosts, LinkKey, Ways};
 use super::mesh::NavigationMesh;
 use engine_foundation::handle::Handle;
 use engine_foundation::tasks::TaskPool;
 use engine_foundation::{Error, error};
 use std::cmp::Ordering;
 use std::ops::Range;
-use std::sync::Arc;
+use std::sync::{Arc, Weak};
 
 /// Maximum number of different sets of costs that the agents of a mesh have.
 pub const COST_SETS_MAX: usize = 16;
+/// Maximum number of further sets of agents that have given up links.
+pub const ABANDONED_SETS_MAX: usize = 16;
 /// Maximum number of names of links for which an agent has costs.
 pub const LINK_COSTS_MAX: usize = 64;
 
@@ -25,7 +27,9 @@ pub const LINK_COSTS_MAX: usize = 64;
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct OwnCosts {
     areas: Vec<(u8, f32)>,
-    links: LinkCosts,
+    links: Vec<(String, f32)>,
+    /// Numbers of links that it has given up for some time, sorted.
+    closed: Vec<u32>,
 }
 
 /// Sets, replaces or removes the value of a key in a sorted list.
@@ -61,15 +65,36 @@ impl OwnCosts {
         set_in(&mut self.links, name.to_string(), cost);
     }
 
+    /// Closes a link, or opens it again.
+    pub(super) fn set_closed(&mut self, number: u32, is_closed: bool) {
+        match (self.closed.binary_search(&number), is_closed) {
+            (Err(at), true) => self.closed.insert(at, number),
+            (Ok(at), false) => drop(self.closed.remove(at)),
+            _ => {}
+        }
+    }
+
+    /// Returns true if an agent with these costs has given up links.
+    fn has_closed(&self) -> bool {
+        !self.closed.is_empty()
+    }
+
+    /// Opens all links that were closed, for example because those of another mesh have other
+    /// numbers.
+    pub(super) fn open_links(&mut self) {
+        self.closed.clear();
+    }
+
     /// Returns the order of sets: by their areas, links and costs.
     fn order(&self, other: &OwnCosts) -> Ordering {
         let area = |(area, cost): &(u8, f32)| (*area, cost.to_bits());
         let by_area = self.areas.iter().map(area).cmp(other.areas.iter().map(area));
         let bits = |cost: &f32| cost.to_bits();
-        by_area.then_with(|| {
+        let by_link = || {
             let own = self.links.iter().map(|(name, cost)| (name, bits(cost)));
             own.cmp(other.links.iter().map(|(name, cost)| (name, bits(cost))))
-        })
+        };
+        by_area.then_with(by_link).then_with(|| self.closed.cmp(&other.closed))
     }
 
     pub(super) fn write_state(&self, write: &mut impl FnMut(u64)) {
@@ -77,7 +102,13 @@ impl OwnCosts {
         for (area, cost) in &self.areas {
             write(u64::from(*area) | u64::from(cost.to_bits()) << 32);
         }
-        write_link_costs(&self.links, write);
+        for (name, cost) in &self.links {
+            write(u64::from(cost.to_bits()) | (name.len() as u64) << 32);
+            for bytes in name.as_bytes().chunks(8) {
+                write(bytes.iter().fold(0, |number, byte| number << 8 | u64::from(*byte)));
+            }
+        }
+        self.closed.iter().for_each(|number| write(u64::from(*number)));
     }
 }
 
@@ -108,6 +139,19 @@ pub(super) struct View {
     pub hierarchy: Hierarchy,
 }
 
+/// View that the agents with some costs have; `None` if these change nothing on the mesh.
+#[derive(Debug)]
+pub(super) struct KnownView {
+    own: Weak<OwnCosts>,
+    pub view: Option<usize>,
+}
+
+impl KnownView {
+    fn is_of(&self, own: &Arc<OwnCosts>) -> bool {
+        std::ptr::eq(self.own.as_ptr(), Arc::as_ptr(own))
+    }
+}
+
 fn are_equal(a: &[f32; AREAS_MAX], b: &[f32; AREAS_MAX]) -> bool {
     count_different(a, b) == 0
 }
@@ -123,20 +167,27 @@ impl NavigationMesh {
         own: Option<&Arc<OwnCosts>>,
         act: impl FnOnce(&NavigationMesh) -> R,
     ) -> R {
-        let Some(costs) = own.and_then(|own| self.costs_with(own)) else { return act(self) };
-        let known = self.views.iter().position(|view| view.costs.is_equal(&costs));
-        let at = known.unwrap_or(self.views.len());
-        if known.is_none() {
-            // They have changed since the last update. The next one builds their hierarchy.
-            let ways = self.jumps.ways_with(&costs.links);
-            self.views.push(View { costs, ways, hierarchy: Hierarchy::default() });
+        let Some(own) = own else { return act(self) };
+        if let Some(known) = self.known_views.iter().find(|known| known.is_of(own)) {
+            let Some(at) = known.view else { return act(self) };
+            return self.with_view(at, act);
         }
+        // They have changed since the last update. The next one builds their hierarchy.
+        let Some(costs) = self.costs_with(own) else { return act(self) };
+        if let Some(at) = self.views.iter().position(|view| view.costs.is_equal(&costs)) {
+            return self.with_view(at, act);
+        }
+        let ways = self.jumps.ways_with(&costs.links);
+        self.views.push(View { costs, ways, hierarchy: Hierarchy::default() });
+        let result = self.with_view(self.views.len() - 1, act);
+        self.views.pop();
+        result
+    }
+
+    fn with_view<R>(&mut self, at: usize, act: impl FnOnce(&NavigationMesh) -> R) -> R {
         self.swap_view(at);
         let result = act(self);
         self.swap_view(at);
-        if known.is_none() {
-            self.views.pop();
-        }
         result
     }
 
@@ -160,8 +211,11 @@ impl NavigationMesh {
         for (area, cost) in own.areas.iter().filter(|(area, _)| self.used_areas & 1 << area != 0) {
             areas[usize::from(*area)] = *cost;
         }
-        let links = own.links.iter().filter(|(name, _)| self.jumps.has_way_of(name));
-        let costs = ViewCosts { areas, links: links.cloned().collect() };
+        let by_name = |(name, cost): &(String, f32)| Some((self.jumps.key_of(name)?, *cost));
+        let by_number = |number: &u32| Some((self.jumps.key_of_number(*number)?, f32::INFINITY));
+        let named = own.links.iter().filter_map(by_name);
+        let links: LinkCosts = named.chain(own.closed.iter().filter_map(by_number)).collect();
+        let costs = ViewCosts { areas, links };
         let differs = !are_equal(&costs.areas, &self.costs) || !costs.links.is_empty();
         differs.then_some(costs)
     }
@@ -170,13 +224,33 @@ impl NavigationMesh {
     /// forgotten: nothing would update them.
     pub(super) fn update_views<'a>(
         &mut self,
-        sets: impl Iterator<Item = &'a OwnCosts>,
+        sets: impl Iterator<Item = &'a Arc<OwnCosts>>,
         pool: &TaskPool,
     ) -> Result<(), Error> {
+        let sets: Vec<&Arc<OwnCosts>> = sets.collect();
+        let known = &self.known_views;
+        let is_known = known.len() == sets.len()
+            && sets.iter().all(|own| known.iter().any(|known| known.is_of(own)));
+        if !is_known {
+            self.choose_views(&sets);
+        }
+        for at in 0..self.views.len() {
+            self.swap_view(at);
+            let result = self.update_hierarchy(pool);
+            self.swap_view(at);
+            result?;
+        }
+        Ok(())
+    }
+
+    /// Makes the views that agents with these costs need, and forgets the others.
+    fn choose_views(&mut self, sets: &[&Arc<OwnCosts>]) {
+        let costs: Vec<Option<ViewCosts>> = sets.iter().map(|own| self.costs_with(own)).collect();
         let mut wanted: Vec<ViewCosts> = Vec::new();
-        for own in sets {
-            let costs = self.costs_with(own);
-            wanted.extend(costs.filter(|costs| !wanted.iter().any(|it| it.is_equal(costs))));
+        for costs in costs.iter().flatten() {
+            if !wanted.iter().any(|known| known.is_equal(costs)) {
+                wanted.push(costs.clone());
+            }
         }
         let (kept, mut left): (Vec<View>, Vec<View>) = std::mem::take(&mut self.views)
             .into_iter()
@@ -194,24 +268,37 @@ impl NavigationMesh {
             let ways = self.jumps.ways_with(&costs.links);
             self.views.push(View { costs, ways, hierarchy });
         }
-        for at in 0..self.views.len() {
-            self.swap_view(at);
-            let result = self.update_hierarchy(pool);
-            self.swap_view(at);
-            result?;
-        }
-        Ok(())
+        let views = &self.views;
+        let view_of = |costs: &Option<ViewCosts>| {
+            let costs = costs.as_ref()?;
+            views.iter().position(|view| view.costs.is_equal(costs))
+        };
+        let of = sets.iter().zip(&costs);
+        let known =
+            of.map(|(own, costs)| KnownView { own: Arc::downgrade(own), view: view_of(costs) });
+        self.known_views = known.collect();
     }
 
-    /// Lists the ways over links for all views again, because links have changed.
-    pub(super) fn renew_ways(&mut self) {
-        let NavigationMesh { views, jumps, .. } = self;
-        views.iter_mut().for_each(|view| view.ways = jumps.ways_with(&view.costs.links));
+    /// Lists the ways over links for all views again, because links have changed. `before` are the
+    /// names of the links that could be used before.
+    pub(super) fn renew_ways(&mut self, before: &[String]) {
+        let NavigationMesh { views, jumps, known_views, .. } = self;
+        known_views.clear();
+        for view in views {
+            let links = std::mem::take(&mut view.costs.links);
+            let now = links.into_iter().filter_map(|(key, cost)| match key {
+                LinkKey::Name(at) => Some((jumps.key_of(&before[usize::from(at)])?, cost)),
+                LinkKey::Number(number) => Some((jumps.key_of_number(number)?, cost)),
+            });
+            view.costs.links = now.collect();
+            view.ways = jumps.ways_with(&view.costs.links);
+        }
     }
 
     /// Has all hierarchies built again, because polygons have other numbers.
     pub(super) fn outdate_hierarchies(&mut self) {
         self.used_areas = 0;
+        self.known_views.clear();
         self.hierarchy.outdate();
         self.views.iter_mut().for_each(|view| view.hierarchy.outdate());
     }
@@ -263,7 +350,8 @@ impl Agents {
         self.change_costs(agent, |costs| costs.set_link(name, cost))
     }
 
-    /// Changes the costs of an agent.
+    /// Changes the costs of an agent. If there is no room for another set of agents that have given
+    /// up links, these are open for the agent again.
     ///
     /// # Errors
     /// Returns an error, and changes nothing, if the agents of its mesh have too many different
@@ -283,7 +371,15 @@ impl Agents {
         // A set of which it was the last agent makes room for another one.
         known.own_costs = None;
         let mesh = known.mesh;
-        let set = self.shared_costs(mesh, costs);
+        let is_of_game = costs.closed == before.closed && costs.has_closed();
+        let mut set = self.shared_costs(mesh, costs.clone());
+        if is_of_game && set.is_err() {
+            costs.open_links();
+            set = self.shared_costs(mesh, costs);
+            if let (Ok(_), Some(known)) = (&set, self.slots.get_mut(agent)) {
+                known.abandoned.clear();
+            }
+        }
         let (set, result) = match set {
             Ok(set) => (set, Ok(())),
             Err(error) => (self.shared_costs(mesh, before).unwrap_or_default(), Err(error)),
@@ -306,12 +402,15 @@ impl Agents {
             return Ok(None);
         }
         self.cost_sets.retain(|(_, set)| set.strong_count() > 0);
-        let of_mesh = || self.cost_sets.iter().filter(|(of, _)| *of == mesh);
-        let mut alive = of_mesh().filter_map(|(_, set)| set.upgrade());
-        if let Some(known) = alive.find(|known| **known == costs) {
-            return Ok(Some(known));
+        let of_mesh = self.cost_sets.iter().filter(|(of, _)| *of == mesh);
+        let alive: Vec<Arc<OwnCosts>> = of_mesh.filter_map(|(_, set)| set.upgrade()).collect();
+        if let Some(known) = alive.iter().find(|known| ***known == costs) {
+            return Ok(Some(known.clone()));
         }
-        if of_mesh().count() >= COST_SETS_MAX {
+        // Links that agents give up take no set from the game.
+        let is_alike = |known: &&Arc<OwnCosts>| known.has_closed() == costs.has_closed();
+        let most = if costs.has_closed() { ABANDONED_SETS_MAX } else { COST_SETS_MAX };
+        if alive.iter().filter(is_alike).count() >= most {
             return Err(error!(
                 "the agents of the mesh have {COST_SETS_MAX} different sets of costs \
                  (COST_SETS_MAX): give agents of one kind the same costs, or change the costs of \
@@ -330,7 +429,7 @@ impl Agents {
         let mut changed = Vec::new();
         for (handle, agent) in of_mesh {
             let Some(before) = agent.own_costs.take() else { continue };
-            let mut costs = OwnCosts { links: before.links.clone(), ..OwnCosts::default() };
+            let mut costs = OwnCosts { areas: Vec::new(), ..(*before).clone() };
             for (area, cost) in &before.areas {
                 if let Some(area) = number(*area) {
                     costs.set(area, Some(*cost));
@@ -359,7 +458,7 @@ impl Agents {
         pool: &TaskPool,
     ) -> Result<(), Error> {
         self.cost_sets.retain(|(_, set)| set.strong_count() > 0);
-        mesh.update_views(groups.iter().filter_map(|group| group.own.as_deref()), pool)
+        mesh.update_views(groups.iter().filter_map(|group| group.own.as_ref()), pool)
     }
 
     /// Lists the agents of a mesh that are on it: those with equal costs one after another. The

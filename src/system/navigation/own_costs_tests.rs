@@ -5,7 +5,7 @@ use crate::agents::{AgentSettings, AgentState};
 use crate::bake::NULL_AREA;
 use crate::jumps::JumpSettings;
 use crate::mesh::NavigationMesh;
-use crate::own_costs::{COST_SETS_MAX, LINK_COSTS_MAX};
+use crate::own_costs::{ABANDONED_SETS_MAX, COST_SETS_MAX, LINK_COSTS_MAX, OwnCosts};
 use crate::search::PartialReason;
 use crate::test_worlds::world;
 use engine_foundation::Vec3;
@@ -106,6 +106,49 @@ fn equal_costs_are_one_set_and_there_is_a_limit() {
     }
     crowd.agents.advance(crowd.id, &mut crowd.mesh, STEP, &crowd.pool).unwrap();
     assert!(crowd.mesh.views.is_empty());
+}
+
+#[test]
+fn links_that_agents_give_up_take_no_set_of_costs_from_games() {
+    let mut crowd = Crowd::new(pond(), 1);
+    for _ in 0..ABANDONED_SETS_MAX + COST_SETS_MAX + 3 {
+        crowd.send(Vec3::new(4.0, 4.0, 0.4), Vec3::new(8.0, 4.0, 0.4), AgentSettings::DEFAULT);
+    }
+    let close = |crowd: &mut Crowd, at: usize, link: u32| {
+        crowd.agents.change_costs(crowd.handles[at], |costs| costs.set_closed(link, true))
+    };
+    for at in 0..ABANDONED_SETS_MAX {
+        close(&mut crowd, at, at as u32 + 1).unwrap();
+    }
+    let last = ABANDONED_SETS_MAX;
+    assert!(close(&mut crowd, last, 99).is_err(), "there is a limit");
+    close(&mut crowd, last, 1).unwrap();
+    // The game has all of its sets nevertheless.
+    let set = |crowd: &mut Crowd, at: usize, cost: f32| {
+        crowd.agents.set_area_cost(crowd.handles[at], WATER, Some(cost))
+    };
+    for at in 0..COST_SETS_MAX {
+        set(&mut crowd, last + 1 + at, 10.0 + at as f32).unwrap();
+    }
+    let error = set(&mut crowd, last + 1 + COST_SETS_MAX, 99.0).unwrap_err().message;
+    assert!(error.contains("COST_SETS_MAX"), "{error}");
+    // One that is the only one with its set keeps its closed links. For the other one, they are
+    // open again, so that the game can set its cost.
+    let own = |crowd: &Crowd, at: usize| {
+        let agent = crowd.agents.slots.get(crowd.handles[at]).unwrap();
+        agent.own_costs.as_deref().cloned().unwrap()
+    };
+    for (at, is_closed) in [(1, true), (last, false)] {
+        set(&mut crowd, at, 10.0).unwrap();
+        let mut costs = OwnCosts::default();
+        costs.set(WATER, Some(10.0));
+        if is_closed {
+            costs.set_closed(2, true);
+        }
+        assert_eq!(own(&crowd, at), costs);
+    }
+    crowd.agents.advance(crowd.id, &mut crowd.mesh, STEP, &crowd.pool).unwrap();
+    assert!(crowd.mesh.views.len() <= ABANDONED_SETS_MAX + COST_SETS_MAX);
 }
 
 #[test]
@@ -392,4 +435,61 @@ fn names_of_links_with_costs_have_a_limit() {
     crowd.agents.set_link_cost(agent, "another", Some(1.0)).unwrap();
     let own = crowd.agents.slots.get(agent).unwrap().own_costs.clone().unwrap();
     assert_eq!((own.link_cost("link 3"), own.link_cost("link 4")), (Some(2.0), None));
+}
+
+#[test]
+fn costs_of_links_stay_with_their_names_when_links_change() {
+    let mut crowd = Crowd::new(gate(5), 1);
+    let (from, to) = (Vec3::new(4.0, 22.0, 0.4), Vec3::new(68.0, 22.0, 0.4));
+    crowd.send(from, to, AgentSettings { speed: 9.0, ..AgentSettings::DEFAULT });
+    let agent = crowd.handles[0];
+    crowd.agents.set_link_cost(agent, "ladder", Some(f32::INFINITY)).unwrap();
+    crowd.agents.advance(crowd.id, &mut crowd.mesh, STEP, &crowd.pool).unwrap();
+    // The ladder is the first name in the alphabet now, and then the third one.
+    crowd.mesh.remove_link(1);
+    crowd.mesh.rebuild(&crowd.pool).unwrap();
+    let update = |crowd: &mut Crowd| {
+        crowd.mesh.update_hierarchy(&crowd.pool).unwrap();
+        crowd.agents.advance(crowd.id, &mut crowd.mesh, STEP, &crowd.pool).unwrap();
+        crowd.agents.slots.get(agent).unwrap().state
+    };
+    for _ in 0..600 {
+        assert_ne!(update(&mut crowd), AgentState::Linking, "the ladder is closed for it");
+    }
+    let known = crowd.agents.slots.get(agent).unwrap();
+    assert_eq!((known.state, crowd.mesh.views.len()), (AgentState::Partial, 1));
+    let ladder = crowd.mesh.link_of(2).unwrap().clone();
+    for (name, y) in [("bridge", 30.0), ("door", 20.0)] {
+        let at = |end: Vec3| Vec3::new(end.x, y, end.z);
+        let (from, to) = (at(ladder.from), at(ladder.to));
+        crowd
+            .mesh
+            .add_link(JumpSettings { name: name.to_string(), from, to, ..ladder.clone() })
+            .unwrap();
+    }
+    crowd.mesh.rebuild(&crowd.pool).unwrap();
+    let mut used = 0.0;
+    for _ in 0..900 {
+        if update(&mut crowd) == AgentState::Linking {
+            used = crowd.agents.slots.get(agent).unwrap().at.position.y;
+        }
+    }
+    assert!(crowd.arrived() == 1 && used < 40.0, "{used}");
+}
+
+#[test]
+fn views_are_chosen_once_for_all_updates() {
+    let mut crowd = pass(5, &[[Some(90.0), None], [None, Some(50.0)]], 1).1;
+    let known =
+        |crowd: &Crowd| crowd.mesh.known_views.iter().map(|known| known.view).collect::<Vec<_>>();
+    let mut views = known(&crowd);
+    views.sort();
+    assert_eq!(views, [Some(0), Some(1)]);
+    crowd.mesh.set_area_cost(1, 3.0);
+    assert!(known(&crowd).is_empty(), "costs of the mesh are parts of all views");
+    crowd.agents.advance(crowd.id, &mut crowd.mesh, STEP, &crowd.pool).unwrap();
+    assert_eq!(known(&crowd).len(), 2);
+    crowd.agents.set_link_cost(crowd.handles[0], "door", None).unwrap();
+    crowd.agents.advance(crowd.id, &mut crowd.mesh, STEP, &crowd.pool).unwrap();
+    assert_eq!(known(&crowd), [Some(0)]);
 }

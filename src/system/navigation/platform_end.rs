@@ -1,8 +1,10 @@
-//! The end of a platform: what becomes of the agents that are on it, or on their way to it.
+//! The end of a platform, and platforms out of order: what becomes of the agents that are on it, or
+//! on their way to it.
 
 use super::agent::{Agent, AgentState};
 use super::agents::Agents;
-use super::mesh::NavigationMesh;
+use super::mesh::{NavigationMesh, NearestPolygon};
+use super::platforms::Platform;
 use engine_foundation::Vec3;
 use engine_foundation::handle::{Handle, Slots};
 
@@ -25,7 +27,8 @@ impl Agents {
         let agents: Vec<Handle> = self.slots.iter().map(|(handle, _)| handle).collect();
         for handle in agents {
             let agent = self.slots.get_mut(handle).expect("it was listed");
-            let is_user = agent.ride.is_some_and(|ride| ended.contains(&ride.platform));
+            let is_user = agent.ride.is_some_and(|ride| ended.contains(&ride.platform))
+                || agent.is_on_way_of(&platform);
             let is_sent = agent.target.is_some_and(|target| {
                 ended.contains(&target.mesh)
                     || target.via.is_some_and(|(of, _)| ended.contains(&of))
@@ -34,6 +37,7 @@ impl Agents {
                 let at = self.world_position(self.slots.get(handle).expect("it was listed"));
                 self.land(meshes, handle, (platform.ground, at), &ended);
             } else if is_user || is_sent {
+                let destination = agent.destination_here();
                 agent.end_ride(&ended);
                 let was_crossing = agent.traversal.take().is_some();
                 agent.stop(AgentState::Idle);
@@ -45,11 +49,61 @@ impl Agents {
                         None => agent.lose(),
                     }
                 }
-                self.go_on(meshes, handle);
+                self.send_again(meshes, handle, destination);
             }
         }
         self.platforms.retain(|of| !ended.contains(&of.mesh));
         ended
+    }
+
+    /// Takes a platform out of all paths, or has paths lead over it again. Those who wait for it
+    /// get other ways. Those on it get off at the first stop that is open.
+    pub fn set_platform_usable(
+        &mut self,
+        meshes: &mut Slots<NavigationMesh>,
+        mesh: Handle,
+        is_usable: bool,
+    ) {
+        let Some(of) = self.platform_mut(mesh).filter(|of| of.is_usable != is_usable) else {
+            return;
+        };
+        of.is_usable = is_usable;
+        if let Some(ground) = meshes.get_mut(of.ground) {
+            of.links.keys().for_each(|link| ground.set_link_closed(*link, !is_usable));
+        }
+        if is_usable {
+            return;
+        }
+        let Some(of) = self.platform(mesh) else { return };
+        let is_user = |agent: &Agent| {
+            let is_waiting =
+                agent.ride.is_some_and(|ride| ride.platform == mesh && ride.is_ashore());
+            let via = agent.target.and_then(|target| target.via);
+            let is_sent = via.is_some_and(|(platform, _)| platform == mesh);
+            is_waiting || agent.ride.is_none() && (is_sent || agent.is_on_way_of(of))
+        };
+        let users = self.slots.iter().filter(|(_, agent)| is_user(agent));
+        for handle in users.map(|(handle, _)| handle).collect::<Vec<Handle>>() {
+            let agent = self.slots.get_mut(handle).expect("it was listed");
+            let destination = agent.destination_here();
+            agent.end_ride(&[]);
+            agent.abandon_link();
+            agent.stop(AgentState::Idle);
+            self.send_again(meshes, handle, destination);
+        }
+    }
+
+    /// Sends an agent to its destination again; without one on its mesh, to its target.
+    fn send_again(
+        &mut self,
+        meshes: &Slots<NavigationMesh>,
+        handle: Handle,
+        destination: Option<NearestPolygon>,
+    ) {
+        match destination {
+            Some(destination) => self.send(handle, destination),
+            None => self.go_on(meshes, handle),
+        }
     }
 
     /// Puts an agent of a platform that has ended on the ground near it.
@@ -77,6 +131,18 @@ impl Agents {
 }
 
 impl Agent {
+    /// Returns true if it has entered a link over a platform. Fast agents do before they wait
+    /// beside its stop.
+    fn is_on_way_of(&self, platform: &Platform) -> bool {
+        let link = self.link().filter(|_| self.mesh == platform.ground);
+        link.is_some_and(|link| platform.links.contains_key(&link))
+    }
+
+    /// Returns its destination if that is on its mesh, and no ride has begun on the way.
+    fn destination_here(&self) -> Option<NearestPolygon> {
+        self.destination.filter(|_| self.ride.is_none() && self.target.is_none())
+    }
+
     /// Forgets a ride on platforms that have ended, and the goal if it was on one of them.
     fn end_ride(&mut self, ended: &[Handle]) {
         self.ride = None;

@@ -103,6 +103,10 @@ impl Building {
 
     fn update(&mut self) {
         self.agents.update_rides(&self.meshes, self.ground, STEP);
+        self.advance();
+    }
+
+    fn advance(&mut self) {
         for id in self.agents.tree(self.ground) {
             let mesh = self.meshes.get_mut(id).unwrap();
             if let Some(renumbering) = mesh.rebuild(&self.pool).unwrap() {
@@ -444,4 +448,138 @@ fn a_platform_without_ground_carries_nobody() {
     of.send(agent, START + Vec3::X);
     of.play(5.0);
     assert_eq!(of.of(agent).state, AgentState::Arrived);
+}
+
+#[test]
+fn agents_do_not_stand_on_one_point_at_a_stop() {
+    // A deck of eight metres, with the ground a step lower.
+    let mut of = Building::new(1, None);
+    let deck = of.meshes.add(bake(&[([-4.0, -4.0, -0.5], [4.0, 4.0, 0.0])])).unwrap();
+    let mesh = of.meshes.get(deck).unwrap();
+    let pose = MeshPose { position: Vec3::new(-4.2, 10.0, 0.2), rotation: Quat::IDENTITY };
+    of.agents.add_platform(Platform::new((deck, mesh), of.ground, pose, (5.0, Some(10))));
+    of.add_stop(deck, "west", (Vec3::new(0.6, 10.0, 0.0), Vec3::new(3.4, 0.0, 0.0)));
+    of.agents.platform_mut(deck).unwrap().stops[0].held = Some(true);
+    let all: Vec<Handle> = (0..14)
+        .map(|at| of.add(START + Vec3::new((at / 7) as f32, at as f32 % 7.0, 0.0)))
+        .collect();
+    // Onto the deck, and off it again.
+    let (mut together, mut longest) = (vec![0.0f32; all.len() * all.len()], 0.0f32);
+    for (update, phase) in (0..1800).map(|update| (update, update / 900)) {
+        if update % 900 == 0 {
+            for (at, agent) in all.iter().enumerate() {
+                let spot = Vec3::new((at % 4) as f32 * 1.5 - 2.5, (at / 4) as f32 * 1.5 - 2.0, 0.0);
+                let on_deck = pose.position + spot;
+                of.send(*agent, if phase == 0 { on_deck } else { START + spot });
+            }
+        }
+        of.update();
+        for a in 0..all.len() {
+            for b in 0..a {
+                let apart = of.position(all[a]).distance(of.position(all[b]));
+                let seconds = &mut together[a * all.len() + b];
+                *seconds = if apart < 0.1 { *seconds + STEP } else { 0.0 };
+                longest = longest.max(*seconds);
+            }
+        }
+    }
+    assert!(longest < 0.2, "two agents stood on one point for {longest} seconds");
+    let is_ashore = |agent: &&Handle| of.of(**agent).mesh == of.ground;
+    assert_eq!(all.iter().filter(is_ashore).count(), all.len());
+}
+
+#[test]
+fn agents_step_onto_the_ground_of_a_stop() {
+    // The points of the stop are below both floors.
+    let mut of = Building::new(1, None);
+    for stop in &mut of.agents.platform_mut(of.lift).unwrap().stops {
+        stop.settings.ashore.z -= 0.3;
+        stop.settings.aboard.z -= 0.3;
+    }
+    let agent = of.add(START);
+    of.send(agent, GALLERY);
+    let (mut before, mut largest) = (of.position(agent), 0.0f32);
+    assert!(of.run_lift(&[agent], |of| {
+        let now = of.position(agent);
+        largest = largest.max(now.distance(before));
+        before = now;
+    }));
+    // Its own way, and that of the lift.
+    assert!(largest < 0.2, "it has moved by {largest} in an update");
+}
+
+#[test]
+fn a_platform_out_of_order_is_no_way() {
+    let mut of = Building::new(1, None);
+    of.move_lift(UPPER);
+    let (waiting, walking) = (of.add(START), of.add(START - Vec3::X * 3.0));
+    of.send(waiting, GALLERY);
+    of.play(8.0);
+    of.send(walking, GALLERY);
+    of.play(0.5);
+    assert_eq!(of.of(waiting).state_name(), "boarding");
+    let lift = of.lift;
+    of.agents.set_platform_usable(&mut of.meshes, lift, false);
+    of.play(9.0);
+    for agent in [waiting, walking] {
+        assert_eq!(of.of(agent).state_name(), "partial");
+    }
+    // The lift itself is no goal then, and a stop that is added is closed, too.
+    let mesh = of.meshes.get(of.lift).unwrap().snap(Vec3::ZERO).unwrap();
+    of.agents.set_target(walking, lift, mesh);
+    of.add_stop(lift, "attic", (Vec3::new(24.5, 14.0, 4.0), Vec3::new(1.5, 1.0, 0.0)));
+    of.play(3.0);
+    assert_eq!(of.of(walking).state_name(), "partial");
+    of.agents.set_platform_usable(&mut of.meshes, lift, true);
+    of.send(walking, GALLERY);
+    assert!(of.run_lift(&[waiting, walking], |_| ()));
+}
+
+#[test]
+fn fast_agents_on_the_link_of_a_platform_search_another_way() {
+    for is_ended in [false, true] {
+        let mut of = Building::new(1, None);
+        of.move_lift(UPPER);
+        let agent = of.add(START);
+        of.send(agent, GALLERY);
+        // All the way in one update.
+        let mut updates = 0;
+        while of.of(agent).link().is_none() {
+            of.advance();
+            updates += 1;
+            assert!(updates < 300, "{:?}", of.of(agent));
+        }
+        assert_eq!((of.of(agent).state_name(), of.of(agent).ride.is_none()), ("linking", true));
+        let lift = of.lift;
+        if is_ended {
+            of.agents.end_platform(&mut of.meshes, lift);
+        } else {
+            of.agents.set_platform_usable(&mut of.meshes, lift, false);
+        }
+        of.play(3.0);
+        assert_eq!((of.of(agent).state_name(), of.of(agent).link()), ("partial", None));
+        let end = of.of(agent).destination.unwrap().position;
+        assert!(end.distance(GALLERY) < 0.5, "it keeps its destination");
+        if !is_ended {
+            // Its destination is on the same mesh, and it tries again when the lift is back.
+            of.agents.set_platform_usable(&mut of.meshes, lift, true);
+            of.send(agent, GALLERY);
+            assert!(of.run_lift(&[agent], |_| ()));
+        }
+    }
+}
+
+#[test]
+fn riders_leave_a_platform_out_of_order_where_they_can() {
+    let mut of = Building::new(1, None);
+    let agent = of.add(START);
+    of.send(agent, GALLERY);
+    while of.of(agent).state_name() != "riding" {
+        of.update();
+    }
+    let lift = of.lift;
+    of.agents.set_platform_usable(&mut of.meshes, lift, false);
+    of.play(6.0);
+    assert_eq!((of.of(agent).state_name(), of.of(agent).mesh), ("partial", of.ground));
+    assert!(of.position(agent).x < 20.0);
 }

@@ -100,6 +100,8 @@ pub struct Platform {
     pub cost: f32,
     /// Number of agents that it carries.
     pub capacity: usize,
+    /// False if no path leads over it, see [`Agents::set_platform_usable`].
+    pub is_usable: bool,
     pub stops: Vec<Stop>,
     /// Links of the ground by which paths lead from one stop to another.
     pub(super) links: BTreeMap<u32, (u8, u8)>,
@@ -125,6 +127,7 @@ impl Platform {
             pose,
             cost,
             capacity,
+            is_usable: true,
             stops: Vec::new(),
             links: BTreeMap::new(),
             waiting_slots,
@@ -142,7 +145,7 @@ impl Platform {
         let pose = self.pose.position.to_array().into_iter().chain(self.pose.rotation.to_array());
         pose.for_each(|number| write(u64::from(number.to_bits())));
         write(self.ground.index() as u64);
-        write(self.tickets);
+        write(self.tickets << 1 | u64::from(self.is_usable));
         write(self.capacity as u64 | u64::from(self.cost.to_bits()) << 32);
         for stop in &self.stops {
             let StopSettings { ashore, aboard, distance, .. } = stop.settings;
@@ -223,6 +226,7 @@ impl Agents {
                     is_manual: true,
                 };
                 let link = ground.add_link(link).expect("there is room");
+                ground.set_link_closed(link, !platform.is_usable);
                 platform.links.insert(link, (first, second));
             }
         }

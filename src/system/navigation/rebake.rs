@@ -54,10 +54,12 @@ impl NavigationMesh {
             self.wait_for(&volume.shape);
             self.volumes.volumes.insert(*number, volume.clone());
         }
-        for (number, link) in old.jumps.links.range(of_game) {
+        for (number, link) in old.jumps.links.range(of_game.clone()) {
             self.jumps.links.insert(*number, link.clone());
             self.jumps.has_changed = true;
         }
+        // Links of platforms that are out of order stay closed.
+        self.jumps.closed.extend(old.jumps.closed.range(of_game));
         self.volumes.last = self.volumes.last.max(old.volumes.last);
         self.jumps.last = self.jumps.last.max(old.jumps.last);
         // Paths of the old mesh are outdated.

@@ -6,10 +6,8 @@ use super::bake::{
     AreaVolume, BakeSource, BakedTile, CompactField, TileLayout, TileMesh, bake_tile,
     tile_from_field,
 };
-use super::mesh::{
-    HEIGHTS_MAX, MESH_POLYGONS_MAX, NavigationMesh, located, nearest_in_polygon, too_many_heights,
-    too_many_polygons,
-};
+use super::mesh::{HEIGHTS_MAX, MESH_POLYGONS_MAX, NavigationMesh, nearest_in_polygon};
+use super::mesh_errors::{located, too_many_heights, too_many_polygons};
 use engine_foundation::tasks::TaskPool;
 use engine_foundation::{Error, Vec2, Vec3, error, owner, panic, scope};
 use std::sync::mpsc::{Receiver, channel};

@@ -5,7 +5,7 @@
 use super::agent::{Agent, AgentState};
 use super::agents::Agents;
 use super::mesh::NavigationMesh;
-use super::platforms::{Stop, StopCounts};
+use super::platforms::{Platform, Stop, StopCounts};
 use super::routes::TravelTarget;
 use super::traversal::Traversal;
 use engine_foundation::Vec3;
@@ -21,10 +21,13 @@ const CROWDED_RADII: f32 = 4.0;
 const LINKS_AHEAD: usize = 8;
 /// Part of a crossing after which it is not given up any more.
 const LAST_RETURN: f32 = 0.5;
-/// Part of the sum of two radii within which one is in the way of the other, and the part of a
-/// crossing until which an agent waits for its end to be free, where 1 is the end.
+/// Part of the sum of two radii within which one is in the way of the other, and the durations of a
+/// crossing for which an agent waits for those who stand at its end.
 const FREE_RADII: f32 = 0.95;
 const HELD_PART: f32 = 4.0;
+/// The same part between those who cross, and to those who stand at the end: nobody walks into
+/// another one, and the end is free before it is reached.
+const CLOSE_RADII: f32 = 0.5;
 /// Distance from its place at which a waiting agent goes there again, in radii.
 const SPOT_RADII: f32 = 1.5;
 /// Lead in metres by which a platform that leaves is too far for those who are crossing.
@@ -37,14 +40,24 @@ pub(super) enum Stage {
     Waiting,
     /// It walks to the stop, because the platform is there and has room.
     Called,
-    /// It is on its way onto the platform: the part of it, 0 to 1.
+    /// It is on its way onto the platform: how long it has been, where 1 is the duration of the way
+    /// if nobody holds it up.
     Boarding(f32),
     /// It stands on the platform.
     Aboard,
     /// It walks to the stop on the platform.
     Leaving,
-    /// It is on its way off the platform.
+    /// It is on its way off the platform, for so long.
     Landing(f32),
+}
+
+/// Agent for which one that crosses waits.
+#[derive(Clone, Copy, PartialEq, Debug)]
+enum Holder {
+    /// Another one who crosses before it.
+    Crossing,
+    /// One who stands where it comes to.
+    Standing,
 }
 
 /// Use of a platform by an agent.
@@ -62,12 +75,14 @@ pub(super) struct Ride {
     slot: Option<u16>,
     /// Position at which a crossing has begun, in the space of the mesh on which the agent is.
     start: Vec3,
+    /// Part of the crossing that it has walked, 0 to 1.
+    walked: f32,
 }
 
 impl Ride {
     fn waiting(platform: Handle, from: u8, to: Option<u8>, ticket: u64) -> Ride {
         let (stage, slot, start) = (Stage::Waiting, None, Vec3::ZERO);
-        Ride { platform, from, to, stage, ticket, slot, start }
+        Ride { platform, from, to, stage, ticket, slot, start, walked: 0.0 }
     }
 
     pub fn aboard(platform: Handle, to: u8) -> Ride {
@@ -79,6 +94,15 @@ impl Ride {
         matches!(self.stage, Stage::Boarding(_) | Stage::Landing(_))
     }
 
+    /// Returns the stop at which it crosses, and true if it gets on; `None` if it does not cross.
+    fn crossing(&self) -> Option<(u8, bool)> {
+        match self.stage {
+            Stage::Boarding(_) => Some((self.from, true)),
+            Stage::Landing(_) => Some((self.to.unwrap_or(self.from), false)),
+            _ => None,
+        }
+    }
+
     /// Forgets where it gets off, because it is sent elsewhere. One that gets off already does.
     pub fn forget_exit(&mut self) {
         if matches!(self.stage, Stage::Boarding(_)) {
@@ -87,7 +111,7 @@ impl Ride {
     }
 
     /// Returns true before it gets on.
-    fn is_ashore(&self) -> bool {
+    pub fn is_ashore(&self) -> bool {
         matches!(self.stage, Stage::Waiting | Stage::Called)
     }
 
@@ -105,6 +129,7 @@ impl Ride {
         write(self.ticket);
         let slot = self.slot.map_or(0, |slot| u64::from(slot) + 1);
         write(u64::from(f32::to_bits(part)) | slot << 32);
+        write(u64::from(self.walked.to_bits()));
         self.start.to_array().into_iter().for_each(|number| write(u64::from(number.to_bits())));
     }
 }
@@ -189,6 +214,7 @@ impl Agents {
         };
         if let Some((platform, stop)) = agent.target.and_then(|target| target.via)
             && let Some(of) = self.platform(platform).filter(|of| of.ground == agent.mesh)
+            && of.is_usable
             && is_near(&of.stops[usize::from(stop)])
         {
             return Some((platform, stop, None));
@@ -196,7 +222,8 @@ impl Agents {
         let ways = agent.path.links.iter().take(LINKS_AHEAD);
         let jump = ways.filter_map(|link| mesh.jump(&mesh.links[*link as usize])).next();
         let number = agent.link().or(jump.map(|jump| jump.number))?;
-        let mut platforms = self.platforms.iter().filter(|of| of.ground == agent.mesh);
+        let is_here = |of: &&Platform| of.ground == agent.mesh && of.is_usable;
+        let mut platforms = self.platforms.iter().filter(is_here);
         let (of, (from, to)) = platforms.find_map(|of| Some((of, *of.links.get(&number)?)))?;
         // Fast agents can be on the link already.
         let has_come = agent.traversal.is_some() || is_near(&of.stops[usize::from(from)]);
@@ -296,9 +323,14 @@ impl Agents {
             Stage::Aboard => {
                 let Some(to) = ride.to else { return };
                 let (is_open, at) = (stop(to).is_open, stop(to).settings.aboard);
+                let other = of.stops.iter().position(|stop| stop.is_open && !of.is_usable);
                 if is_open {
                     self.set_stage(handle, Stage::Leaving);
                     self.walk_to(meshes, handle, at);
+                } else if let Some(other) = other {
+                    // Nobody knows whether it comes to another stop.
+                    let agent = self.slots.get_mut(handle).expect("it was found");
+                    agent.ride = Some(Ride { to: Some(other as u8), ..ride });
                 } else if ride.slot.is_none() {
                     self.stand_aboard(meshes, handle);
                 }
@@ -369,27 +401,60 @@ impl Agents {
     fn can_cross(&self, handle: Handle, ride: Ride) -> bool {
         let Some(agent) = self.slots.get(handle) else { return false };
         self.slots.iter().filter(|(known, _)| *known != handle).all(|(_, other)| {
-            let Some(of) = other.ride.filter(|of| of.is_crossing()) else { return true };
-            let stop = if matches!(of.stage, Stage::Boarding(_)) { Some(of.from) } else { of.to };
+            let Some(of) = other.ride else { return true };
+            let Some((stop, _)) = of.crossing() else { return true };
             let own = if ride.is_ashore() { Some(ride.from) } else { ride.to };
             of.platform != ride.platform
-                || stop != own
+                || Some(stop) != own
                 || other.mesh == agent.mesh && !agent.is_in_way(other, agent.at.position)
         })
     }
 
-    /// Returns true if nobody stands at a point of a mesh to which an agent crosses.
-    fn is_free(&self, agent: &Agent, mesh: Handle, point: Vec3) -> bool {
-        let on_mesh = self.slots.iter().filter(|(_, other)| other.mesh == mesh);
-        let mut here = on_mesh.filter(|(_, other)| other.state != AgentState::Lost);
-        !here.any(|(_, other)| agent.is_in_way(other, point))
+    /// Returns who is in the way of an agent that crosses to a mesh, and comes to `next` in this
+    /// update: those who cross before it, and those who stand where it comes to. `is_end` is true
+    /// if that is the end of its way.
+    fn find_holder(
+        &self,
+        handle: Handle,
+        mesh: Handle,
+        (next, is_end): (Vec3, bool),
+    ) -> Option<Holder> {
+        let agent = self.slots.get(handle)?;
+        let (own, there) = (self.pose(agent.mesh), self.pose(mesh));
+        let ride = agent.ride?;
+        let crossing = ride.crossing()?;
+        let is_nearer = |other: &Agent, position: Vec3, part: f32| {
+            let least = (agent.settings.radius + other.settings.radius) * part;
+            let away = position.distance(next);
+            away < least && (is_end || away < position.distance(agent.at.position))
+        };
+        let mut found = None;
+        for (known, other) in self.slots.iter() {
+            if known == handle || other.state == AgentState::Lost {
+                continue;
+            }
+            let is_before = other.ride.is_some_and(|of| {
+                of.platform == ride.platform
+                    && of.crossing() == Some(crossing)
+                    && of.walked > ride.walked
+            });
+            if is_before && is_nearer(other, other.at.position, CLOSE_RADII) {
+                return Some(Holder::Crossing);
+            }
+            let is_there = other.mesh == mesh && !other.ride.is_some_and(|of| of.is_crossing());
+            let part = if is_end { FREE_RADII } else { CLOSE_RADII };
+            if is_there && is_nearer(other, own.to_local(there.to_world(other.at.position)), part) {
+                found = Some(Holder::Standing);
+            }
+        }
+        found
     }
 
     /// Begins the way onto a platform, or off it.
     fn cross(&mut self, handle: Handle, stage: Stage) {
         let Some(agent) = self.slots.get_mut(handle) else { return };
         let (at, Some(ride)) = (agent.at, agent.ride) else { return };
-        agent.ride = Some(Ride { stage, slot: None, start: at.position, ..ride });
+        agent.ride = Some(Ride { stage, slot: None, start: at.position, walked: 0.0, ..ride });
         agent.destination = None;
         agent.stop(AgentState::Linking);
         agent.traversal = Some(Traversal::waiting(at));
@@ -414,22 +479,33 @@ impl Agents {
             false => (of.ground, stop.settings.ashore),
         };
         let is_open = stop.is_open;
-        let there = self.pose(mesh);
-        let to = own.to_local(there.to_world(end));
+        let found = meshes.get(mesh).and_then(|mesh| mesh.snap(end));
+        // It walks to the ground at the stop, which need not be as high.
+        let end = found.map_or(end, |found| found.position);
+        let to = own.to_local(self.pose(mesh).to_world(end));
         let length = ride.start.distance(to);
         let has_left = !is_open && length > stop.settings.distance + LEAD;
-        let found = meshes.get(mesh).and_then(|mesh| mesh.snap(end));
-        if found.is_none() || has_left && part < LAST_RETURN {
+        if found.is_none() || has_left && ride.walked < LAST_RETURN {
             return self.return_from_crossing(meshes, handle);
         }
-        let part = part + agent.settings.speed.max(0.1) * step / length.max(1e-3);
-        let is_free = part >= HELD_PART || self.is_free(agent, mesh, end);
-        if part < 1.0 || !is_free {
+        let stride = agent.settings.speed.max(0.1) * step / length.max(1e-3);
+        let next = (ride.walked + stride).min(1.0);
+        let point = (ride.start.lerp(to, next), next >= 1.0);
+        let holder = self.find_holder(handle, mesh, point);
+        let is_held = match holder {
+            Some(Holder::Crossing) => true,
+            Some(Holder::Standing) => part < HELD_PART,
+            None => false,
+        };
+        if is_held || next < 1.0 {
+            let walked = if is_held { ride.walked } else { next };
+            // Those who cross before it do not stay there.
+            let part = if holder == Some(Holder::Crossing) { part } else { part + stride };
             let agent = self.slots.get_mut(handle).expect("the caller has found it");
             let stage = if is_boarding { Stage::Boarding(part) } else { Stage::Landing(part) };
-            agent.ride = Some(Ride { stage, ..ride });
-            agent.at.position = ride.start.lerp(to, part.min(1.0));
-            let speed = if part < 1.0 { agent.settings.speed } else { 0.0 };
+            agent.ride = Some(Ride { stage, walked, ..ride });
+            agent.at.position = ride.start.lerp(to, walked);
+            let speed = if is_held { 0.0 } else { agent.settings.speed };
             agent.velocity = (to - ride.start).truncate().normalize_or_zero() * speed;
             agent.state = AgentState::Linking;
             agent.traversal.get_or_insert(Traversal::waiting(agent.at));

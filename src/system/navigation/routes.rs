@@ -175,7 +175,8 @@ impl Agents {
         // The goal is on a platform on this mesh, or on one on that.
         let above = grounds.iter().position(|ground| *ground == agent.mesh);
         if let Some(next) = above.and_then(|at| grounds.get(at.checked_sub(1)?)) {
-            for (stop, of) in (0..).zip(&self.platform(*next)?.stops) {
+            let next_platform = self.platform(*next).filter(|of| of.is_usable)?;
+            for (stop, of) in (0..).zip(&next_platform.stops) {
                 let length = lengths.between(agent.mesh, position, of.settings.ashore);
                 let (platform, is_leaving) = (*next, false);
                 length.into_iter().for_each(|length| {
@@ -249,6 +250,7 @@ impl Agents {
         let turned = |way: Vec2| to.turn_back(from.turn(way.extend(0.0))).truncate();
         let agent = self.slots.get_mut(handle).expect("it was found");
         let own = agent.own_costs.take();
+        agent.abandoned.clear();
         agent.mesh = mesh;
         agent.at = at;
         agent.traversal = None;
@@ -260,8 +262,9 @@ impl Agents {
         agent.forward = if forward == Vec2::ZERO { Vec2::Y } else { forward };
         agent.approach.forget();
         agent.stop(AgentState::Idle);
-        let Some(costs) = own else { return };
-        let shared = self.shared_costs(mesh, (*costs).clone()).unwrap_or_else(|error| {
+        let Some(mut costs) = own.map(|own| (*own).clone()) else { return };
+        costs.open_links();
+        let shared = self.shared_costs(mesh, costs).unwrap_or_else(|error| {
             log::warning(&format!(
                 "an agent that has come to another navigation mesh has the costs of that: {}",
                 error.message

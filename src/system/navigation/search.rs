@@ -12,10 +12,9 @@ use super::dispersion::{Crowd, cost_of};
 use super::far_search::{FarProgress, FarSearch, key};
 use super::leave_closed::WayOut;
 use super::mesh::{NavigationMesh, NearestPolygon};
+use super::open_list::OpenList;
 use super::straighten::Straightener;
 use engine_foundation::Vec3;
-use std::cmp::Reverse;
-use std::collections::BinaryHeap;
 
 pub use super::path::{PartialReason, PointPath, PolygonPath};
 
@@ -70,7 +69,7 @@ enum Phase {
 pub struct Searcher {
     nodes: Vec<Node>,
     slots: Vec<Slot>,
-    heap: BinaryHeap<Reverse<u64>>,
+    heap: OpenList,
     stamp: u32,
     far: FarSearch,
     /// Crowd that the search avoids.
@@ -96,6 +95,9 @@ pub struct Searcher {
     nodes_max: usize,
     near_count: usize,
     near_max: usize,
+    /// Dead ends into which the near search looks: those of its ends. All, if the destination may
+    /// be out of reach, and the nearest point is looked for.
+    dead_ends: Option<[u16; 2]>,
     /// Node that is nearest to the destination.
     best: (f32, u32),
     /// Polygons of the nodes that were visited, in order.
@@ -149,6 +151,7 @@ impl Searcher {
         if start.polygon == destination.polygon {
             return;
         }
+        self.dead_ends = None;
         if !mesh.has_hierarchy() {
             return self.begin_near(mesh, start, destination, nodes_max);
         }
@@ -189,6 +192,8 @@ impl Searcher {
         if start.polygon == destination.polygon {
             self.phase = Phase::AtStart;
         } else if mesh.is_near(start, destination) {
+            let dead_end = |at: NearestPolygon| mesh.polygons[at.polygon as usize].dead_end;
+            self.dead_ends = Some([dead_end(start), dead_end(destination)]);
             self.begin_near(mesh, start, destination, NEAR_NODES);
         } else {
             self.far.begin(mesh, start, destination, (self.least, &self.crowd));
@@ -217,7 +222,8 @@ impl Searcher {
         (self.near_count, self.near_max) = (0, nodes_max);
         let far = start.position.distance(destination.position) * self.least;
         self.best = (far, 0);
-        self.reach(Node {
+        let known = self.node_of(start.polygon, NO_LINK);
+        self.nodes.push(Node {
             polygon: start.polygon,
             link: NO_LINK,
             parent: NO_NODE,
@@ -226,31 +232,44 @@ impl Searcher {
             cost: far,
             cone: Cone::at(start.position, 0.0),
         });
+        self.reach(known);
     }
 
-    /// Adds a node, or replaces the one of the same link. Returns its number; `None` if the known
-    /// one is better.
-    fn reach(&mut self, node: Node) -> Option<u32> {
-        let slot = &mut self.slots[node.polygon as usize];
+    /// Returns the number of the node of a polygon that was entered by a link; [`NO_NODE`] if there
+    /// is none.
+    #[inline]
+    fn node_of(&mut self, polygon: u32, link: u32) -> u32 {
+        let slot = &mut self.slots[polygon as usize];
         if slot.stamp != self.stamp {
             *slot = Slot { stamp: self.stamp, first: NO_NODE };
         }
         let mut at = slot.first;
-        while at != NO_NODE && self.nodes[at as usize].link != node.link {
+        while at != NO_NODE && self.nodes[at as usize].link != link {
             at = self.nodes[at as usize].next;
         }
-        if at == NO_NODE {
-            at = self.nodes.len() as u32;
-            self.nodes.push(Node { next: slot.first, ..node });
+        at
+    }
+
+    /// Reaches a polygon with the node that was added last: it stays, or replaces the one of the
+    /// same link, whose number is `known`. Returns its number; `None` if the known one is better.
+    #[inline]
+    fn reach(&mut self, known: u32) -> Option<u32> {
+        let mut at = self.nodes.len() as u32 - 1;
+        let Node { polygon, cost, .. } = self.nodes[at as usize];
+        if known == NO_NODE {
+            let slot = &mut self.slots[polygon as usize];
+            self.nodes[at as usize].next = slot.first;
             slot.first = at;
         } else {
-            let known = &mut self.nodes[at as usize];
-            if known.is_closed || known.cost <= node.cost {
+            let node = self.nodes.pop().expect("it was added");
+            let known_node = &mut self.nodes[known as usize];
+            if known_node.cost <= cost {
                 return None;
             }
-            *known = Node { next: known.next, ..node };
+            *known_node = Node { next: known_node.next, ..node };
+            at = known;
         }
-        self.heap.push(Reverse(key(node.cost, at)));
+        self.heap.push(key(cost, at));
         Some(at)
     }
 
@@ -272,7 +291,7 @@ impl Searcher {
     /// Returns true if the phase has ended.
     fn advance_near(&mut self, mesh: &NavigationMesh, budget: &mut usize) -> bool {
         let (Some(start), Some(destination)) = (self.start, self.destination) else { return true };
-        while let Some(&Reverse(top)) = self.heap.peek() {
+        while let Some(top) = self.heap.peek() {
             let at = top as u32;
             let Node { polygon, is_closed, .. } = self.nodes[at as usize];
             if is_closed {
@@ -327,20 +346,37 @@ impl Searcher {
             if Some(target) == before || !mesh.can_follow(link) {
                 continue;
             }
-            let mut step = mesh.step(&cone, polygon, link, Some(destination.position));
-            step.add(cost_of(&self.crowd, target));
-            let rest = step.entry.distance(destination.position);
-            let is_last = target == destination.polygon;
-            let rate = if is_last { mesh.rate(target) } else { self.least };
-            let reached = self.reach(Node {
+            let dead_end = mesh.polygons[target as usize].dead_end;
+            if dead_end != 0 && self.dead_ends.is_some_and(|ends| !ends.contains(&dead_end)) {
+                continue;
+            }
+            // What was visited is not reached again: its way is known.
+            let known = self.node_of(target, number);
+            if known != NO_NODE && self.nodes[known as usize].is_closed {
+                continue;
+            }
+            // In its place: funnels are large.
+            let (parent, next, is_closed) = (at, NO_NODE, false);
+            self.nodes.push(Node {
                 polygon: target,
                 link: number,
-                parent: at,
-                next: NO_NODE,
-                is_closed: false,
-                cost: step.cost + rest * rate,
-                cone: step.cone,
+                parent,
+                next,
+                is_closed,
+                cost: 0.0,
+                cone,
             });
+            let added = self.nodes.len() - 1;
+            let node = &mut self.nodes[added];
+            let toward = Some(destination.position);
+            let (entry, cost) = mesh.step_with(&mut node.cone, polygon, link, toward);
+            let crowd = cost_of(&self.crowd, target);
+            node.cone.cost += crowd;
+            let rest = entry.distance(destination.position);
+            let is_last = target == destination.polygon;
+            let rate = if is_last { mesh.rate(target) } else { self.least };
+            node.cost = cost + crowd + rest * rate;
+            let reached = self.reach(known);
             let rest = if is_last { 0.0 } else { rest };
             if let Some(node) = reached.filter(|_| rest < self.best.0) {
                 self.best = (rest, node);

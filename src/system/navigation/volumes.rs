@@ -137,6 +137,7 @@ impl NavigationMesh {
         if *known != cost {
             *known = cost;
             self.version += 1;
+            self.known_views.clear();
         }
     }
 

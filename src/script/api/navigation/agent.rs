@@ -350,6 +350,13 @@ pub static CORE: ModuleRows = module(
         )
         .public_name("NavigationMesh.handle_links")
         .pure(),
+        func(
+            "agent_give_up_link",
+            following::give_up_link,
+            &[("agent", "")],
+            "Takes it off a manual link, which it does not use for some time.",
+        )
+        .public_name("NavigationMesh.handle_links"),
     ],
 );
 

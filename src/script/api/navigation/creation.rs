@@ -2,6 +2,7 @@
 
 use super::mesh::of as mesh_of;
 use super::{read_numbers, whole};
+use crate::argument::PointList;
 use crate::context;
 use crate::value::ScriptValue;
 use engine_foundation::{Error, Vec3, error, log};
@@ -70,23 +71,19 @@ pub(super) fn numbers(value: ScriptValue, argument: &str) -> Result<Vec<f64>, Er
 
 pub(super) fn create_from_triangles(
     engine: &mut Engine,
-    points: ScriptValue,
+    points: PointList,
     triangles: ScriptValue,
     options: Option<ScriptValue>,
 ) -> Result<NavigationMeshId, Error> {
     let settings = settings(options)?;
-    let points = numbers(points, "#1 'points'")?;
     let corners = numbers(triangles, "#2 'triangles'")?;
-    if !points.len().is_multiple_of(3) || !corners.len().is_multiple_of(3) {
+    let count = points.0.len();
+    if !corners.len().is_multiple_of(3) {
         return Err(error!(
-            "'points' has {} numbers and 'triangles' has {}: both need three for each",
-            points.len(),
+            "argument #2 'triangles' must have three corners for each triangle, got {} numbers",
             corners.len()
         ));
     }
-    let count = points.len() / 3;
-    let points =
-        points.chunks_exact(3).map(|at| Vec3::new(at[0] as f32, at[1] as f32, at[2] as f32));
     let corner = |number: f64| {
         let is_known =
             number >= 1.0 && number <= count as f64 && f64::from(number as u32) == number;
@@ -96,8 +93,7 @@ pub(super) fn create_from_triangles(
     };
     let corners = corners.into_iter().map(corner).collect::<Result<Vec<u32>, Error>>()?;
     let triangles = corners.chunks_exact(3).map(|at| [at[0], at[1], at[2]]).collect();
-    let points: Vec<Vec3> = points.collect();
-    let triangles: Vec<[u32; 3]> = triangles;
+    let (points, triangles): (Vec<Vec3>, Vec<[u32; 3]>) = (points.0, triangles);
     let is_turned = !triangles.is_empty() && triangles.iter().all(|of| is_clockwise(&points, of));
     let source = BakeSource::new(points, triangles).map_err(Error::new)?;
     let mesh = engine.bake_mesh(source, settings)?;

@@ -1,11 +1,9 @@
 //! Functions of `NavigationMesh` about flow fields: ways that many share.
 
-use super::creation::numbers;
 use super::mesh::{MESH_ARG, ground};
 use super::volumes::{of_mut, position};
 use crate::api_row::{ModuleRows, NodeFlag, func, more};
-use crate::argument::TextArgument;
-use crate::value::ScriptValue;
+use crate::argument::{PointList, TextArgument};
 use engine_foundation::{Error, Vec3, error, suggest};
 use engine_navigation::NavigationMeshId;
 use engine_navigation::fields::FIELD_TARGETS_MAX;
@@ -39,7 +37,8 @@ pub static NAVIGATION_MESH: ModuleRows = more(
                 NAME_ARG,
                 (
                     "targets",
-                    "coordinates of points on the ground: { x1, y1, z1, … }; { } removes the field",
+                    "points on the ground, or their coordinates: { x1, y1, z1, … }; { } removes \
+                     the field",
                 ),
             ],
             "Creates a flow field, or gives it other targets: the ways from all of the ground to \
@@ -80,19 +79,17 @@ fn set_targets(
     engine: &mut Engine,
     mesh: NavigationMeshId,
     name: TextArgument,
-    targets: ScriptValue,
+    targets: PointList,
 ) -> Result<(), Error> {
-    let numbers = numbers(targets, "#3 'targets'")?;
-    if !numbers.len().is_multiple_of(3) || numbers.len() / 3 > FIELD_TARGETS_MAX {
+    let count = targets.0.len();
+    if count > FIELD_TARGETS_MAX {
         return Err(error!(
-            "argument #3 'targets' must have three numbers for each of at most \
-             {FIELD_TARGETS_MAX} points (FIELD_TARGETS_MAX), got {} numbers",
-            numbers.len()
+            "argument #3 'targets' must have at most {FIELD_TARGETS_MAX} points \
+             (FIELD_TARGETS_MAX), got {count}"
         ));
     }
-    let point =
-        |at: &[f64]| position(Vec3::new(at[0] as f32, at[1] as f32, at[2] as f32), "#3 'targets'");
-    let targets = numbers.chunks_exact(3).map(point).collect::<Result<Vec<Vec3>, Error>>()?;
+    let targets = targets.0.into_iter().map(|point| position(point, "#3 'targets'"));
+    let targets = targets.collect::<Result<Vec<Vec3>, Error>>()?;
     match of_mut(engine, mesh).set_targets(name.as_str(), targets) {
         true => Ok(()),
         false => Err(too_many_fields()),

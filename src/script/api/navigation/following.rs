@@ -92,6 +92,11 @@ pub(super) fn check_unit(_: &mut Engine, _: AgentId, _: UnitId) {}
 /// Checks the arguments of a function of the prelude that moves a mover.
 pub(super) fn check_mover(_: &mut Engine, _: AgentId, _: MoverId) {}
 
+/// Has an agent give up the manual link on which it waits.
+pub(super) fn give_up_link(engine: &mut Engine, agent: AgentId) {
+    engine.worlds.navigation.agents.give_up_link(agent.0);
+}
+
 /// Returns true if the agent stands at the start of a manual link, until a script moves it.
 pub(super) fn waits_on_link(engine: &mut Engine, agent: AgentId) -> bool {
     of(engine, agent).waits_on_link()

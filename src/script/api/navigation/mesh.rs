@@ -47,7 +47,7 @@ NavigationMesh.destroy(mesh)"#,
             "create_from_triangles",
             creation::create_from_triangles,
             &[
-                ("points", "coordinates of the corners: { x1, y1, z1, x2, y2, z2, … }"),
+                ("points", "the corners, or their coordinates: { x1, y1, z1, x2, y2, z2, … }"),
                 (
                     "triangles",
                     "three numbers of corners for each triangle, from 1, counter-clockwise as seen \
@@ -202,7 +202,7 @@ NavigationMesh.destroy(mesh)"#,
             &[
                 MESH_ARG,
                 volumes::VOLUME_AREA_ARG,
-                ("points", "coordinates of at least three points: { x1, y1, z1, x2, y2, z2, … }"),
+                ("points", "at least three points, or their coordinates: { x1, y1, z1, … }"),
                 ("height", "in metres, above the lowest point"),
             ],
             "Adds an obstacle, or ground with another area, in the form of the upright convex \

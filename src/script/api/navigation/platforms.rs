@@ -11,6 +11,7 @@ use engine_navigation::NavigationMeshId;
 use engine_navigation::jumps::LINK_NAME_MAX;
 use engine_navigation::platforms::{PLATFORM_CAPACITY_MAX, Platform, StopCounts, StopSettings};
 use engine_runtime::Engine;
+use engine_runtime::navigation::Navigation;
 use engine_runtime::navigation_platforms::PlatformOptions;
 use engine_world::unit::UnitId;
 
@@ -60,6 +61,21 @@ pub static NAVIGATION_MESH: ModuleRows = more(
             &[PLATFORM_ARG, STOP_ARG, ("open", "true or false; nil if the distance decides again")],
             "Opens or closes a stop, wherever the platform is.",
         ),
+        func(
+            "set_platform_usable",
+            set_platform_usable,
+            &[PLATFORM_ARG, ("usable", "false if no path leads over it")],
+            "Takes a platform out of paths, for example while a lift is out of order, or has paths \
+             lead over it again. Agents that wait for it take other ways. Those on it get off at \
+             the first stop that is open.",
+        ),
+        func(
+            "is_platform_usable",
+            is_platform_usable,
+            &[PLATFORM_ARG],
+            "Returns true if paths lead over a platform.",
+        )
+        .pure(),
         func(
             "is_stop_open",
             is_stop_open,
@@ -215,6 +231,21 @@ pub(super) fn set_stop_open(
     let platform = engine.worlds.navigation.agents.platform_mut(mesh.0);
     platform.expect("it was checked").stops[stop].held = is_open;
     Ok(())
+}
+
+fn set_platform_usable(
+    engine: &mut Engine,
+    mesh: NavigationMeshId,
+    is_usable: bool,
+) -> Result<(), Error> {
+    platform(engine, mesh)?;
+    let Navigation { meshes, agents, .. } = &mut engine.worlds.navigation;
+    agents.set_platform_usable(meshes, mesh.0, is_usable);
+    Ok(())
+}
+
+fn is_platform_usable(engine: &mut Engine, mesh: NavigationMeshId) -> Result<bool, Error> {
+    Ok(platform(engine, mesh)?.is_usable)
 }
 
 pub(super) fn is_stop_open(

@@ -185,7 +185,7 @@ fn navigation_path(
     let (from, to) = (ground(mesh, from, "#2 'from'")?, ground(mesh, to, "#3 'to'")?);
     let path = &mut memory.path;
     memory.searcher.search(mesh, from, to, SEARCH_NODES_DEFAULT, path);
-    path.find_corners(mesh, from, to, PATH_POINTS_MAX, &mut memory.corners);
+    memory.searcher.corners(mesh, path, PATH_POINTS_MAX, &mut memory.corners);
     let reason = path.partial.map(|reason| ScriptValue::Text(reason.name().to_string()));
     let points = coordinates(&memory.corners.points);
     Ok(ManyResults(vec![points, reason.unwrap_or(ScriptValue::Nil)]))

@@ -1,10 +1,8 @@
 //! Functions of `NavigationMesh` about volumes: obstacles, and areas with their costs.
 
-use super::creation::numbers;
 use super::mesh::{of, polygon};
-use crate::argument::Integer;
+use crate::argument::{Integer, PointList};
 use crate::return_value::WholeNumber;
-use crate::value::ScriptValue;
 use engine_foundation::deterministic_math::sin_cos;
 use engine_foundation::{Error, Vec2, Vec3, error};
 use engine_navigation::NavigationMeshId;
@@ -151,23 +149,19 @@ pub(super) fn add_convex(
     engine: &mut Engine,
     mesh: NavigationMeshId,
     number: Integer,
-    points: ScriptValue,
+    points: PointList,
     height: f64,
 ) -> Result<WholeNumber, Error> {
     let area = area(number, NULL_AREA)?;
-    let numbers = numbers(points, "#3 'points'")?;
-    if !numbers.len().is_multiple_of(3) || numbers.len() / 3 > CONVEX_POINTS_MAX {
+    let count = points.0.len();
+    if count > CONVEX_POINTS_MAX {
         return Err(error!(
-            "argument #3 'points' must have three numbers for each of at most {CONVEX_POINTS_MAX} \
-             points (CONVEX_POINTS_MAX), got {} numbers",
-            numbers.len()
+            "argument #3 'points' must have at most {CONVEX_POINTS_MAX} points \
+             (CONVEX_POINTS_MAX), got {count}"
         ));
     }
-    let point = |at: &[f64]| {
-        let point = Vec3::new(at[0] as f32, at[1] as f32, at[2] as f32);
-        position(point, "#3 'points'")
-    };
-    let points = numbers.chunks_exact(3).map(point).collect::<Result<Vec<Vec3>, Error>>()?;
+    let points = points.0.into_iter().map(|point| position(point, "#3 'points'"));
+    let points = points.collect::<Result<Vec<Vec3>, Error>>()?;
     let height = length(height, "#4 'height'")?;
     let low = points.iter().map(|point| point.z).fold(f32::MAX, f32::min);
     let points = convex_hull(points.iter().map(|point| point.truncate()).collect());

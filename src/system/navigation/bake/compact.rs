@@ -54,31 +54,48 @@ impl CompactField {
         }
         starts.push(spans.len() as u32);
         let mut field = CompactField { width, depth, starts, spans, areas };
-        field.connect(cells);
-        field.drop_one_way_neighbors();
+        // A step from each of two floors of a column to the same span needs twice the step between
+        // them, and they are at least a character's height apart: without such steps, neighbours
+        // are found from one side for both.
+        if u32::from(cells.step) * 2 <= u32::from(cells.height) {
+            field.connect(cells, &[1, 2]);
+        } else {
+            field.connect(cells, &[0, 1, 2, 3]);
+            field.drop_one_way_neighbors();
+        }
         field
     }
 
-    fn connect(&mut self, cells: &BakeCells) {
+    /// Finds the neighbours on some sides. If these are two, they are found for both spans.
+    fn connect(&mut self, cells: &BakeCells, sides: &[usize]) {
         let (height, step) = (i32::from(cells.height), i32::from(cells.step));
+        let is_mutual = sides.len() == 2;
         for y in 0..self.depth {
             for x in 0..self.width {
-                let column = y * self.width + x;
-                for at in self.starts[column] as usize..self.starts[column + 1] as usize {
-                    let span = self.spans[at];
-                    let (floor, top) =
-                        (i32::from(span.floor), i32::from(span.floor) + i32::from(span.clearance));
-                    for (side, (dx, dy)) in DIRECTIONS.into_iter().enumerate() {
-                        let Some(other) = self.adjacent_column(x, y, dx, dy) else { continue };
-                        let range = self.starts[other]..self.starts[other + 1];
-                        let found = range.into_iter().find(|near| {
-                            let near = &self.spans[*near as usize];
+                let column = self.range(y * self.width + x);
+                if column.is_empty() {
+                    continue;
+                }
+                for &side in sides {
+                    let (dx, dy) = DIRECTIONS[side];
+                    let Some(other) = self.adjacent_column(x, y, dx, dy) else { continue };
+                    let other = self.range(other);
+                    for at in column.clone() {
+                        let OpenSpan { floor, clearance, .. } = self.spans[at];
+                        let (floor, top) =
+                            (i32::from(floor), i32::from(floor) + i32::from(clearance));
+                        let found = self.spans[other.clone()].iter().position(|near| {
                             let near_floor = i32::from(near.floor);
                             let near_top = near_floor + i32::from(near.clearance);
                             top.min(near_top) - floor.max(near_floor) >= height
                                 && (near_floor - floor).abs() <= step
                         });
-                        self.spans[at].neighbors[side] = found.unwrap_or(NONE);
+                        let Some(found) = found else { continue };
+                        let near = other.start + found;
+                        self.spans[at].neighbors[side] = near as u32;
+                        if is_mutual {
+                            self.spans[near].neighbors[(side + 2) & 3] = at as u32;
+                        }
                     }
                 }
             }

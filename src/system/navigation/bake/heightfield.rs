@@ -33,6 +33,9 @@ pub(super) const SPAN_HEIGHT_MAX: u16 = u16::MAX - 1;
 /// Maximum number of raw spans of a tile.
 pub(super) const SPANS_MAX: usize = 1 << 24;
 
+/// Number of raw spans up to which they are sorted one by one.
+const FEW: usize = 12;
+
 /// Raw spans of the triangles of a tile, packed so that their order is that of columns, heights and
 /// areas.
 pub(super) struct Rasterizer {
@@ -79,11 +82,12 @@ impl Cut {
 }
 
 /// Splits a polygon at a row line into the part below and the part above.
-fn split_rows(polygon: &Cut, line: f32) -> (Cut, Cut) {
-    let (mut below, mut above) = (Cut::EMPTY, Cut::EMPTY);
-    for i in 0..polygon.count {
-        let (a, b) =
-            (polygon.points[i], polygon.points[if i + 1 == polygon.count { 0 } else { i + 1 }]);
+fn split_rows(polygon: &Cut, line: f32, below: &mut Cut, above: &mut Cut) {
+    (below.count, above.count) = (0, 0);
+    let points = &polygon.points[..polygon.count];
+    let Some(&(mut a)) = points.first() else { return };
+    for i in 0..points.len() {
+        let b = points[if i + 1 == points.len() { 0 } else { i + 1 }];
         let (da, db) = (a.y - line, b.y - line);
         if da <= 0.0 {
             below.push(a);
@@ -97,8 +101,8 @@ fn split_rows(polygon: &Cut, line: f32) -> (Cut, Cut) {
             below.push(point);
             above.push(point);
         }
+        a = b;
     }
-    (below, above)
 }
 
 impl Rasterizer {
@@ -147,21 +151,28 @@ impl Rasterizer {
         if outside {
             return;
         }
-        let mut rest = Cut::EMPTY;
+        let (mut rest, mut here, mut above) = (Cut::EMPTY, Cut::EMPTY, Cut::EMPTY);
         triangle.into_iter().for_each(|point| rest.push(point));
         let first = low.y.max(0.0) as usize;
         let last = (high.y as usize).min(self.depth - 1);
         if low.y < first as f32 {
-            rest = split_rows(&rest, first as f32).1;
+            split_rows(&rest, first as f32, &mut here, &mut above);
+            std::mem::swap(&mut rest, &mut above);
         }
         for row in first..=last {
             let line = (row + 1) as f32;
-            let (here, above) =
-                if high.y > line { split_rows(&rest, line) } else { (rest, Cut::EMPTY) };
+            if high.y <= line {
+                // The last row: nothing is above it.
+                if rest.count >= 3 {
+                    self.add_row(&rest, row, area);
+                }
+                return;
+            }
+            split_rows(&rest, line, &mut here, &mut above);
             if here.count >= 3 {
                 self.add_row(&here, row, area);
             }
-            rest = above;
+            std::mem::swap(&mut rest, &mut above);
             if rest.count < 3 {
                 break;
             }
@@ -274,9 +285,7 @@ impl Rasterizer {
             let raw = starts[column] as usize..next[column] as usize;
             starts[column] = spans.len() as u32;
             let raw = &mut sorted[raw];
-            if raw.len() > 1 {
-                raw.sort_unstable();
-            }
+            sort_few(raw);
             let first = spans.len();
             for key in raw.iter() {
                 let (min, max) = ((key >> 24) as u16, (key >> 8) as u16);
@@ -289,6 +298,21 @@ impl Rasterizer {
         }
         starts[width * depth] = spans.len() as u32;
         Heightfield { width, depth, starts, spans }
+    }
+}
+
+/// Sorts the raw spans of a column, most often a few.
+fn sort_few(raw: &mut [u64]) {
+    if raw.len() > FEW {
+        return raw.sort_unstable();
+    }
+    for at in 1..raw.len() {
+        let (key, mut to) = (raw[at], at);
+        while to > 0 && raw[to - 1] > key {
+            raw[to] = raw[to - 1];
+            to -= 1;
+        }
+        raw[to] = key;
     }
 }
 
@@ -359,7 +383,6 @@ impl Heightfield {
 
     fn is_ledge(&self, (x, y): (i32, i32), bottom: i32, top: i32, cells: &BakeCells) -> bool {
         let (height, step) = (i32::from(cells.height), i32::from(cells.step));
-        let mut drop = i32::MAX;
         let (mut lowest, mut highest) = (bottom, bottom);
         for (dx, dy) in super::DIRECTIONS {
             let (nx, ny) = (x + dx, y + dy);
@@ -368,23 +391,30 @@ impl Heightfield {
             }
             let spans = self.column(ny as usize * self.width + nx as usize);
             let first = spans.first().map_or(i32::from(u16::MAX), |span| i32::from(span.min));
-            if top.min(first) - bottom > height {
-                drop = drop.min(-step - bottom);
+            if top.min(first) - bottom > height && bottom > 0 {
+                // Down to the bottom of the level, which is a step below the first cell.
+                return true;
             }
             for (i, span) in spans.iter().enumerate() {
                 let floor = i32::from(span.max);
+                if top - floor <= height {
+                    // There is no room above this span and all that follow.
+                    break;
+                }
                 let ceiling =
                     spans.get(i + 1).map_or(i32::from(u16::MAX), |next| i32::from(next.min));
                 if top.min(ceiling) - bottom.max(floor) > height {
-                    drop = drop.min(floor - bottom);
-                    if (floor - bottom).abs() <= step {
+                    if floor - bottom < -step {
+                        return true;
+                    }
+                    if floor - bottom <= step {
                         lowest = lowest.min(floor);
                         highest = highest.max(floor);
                     }
                 }
             }
         }
-        drop < -step || highest - lowest > step
+        highest - lowest > step
     }
 
     fn filter_low_ceilings(&mut self, height: u16) {

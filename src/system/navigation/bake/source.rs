@@ -116,12 +116,12 @@ impl BakeSource {
     /// # Errors
     /// Returns an error message if too many triangles touch too many tiles.
     pub fn sort(&mut self, layout: &TileLayout) -> Result<(), String> {
-        let mut count = 0;
-        for triangle in &self.triangles {
+        let tiles_of = |triangle: &[u32; 3]| {
             let [a, b, c] = triangle.map(|corner| self.vertices[corner as usize]);
-            let (x, y) = layout.tiles_in(a.min(b).min(c), a.max(b).max(c));
-            count += (x.len() * y.len()) as u64;
-        }
+            layout.tiles_in(a.min(b).min(c), a.max(b).max(c))
+        };
+        let touched: Vec<_> = self.triangles.iter().map(tiles_of).collect();
+        let count = touched.iter().map(|(x, y)| (x.len() * y.len()) as u64).sum::<u64>();
         if count > TILE_TRIANGLES_MAX {
             return Err(format!(
                 "{} triangles are too large for {} tiles: together they touch {count} times, and \
@@ -132,10 +132,8 @@ impl BakeSource {
         }
         let mut counts = vec![0u32; layout.count() + 1];
         let each = |visit: &mut dyn FnMut(usize, u32)| {
-            for (at, triangle) in (0..).zip(&self.triangles) {
-                let [a, b, c] = triangle.map(|corner| self.vertices[corner as usize]);
-                let (x, y) = layout.tiles_in(a.min(b).min(c), a.max(b).max(c));
-                for row in y {
+            for (at, (x, y)) in (0..).zip(&touched) {
+                for row in y.clone() {
                     for column in x.clone() {
                         visit(row * layout.tiles_x + column, at);
                     }

@@ -156,6 +156,16 @@ fn settings_out_of_range_are_refused() {
     assert!(far.starts_with("the level is 1000000 by 1000000 metres and has"), "{far}");
 }
 
+#[test]
+fn characters_with_the_highest_steps_are_baked() {
+    // The step in cells needs all 16 bits.
+    for (height, step) in [(600.0, 500.0), (600.0, 599.9), (600.0, 300.0), (599.99, 327.68)] {
+        let settings = BakeSettings { height, step, cell_height: 0.01, ..SMALL };
+        let (_, tiles) = bake(&[([0.05, 0.05, -1.0], [9.95, 9.95, 0.0])], settings);
+        assert_eq!(tiles[0].mesh.polygons.len(), 1, "{step} of {height}");
+    }
+}
+
 /// Returns true if a polygon of a mesh contains the middle of a cell.
 fn is_covered(mesh: &TileMesh, x: i32, y: i32) -> bool {
     let (px, py) = (x as f32 + 0.5, y as f32 + 0.5);
