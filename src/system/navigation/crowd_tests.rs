@@ -24,7 +24,7 @@ struct Bounds {
     jitter: f32,
 }
 
-fn check(name: &str, crowd: &mut Crowd, bounds: &Bounds) {
+fn check(name: &str, crowd: &mut Crowd, bounds: &Bounds) -> Measures {
     let measures = crowd.measure(bounds.seconds, |_, _| ());
     let Measures { longest_stuck, longest_still, overlap_seconds, deepest, jitter, .. } = measures;
     let count = crowd.handles.len();
@@ -34,6 +34,7 @@ fn check(name: &str, crowd: &mut Crowd, bounds: &Bounds) {
     assert!(measures.longest_free <= FREE_SECONDS, "{name}: {measures:?}");
     assert!(overlap_seconds <= bounds.overlap_seconds, "{name}: {measures:?}");
     assert!(deepest <= bounds.deepest && jitter <= bounds.jitter, "{name}: {measures:?}");
+    measures
 }
 
 /// Two rooms, and agents that go from one into the other and back.
@@ -77,17 +78,28 @@ fn a_hundred_agents_on_a_circle_change_sides() {
     check("circle of 100", &mut circle(1, 100, 25.0, AgentSettings::DEFAULT), &bounds);
 }
 
+/// How long agents overlap depends on centimetres of their starts: from 0.3 to 2.9 seconds in 16
+/// runs, 1.5 in the mean of these, and 1.4 of the first three.
 #[test]
 fn two_hundred_agents_walk_through_a_door_in_one_direction() {
+    const RUNS: u64 = 3;
     let bounds = Bounds {
         seconds: 130.0,
         stuck: 1.0,
         still: 30.0,
-        overlap_seconds: 1.0,
+        overlap_seconds: 3.2,
         deepest: 0.3,
         jitter: 0.8,
     };
-    check("door, one way", &mut doorway(1, 1.4, 200, 0), &bounds);
+    let mut overlap = 0.0;
+    for run in 0..RUNS {
+        let (mut random, mut crowd) = (Random::seed(run), Crowd::new(rooms(1.4), 1));
+        for at in block(Vec2::new(-16.0, -10.0), 10, 1.2).take(200) {
+            crowd.send(near_point(at, &mut random), Vec3::new(-at.x, at.y, 0.0), USUAL);
+        }
+        overlap += check(&format!("door, one way, {run}"), &mut crowd, &bounds).overlap_seconds;
+    }
+    assert!(overlap <= 1.7 * RUNS as f32, "{overlap} s");
 }
 
 #[test]

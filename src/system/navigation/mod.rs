@@ -91,6 +91,8 @@ mod jump_way_tests;
 #[cfg(test)]
 mod museum_tests;
 #[cfg(test)]
+mod opening_tests;
+#[cfg(test)]
 mod own_costs_tests;
 #[cfg(test)]
 mod path_tests;

@@ -7,12 +7,12 @@ use super::mesh::{NavigationMesh, nearest_on_segment};
 use super::neighbors::{NEIGHBORS_MAX, Other, Snapshot, TOGETHER};
 use super::passages::Turn;
 use super::straighten::is_same;
-use super::velocity::{Body, HALF_PLANES_MAX, HalfPlane, avoid, solve, wall};
+use super::velocity::{
+    Body, HALF_PLANES_MAX, HalfPlane, WALLS_MAX, Wall, avoid, solve, wall_planes,
+};
 use engine_foundation::deterministic_math::sin_cos;
 use engine_foundation::{Vec2, Vec3};
 
-/// Number of walls that an agent avoids.
-const WALLS_MAX: usize = 6;
 /// Polygons around an agent that are searched for walls.
 const WALL_POLYGONS_MAX: usize = 12;
 /// Seconds ahead for which others and walls are avoided.
@@ -221,7 +221,7 @@ pub(super) fn steer(
         return Steering::default();
     }
     let own = &snapshot.others[at];
-    let mut planes = [HalfPlane { point: Vec2::ZERO, direction: Vec2::X }; HALF_PLANES_MAX];
+    let mut planes = [HalfPlane::default(); HALF_PLANES_MAX];
     let mut found = [(0.0, 0); NEIGHBORS_MAX];
     let near = snapshot.nearest(at, &mut found);
     let near = &found[..near];
@@ -270,7 +270,7 @@ pub(super) fn half_planes(
     snapshot: &Snapshot,
     at: usize,
 ) -> (Vec<HalfPlane>, usize) {
-    let mut planes = [HalfPlane { point: Vec2::ZERO, direction: Vec2::X }; HALF_PLANES_MAX];
+    let mut planes = [HalfPlane::default(); HALF_PLANES_MAX];
     let mut found = [(0.0, 0); NEIGHBORS_MAX];
     let near = snapshot.nearest(at, &mut found);
     let walls = push_walls(mesh, agent, agent.wanted, &mut planes);
@@ -500,12 +500,14 @@ fn push_walls(
             }
         }
     }
-    let mut walls = 0;
+    let (mut walls, mut number) = ([Wall::default(); WALLS_MAX], 0);
     for (_, a, b) in &found[..count] {
-        if let Some(plane) = wall(*a, *b, WALL_HORIZON, desired) {
-            planes[walls] = plane;
-            walls += 1;
+        if let Some(wall) = Wall::new(*a, *b, WALL_HORIZON) {
+            walls[number] = wall;
+            number += 1;
         }
     }
-    walls
+    let chosen = wall_planes(&walls[..number], agent.settings.speed, desired);
+    planes[..number].copy_from_slice(&chosen[..number]);
+    number
 }
