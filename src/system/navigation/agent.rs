@@ -1,6 +1,7 @@
 //! One agent: its settings and its state, and how it moves with the velocity that steering chose.
 
 use super::abandoned_links::AbandonedLink;
+use super::destinations::Displaced;
 use super::detours::Obstruction;
 use super::following::Leader;
 use super::mesh::{NavigationMesh, NearestPolygon};
@@ -167,7 +168,9 @@ pub struct Agent {
     /// Velocity that it wants among others, before it avoids them.
     pub(super) wanted: Vec2,
     pub state: AgentState,
+    /// Point of the mesh to which it walks.
     pub destination: Option<NearestPolygon>,
+    pub(super) displaced: Option<Displaced>,
     /// True if it has arrived at its destination before, and others have pushed it away.
     pub(super) has_arrived: bool,
     pub(super) rest: Rest,
@@ -232,6 +235,7 @@ impl Agent {
             wanted: Vec2::ZERO,
             state: AgentState::Idle,
             destination: None,
+            displaced: None,
             has_arrived: false,
             rest: Rest::default(),
             path: PolygonPath::default(),
@@ -264,6 +268,7 @@ impl Agent {
     pub(super) fn lose(&mut self) {
         self.stop(AgentState::Lost);
         self.destination = None;
+        self.displaced = None;
         self.leader = None;
         self.target = None;
         self.ride = None;
@@ -580,6 +585,9 @@ impl Agent {
         self.abandoned.iter().for_each(|link| link.write_state(&mut write));
         self.obstruction.write_state(&mut write);
         self.rest.write_state(&mut write);
+        if let Some(displaced) = self.displaced() {
+            displaced.write_state(&mut write);
+        }
         if let Some(leader) = &self.leader {
             leader.write_state(&mut write);
         }

@@ -12,6 +12,7 @@ mod clusters;
 mod cone;
 pub mod cover;
 mod dead_ends;
+mod destinations;
 mod detours;
 mod dijkstra_map;
 pub mod dispersion;
@@ -72,6 +73,8 @@ mod baked_tiles_tests;
 mod crowd_scenes;
 #[cfg(test)]
 mod crowd_tests;
+#[cfg(test)]
+mod destination_tests;
 #[cfg(test)]
 mod detour_tests;
 #[cfg(test)]
