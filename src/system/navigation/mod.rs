@@ -62,6 +62,7 @@ mod traversal;
 mod velocity;
 pub mod volumes;
 mod waiting_slots;
+mod wall_contacts;
 
 #[cfg(test)]
 mod agent_tests;

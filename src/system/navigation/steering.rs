@@ -1,7 +1,7 @@
 //! Steering of one agent: the direction along its path, and the velocity that avoids others and
 //! walls.
 
-use super::agent::{Agent, AgentState};
+use super::agent::{Agent, AgentState, STUCK_SECONDS};
 use super::jumps::NO_JUMP;
 use super::mesh::{NavigationMesh, nearest_on_segment};
 use super::neighbors::{NEIGHBORS_MAX, Other, Snapshot, TOGETHER};
@@ -87,6 +87,9 @@ pub(super) struct Steering {
     pub touches_arrived: bool,
     /// True if another agent near it has the same destination.
     pub is_contested: bool,
+    /// True if another agent that stands in its way does not make way. Known if it has been stuck
+    /// for a while, or was blocked.
+    pub is_obstructed: bool,
     /// True if another agent that walks is right in front of it.
     pub is_behind: bool,
     /// Shortest time without progress of those for whom it waits.
@@ -105,6 +108,7 @@ impl Default for Steering {
             is_last_corner: false,
             touches_arrived: false,
             is_contested: false,
+            is_obstructed: false,
             is_behind: false,
             line_seconds: f32::MAX,
             swirl: 0.0,
@@ -256,6 +260,7 @@ pub(super) fn steer(
         is_last_corner,
         touches_arrived: around.touches_arrived,
         is_contested: around.is_contested,
+        is_obstructed: is_obstructed(agent, (own, desired), near, &snapshot.others),
         is_behind: around.is_behind,
         line_seconds,
         swirl: around.angle(agent),
@@ -311,6 +316,32 @@ fn push_others(
         count += 1;
     }
     (count, push)
+}
+
+/// Returns true if others that do not make way for an agent stand right in front of it.
+fn is_obstructed(
+    agent: &Agent,
+    (own, desired): (&Other, Vec2),
+    near: &[(f32, u32)],
+    all: &[Other],
+) -> bool {
+    let heading = match agent.state {
+        AgentState::Moving => desired.normalize_or_zero(),
+        _ => agent.obstruction.heading,
+    };
+    let was_blocked = agent.obstruction.heading != Vec2::ZERO;
+    if heading == Vec2::ZERO || !was_blocked && agent.stuck_seconds < STUCK_SECONDS {
+        return false;
+    }
+    let radius = own.body.radius;
+    near.iter().any(|(distance, number)| {
+        let other = &all[*number as usize];
+        let distance = distance.sqrt();
+        let way = (other.body.position - own.body.position) / distance.max(1e-3);
+        let is_ahead = distance - radius - other.body.radius < radius * LINE_RADII
+            && way.dot(heading) > BEHIND;
+        is_ahead && other.stands_before(own)
+    })
 }
 
 /// Returns true if another agent is under way, is not in the same group, and is avoided.

@@ -144,9 +144,10 @@ Agent.destroy(agent)"#,
             "Returns \"idle\", \"waiting\" (for its path), \"moving\", \"linking\" (on a link), \
              \"arrived\" (also while it tries to come nearer), \"partial\" (at the end of a path \
              that does not reach the destination), \"blocked\" (something that the mesh does not \
-             know holds it back; it tries again after some seconds), \"boarding\" (it goes to a \
-             stop, waits for a platform, or gets on), \"riding\" (on a platform), \"leaving\" (it \
-             gets off) or \"lost\" (its mesh was destroyed, or has no ground near it any more).",
+             know holds it back, or agents in its way do not make way; it tries again after some \
+             seconds), \"boarding\" (it goes to a stop, waits for a platform, or gets on), \
+             \"riding\" (on a platform), \"leaving\" (it gets off) or \"lost\" (its mesh was \
+             destroyed, or has no ground near it any more).",
         )
         .pure(),
         func(
