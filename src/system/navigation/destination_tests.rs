@@ -55,7 +55,7 @@ fn near(mesh: &NavigationMesh, x: f32) -> NearestPolygon {
 }
 
 #[test]
-fn a_destination_stays_where_it_is_below_an_obstacle_that_is_removed() {
+fn a_destination_below_an_obstacle_that_is_removed_is_kept() {
     let mut walk = Walk::new(30.0, 5.0);
     let asked = walk.asked();
     walk.play(0.5);
@@ -73,7 +73,7 @@ fn a_destination_stays_where_it_is_below_an_obstacle_that_is_removed() {
 }
 
 #[test]
-fn an_agent_waits_beside_an_obstacle_on_its_destination_and_goes_on() {
+fn an_agent_waits_at_an_obstacle_on_its_destination() {
     let mut walk = Walk::new(30.0, 5.0);
     let asked = walk.asked();
     let obstacle = walk.cover(2.0, 8.0);

@@ -272,7 +272,7 @@ fn corridor(standing: AgentSettings) -> (Yard, Handle) {
 }
 
 #[test]
-fn agents_are_blocked_by_those_who_do_not_make_way_until_they_are_gone() {
+fn agents_are_blocked_by_those_who_do_not_make_way() {
     let stubborn = AgentSettings { avoids: false, priority: 255, ..AgentSettings::DEFAULT };
     let important = AgentSettings { priority: 5, ..AgentSettings::DEFAULT };
     for standing in [stubborn, important] {

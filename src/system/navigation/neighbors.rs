@@ -40,7 +40,7 @@ const AGE_SECONDS: f32 = 0.15;
 const INTENT: f32 = 0.3;
 
 /// Speed below which an agent stands, in metres per second.
-const STANDING_SPEED: f32 = 0.05;
+const STILL_SPEED: f32 = 0.05;
 
 /// Agent at the beginning of an update.
 #[derive(Clone, Copy, Debug)]
@@ -144,10 +144,10 @@ impl Other {
     }
 
     /// Returns true if it stands, and neither walks nor makes way for another that avoids it.
-    pub fn stands_before(&self, other: &Other) -> bool {
-        let stands = self.body.velocity.length() < STANDING_SPEED;
+    pub fn obstructs(&self, other: &Other) -> bool {
+        let is_still = self.body.velocity.length() < STILL_SPEED;
         let yields = self.state == AgentState::Moving && !self.has_priority_over(other);
-        stands && !yields && !other.has_priority_over(self)
+        is_still && !yields && !other.has_priority_over(self)
     }
 
     /// Returns true if both are of the same group.

@@ -340,7 +340,7 @@ fn is_obstructed(
         let way = (other.body.position - own.body.position) / distance.max(1e-3);
         let is_ahead = distance - radius - other.body.radius < radius * LINE_RADII
             && way.dot(heading) > BEHIND;
-        is_ahead && other.stands_before(own)
+        is_ahead && other.obstructs(own)
     })
 }
 

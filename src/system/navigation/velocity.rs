@@ -34,13 +34,13 @@ impl HalfPlane {
     }
 }
 
-/// Wall near an agent.
+/// Wall near an agent. The velocities that do not cross it within a time are those that stop before
+/// its nearest point, those that pass one of its ends, and those that stop before its line.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Wall {
-    /// Half-planes of velocities that do not cross it within a time: those that stop before its
-    /// nearest point, those that pass one of its ends, and those that stop before its line. The
-    /// velocities that do not cross it are those of all of them together.
-    choices: [HalfPlane; 4],
+    ends: [Vec2; 2],
+    nearer: HalfPlane,
+    stop: HalfPlane,
 }
 
 /// Body that is avoided.
@@ -110,26 +110,33 @@ impl Wall {
             return None;
         }
         let stop = HalfPlane::stop(inward, before.max(0.0) / horizon);
-        let passing = |direction: Vec2| HalfPlane { point: Vec2::ZERO, direction };
-        let (to_a, to_b) = (a.normalize_or_zero(), b.normalize_or_zero());
         let nearer = match is_end {
             true => HalfPlane::stop(-nearest.normalize_or_zero(), nearest.length() / horizon),
             false => stop,
         };
-        Some(Wall { choices: [nearer, passing(-to_a), passing(to_b), stop] })
+        Some(Wall { ends: [a, b], nearer, stop })
     }
 
     /// Returns a half-plane with a velocity: that which leaves the most room to all sides. If the
     /// velocity crosses the wall, those that stop before it, or the nearest one if `passes` is
     /// true.
     fn choose(&self, velocity: Vec2, passes: bool) -> HalfPlane {
-        let excess = self.choices.map(|choice| choice.excess(velocity));
-        let end = if excess[1] <= excess[2] { 1 } else { 2 };
-        let order = [0, end, 3];
-        let first = order.into_iter().find(|at| excess[*at] <= 0.0);
-        let nearest = || order.into_iter().min_by(|a, b| excess[*a].total_cmp(&excess[*b]));
-        let found = first.or_else(|| nearest().filter(|_| passes));
-        self.choices[found.unwrap_or(3)]
+        let of_nearer = self.nearer.excess(velocity);
+        if of_nearer <= 0.0 {
+            return self.nearer;
+        }
+        let [to_a, to_b] = self.ends.map(Vec2::normalize_or_zero);
+        let past = |direction: Vec2| HalfPlane { point: Vec2::ZERO, direction };
+        let (past_a, past_b) = (past(-to_a), past(to_b));
+        let (of_a, of_b) = (past_a.excess(velocity), past_b.excess(velocity));
+        let (past, of_past) = if of_a <= of_b { (past_a, of_a) } else { (past_b, of_b) };
+        let of_stop = self.stop.excess(velocity);
+        match passes {
+            _ if of_past <= 0.0 => past,
+            true if of_past < of_stop.min(of_nearer) => past,
+            true if of_nearer < of_stop => self.nearer,
+            _ => self.stop,
+        }
     }
 }
 

@@ -161,9 +161,9 @@ Agent.destroy(agent)"#,
             "destination",
             destination,
             &[AGENT_ARG],
-            "Returns the point that it was sent to; nil if there is none. An obstacle can be on it by \
-             now: then the state is \"partial\" when the agent is as near as it can get, and it goes \
-             on to the point once there is ground again.",
+            "Returns the point that it was sent to; nil if there is none. An obstacle can be on it \
+             by now: then the state is \"partial\" when the agent is as near as it can get, and it \
+             goes on to the point once there is ground again.",
         )
         .pure(),
         func(
