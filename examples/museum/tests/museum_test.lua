@@ -1,9 +1,14 @@
--- The museum: everybody gets to the exhibits, whichever doors are closed, and nobody is stuck.
+-- The museum: everybody gets to the exhibits, whichever doors are closed, and nobody is stuck or
+-- stands for long on its way.
 local Doors = require "doors"
 local Lift = require "lift"
 local Visitors = require "visitors"
 
 local STUCK_MAX = 1 -- seconds without progress
+local PLACE = 0.15 -- metres within which somebody stands
+local NEAR = 1.5 -- metres from others within which somebody can be in a queue
+local QUEUE_MAX = 10 -- seconds for which somebody on its way stands in a queue
+local ALONE_MAX = 3 -- seconds for which it stands although nobody is near it
 
 -- Returns the number of visitors for whom something is true.
 local function count(is_true)
@@ -17,17 +22,60 @@ end
 local function at(visitor) return Agent.position(visitor.agent) end
 local function has_made_its_round(visitor) return visitor.done >= Visitors.ROUND end
 
+-- Visitors who stand on their way: where, for how long, and for how long with nobody near. The
+-- engine's own times say how long they come no nearer; this is only how far they have moved.
+local standing = {}
+local longest = { x = 0, y = 0, z = 0, seconds = 0, alone = 0 }
+local longest_alone = longest
+
+local function description(of)
+  return ("%.1f seconds, %.1f of them alone, at %.1f, %.1f, %.1f"):format(of.seconds, of.alone,
+    of.x, of.y, of.z)
+end
+
+local function is_alone(visitor, position)
+  for _, other in ipairs(Visitors.all) do
+    if other ~= visitor and Vector3.distance(at(other), position) < NEAR then return false end
+  end
+  return true
+end
+
+local function watch(seconds)
+  for i, visitor in ipairs(Visitors.all) do
+    local position, known = at(visitor), standing[i]
+    if not known or known.agent ~= visitor.agent or Agent.state(visitor.agent) ~= "moving"
+      or Vector3.distance(position, Vector3(known.x, known.y, known.z)) > PLACE then
+      standing[i] = { agent = visitor.agent, x = position.x, y = position.y, z = position.z,
+        seconds = 0, alone = 0 }
+    else
+      known.seconds = known.seconds + seconds
+      known.alone = is_alone(visitor, position) and known.alone + seconds or 0
+      if known.seconds > longest.seconds then longest = known end
+      if known.alone > longest_alone.alone then longest_alone = known end
+    end
+  end
+end
+
+local function play(seconds)
+  for _ = 1, seconds * 10 do
+    test.frames(6)
+    watch(0.1)
+  end
+end
+
 -- Plays until something is true, at most so many seconds.
 local function play_until(is_true, seconds)
   for _ = 1, seconds do
     if is_true() then return true end
-    test.seconds(1)
+    play(1)
   end
   return is_true()
 end
 
 local function nobody_was_stuck()
   assert.is_true(Visitors.stuck <= STUCK_MAX, Visitors.stuck .. " seconds without progress")
+  assert.is_true(longest.seconds <= QUEUE_MAX, description(longest))
+  assert.is_true(longest_alone.alone <= ALONE_MAX, description(longest_alone))
 end
 
 describe("the museum", function()
@@ -68,7 +116,7 @@ describe("the museum", function()
     test.input({ tap = "r" })
     test.frames(2)
     test.input({ { tap = "1" }, { tap = "2" } })
-    test.seconds(1)
+    play(1)
     assert.is_false(Doors.all[1].is_open)
     assert.equals(0, Doors.all[1].open)
     local waits = {}
@@ -80,23 +128,23 @@ describe("the museum", function()
       end
       return number
     end
-    test.seconds(15)
+    play(15)
     assert.equals(0, entered())
     test.input({ tap = "2" })
-    test.seconds(15)
+    play(15)
     assert.is_true(entered() > 10, entered() .. " have entered")
     nobody_was_stuck()
   end)
 
   it("gets crowds through its inner doors after they were closed", function()
     test.input({ tap = "r" })
-    test.seconds(4)
+    play(4)
     test.input({ { tap = "3" }, { tap = "4" } })
-    test.seconds(8)
+    play(8)
     assert.is_false(Doors.all[3].is_open or Doors.all[4].is_open)
     nobody_was_stuck()
     test.input({ { tap = "3" }, { tap = "4" } })
-    test.seconds(8)
+    play(8)
     assert.is_true(Doors.all[3].is_open and Doors.all[4].is_open)
     nobody_was_stuck()
     assert.is_true(Visitors.seen > 50, Visitors.seen .. " exhibits were looked at")

@@ -1,6 +1,7 @@
 //! One agent: its settings and its state, and how it moves with the velocity that steering chose.
 
 use super::abandoned_links::AbandonedLink;
+use super::destinations::Displaced;
 use super::detours::Obstruction;
 use super::following::Leader;
 use super::mesh::{NavigationMesh, NearestPolygon};
@@ -13,7 +14,7 @@ use super::routes::TravelTarget;
 use super::search::{PartialReason, PolygonPath};
 use super::steering::Steering;
 use super::traversal::Traversal;
-use engine_foundation::deterministic_math::sin_cos;
+use super::wall_contacts::STOPPED_SECONDS;
 use engine_foundation::handle::Handle;
 use engine_foundation::{Vec2, Vec3};
 use std::sync::Arc;
@@ -46,12 +47,6 @@ const OBSTRUCTED_SECONDS: f32 = 4.0;
 const CONTACT_SECONDS: f32 = 0.15;
 /// Speed below which the direction of an agent is kept, as a part of its highest speed.
 const TURN_SPEED: f32 = 0.1;
-/// Part of the way of a step below which a wall has stopped an agent, after so many seconds without
-/// progress.
-const STOPPED_PART: f32 = 0.5;
-const STOPPED_SECONDS: f32 = 0.2;
-/// Angle to both sides at which it tries to pass the tip of a corner then, in radians.
-const TIP_ANGLE: f32 = 0.35;
 /// Seconds in which an agent turns into the direction of its velocity.
 const TURN_SECONDS: f32 = 0.15;
 
@@ -99,8 +94,8 @@ pub enum AgentState {
     Arrived,
     /// It is at the end of a path that does not reach its destination.
     Partial,
-    /// Something that the mesh does not know holds it back, and it has not got around it. It tries
-    /// again after some seconds.
+    /// Something that the mesh does not know holds it back, and it has not got around it, or others
+    /// do not make way. It tries again after some seconds.
     Blocked,
     /// Its mesh was destroyed, or has no ground near it any more.
     Lost,
@@ -159,7 +154,9 @@ pub struct Agent {
     /// Velocity that it wants among others, before it avoids them.
     pub(super) wanted: Vec2,
     pub state: AgentState,
+    /// Point of the mesh to which it walks.
     pub destination: Option<NearestPolygon>,
+    pub(super) displaced: Option<Displaced>,
     /// True if it has arrived at its destination before, and others have pushed it away.
     pub(super) has_arrived: bool,
     pub(super) rest: Rest,
@@ -225,6 +222,7 @@ impl Agent {
             wanted: Vec2::ZERO,
             state: AgentState::Idle,
             destination: None,
+            displaced: None,
             has_arrived: false,
             rest: Rest::default(),
             path: PolygonPath::default(),
@@ -258,6 +256,7 @@ impl Agent {
     pub(super) fn lose(&mut self) {
         self.stop(AgentState::Lost);
         self.destination = None;
+        self.displaced = None;
         self.leader = None;
         self.target = None;
         self.ride = None;
@@ -341,9 +340,7 @@ impl Agent {
             self.follow_path(mesh);
         }
         self.return_to_end(step);
-        if self.state == AgentState::Blocked {
-            self.wait_blocked(step);
-        }
+        self.note_blocked(&result, step);
         if self.state != AgentState::Moving {
             return;
         }
@@ -364,32 +361,6 @@ impl Agent {
             self.end_of_following(&result);
         } else {
             self.arrive(&result, step);
-        }
-    }
-
-    /// Moves an agent that a wall has stopped past the tip of a corner: less than a millimetre
-    /// before it, the way along the wall behind the tip can meet the wall before it by rounding.
-    fn pass_tip(&mut self, mesh: &NavigationMesh, start: NearestPolygon, by: Vec2) {
-        let gain = |at: NearestPolygon| {
-            (at.position - start.position).truncate().dot(by) / by.length_squared()
-        };
-        if gain(self.at) >= STOPPED_PART {
-            return;
-        }
-        let (sin, cos) = sin_cos(TIP_ANGLE);
-        for side in [sin, -sin] {
-            let at = mesh.slide(start, Vec2::new(cos, side).rotate(by));
-            if gain(at) > gain(self.at) {
-                self.at = at;
-            }
-        }
-    }
-
-    /// Takes the speed from an agent that a wall has stopped, of whose way a part was left: it
-    /// could not turn away from a corner that it walks against at full speed.
-    fn stop_at_wall(&mut self, part: f32) {
-        if part < STOPPED_PART {
-            self.velocity *= part;
         }
     }
 
@@ -540,6 +511,9 @@ impl Agent {
         self.ceded_ground.write_state(&mut write);
         self.obstruction.write_state(&mut write);
         self.rest.write_state(&mut write);
+        if let Some(displaced) = self.displaced() {
+            displaced.write_state(&mut write);
+        }
         if let Some(leader) = &self.leader {
             leader.write_state(&mut write);
         }

@@ -7,6 +7,7 @@ pub use super::agent::{Agent, AgentSettings, AgentState, GROUPS_MAX};
 pub use super::requests::UPDATE_NODES;
 
 use super::agent::{Request, STUCK_SECONDS};
+use super::destinations::nearest_ground;
 use super::mesh::{NavigationMesh, NearestPolygon};
 use super::neighbors::Snapshot;
 use super::own_costs::{Group, OwnCosts};
@@ -27,9 +28,6 @@ use std::sync::Weak;
 
 /// Maximum number of agents.
 pub const AGENTS_MAX: usize = 16_384;
-/// Distances within which ground is searched for agents whose ground is gone, in metres.
-const GROUND_DISTANCES: [f32; 3] = [0.5, 4.0, 32.0];
-
 /// Distance to the side within which the ground of a character is searched, in metres.
 const CORRECTION_MAX: f32 = 2.0;
 
@@ -124,6 +122,7 @@ impl Agents {
                 agent.claim = 0.0;
             }
             agent.destination = Some(destination);
+            agent.displaced = None;
             agent.has_arrived = false;
             agent.rest = Rest::default();
             if agent.traversal.is_some() {
@@ -157,6 +156,7 @@ impl Agents {
             }
             agent.leader = None;
             agent.destination = None;
+            agent.displaced = None;
         }
     }
 
@@ -182,13 +182,19 @@ impl Agents {
             known.stop(AgentState::Waiting);
             return;
         }
-        let destination = known.destination;
+        let (destination, displaced) = (known.destination, known.displaced);
         match destination {
             Some(destination) => {
                 known.stop(AgentState::Idle);
                 self.set_destination(agent, destination);
+                self.displace(agent, displaced);
             }
-            None => known.end = at.position,
+            None => {
+                known.end = at.position;
+                if displaced.is_some() {
+                    known.wait_for_ground();
+                }
+            }
         }
     }
 
@@ -412,7 +418,7 @@ impl Agent {
             if !self.renumber_link(renumbering, |end| nearest_ground(mesh, end)) {
                 self.lose();
             }
-            self.destination = self.destination.and_then(moved);
+            self.renumber_destination(mesh, renumbering);
             self.path = PolygonPath::default();
             self.search_after_link();
             return;
@@ -422,10 +428,10 @@ impl Agent {
             return;
         };
         self.at = at;
-        let is_sent = self.destination.is_some();
-        self.destination = self.destination.and_then(moved);
+        let is_sent = self.asked().is_some();
+        self.renumber_destination(mesh, renumbering);
         if is_sent && self.destination.is_none() {
-            self.stop(AgentState::Idle);
+            self.wait_for_ground();
             return;
         }
         self.path.renumber(mesh, renumbering);
@@ -439,12 +445,4 @@ impl Agent {
             self.state = AgentState::Waiting;
         }
     }
-}
-
-/// Returns the ground that is nearest to a position from which it was taken away.
-fn nearest_ground(mesh: &NavigationMesh, position: Vec3) -> Option<NearestPolygon> {
-    let height = mesh.settings().height;
-    GROUND_DISTANCES
-        .into_iter()
-        .find_map(|distance| mesh.nearest(position, distance, distance.min(height)))
 }

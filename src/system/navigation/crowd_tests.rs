@@ -27,7 +27,7 @@ struct Bounds {
     jitter: f32,
 }
 
-fn check(name: &str, crowd: &mut Crowd, bounds: &Bounds) {
+fn check(name: &str, crowd: &mut Crowd, bounds: &Bounds) -> Measures {
     let measures = crowd.measure(bounds.seconds, |_, _| ());
     let Measures { longest_stuck, longest_still, overlap_seconds, deepest, jitter, .. } = measures;
     let count = crowd.handles.len();
@@ -37,6 +37,7 @@ fn check(name: &str, crowd: &mut Crowd, bounds: &Bounds) {
     assert!(measures.longest_free <= FREE_SECONDS, "{name}: {measures:?}");
     assert!(overlap_seconds <= bounds.overlap_seconds, "{name}: {measures:?}");
     assert!(deepest <= bounds.deepest && jitter <= bounds.jitter, "{name}: {measures:?}");
+    measures
 }
 
 /// Two rooms, and agents that go from one into the other and back.

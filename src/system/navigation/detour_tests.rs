@@ -2,7 +2,8 @@
 //! each other.
 
 use crate::agents::{Agent, AgentSettings, AgentState, Agents};
-use crate::crowd_scenes::{block, rooms};
+use crate::bake::BakeSettings;
+use crate::crowd_scenes::{bake, block, rooms};
 use crate::detours::Obstruction;
 use crate::mesh::NavigationMesh;
 use crate::test_worlds::world;
@@ -251,5 +252,59 @@ fn following_ends_a_detour() {
     yard.agents.follow(yard.walkers[0], yard.walkers[1], Vec2::new(1.0, 0.0));
     assert!(yard.walker().obstruction == Obstruction::default());
     yard.run(20.0);
+    assert_eq!(yard.state(), AgentState::Arrived);
+}
+
+/// Corridor for one, in which an agent stands.
+fn corridor(standing: AgentSettings) -> (Yard, Handle) {
+    let boxes = [
+        ([0.0, 0.0, -1.0], [24.0, 8.0, 0.0]),
+        ([8.0, 0.0, 0.0], [16.0, 3.4, 3.0]),
+        ([8.0, 4.6, 0.0], [16.0, 8.0, 3.0]),
+    ];
+    let settings = BakeSettings { radius: 0.4, cell_size: 0.2, ..BakeSettings::DEFAULT };
+    let mut yard = Yard::without_walkers(bake(&boxes, settings), Vec::new(), 1);
+    yard.send([2.0, 4.0], [22.0, 4.0], AgentSettings::DEFAULT);
+    let at = yard.mesh.nearest(Vec3::new(12.0, 4.0, 0.0), 1.0, 1.0).unwrap();
+    let standing = AgentSettings { radius: RADIUS, ..standing };
+    let agent = yard.agents.add(mesh_id(), at, standing).unwrap();
+    (yard, agent)
+}
+
+#[test]
+fn agents_are_blocked_by_those_who_do_not_make_way() {
+    let stubborn = AgentSettings { avoids: false, priority: 255, ..AgentSettings::DEFAULT };
+    let important = AgentSettings { priority: 5, ..AgentSettings::DEFAULT };
+    for standing in [stubborn, important] {
+        let (mut yard, other) = corridor(standing);
+        yard.run(4.0);
+        assert_eq!(yard.state(), AgentState::Moving);
+        let mut blocked = 0;
+        for _ in 0..200 {
+            yard.run(0.1);
+            blocked += u32::from(yard.state() == AgentState::Blocked);
+            assert!(yard.walker().stuck_seconds < 5.1, "{}", yard.walker().stuck_seconds);
+        }
+        assert!(blocked > 110, "{blocked} of 200");
+        let end = yard.mesh.nearest(Vec3::new(22.0, 6.0, 0.0), 1.0, 1.0).unwrap();
+        while yard.state() != AgentState::Blocked {
+            yard.run(0.1);
+        }
+        // It walks away: nobody waits for the end of the four seconds.
+        yard.agents.set_destination(other, end);
+        yard.run(0.5);
+        assert_eq!(yard.state(), AgentState::Moving);
+        yard.run(6.0);
+        assert_eq!(yard.state(), AgentState::Arrived);
+    }
+}
+
+#[test]
+fn agents_that_make_way_block_nobody() {
+    let (mut yard, _) = corridor(AgentSettings::DEFAULT);
+    for _ in 0..120 {
+        yard.run(0.1);
+        assert!(yard.state() != AgentState::Blocked && yard.walker().stuck_seconds < 1.0);
+    }
     assert_eq!(yard.state(), AgentState::Arrived);
 }

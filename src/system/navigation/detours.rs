@@ -1,6 +1,7 @@
 //! Ways around what the mesh does not know: physics holds a character back, and so its agent makes
 //! no progress. It steps aside and walks on, farther each time and on the other side, before it
-//! searches its way again. If that does not help either, it is blocked for some seconds.
+//! searches its way again. If that does not help either, it is blocked for some seconds. So is an
+//! agent before others who stand in its way and do not make way for it.
 
 use super::agent::{Agent, AgentState, STUCK_SECONDS};
 use super::mesh::{NavigationMesh, NearestPolygon};
@@ -23,6 +24,10 @@ const SIDESTEP_RADII: f32 = 3.0;
 const FREE_SECONDS: f32 = 3.0;
 /// Seconds for which an agent is blocked before it tries again.
 const RETRY_SECONDS: f32 = 4.0;
+/// Seconds without progress after which an agent is blocked by others who do not make way, and
+/// those if it was blocked by them before and has tried again.
+const OBSTRUCTED_SECONDS: f32 = 5.0;
+const OBSTRUCTED_AGAIN_SECONDS: f32 = 1.0;
 /// Distance between destinations that are the same for an agent on a detour, in radii: it can
 /// follow something that moves.
 const SAME_RADII: f32 = 2.0;
@@ -53,6 +58,8 @@ pub(super) struct Obstruction {
     side: f32,
     /// Seconds until a blocked agent tries again.
     wait: f32,
+    /// Direction to others that have blocked it; zero if none have.
+    pub heading: Vec2,
 }
 
 impl Obstruction {
@@ -61,7 +68,8 @@ impl Obstruction {
         if *self == Obstruction::default() {
             return;
         }
-        let numbers = [self.back, self.seconds, self.free, self.side, self.wait];
+        let Vec2 { x, y } = self.heading;
+        let numbers = [self.back, self.seconds, self.free, self.side, self.wait, x, y];
         numbers.into_iter().for_each(|number| write(u64::from(number.to_bits())));
         write(u64::from(self.count));
         if let Some(Detour { legs, at, seconds }) = self.detour {
@@ -103,7 +111,7 @@ impl Agent {
         is_same
     }
 
-    /// Returns true if physics holds the agent back, or has until it gave up.
+    /// Returns true if physics or others hold the agent back, or have until it gave up.
     pub fn is_held(&self) -> bool {
         self.state == AgentState::Blocked || self.obstruction.seconds >= HELD_SECONDS
     }
@@ -192,11 +200,26 @@ impl Agent {
         self.obstruction.detour = Some(detour);
     }
 
-    /// Has a blocked agent try again after some seconds.
-    pub(super) fn wait_blocked(&mut self, step: f32) {
-        self.obstruction.wait -= step;
-        if self.obstruction.wait <= 0.0 && self.destination.is_some() {
-            self.state = AgentState::Waiting;
+    /// Blocks the agent if others stand in its way and do not make way, and has a blocked one try
+    /// again after some seconds, or as soon as they are gone.
+    pub(super) fn note_blocked(&mut self, result: &Steering, step: f32) {
+        let was_blocked = self.obstruction.heading != Vec2::ZERO;
+        if self.state == AgentState::Blocked {
+            self.obstruction.wait -= step;
+            let is_free = was_blocked && !result.is_obstructed;
+            if (self.obstruction.wait <= 0.0 || is_free) && self.destination.is_some() {
+                self.state = AgentState::Waiting;
+            }
+        } else if self.state == AgentState::Moving && result.is_obstructed {
+            let is_alone = self.leader.is_none() && self.ride.is_none();
+            let most = if was_blocked { OBSTRUCTED_AGAIN_SECONDS } else { OBSTRUCTED_SECONDS };
+            if is_alone && self.stuck_seconds > most {
+                let heading = self.desired.normalize_or_zero();
+                self.block();
+                self.obstruction.heading = heading;
+            }
+        } else if self.state == AgentState::Moving {
+            self.obstruction.heading = Vec2::ZERO;
         }
     }
 }

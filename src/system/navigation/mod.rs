@@ -12,6 +12,7 @@ mod clusters;
 mod cone;
 pub mod cover;
 mod dead_ends;
+mod destinations;
 mod detours;
 mod dijkstra_map;
 pub mod dispersion;
@@ -62,6 +63,7 @@ mod traversal;
 mod velocity;
 pub mod volumes;
 mod waiting_slots;
+mod wall_contacts;
 
 #[cfg(test)]
 mod agent_tests;
@@ -73,6 +75,8 @@ mod baked_tiles_tests;
 mod crowd_scenes;
 #[cfg(test)]
 mod crowd_tests;
+#[cfg(test)]
+mod destination_tests;
 #[cfg(test)]
 mod detour_tests;
 #[cfg(test)]
@@ -91,6 +95,8 @@ mod jump_tests;
 mod jump_way_tests;
 #[cfg(test)]
 mod museum_tests;
+#[cfg(test)]
+mod opening_tests;
 #[cfg(test)]
 mod own_costs_tests;
 #[cfg(test)]

@@ -39,6 +39,9 @@ const AGE_SECONDS: f32 = 0.15;
 /// Part of the velocity that others would like to have in the one that is assumed for them.
 const INTENT: f32 = 0.3;
 
+/// Speed below which an agent stands, in metres per second.
+const STILL_SPEED: f32 = 0.05;
+
 /// Agent at the beginning of an update.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Other {
@@ -138,6 +141,13 @@ impl Other {
     pub fn has_priority_over(&self, other: &Other) -> bool {
         let has_priority = self.priority > other.priority && other.does_avoid(self);
         !self.does_avoid(other) || has_priority
+    }
+
+    /// Returns true if it stands, and neither walks nor makes way for another that avoids it.
+    pub fn obstructs(&self, other: &Other) -> bool {
+        let is_still = self.body.velocity.length() < STILL_SPEED;
+        let yields = self.state == AgentState::Moving && !self.has_priority_over(other);
+        is_still && !yields && !other.has_priority_over(self)
     }
 
     /// Returns true if both are of the same group.

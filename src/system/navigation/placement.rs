@@ -15,9 +15,11 @@ impl Agents {
         if let Some(agent) = self.slots.get_mut(agent)
             && agent.state != AgentState::Lost
         {
-            let (destination, leader, target) = (agent.destination, agent.leader, agent.target);
+            let (leader, target) = (agent.leader, agent.target);
+            let (destination, displaced) = (agent.destination, agent.displaced);
             agent.lose();
-            (agent.destination, agent.leader, agent.target) = (destination, leader, target);
+            (agent.leader, agent.target) = (leader, target);
+            (agent.destination, agent.displaced) = (destination, displaced);
         }
     }
 

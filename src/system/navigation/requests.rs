@@ -233,7 +233,7 @@ impl Agent {
     fn take_path(&mut self, mesh: &NavigationMesh) {
         let Some(target) = self.destination else { return };
         let last = *self.path.polygons.last().expect("a path has its start");
-        let (before, end) = (self.end, self.path.partial);
+        let (before, end) = (self.end, self.path.partial.or(self.displaced_reason()));
         if end == Some(PartialReason::Unreachable) && self.rest.is_returning() {
             // Its rest is nearer than any way leads now.
             self.end = self.at.position;

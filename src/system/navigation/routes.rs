@@ -233,10 +233,9 @@ impl Agents {
         if agent.mesh == mesh {
             return self.teleport(handle, at);
         }
-        let destination =
-            agent.destination.filter(|_| agent.ride.is_none() && agent.leader.is_none());
+        let asked = agent.asked().filter(|_| agent.ride.is_none() && agent.leader.is_none());
         if agent.target.is_none() {
-            agent.target = destination.map(|known| TravelTarget::new(agent.mesh, known.position));
+            agent.target = asked.map(|asked| TravelTarget::new(agent.mesh, asked));
         }
         agent.ride = None;
         self.transfer(handle, mesh, at);
@@ -256,6 +255,7 @@ impl Agents {
         agent.traversal = None;
         agent.leader = None;
         agent.destination = None;
+        agent.displaced = None;
         agent.end = at.position;
         agent.velocity = turned(agent.velocity);
         let forward = turned(agent.forward).normalize_or_zero();

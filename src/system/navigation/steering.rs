@@ -1,18 +1,18 @@
 //! Steering of one agent: the direction along its path, and the velocity that avoids others and
 //! walls.
 
-use super::agent::{Agent, AgentState};
+use super::agent::{Agent, AgentState, STUCK_SECONDS};
 use super::jumps::NO_JUMP;
 use super::mesh::{NavigationMesh, nearest_on_segment};
 use super::neighbors::{NEIGHBORS_MAX, Other, Snapshot, TOGETHER};
 use super::passages::Turn;
 use super::straighten::is_same;
-use super::velocity::{Body, HALF_PLANES_MAX, HalfPlane, avoid, solve, wall};
+use super::velocity::{
+    Body, HALF_PLANES_MAX, HalfPlane, WALLS_MAX, Wall, avoid, solve, wall_planes,
+};
 use engine_foundation::deterministic_math::sin_cos;
 use engine_foundation::{Vec2, Vec3};
 
-/// Number of walls that an agent avoids.
-const WALLS_MAX: usize = 6;
 /// Polygons around an agent that are searched for walls.
 const WALL_POLYGONS_MAX: usize = 12;
 /// Seconds ahead for which others and walls are avoided.
@@ -91,6 +91,9 @@ pub(super) struct Steering {
     pub touches_arrived: bool,
     /// True if another agent near it has the same destination.
     pub is_contested: bool,
+    /// True if another agent that stands in its way does not make way. Known if it has been stuck
+    /// for a while, or was blocked.
+    pub is_obstructed: bool,
     /// True if another agent that walks is right in front of it.
     pub is_behind: bool,
     /// Shortest time without progress of those for whom it waits.
@@ -109,6 +112,7 @@ impl Default for Steering {
             is_last_corner: false,
             touches_arrived: false,
             is_contested: false,
+            is_obstructed: false,
             is_behind: false,
             line_seconds: f32::MAX,
             swirl: 0.0,
@@ -237,7 +241,7 @@ pub(super) fn steer(
         return Steering::default();
     }
     let own = &snapshot.others[at];
-    let mut planes = [HalfPlane { point: Vec2::ZERO, direction: Vec2::X }; HALF_PLANES_MAX];
+    let mut planes = [HalfPlane::default(); HALF_PLANES_MAX];
     let mut found = [(0.0, 0); NEIGHBORS_MAX];
     let near = snapshot.nearest(at, &mut found);
     let near = &found[..near];
@@ -272,6 +276,7 @@ pub(super) fn steer(
         is_last_corner,
         touches_arrived: around.touches_arrived,
         is_contested: around.is_contested,
+        is_obstructed: is_obstructed(agent, (own, desired), near, &snapshot.others),
         is_behind: around.is_behind,
         line_seconds,
         swirl: around.angle(agent),
@@ -286,7 +291,7 @@ pub(super) fn half_planes(
     snapshot: &Snapshot,
     at: usize,
 ) -> (Vec<HalfPlane>, usize) {
-    let mut planes = [HalfPlane { point: Vec2::ZERO, direction: Vec2::X }; HALF_PLANES_MAX];
+    let mut planes = [HalfPlane::default(); HALF_PLANES_MAX];
     let mut found = [(0.0, 0); NEIGHBORS_MAX];
     let near = snapshot.nearest(at, &mut found);
     let walls = push_walls(mesh, agent, agent.wanted, &mut planes);
@@ -327,6 +332,32 @@ fn push_others(
         count += 1;
     }
     (count, push)
+}
+
+/// Returns true if others that do not make way for an agent stand right in front of it.
+fn is_obstructed(
+    agent: &Agent,
+    (own, desired): (&Other, Vec2),
+    near: &[(f32, u32)],
+    all: &[Other],
+) -> bool {
+    let heading = match agent.state {
+        AgentState::Moving => desired.normalize_or_zero(),
+        _ => agent.obstruction.heading,
+    };
+    let was_blocked = agent.obstruction.heading != Vec2::ZERO;
+    if heading == Vec2::ZERO || !was_blocked && agent.stuck_seconds < STUCK_SECONDS {
+        return false;
+    }
+    let radius = own.body.radius;
+    near.iter().any(|(distance, number)| {
+        let other = &all[*number as usize];
+        let distance = distance.sqrt();
+        let way = (other.body.position - own.body.position) / distance.max(1e-3);
+        let is_ahead = distance - radius - other.body.radius < radius * LINE_RADII
+            && way.dot(heading) > BEHIND;
+        is_ahead && other.obstructs(own)
+    })
 }
 
 /// Returns true if another agent is under way, is not in the same group, and is avoided.
@@ -517,12 +548,14 @@ fn push_walls(
             }
         }
     }
-    let mut walls = 0;
+    let (mut walls, mut number) = ([Wall::default(); WALLS_MAX], 0);
     for (_, a, b) in &found[..count] {
-        if let Some(plane) = wall(*a, *b, WALL_HORIZON, desired) {
-            planes[walls] = plane;
-            walls += 1;
+        if let Some(wall) = Wall::new(*a, *b, WALL_HORIZON) {
+            walls[number] = wall;
+            number += 1;
         }
     }
-    walls
+    let chosen = wall_planes(&walls[..number], agent.settings.speed, desired);
+    planes[..number].copy_from_slice(&chosen[..number]);
+    number
 }

@@ -102,7 +102,7 @@ impl Agent {
         };
         self.at = traversal.end;
         if self.destination.is_none() {
-            self.stop(AgentState::Idle);
+            self.wait_for_ground();
         } else if self.path.polygons.get(1) == Some(&self.at.polygon) {
             self.path.drop_first(1);
             self.state = AgentState::Moving;

@@ -303,34 +303,3 @@ fn outlines_show_walls_areas_closed_polygons_and_agents() {
     }
     assert_eq!(agents.count(id), 1);
 }
-
-#[test]
-fn agents_whose_destination_is_removed_stop() {
-    let (mut mesh, pool) = (islands_apart(), TaskPool::new(Some(1)));
-    let id = Slots::new(HandleKind::NavigationMesh, 1).add(()).unwrap();
-    let mut agents = Agents::default();
-    let agent = agents.add(id, near(&mesh, 5.0, 5.0), AgentSettings::DEFAULT).unwrap();
-    agents.set_destination(agent, near(&mesh, 105.0, 5.0));
-    agents.update(id, &mesh, 0.1, &pool).unwrap();
-    let shape = cylinder(105.0, 5.0, 30.0);
-    mesh.add_volume(shape, 0).unwrap();
-    while mesh.waiting_tiles() > 0 {
-        if let Some(renumbering) = mesh.rebuild(&pool).unwrap() {
-            agents.renumber(id, &mesh, &renumbering);
-        }
-    }
-    agents.update(id, &mesh, 0.1, &pool).unwrap();
-    let agent = agents.slots.get(agent).unwrap();
-    assert_eq!((agent.state, agent.destination), (AgentState::Idle, None));
-}
-
-fn islands_apart() -> NavigationMesh {
-    let (mut vertices, mut triangles) = (Vec::new(), Vec::new());
-    for x in [0.0, 100.0] {
-        let high = Vec3::new(x + 10.0, 10.0, 1.0);
-        push_box(&mut vertices, &mut triangles, Vec3::new(x, 0.0, 0.0), high);
-    }
-    let source = BakeSource::new(vertices, triangles).unwrap();
-    let settings = BakeSettings { region_min: 1.0, ..BakeSettings::DEFAULT };
-    NavigationMesh::bake(source, settings, &TaskPool::new(Some(1))).unwrap()
-}

@@ -144,9 +144,10 @@ Agent.destroy(agent)"#,
             "Returns \"idle\", \"waiting\" (for its path), \"moving\", \"linking\" (on a link), \
              \"arrived\" (also while it tries to come nearer), \"partial\" (at the end of a path \
              that does not reach the destination), \"blocked\" (something that the mesh does not \
-             know holds it back; it tries again after some seconds), \"boarding\" (it goes to a \
-             stop, waits for a platform, or gets on), \"riding\" (on a platform), \"leaving\" (it \
-             gets off) or \"lost\" (its mesh was destroyed, or has no ground near it any more).",
+             know holds it back, or agents in its way do not make way; it tries again after some \
+             seconds), \"boarding\" (it goes to a stop, waits for a platform, or gets on), \
+             \"riding\" (on a platform), \"leaving\" (it gets off) or \"lost\" (its mesh was \
+             destroyed, or has no ground near it any more).",
         )
         .pure(),
         func(
@@ -160,7 +161,9 @@ Agent.destroy(agent)"#,
             "destination",
             destination,
             &[AGENT_ARG],
-            "Returns the point on the ground that it was sent to; nil if there is none.",
+            "Returns the point that it was sent to; nil if there is none. An obstacle can be on it \
+             by now: then the state is \"partial\" when the agent is as near as it can get, and it \
+             goes on to the point once there is ground again.",
         )
         .pure(),
         func(
@@ -513,7 +516,7 @@ fn state(engine: &mut Engine, agent: AgentId) -> String {
 fn destination(engine: &mut Engine, agent: AgentId) -> Option<Vec3> {
     let of = of(engine, agent);
     let target = of.target.map(|target| (target.mesh, target.position));
-    let own = of.destination.map(|destination| (of.mesh, destination.position));
+    let own = of.asked().map(|asked| (of.mesh, asked));
     let (mesh, position) = target.or(own)?;
     Some(engine.worlds.navigation.agents.pose(mesh).to_world(position))
 }
