@@ -29,6 +29,8 @@ mod clip_uniform_data;
 mod compile;
 mod compile_check;
 mod compile_chunks;
+#[cfg(test)]
+mod compile_error_tests;
 mod compile_measure;
 mod compile_search;
 mod constant_track;

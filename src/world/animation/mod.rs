@@ -10,6 +10,8 @@ mod character;
 mod character_evaluation;
 mod character_pose;
 mod chunk_reader;
+#[cfg(test)]
+mod clip_error_tests;
 mod clip_stream;
 #[cfg(test)]
 mod clip_stream_limit_tests;
