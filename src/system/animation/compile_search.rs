@@ -2,7 +2,6 @@
 //! of them rounds in which the tolerances of all tracks are adjusted to the errors that were
 //! measured, and then the growth of single ones.
 
-use super::clip::Clip;
 use super::compile::{ClipSettings, CompiledClip, Input, assemble, sample_track};
 use super::compile_measure::Measure;
 use super::skeleton::Skeleton;

@@ -52,6 +52,8 @@ mod ragdoll_update;
 #[cfg(test)]
 mod reload_tests;
 mod rig_source;
+#[cfg(test)]
+mod root_fade_tests;
 mod root_motion;
 mod skeleton_view;
 mod slot_values;
