@@ -17,7 +17,7 @@ use engine_foundation::blob::{BlobReader, BlobWriter, unframe};
 use engine_foundation::{Error, Quat, Vec3, error};
 
 /// Version of the compiled form. A change of this number recompiles every clip.
-pub const VERSION: u32 = 9;
+pub const VERSION: u32 = 10;
 const MAGIC: [u8; 4] = *b"CLIP";
 /// Minimum number of ticks between jump frames.
 pub const JUMP_TICKS_MIN: u16 = 64;

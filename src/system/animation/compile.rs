@@ -13,8 +13,7 @@ use super::clip_events::{ClipEvent, sort_and_check};
 use super::clip_uniform_data::state_keyframes;
 use super::compile_check::{check, check_settings};
 use super::compile_chunks;
-use super::compile_measure::Measure;
-use super::compile_search::search;
+use super::compile_search::smallest;
 use super::constant_track::Constants;
 use super::key_reduction::{MORPH_REACH, TrackSample, displacement, keys};
 use super::pose::Pose;
@@ -31,9 +30,13 @@ use engine_foundation::{Error, Quat, Vec4, error};
 
 /// Samples per second of curves between their keys.
 pub(super) const SAMPLES_PER_SECOND: f32 = 60.0;
-/// Ratio of an error to its tolerance above which tracks are compiled without keyframes, and above
-/// which a clip has a warning. Below it, the shortest arc between keyframes can differ a little.
-const RATIO_MAX: f32 = 10.0;
+/// Parts of the time between two samples, or keyframes, at which the interpolation is compared with
+/// the source: rotations differ most near the first and the last one.
+pub(super) const INTERVAL_PARTS: [f32; 3] = [0.21, 0.5, 0.79];
+/// Part of the tolerance that the interpolation between two samples of a curve takes at most.
+const SAMPLE_PART: f32 = 0.1;
+/// How often the time between two samples is halved for it.
+const HALVES_MAX: u32 = 5;
 
 /// Maximum number of keys of a curve: 600 seconds at 436 keys a second.
 pub const TRACK_KEYS_MAX: usize = 1 << 18;
@@ -124,7 +127,7 @@ pub struct CompiledClip {
     /// Largest ratio of a displacement to the tolerance of its bone. Above 1, the tolerance could
     /// not be reached.
     pub error_ratio: f32,
-    /// Message that names the bone if its error is far above its tolerance.
+    /// Message that names the bone if its error is above its tolerance.
     pub warning: Option<String>,
 }
 
@@ -207,51 +210,6 @@ pub fn compile_settings(
         None => smallest(&input, settings),
     };
     compiled.map_err(of_clip)
-}
-
-/// Reduces the curves to the smallest clip within the tolerance.
-pub(super) fn smallest(input: &Input, settings: &ClipSettings) -> Result<CompiledClip, Error> {
-    let skeleton = input.skeleton;
-    let mut best = search(input, settings, &vec![false; skeleton.bone_count()])?;
-    if best.error_ratio <= RATIO_MAX {
-        return Ok(best);
-    }
-    let measure = Measure::new(input, settings.shell, SAMPLES_PER_SECOND);
-    let mut ratios = measure.ratios_beyond_ticks(&best.clip);
-    if largest(&ratios).1 > RATIO_MAX && best.clip.stats().uniform_tracks > 0 {
-        let other = search(input, settings, &exceeding(&ratios, skeleton))?;
-        let others = measure.ratios_beyond_ticks(&other.clip);
-        if largest(&others).1 < largest(&ratios).1 {
-            (best, ratios) = (other, others);
-        }
-    }
-    let (bone, ratio) = largest(&ratios);
-    if ratio > RATIO_MAX {
-        best.warning = Some(format!(
-            "the bone '{}' differs from the source by {ratio:.0} times its tolerance: use fewer \
-             or smoother keys, or a higher 'tolerance'",
-            skeleton.names()[bone]
-        ));
-    }
-    Ok(best)
-}
-
-/// Returns the index of the largest ratio, and the ratio.
-fn largest(ratios: &[f32]) -> (usize, f32) {
-    let larger =
-        |most: (usize, f32), it: (usize, &f32)| if *it.1 > most.1 { (it.0, *it.1) } else { most };
-    ratios.iter().enumerate().fold((0, 0.0), larger)
-}
-
-/// Returns which bones have errors above their tolerance, with their parents, which move them.
-fn exceeding(ratios: &[f32], skeleton: &Skeleton) -> Vec<bool> {
-    let mut exceeds: Vec<bool> = ratios.iter().map(|ratio| *ratio > 1.0).collect();
-    for bone in (0..exceeds.len()).rev() {
-        if let Some(parent) = skeleton.parents()[bone].filter(|_| exceeds[bone]) {
-            exceeds[usize::from(parent)] = true;
-        }
-    }
-    exceeds
 }
 
 /// Applies the settings to the source.
@@ -357,12 +315,60 @@ fn held_tick(time: f32, seconds: f32) -> u16 {
     nearest.saturating_sub(u16::from(is_late))
 }
 
+/// Adds ticks between others until linear interpolation between two of them follows the curve.
+fn between(
+    source: &SourceTrack,
+    seconds: f32,
+    ticks: &[u16],
+    (reach, tolerance): (f32, f32),
+) -> Vec<u16> {
+    let value =
+        |tick: f32| Vec4::from_array(source.sample(tick * (seconds / f32::from(LAST_TICK))));
+    let follows = |from: u16, to: u16| {
+        let (a, b) = (value(f32::from(from)), value(f32::from(to)));
+        let b = if source.property == TrackProperty::Rotation && a.dot(b) < 0.0 { -b } else { b };
+        INTERVAL_PARTS.iter().all(|part| {
+            let exact = value(f32::from(from) + f32::from(to - from) * part);
+            displacement(source.property, reach, exact, a + (b - a) * *part) <= tolerance
+        })
+    };
+    let mut all = Vec::with_capacity(ticks.len());
+    let mut waiting: Vec<(u16, u32)> = Vec::new();
+    for tick in ticks {
+        waiting.push((*tick, 0));
+        while let Some((to, halves)) = waiting.pop() {
+            let from = all.last().copied().unwrap_or(to);
+            if to - from > 1 && halves < HALVES_MAX && !follows(from, to) {
+                waiting.extend([(to, halves + 1), (from + (to - from) / 2, halves + 1)]);
+            } else {
+                all.push(to);
+            }
+        }
+    }
+    all
+}
+
 /// Samples a track at regular intervals and at its keys. Returns `None` if the bone keeps its rest
 /// transform.
 pub(super) fn sample_track<'a>(source: &'a SourceTrack, input: &Input) -> Option<TrackKeys<'a>> {
     let seconds = input.source.seconds;
     let step = source.interpolation == SourceInterpolation::Step;
-    let ticks = sample_ticks(&source.times, seconds, !step);
+    let mut ticks = sample_ticks(&source.times, seconds, !step);
+    let (bone, property) = (source.bone, source.property);
+    // Errors are those of the bones below, too.
+    let (reach, tolerance) = match property {
+        TrackProperty::Weight => (MORPH_REACH, input.weight_tolerance(bone)),
+        TrackProperty::Position => {
+            let bone = usize::from(bone);
+            (1.0, input.strictest[bone] / input.scales.parents[bone])
+        }
+        TrackProperty::Rotation | TrackProperty::Scale => {
+            (input.scales.reaches[usize::from(bone)], input.strictest[usize::from(bone)])
+        }
+    };
+    if !source.is_played_exactly() {
+        ticks = between(source, seconds, &ticks, (reach, tolerance * SAMPLE_PART));
+    }
     let tick_seconds = seconds / f32::from(LAST_TICK);
     let mut samples: Vec<TrackSample> = Vec::with_capacity(ticks.len());
     for tick in ticks {
@@ -381,7 +387,6 @@ pub(super) fn sample_track<'a>(source: &'a SourceTrack, input: &Input) -> Option
         }
         samples.push(TrackSample { tick, value, restored: value });
     }
-    let (bone, property) = (source.bone, source.property);
     let base = |values: &[BoneTransform]| values[usize::from(bone)];
     // The default of a weight belongs to the mesh, so its track is always stored.
     let rest = match property {
@@ -389,16 +394,6 @@ pub(super) fn sample_track<'a>(source: &'a SourceTrack, input: &Input) -> Option
         TrackProperty::Position => Some(base(&input.base).position.extend(0.0)),
         TrackProperty::Scale => Some(base(&input.base).scale.extend(0.0)),
         TrackProperty::Weight => None,
-    };
-    let (reach, tolerance) = match property {
-        TrackProperty::Weight => (MORPH_REACH, input.weight_tolerance(bone)),
-        TrackProperty::Position => {
-            let bone = usize::from(bone);
-            (1.0, input.tolerances[bone] / input.scales.parents[bone])
-        }
-        TrackProperty::Rotation | TrackProperty::Scale => {
-            (input.scales.reaches[usize::from(bone)], input.tolerances[usize::from(bone)])
-        }
     };
     let keeps_rest = |rest: Vec4| {
         samples

@@ -2,7 +2,8 @@
 
 use super::clip::{Clip, ClipFeatures};
 use super::clip_chunks::{ChunkState, ClipChunks};
-use super::compile::{ClipSettings, CompiledClip, Input, KeyForm, sample_track, smallest};
+use super::compile::{ClipSettings, CompiledClip, Input, KeyForm, sample_track};
+use super::compile_search::smallest;
 use super::constant_track::{ConstantTrack, Constants};
 use super::skeleton::BoneTransform;
 use super::source::{SourceClip, TrackProperty};

@@ -1,16 +1,29 @@
-//! Measurement of the error of a compiled clip, at regular times. Between keys, the source is
-//! interpolated as players do it, so that the error is that of the compression.
+//! Measurement of the error of a compiled clip: the difference between the source and what a player
+//! shows, at regular times and at the keys of the source.
 
-use super::clip::Clip;
-use super::compile::{Input, SAMPLES_PER_SECOND, source_transforms, source_weights};
+use super::clip::{Clip, LAST_TICK};
+use super::compile::{
+    INTERVAL_PARTS, Input, SAMPLES_PER_SECOND, source_transforms, source_weights,
+};
 use super::key_reduction::MORPH_REACH;
 use super::palette::{ModelMatrix, model_matrices};
 use super::player::ClipPlayer;
 use super::pose::Pose;
+use super::source::{SourceClip, SourceInterpolation, SourceTrack};
 use engine_foundation::Vec3;
 
 /// Maximum number of matrices of the source that are kept between two measurements: 50 MB.
 const KEPT_MATRICES_MAX: usize = 1 << 20;
+/// Least number of measured intervals in a second.
+const RATE_MIN: f32 = 30.0;
+/// What an error can be between the measured times, as a part of the measured one.
+const BETWEEN: f32 = 1.01;
+/// Part of a position that is lost in sums of positions.
+const ROUNDING: f32 = 4.0 * f32::EPSILON;
+/// Ticks between two times that are measured once.
+const SAME_TIME: f32 = 0.1;
+/// Ticks between two changes of a held value from which on each has a tick of its own.
+const CHANGE_TICKS: f32 = 2.0;
 
 /// The poses of the source.
 pub struct Measure<'a> {
@@ -23,17 +36,18 @@ pub struct Measure<'a> {
 }
 
 impl Measure<'_> {
-    /// `rate` is the number of keyframes per second.
-    pub fn new<'a>(input: &'a Input<'a>, shell: f32, rate: f32) -> Measure<'a> {
-        let seconds = input.source.seconds;
-        let rate = if rate > SAMPLES_PER_SECOND { rate } else { SAMPLES_PER_SECOND };
-        let count = (seconds * rate).ceil() as u32;
-        let time = |index: u32| (index as f32 / rate).min(seconds);
+    /// `intervals` is the number of intervals between keyframes; `has_keys`: there are tracks with
+    /// keys of their own.
+    pub fn new<'a>(
+        input: &'a Input<'a>,
+        shell: f32,
+        (intervals, has_keys): (u32, bool),
+    ) -> Measure<'a> {
         let mut measure = Measure {
             input,
             shell,
             base: Pose::new(&input.base),
-            times: (0..=count).map(time).collect(),
+            times: times(&input.source, (intervals, has_keys)),
             kept: Vec::new(),
         };
         let bones = input.skeleton.bone_count();
@@ -52,7 +66,7 @@ impl Measure<'_> {
     /// Writes the matrices of the source at a time.
     fn exact(&self, time: f32, matrices: &mut Vec<ModelMatrix>) {
         let Input { source, base, .. } = self.input;
-        let transforms = source_transforms(source, base, |track| track.sample_as_played(time));
+        let transforms = source_transforms(source, base, |track| track.sample(time));
         self.matrices(Pose::new(&transforms), matrices);
     }
 
@@ -90,7 +104,8 @@ impl Measure<'_> {
             player.sample(&self.base, &mut played);
             self.matrices(played, &mut shown);
             for (bone, (wanted, shown)) in wanted.iter().zip(&shown).enumerate() {
-                let displacement = shell_displacement(wanted, shown, self.shell / scales.own[bone]);
+                let shell = self.shell / scales.own[bone];
+                let displacement = shell_displacement(wanted, shown, shell) * BETWEEN;
                 worst = worst.max(displacement);
                 ratios[bone] = ratios[bone].max(displacement / tolerances[bone]);
             }
@@ -114,41 +129,85 @@ impl Measure<'_> {
 }
 
 impl Measure<'_> {
-    /// Returns the largest ratio of a displacement to the tolerance of each bone, without what
-    /// moves within a tick: keys have their times in ticks, so that jumps can be as much earlier or
-    /// later.
-    pub fn ratios_beyond_ticks(&self, clip: &Clip) -> Vec<f32> {
-        let Input { skeleton, scales, tolerances, .. } = self.input;
-        let mut player = ClipPlayer::new(clip, skeleton);
-        let mut ratios = vec![0.0_f32; skeleton.bone_count()];
-        let (mut wanted, mut shown) = (Vec::new(), Vec::new());
-        let (mut before, mut after) = (Vec::new(), Vec::new());
+    /// Returns how far each bone can be from the source because the times of keys are rounded: as
+    /// far as the source is from a straight movement within a tick, where a curve has a corner.
+    pub fn corners(&self, clip: &Clip) -> Vec<f32> {
+        let tick = clip.tick_seconds();
+        let mut corners = vec![0.0_f32; self.input.skeleton.bone_count()];
+        let mut matrices: [Vec<ModelMatrix>; 3] = Default::default();
         for time in &self.times {
-            self.exact(*time, &mut wanted);
-            self.exact((time - clip.tick_seconds()).max(0.0), &mut before);
-            self.exact(time + clip.tick_seconds(), &mut after);
-            let mut played = Pose::default();
-            player.seek(clip, *time);
-            player.sample(&self.base, &mut played);
-            self.matrices(played, &mut shown);
-            for (bone, ratio) in ratios.iter_mut().enumerate() {
-                let error = |other: &[ModelMatrix]| {
-                    let shell = self.shell / scales.own[bone];
-                    shell_displacement(&wanted[bone], &other[bone], shell)
-                };
-                let moved = error(&before).max(error(&after));
-                *ratio = ratio.max((error(&shown) - moved) / tolerances[bone]);
+            for (matrices, time) in matrices.iter_mut().zip([time - tick, *time, time + tick]) {
+                self.exact(time, matrices);
+            }
+            for (bone, corner) in corners.iter_mut().enumerate() {
+                for point in shell_points(self.shell / self.input.scales.own[bone]) {
+                    let [before, now, after] = [0, 1, 2].map(|index: usize| {
+                        Vec3::from_array(matrices[index][bone].transform_point(point))
+                    });
+                    let bend = (before + after - now * 2.0).length();
+                    *corner = corner.max(bend - now.length() * ROUNDING);
+                }
             }
         }
-        ratios
+        corners
     }
 }
 
+/// Returns the times of a measurement, ascending: regular ones, those of keyframes and between them,
+/// and those of the keys of the source. Held values that change do so up to a tick early, so that
+/// there is none right before such a change.
+fn times(source: &SourceClip, (intervals, has_keys): (u32, bool)) -> Vec<f32> {
+    let seconds = source.seconds;
+    let rate = if has_keys { SAMPLES_PER_SECOND * 2.0 } else { RATE_MIN };
+    let least = ((seconds * rate).ceil() as u32).max(1);
+    let intervals = intervals.max(1);
+    let intervals = intervals * least.div_ceil(intervals);
+    let parts = |interval: u32| {
+        let time = move |part: &f32| seconds * ((interval as f32 + part) / intervals as f32);
+        [0.0].iter().chain(&INTERVAL_PARTS).map(time)
+    };
+    let mut times: Vec<f32> = (0..intervals).flat_map(parts).chain([seconds]).collect();
+    let mut keys: Vec<f32> = source.tracks.iter().flat_map(|track| track.times.clone()).collect();
+    keys.retain(|time| (0.0..=seconds).contains(time));
+    keys.sort_by(f32::total_cmp);
+    keys.dedup();
+    times.extend(keys.iter().step_by(keys.len().div_ceil(times.len()).max(1)));
+    times.sort_by(f32::total_cmp);
+    let tick = seconds / f32::from(LAST_TICK);
+    times.dedup_by(|next, time| *next - *time <= tick * SAME_TIME);
+    let changes = changes(source, tick);
+    times.retain(|time| {
+        let next = changes.partition_point(|change| change <= time);
+        changes.get(next).is_none_or(|change| change - time > tick)
+    });
+    times
+}
+
+/// Returns the times at which held values change, ascending, without those that are too near to
+/// others of the same track to have a tick of their own.
+fn changes(source: &SourceClip, tick: f32) -> Vec<f32> {
+    let is_held = |track: &&SourceTrack| track.interpolation == SourceInterpolation::Step;
+    let mut changes = Vec::new();
+    for track in source.tracks.iter().filter(is_held) {
+        let is_apart = |index: usize| {
+            let near = &track.times[index.saturating_sub(1)..(index + 2).min(track.times.len())];
+            near.windows(2).all(|pair| pair[1] - pair[0] > tick * CHANGE_TICKS)
+        };
+        changes.extend((0..track.times.len()).filter(|it| is_apart(*it)).map(|it| track.times[it]));
+    }
+    changes.sort_by(f32::total_cmp);
+    changes
+}
+
+/// Points around a bone at which it is measured.
+fn shell_points(shell: f32) -> [[f32; 3]; 3] {
+    [[shell, 0.0, 0.0], [0.0, shell, 0.0], [0.0, 0.0, shell]]
+}
+
 fn shell_displacement(wanted: &ModelMatrix, shown: &ModelMatrix, shell: f32) -> f32 {
-    let points = [[shell, 0.0, 0.0], [0.0, shell, 0.0], [0.0, 0.0, shell]];
     let distance = |point: [f32; 3]| {
         let (a, b) = (wanted.transform_point(point), shown.transform_point(point));
         (Vec3::from_array(a) - Vec3::from_array(b)).length()
     };
-    points.into_iter().map(distance).fold(0.0, f32::max)
+    shell_points(shell).into_iter().map(distance).fold(0.0, f32::max)
 }

@@ -1,10 +1,12 @@
-//! Search for the smallest compiled clip within its tolerance: rounds in which the tolerances of
-//! all tracks are adjusted to the errors that were measured, and then the growth of single ones.
+//! Search for the smallest compiled clip within its tolerance: forms of the tracks; for each choice
+//! of them rounds in which the tolerances of all tracks are adjusted to the errors that were
+//! measured, and then the growth of single ones.
 
 use super::compile::{ClipSettings, CompiledClip, Input, assemble, sample_track};
 use super::compile_measure::Measure;
+use super::skeleton::Skeleton;
 use super::uniform_fit::UniformCurve;
-use super::uniform_plan::{ESTIMATE_PART, Plan, plan};
+use super::uniform_plan::{ESTIMATE_PART, Forms, Plan, plan};
 use engine_foundation::Error;
 use engine_foundation::compact_sort::CompactSort;
 
@@ -16,31 +18,100 @@ const SEARCH_ROUNDS: usize = 8;
 const EVEN_SHARE: f32 = 0.25;
 /// Part of the steps of the best round from which steps grow.
 const SMALLER: f32 = 0.7;
+/// Part of the best steps from which steps grow at last.
+const A_LITTLE_SMALLER: f32 = 0.85;
+const GROWTH_STARTS: usize = 4;
 /// Parts of the tolerance up to which the steps of single tracks grow at last: the first one with
 /// which the clip is within its tolerance. Errors between keyframes are measured only for whole
 /// clips.
-const GROWTH_LIMITS: [f32; 4] = [0.995, 0.98, 0.95, 0.9];
+const GROWTH_LIMITS: [f32; 4] = [0.985, 0.97, 0.95, 0.9];
 
-/// Searches for the smallest clip within the tolerance. The tracks of the bones of `keyed_bones`
-/// are not stored as keyframes.
-pub fn search(
-    input: &Input,
-    settings: &ClipSettings,
-    keyed_bones: &[bool],
-) -> Result<CompiledClip, Error> {
-    let mut found = rounds(input, settings, (keyed_bones, ESTIMATE_PART))?;
+/// Parts of the tolerance that the interpolation between keyframes takes at most, one after another
+/// until a clip is within its tolerance: errors of a bone and of its parents can add up.
+const INTERPOLATION_PARTS: [f32; 4] = [0.7, 0.5, 0.3, 0.1];
+
+/// Reduces the curves to the smallest clip within the tolerance. If there is none, the clip with
+/// the least error has a warning.
+pub fn smallest(input: &Input, settings: &ClipSettings) -> Result<CompiledClip, Error> {
+    let bones = input.skeleton.bone_count();
+    let mut forms = Forms { keyed_bones: vec![false; bones], interpolation: 0.0 };
+    let mut best: Option<Found> = None;
+    for attempt in 0..INTERPOLATION_PARTS.len() + 2 {
+        match (INTERPOLATION_PARTS.get(attempt), &best) {
+            (Some(part), _) => forms.interpolation = *part,
+            // Keys instead of keyframes for the bones that exceed their tolerance, and then for all.
+            (None, Some(best)) if attempt == INTERPOLATION_PARTS.len() => {
+                forms.keyed_bones = exceeding(&best.ratios, input.skeleton);
+            }
+            _ => forms.keyed_bones.fill(true),
+        }
+        let found = search(input, settings, &forms)?;
+        let has_keyframes = found.compiled.clip.stats().uniform_tracks > 0;
+        let is_last = found.is_within() || !has_keyframes;
+        if best.as_ref().is_none_or(|best| found.is_better_than(best)) {
+            best = Some(found);
+        }
+        if is_last {
+            break;
+        }
+    }
+    let mut best = best.expect("there is at least one search");
+    if !best.is_within() {
+        best.compiled.warning = warning(input, settings, &best);
+    }
+    Ok(best.compiled)
+}
+
+/// Returns a warning that names the bone whose error is the farthest above its tolerance, if any is
+/// for another reason than the rounding of the times of keys.
+fn warning(input: &Input, settings: &ClipSettings, found: &Found) -> Option<String> {
+    let stats = found.compiled.clip.stats();
+    let mut allowed = vec![0.0; input.skeleton.bone_count()];
+    if stats.tracks > stats.uniform_tracks + stats.constant_tracks {
+        let intervals = stats.keyframes.saturating_sub(1) as u32;
+        let measure = Measure::new(input, settings.shell, (intervals, true));
+        allowed = measure.corners(&found.compiled.clip);
+    }
+    let bones = found.ratios.iter().zip(&allowed).zip(&input.tolerances);
+    let bones = bones
+        .enumerate()
+        .filter(|(_, ((ratio, allowed), tolerance))| **ratio - **allowed / **tolerance > 1.0);
+    let (bone, ((ratio, _), tolerance)) = bones.max_by(|a, b| a.1.0.0.total_cmp(b.1.0.0))?;
+    Some(format!(
+        "the bone '{}' is up to {:.3} mm away from the source, and its tolerance is {:.3} mm: use \
+         fewer or smoother keys, or a higher 'tolerance'",
+        input.skeleton.names()[bone],
+        ratio * tolerance * 1e3,
+        tolerance * 1e3
+    ))
+}
+
+/// Returns which bones have errors above their tolerance, with their parents, which move them.
+fn exceeding(ratios: &[f32], skeleton: &Skeleton) -> Vec<bool> {
+    let mut exceeds: Vec<bool> = ratios.iter().map(|ratio| *ratio > 1.0).collect();
+    for bone in (0..exceeds.len()).rev() {
+        if let Some(parent) = skeleton.parents()[bone].filter(|_| exceeds[bone]) {
+            exceeds[usize::from(parent)] = true;
+        }
+    }
+    exceeds
+}
+
+/// Searches for the smallest clip within the tolerance, with these forms of its tracks.
+fn search(input: &Input, settings: &ClipSettings, forms: &Forms) -> Result<Found, Error> {
+    let mut found = rounds(input, settings, (forms, ESTIMATE_PART))?;
     // Errors of keys are not corrected along chains of bones, so that their tolerance is often far
     // below the estimate.
     let factor = found.best.factor;
     if !found.plan.keyed.is_empty() && factor < ESTIMATE_PART * 0.5 {
-        let other = rounds(input, settings, (keyed_bones, factor))?;
+        let other = rounds(input, settings, (forms, factor))?;
         if other.best.is_better_than(&found.best) {
             found = other;
         }
     }
     match found.best.compiled.error_ratio <= 1.0 && !found.plan.fit.curves.is_empty() {
         true => with_growth(input, settings, found),
-        false => Ok(found.best.compiled),
+        false => Ok(found.best),
     }
 }
 
@@ -55,16 +126,17 @@ struct Rounds<'a> {
 fn rounds<'a>(
     input: &'a Input,
     settings: &ClipSettings,
-    (keyed_bones, estimate): (&[bool], f32),
+    (forms, estimate): (&Forms, f32),
 ) -> Result<Rounds<'a>, Error> {
     let mut tracks = Vec::new();
     for track in &input.source.tracks {
         tracks.extend(sample_track(track, input));
     }
     tracks.sort_compact_by_key(|keys| (keys.track.property, keys.track.bone));
-    let mut plan = plan(input, tracks, (keyed_bones, estimate))?;
+    let mut plan = plan(input, tracks, (forms, estimate))?;
     let keyframes = plan.fit.curves.first().map_or(0, UniformCurve::keyframe_count);
-    let measure = Measure::new(input, settings.shell, keyframes as f32 / input.source.seconds);
+    let has_keys = !plan.keyed.is_empty();
+    let measure = Measure::new(input, settings.shell, (keyframes.saturating_sub(1), has_keys));
     // Errors of parents add to those of their children, so that the tolerance of a track is
     // smaller than that of the clip.
     let mut factor = 0.5;
@@ -89,16 +161,20 @@ fn rounds<'a>(
     Ok(Rounds { plan, measure, best: best.expect("there is at least one round") })
 }
 
-/// Lets the steps of single tracks grow from the best round, from smaller steps, and from equal
-/// parts of the tolerance. Returns the smallest clip.
-fn with_growth(
-    input: &Input,
-    settings: &ClipSettings,
-    found: Rounds,
-) -> Result<CompiledClip, Error> {
+/// Lets the steps of single tracks grow from the best round, from smaller steps, from equal parts
+/// of the tolerance, and from steps a little smaller than the best ones of these. Returns the
+/// smallest clip.
+fn with_growth(input: &Input, settings: &ClipSettings, found: Rounds) -> Result<Found, Error> {
     let Rounds { mut plan, measure, mut best } = found;
-    let smaller = best.shares.iter().map(|share| share * SMALLER).collect();
-    for shares in [best.shares.clone(), smaller, vec![EVEN_SHARE; best.shares.len()]] {
+    let first = best.shares.clone();
+    let scaled = |shares: &[f32], part: f32| shares.iter().map(|share| share * part).collect();
+    for start in 0..GROWTH_STARTS {
+        let shares: Vec<f32> = match start {
+            0 => first.clone(),
+            1 => scaled(&first, SMALLER),
+            2 => vec![EVEN_SHARE; first.len()],
+            _ => scaled(&best.shares, A_LITTLE_SMALLER),
+        };
         for most in GROWTH_LIMITS {
             plan.keyed.iter_mut().for_each(|keys| keys.choose(best.factor));
             plan.fit.set_shares(&shares);
@@ -114,7 +190,7 @@ fn with_growth(
             }
         }
     }
-    Ok(best.compiled)
+    Ok(best)
 }
 
 /// Result of a round of the search.
@@ -136,6 +212,10 @@ impl Found {
             true => best > 1.0 || self.bytes < other.bytes,
             false => ratio < best,
         }
+    }
+
+    fn is_within(&self) -> bool {
+        self.compiled.error_ratio <= 1.0
     }
 }
 

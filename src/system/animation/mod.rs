@@ -29,6 +29,8 @@ mod clip_uniform_data;
 mod compile;
 mod compile_check;
 mod compile_chunks;
+#[cfg(test)]
+mod compile_error_tests;
 mod compile_measure;
 mod compile_search;
 mod constant_track;
@@ -39,6 +41,7 @@ mod keyed_player;
 #[cfg(test)]
 mod keyed_tests;
 mod lanes;
+mod movement_stack;
 mod numbers;
 mod palette;
 #[cfg(target_arch = "x86_64")]
@@ -82,6 +85,7 @@ pub use compile::{
     ClipSettings, CompiledClip, FailedCompile, KeyForm, compile, compile_settings, source_pose,
     source_weights,
 };
+pub use movement_stack::{STACK_MAX, StackedFade, stack_movement};
 pub use palette::{ModelMatrix, PaletteEntry, model_matrices, palette};
 pub use player::ClipPlayer;
 pub use pose::{BlendSum, Pose};

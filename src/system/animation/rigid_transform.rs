@@ -44,19 +44,6 @@ impl RigidTransform {
         result
     }
 
-    /// Returns the movement between this one and another one: a weight of 0 gives this one, and 1
-    /// the other. The rotation takes the shorter arc. NaN is 0.
-    pub fn blended(&self, other: &RigidTransform, weight: f32) -> RigidTransform {
-        let weight = if weight > 0.0 { weight.min(1.0) } else { 0.0 };
-        let (from, to) = (Vec4::from(self.rotation), Vec4::from(other.rotation));
-        let to = if from.dot(to) < 0.0 { -to } else { to };
-        let rotation = (from + (to - from) * weight).normalize_or(Vec4::W);
-        RigidTransform {
-            position: self.position + (other.position - self.position) * weight,
-            rotation: Quat::from_vec4(rotation),
-        }
-    }
-
     /// Returns a part of this movement: 0 is no movement, 1 the whole. The rotation takes the
     /// shorter arc. A weight that is not between 0 and 1 is limited; NaN is 0.
     pub fn weighted(&self, weight: f32) -> RigidTransform {

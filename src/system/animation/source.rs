@@ -52,9 +52,6 @@ pub struct SourceClip {
     pub tracks: Vec<SourceTrack>,
 }
 
-/// Cosine of half of the largest turn between two keys that are mixed, 0.3 radians.
-const MIXED_TURN_COS: f32 = 0.98877;
-
 impl SourceTrack {
     /// Returns the value at a time in seconds. Before the first and after the last key, their
     /// values apply. Rotations have length 1.
@@ -79,23 +76,14 @@ impl SourceTrack {
         }
     }
 
-    /// Returns the value at a time in seconds as players interpolate it: rotations between linear
-    /// keys that differ by at most 0.3 radians are mixed and normalized. The largest difference
-    /// from an even turn is 0.0001 radians. Between other keys it is not negligible.
-    pub(crate) fn sample_as_played(&self, time: f32) -> [f32; 4] {
-        let next = self.times.partition_point(|key| *key <= time);
-        let is_linear = self.interpolation == SourceInterpolation::Linear;
-        let is_rotation = self.property == TrackProperty::Rotation;
-        if !is_linear || !is_rotation || next == 0 || next == self.times.len() {
-            return self.sample(time);
+    /// Returns true if players show what is between two keys exactly: they mix values linearly, so
+    /// that rotations differ from the even turns of the source.
+    pub(crate) fn is_played_exactly(&self) -> bool {
+        match self.interpolation {
+            SourceInterpolation::Step => true,
+            SourceInterpolation::Linear => self.property != TrackProperty::Rotation,
+            SourceInterpolation::Cubic => false,
         }
-        let (from, to) = (self.times[next - 1], self.times[next]);
-        let (a, b) = (self.value(next - 1), self.value(next));
-        if a.dot(b).abs() < MIXED_TURN_COS {
-            return self.sample(time);
-        }
-        let b = if a.dot(b) < 0.0 { -b } else { b };
-        self.finish(a + (b - a) * ((time - from) / (to - from)))
     }
 
     /// Returns the value of a key, without its tangents.

@@ -2,12 +2,12 @@
 //! own; and of the number of keyframes.
 
 use super::clip::{LAST_TICK, Track};
-use super::compile::{Input, KeyForm, SAMPLES_PER_SECOND, TrackKeys};
+use super::compile::{INTERVAL_PARTS, Input, KeyForm, TrackKeys};
 use super::constant_track::ConstantTrack;
 use super::key_reduction::displacement;
 use super::quantization::TrackRange;
 use super::skeleton::BoneTransform;
-use super::source::{SourceInterpolation, SourceTrack, TrackProperty};
+use super::source::{SourceTrack, TrackProperty};
 use super::uniform_fit::UniformCurve;
 use super::uniform_search::{ExactBone, FIT_BYTES, FitSkeleton, UniformFit};
 use super::uniform_track::{KEYFRAMES_MAX, UniformValue};
@@ -20,9 +20,9 @@ const RATE_KEYS_MIN: usize = 4;
 const RATE_DEFAULT: f32 = 30.0;
 const RATE_MAX: f32 = 120.0;
 /// Divisors of the rate of the source that are tried.
-const DIVISORS: [u32; 4] = [1, 2, 3, 4];
-/// Part of the tolerance that the interpolation between keyframes takes at most.
-const INTERPOLATION_PART: f32 = 0.4;
+const DIVISORS: [f32; 4] = [1.0, 2.0, 3.0, 4.0];
+/// The same for curves that turn too fast for keyframes at the rate of the source.
+const FINE_DIVISORS: [f32; 3] = [1.0 / 2.0, 1.0 / 3.0, 1.0 / 4.0];
 /// Part of the tolerance that a constant value takes at most.
 const CONSTANT_PART: f32 = 0.1;
 /// Part of the tolerance for the first estimate of the sizes of keys.
@@ -39,15 +39,23 @@ pub struct Plan<'a> {
     pub fit: UniformFit<'a>,
 }
 
-/// Chooses the forms of tracks, which are sorted by property and bone. Those of the bones of
-/// `keyed_bones` have keys of their own. `estimate` is the part of the tolerance that keys take.
+/// What limits the forms of tracks.
+pub struct Forms {
+    /// Bones whose tracks have keys of their own.
+    pub keyed_bones: Vec<bool>,
+    /// Part of the tolerance that the interpolation between keyframes takes at most.
+    pub interpolation: f32,
+}
+
+/// Chooses the forms of tracks, which are sorted by property and bone. `estimate` is the part of
+/// the tolerance that keys take.
 ///
 /// # Errors
 /// Fails if there is no memory for the values of the keyframes.
 pub fn plan<'a>(
     input: &'a Input,
     mut tracks: Vec<TrackKeys<'a>>,
-    (keyed_bones, estimate): (&[bool], f32),
+    (forms, estimate): (&Forms, f32),
 ) -> Result<Plan<'a>, Error> {
     let mut constants = Vec::new();
     if input.keys == KeyForm::Stream {
@@ -72,27 +80,29 @@ pub fn plan<'a>(
         })
         .collect();
     let mut best: Option<(usize, Vec<Option<UniformCurve>>)> = None;
-    for divisor in DIVISORS {
+    let mut is_too_coarse = false;
+    for divisor in DIVISORS.into_iter().chain(FINE_DIVISORS) {
         let intervals = keyframe_intervals(input, &tracks, divisor);
-        if intervals >= KEYFRAMES_MAX as f32 {
+        let is_fine = divisor < 1.0;
+        let rate = intervals / input.source.seconds;
+        let is_too_fine = is_fine && (!is_too_coarse || rate > RATE_MAX);
+        if intervals >= KEYFRAMES_MAX as f32 || intervals < 1.0 || is_too_fine {
             continue;
-        }
-        if intervals < 1.0 {
-            break;
         }
         let count = intervals as u32 + 1;
         // Those of this number of keyframes, and those of the best number so far.
         check_room(2 * tracks.len() * count as usize * KEYFRAME_BYTES)?;
-        let curves: Vec<Option<UniformCurve>> = tracks
-            .iter()
-            .zip(&keyed_bytes)
-            .map(|(keys, bytes)| {
-                if keyed_bones.get(usize::from(keys.track.bone)) == Some(&true) {
-                    return None;
-                }
-                uniform_curve(input, keys, count).filter(|it| it.byte_count() < *bytes)
-            })
-            .collect();
+        let mut curves: Vec<Option<UniformCurve>> = Vec::with_capacity(tracks.len());
+        for (keys, bytes) in tracks.iter().zip(&keyed_bytes) {
+            let is_keyed = forms.keyed_bones.get(usize::from(keys.track.bone)) == Some(&true);
+            if is_keyed || keys.track.step || keys.track.property == TrackProperty::Weight {
+                curves.push(None);
+                continue;
+            }
+            let curve = uniform_curve(input, keys, count, forms.interpolation);
+            is_too_coarse |= divisor == 1.0 && curve.is_none();
+            curves.push(curve.filter(|it| it.byte_count() < *bytes));
+        }
         let bytes = |(curve, keyed): (&Option<UniformCurve>, &usize)| match curve {
             Some(curve) => curve.byte_count(),
             None => *keyed,
@@ -111,7 +121,7 @@ pub fn plan<'a>(
 }
 
 /// Returns the number of intervals between keyframes for a part of the rate of the source's keys.
-fn keyframe_intervals(input: &Input, tracks: &[TrackKeys], divisor: u32) -> f32 {
+fn keyframe_intervals(input: &Input, tracks: &[TrackKeys], divisor: f32) -> f32 {
     let rate = |keys: &TrackKeys| {
         let times = &keys.source.times;
         let seconds = times[times.len() - 1] - times[0];
@@ -120,7 +130,9 @@ fn keyframe_intervals(input: &Input, tracks: &[TrackKeys], divisor: u32) -> f32 
     let mut rates: Vec<f32> = tracks.iter().filter_map(rate).collect();
     rates.sort_by(f32::total_cmp);
     let rate = rates.get(rates.len() / 2).copied().unwrap_or(RATE_DEFAULT).min(RATE_MAX);
-    (rate * input.source.seconds / divisor as f32).round()
+    // Finer keyframes have some at the times of the coarser ones.
+    let fine = if divisor < 1.0 { (1.0 / divisor).round() } else { 1.0 };
+    (rate * input.source.seconds / divisor.max(1.0)).round() * fine
 }
 
 /// Returns the values of a track at the keyframes. Rotations take the shorter arc to the previous
@@ -140,26 +152,23 @@ fn keyframe_time(seconds: f32, count: u32, keyframe: u32) -> f32 {
     seconds * (keyframe as f32 / (count - 1) as f32)
 }
 
-/// Returns the curve of a track in keyframes, if the interpolation between keyframes is exact
-/// enough.
-fn uniform_curve(input: &Input, keys: &TrackKeys, count: u32) -> Option<UniformCurve> {
+/// Returns the curve of a track in keyframes, if the interpolation between keyframes takes at most
+/// a part of the tolerance. The track has a rotation, position or scale that is not held.
+fn uniform_curve(
+    input: &Input,
+    keys: &TrackKeys,
+    count: u32,
+    interpolation: f32,
+) -> Option<UniformCurve> {
     let (bone, property) = (keys.track.bone, keys.track.property);
-    if keys.track.step || property == TrackProperty::Weight {
-        return None;
-    }
     let values = values_at_keyframes(keys.source, input.source.seconds, count);
-    // Keyframes at the keys of a source that interpolates linearly are as exact as keyframes can
-    // be.
-    let linear = keys.source.interpolation == SourceInterpolation::Linear;
-    let seconds = input.source.seconds;
-    let has_keys = linear && are_keyframes(&keys.source.times, seconds, count);
-    if !has_keys && !follows(input, keys, &values) {
+    if !follows(input, keys, &values, keys.tolerance * interpolation) {
         return None;
     }
     let (reach, tolerance) = match property {
         TrackProperty::Rotation => {
             let bone = usize::from(bone);
-            (input.scales.arms[bone], keys.tolerance.min(input.strictest[bone]))
+            (input.scales.arms[bone], keys.tolerance)
         }
         TrackProperty::Scale => (Vec3::splat(keys.reach), keys.tolerance),
         TrackProperty::Position | TrackProperty::Weight => (Vec3::ONE, keys.tolerance),
@@ -178,21 +187,29 @@ fn are_keyframes(times: &[f32], seconds: f32, count: u32) -> bool {
     times.len() == count as usize && (0..count).zip(times).all(is_keyframe)
 }
 
-/// Returns true if the interpolation between keyframes follows the source.
-fn follows(input: &Input, keys: &TrackKeys, values: &[Vec4]) -> bool {
+/// Returns true if the interpolation between keyframes follows the source, as players show it.
+fn follows(input: &Input, keys: &TrackKeys, values: &[Vec4], tolerance: f32) -> bool {
     let seconds = input.source.seconds;
-    let rate = (values.len() - 1) as f32 / seconds;
-    let count = (seconds * SAMPLES_PER_SECOND) as u32;
-    let regular = (0..count).map(|index| index as f32 / SAMPLES_PER_SECOND);
-    let times = keys.source.times.iter().copied().filter(|time| (0.0..=seconds).contains(time));
+    let count = values.len() as u32;
+    let times = &keys.source.times;
+    // Keyframes at the keys of a source are exact where players interpolate as the source does.
+    if keys.source.is_played_exactly() && are_keyframes(times, seconds, count) {
+        return true;
+    }
+    let rate = (count - 1) as f32 / seconds;
+    let between = |keyframe: u32| {
+        let time = move |part: &f32| (keyframe as f32 + part) / rate;
+        INTERVAL_PARTS.iter().map(time)
+    };
+    let regular = (0..count - 1).flat_map(between);
+    let times = times.iter().copied().filter(|time| (0.0..=seconds).contains(time));
     regular.chain(times).all(|time| {
         let position = time * rate;
         let before = (position as usize).min(values.len() - 2);
         let (from, to) = (values[before], values[before + 1]);
         let shown = from + (to - from) * (position - before as f32);
         let exact = Vec4::from_array(keys.source.sample(time));
-        let error = displacement(keys.track.property, keys.reach, exact, shown);
-        error <= keys.tolerance * INTERPOLATION_PART
+        displacement(keys.track.property, keys.reach, exact, shown) <= tolerance
     })
 }
 

@@ -17,7 +17,8 @@ use crate::scene_graph::{AnimatedPose, NodePose};
 use crate::unit::UnitId;
 use engine_animation::constraints::ModelPose;
 use engine_animation::{
-    BoneTransform, ClipPlayer, ModelMatrix, Pose, RigidTransform, model_matrices,
+    BoneTransform, ClipPlayer, ModelMatrix, Pose, RigidTransform, STACK_MAX, StackedFade,
+    model_matrices, stack_movement,
 };
 use engine_foundation::hash::StateHash;
 use engine_foundation::{Error, error};
@@ -310,19 +311,34 @@ impl Character {
     /// Returns the movement of the root in the last update. Clips on the lowest layer replace that
     /// of the clips before them; over a state machine and on higher layers, only clips with root
     /// motion do.
-    fn find_root_delta(&mut self) -> RigidTransform {
+    fn find_root_delta(&mut self, seconds: f32) -> RigidTransform {
         let machine = self.active_machine();
         let has_machine = machine.is_some();
-        let mut total = machine.map_or(RigidTransform::IDENTITY, |machine| machine.root_delta());
+        let lowest = machine.map_or(RigidTransform::IDENTITY, |machine| machine.root_delta());
+        if self.playing.is_empty() {
+            return lowest;
+        }
+        let mut fades = [StackedFade::WHOLE; STACK_MAX];
+        let mut deltas = [lowest; STACK_MAX];
+        let mut count = 1;
         for it in &self.playing {
             let clip = &self.model.clips[usize::from(it.clip)].clip;
             let is_added = it.is_added(&self.model);
             let is_still = it.options.layer == 0 && !has_machine && !is_added;
-            if clip.has_root_motion() && !it.options.adds || is_still {
-                total = total.blended(&it.root_delta(clip), it.share());
+            if !(clip.has_root_motion() && !it.options.adds || is_still) {
+                continue;
             }
+            if count == STACK_MAX {
+                // The two lowest ones become one.
+                deltas[0] = stack_movement(&fades[..2], &deltas[..2], seconds);
+                fades.copy_within(2.., 1);
+                deltas.copy_within(2.., 1);
+                count -= 1;
+            }
+            (fades[count], deltas[count]) = (it.stacked(), it.root_delta(clip));
+            count += 1;
         }
-        total
+        stack_movement(&fades[..count], &deltas[..count], seconds)
     }
 
     /// Replaces the state machine by its reloaded version. Events that were sent since the last
@@ -370,7 +386,7 @@ impl Character {
         let is_fallen = self.ragdoll.as_ref().is_some_and(|it| it.is_active() && it.is_full());
         self.root_delta = match is_fallen {
             true => RigidTransform::IDENTITY,
-            false => self.find_root_delta(),
+            false => self.find_root_delta(seconds),
         };
         let before = self.playing.len();
         self.playing.retain(PlayingClip::is_alive);

@@ -10,6 +10,8 @@ mod character;
 mod character_evaluation;
 mod character_pose;
 mod chunk_reader;
+#[cfg(test)]
+mod clip_error_tests;
 mod clip_stream;
 #[cfg(test)]
 mod clip_stream_limit_tests;
@@ -50,6 +52,8 @@ mod ragdoll_update;
 #[cfg(test)]
 mod reload_tests;
 mod rig_source;
+#[cfg(test)]
+mod root_fade_tests;
 mod root_motion;
 mod skeleton_view;
 mod slot_values;

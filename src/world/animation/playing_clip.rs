@@ -3,7 +3,7 @@
 
 use super::animated_model::AnimatedModel;
 use super::clip_streams::ClipUse;
-use engine_animation::{Clip, ClipPlayer, RigidTransform};
+use engine_animation::{Clip, ClipPlayer, Curve, RigidTransform, StackedFade};
 use engine_foundation::hash::StateHash;
 
 /// Maximum number of clips that a character plays at once.
@@ -41,6 +41,8 @@ struct TimeStep {
     from: f32,
     /// Number of times that the end was crossed; negative in reverse.
     loops: i32,
+    /// Seconds since the clip reached its end within the update; otherwise 0.
+    stopped: f32,
 }
 
 /// A clip that a character plays.
@@ -65,7 +67,7 @@ impl PlayingClip {
     pub(super) fn new(id: u32, clip: u16, options: PlayOptions, player: ClipPlayer) -> PlayingClip {
         let [start, end] = options.range;
         let time = if options.speed < 0.0 { end } else { start };
-        let step = TimeStep { from: time, loops: 0 };
+        let step = TimeStep { from: time, loops: 0, stopped: 0.0 };
         PlayingClip { id, clip, options, time, age: 0.0, ending: None, step, player }
     }
 
@@ -106,10 +108,22 @@ impl PlayingClip {
         let from = self.time;
         let time = from + seconds * self.options.speed;
         let loops = self.set_time(time);
+        let rest = (time - self.time) / self.options.speed;
+        let stopped = if self.has_finished() && rest > 0.0 { rest.min(seconds) } else { 0.0 };
         self.step = match time.is_finite() {
-            true => TimeStep { from, loops },
-            false => TimeStep { from: self.time, loops: 0 },
+            true => TimeStep { from, loops, stopped },
+            false => TimeStep { from: self.time, loops: 0, stopped: 0.0 },
         };
+    }
+
+    /// Returns the fades at the end of the last update.
+    pub(super) fn stacked(&self) -> StackedFade {
+        StackedFade {
+            rise: (self.age, self.options.blend),
+            curve: Curve::Linear,
+            fall: self.ending.map(|[passed, total]| (passed, total)),
+            stopped: self.step.stopped,
+        }
     }
 
     /// Returns the use of the clip in the current pose.
@@ -120,7 +134,7 @@ impl PlayingClip {
 
     /// Returns the movement of the root in the last update.
     pub(super) fn root_delta(&self, clip: &Clip) -> RigidTransform {
-        let TimeStep { from, loops } = self.step;
+        let TimeStep { from, loops, .. } = self.step;
         clip.root_delta_in(self.options.range, from, self.time, loops)
     }
 
@@ -151,7 +165,7 @@ impl PlayingClip {
 
     /// Appends the indices of the events that the clip passed in the last update.
     fn append_events(&self, clip: &Clip, found: &mut Vec<u16>) {
-        let TimeStep { from, loops } = self.step;
+        let TimeStep { from, loops, .. } = self.step;
         let [start, end] = self.options.range;
         if loops == 0 || (start == 0.0 && end == clip.seconds) {
             return clip.append_events(from, self.time, loops, found);

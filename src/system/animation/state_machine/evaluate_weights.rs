@@ -100,6 +100,18 @@ mod tests {
         }
     }
 
+    fn layer() -> LayerOutput {
+        LayerOutput {
+            weight: 1.0,
+            coverage: 1.0,
+            mask: None,
+            samples: (0, 2),
+            steps_weight: 1.0,
+            steps_coverage: 1.0,
+            steps: (0, 0),
+        }
+    }
+
     #[test]
     fn layers_mix_replace_and_add_weights() {
         let samples = vec![
@@ -108,7 +120,7 @@ mod tests {
             sample(2, SampleMode::Add, 0.5),
             sample(1, SampleMode::AddFromRest, 1.0),
         ];
-        let layer = LayerOutput { weight: 1.0, coverage: 1.0, mask: None, samples: (0, 2) };
+        let layer = layer();
         let upper = LayerOutput { weight: 0.5, mask: Some(0), samples: (2, 4), ..layer };
         let mut output = StateMachineOutput::default();
         (output.samples, output.layers) = (samples, vec![layer, upper]);
@@ -127,7 +139,7 @@ mod tests {
     #[test]
     fn values_that_cannot_be_mixed_are_chosen() {
         let samples = vec![sample(0, SampleMode::Mean, 1.0), sample(1, SampleMode::Mean, 3.0)];
-        let layer = LayerOutput { weight: 1.0, coverage: 1.0, mask: None, samples: (0, 2) };
+        let layer = layer();
         let mut output = StateMachineOutput::default();
         (output.samples, output.layers) = (samples, vec![layer]);
         let clips = [[0.0, 4.0], [1.0, 7.0]];

@@ -228,6 +228,17 @@ impl ExpressionTable {
     /// Returns the value of an expression. It is finite if the variables are.
     #[inline]
     pub fn evaluate(&self, expression: Expression, variables: &[f32]) -> f32 {
+        self.evaluate_with::<true>(expression, variables)
+    }
+
+    /// Returns the value of an expression, as [`ExpressionTable::evaluate`] does. `NOTES`: its
+    /// faults are noted.
+    #[inline]
+    pub fn evaluate_with<const NOTES: bool>(
+        &self,
+        expression: Expression,
+        variables: &[f32],
+    ) -> f32 {
         // Weights of clips are mostly one of these, which need no stack.
         match *self.ops(expression) {
             [Op::Number(number)] => number,
@@ -235,7 +246,7 @@ impl ExpressionTable {
             [Op::Variable(variable), Op::Match(window)] => {
                 self.windows[usize::from(window)].weight(variables[usize::from(variable)])
             }
-            ref ops => self.evaluate_ops(ops, expression.start as usize, variables),
+            ref ops => self.evaluate_ops::<NOTES>(ops, expression.start as usize, variables),
         }
     }
 
@@ -275,8 +286,14 @@ impl ExpressionTable {
         it.map_or(default, |expression| self.evaluate(expression, variables))
     }
 
-    /// Returns the value of operations, the first of which has the index `start`.
-    pub(super) fn evaluate_ops(&self, ops: &[Op], start: usize, variables: &[f32]) -> f32 {
+    /// Returns the value of operations, the first of which has the index `start`. `NOTES`: faults
+    /// are noted.
+    pub(super) fn evaluate_ops<const NOTES: bool>(
+        &self,
+        ops: &[Op],
+        start: usize,
+        variables: &[f32],
+    ) -> f32 {
         // The check of the code limits `top`; the mask spares a second check for each access.
         const MASK: usize = EXPRESSION_STACK_MAX - 1;
         let mut stack = [0.0f32; EXPRESSION_STACK_MAX];
@@ -287,7 +304,7 @@ impl ExpressionTable {
                 Op::Variable(variable) => (0, variables[usize::from(variable)]),
                 Op::Plain(PlainOp::Divide) => {
                     let [a, b] = [2, 1].map(|depth| stack[top.wrapping_sub(depth) & MASK]);
-                    if b == 0.0 {
+                    if NOTES && b == 0.0 {
                         self.note(&self.zero_divisions, start + index);
                     }
                     (2, PlainOp::Divide.apply([a, b, 0.0]))
@@ -313,7 +330,7 @@ impl ExpressionTable {
                     (2, point_weight(points, usize::from(point), x, y))
                 }
             };
-            if !result.is_finite() {
+            if NOTES && !result.is_finite() {
                 self.note(&self.overflows, start + index);
             }
             top = top.wrapping_sub(arguments);

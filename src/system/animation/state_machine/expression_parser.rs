@@ -81,7 +81,7 @@ pub fn parse(
     let mut ops = parser.ops;
     check_size(&ops)?;
     if is_constant(&ops) {
-        ops = vec![Op::Number(table.evaluate_ops(&ops, 0, &[]))];
+        ops = vec![Op::Number(table.evaluate_ops::<true>(&ops, 0, &[]))];
     }
     if table.ops.len() + ops.len() > MACHINE_OPS_MAX {
         return Err(format!(
@@ -314,7 +314,7 @@ impl<'a> Parser<'a> {
             return Ok(false);
         }
         check_size(ops)?;
-        Ok(self.table.evaluate_ops(ops, 0, &[]) == 0.0)
+        Ok(self.table.evaluate_ops::<true>(ops, 0, &[]) == 0.0)
     }
 
     fn unary(&mut self) -> Result<(), String> {
@@ -417,7 +417,7 @@ impl<'a> Parser<'a> {
                 return Err(self.error(Some(token), &message));
             }
             check_size(ops)?;
-            constants.push(self.table.evaluate_ops(ops, 0, &[]));
+            constants.push(self.table.evaluate_ops::<true>(ops, 0, &[]));
         }
         self.ops.truncate(starts[matched]);
         let code = self.ops[starts[0]..].to_vec();

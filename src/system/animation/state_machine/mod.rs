@@ -4,6 +4,7 @@
 //!
 //! An event changes the current state at once, and the pose follows by a cross-fade.
 
+mod clip_weights;
 mod compiled;
 mod constraint_description;
 mod data;

@@ -1,6 +1,7 @@
 //! Update of a character's state machine: starts pending transitions, advances the tracks, collects
 //! the events that they pass, and lists the samples that make up the pose.
 
+use super::super::movement_stack::{StackedFade, stack_weights};
 use super::data::*;
 use super::expression::{least, most};
 use super::runtime::*;
@@ -10,8 +11,6 @@ use super::track_clock::{Boundary, Clock, closest_beat_phase, first_beat_phase, 
 pub const UPDATE_SECONDS_MAX: f32 = 60.0;
 /// Maximum number of transitions at the ends of states in one update of a layer.
 const END_TRANSITIONS_MAX: usize = 4;
-/// Maximum absolute playback rate.
-const SPEED_MAX: f32 = 1000.0;
 /// Maximum weight of a clip before weights are divided by their sum.
 pub(super) const WEIGHT_MAX: f32 = 1e6;
 
@@ -48,6 +47,24 @@ pub struct Sample {
     pub weight: f32,
 }
 
+/// Step of a clip in an update, for root motion. Those whose weight gets 0 in the update are among
+/// them.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct ClipTimeStep {
+    /// Index in [`StateMachine::clips`].
+    pub clip: u16,
+    /// Number of the track.
+    track: u16,
+    /// Time before the update in seconds.
+    pub from: f32,
+    /// Time after it.
+    pub time: f32,
+    /// Number of times that the end was crossed; negative in reverse.
+    pub loops: i32,
+    /// Mean weight in the layer while the clip moves.
+    pub weight: f32,
+}
+
 /// Pose of a layer over those below.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct LayerOutput {
@@ -59,6 +76,12 @@ pub struct LayerOutput {
     pub mask: Option<u16>,
     /// First sample of the layer, and the one after its last.
     pub samples: (u32, u32),
+    /// Mean weight of the layer in the update, for its steps.
+    pub steps_weight: f32,
+    /// Mean part of the layer that its steps cover.
+    pub steps_coverage: f32,
+    /// First step of the layer, and the one after its last.
+    pub steps: (u32, u32),
 }
 
 /// Weight of the bones that physics moves.
@@ -77,6 +100,8 @@ pub struct RagdollOutput {
 pub struct StateMachineOutput {
     /// Samples of all layers, in the order of the layers.
     pub samples: Vec<Sample>,
+    /// Steps of all clips that are part of the means of layers, in the order of the layers.
+    pub steps: Vec<ClipTimeStep>,
     pub layers: Vec<LayerOutput>,
     pub ragdolls: Vec<RagdollOutput>,
     /// Weight of each constraint of the machine: 0 to 1.
@@ -88,15 +113,17 @@ pub struct StateMachineOutput {
 }
 
 /// Data of an update that all layers share.
-struct Update<'a> {
-    machine: &'a StateMachine,
-    clips: &'a [ClipInfo],
-    variables: &'a [f32],
-    layer: u16,
-    seed: &'a mut u32,
-    next_serial: &'a mut u16,
-    sent: &'a mut Vec<SentEvent>,
-    output: &'a mut StateMachineOutput,
+pub(super) struct Update<'a> {
+    pub(super) machine: &'a StateMachine,
+    pub(super) clips: &'a [ClipInfo],
+    pub(super) variables: &'a [f32],
+    /// Values of the variables in the previous update.
+    pub(super) before: &'a [f32],
+    pub(super) layer: u16,
+    pub(super) seed: &'a mut u32,
+    pub(super) next_serial: &'a mut u16,
+    pub(super) sent: &'a mut Vec<SentEvent>,
+    pub(super) output: &'a mut StateMachineOutput,
 }
 
 impl StateMachineState {
@@ -113,18 +140,23 @@ impl StateMachineState {
     ) {
         let dt = if dt > 0.0 { least(dt, UPDATE_SECONDS_MAX) } else { 0.0 };
         output.samples.clear();
+        output.steps.clear();
         output.layers.clear();
         output.ragdolls.clear();
         output.without_weights.clear();
         output.constraints.clear();
         output.constraints.resize(machine.constraints.len(), 0.0);
         self.start(machine, sent);
-        let StateMachineState { variables, layers, seed, next_serial, .. } = self;
+        if self.before.len() != self.variables.len() {
+            self.before.clone_from(&self.variables);
+        }
+        let StateMachineState { variables, before, layers, seed, next_serial, .. } = self;
         for (index, layer) in layers.iter_mut().enumerate() {
             let mut update = Update {
                 machine,
                 clips,
                 variables,
+                before,
                 layer: index as u16,
                 seed,
                 next_serial,
@@ -133,12 +165,13 @@ impl StateMachineState {
             };
             layer.advance(&mut update, dt);
         }
+        self.before.copy_from_slice(&self.variables);
     }
 }
 
 impl LayerState {
     fn advance(&mut self, update: &mut Update, dt: f32) {
-        let first = update.output.samples.len();
+        let first = (update.output.samples.len(), update.output.steps.len());
         let waits = |mode: TransitionMode| {
             matches!(mode, TransitionMode::WaitUntilEnd | TransitionMode::SyncBeatWait)
         };
@@ -148,15 +181,17 @@ impl LayerState {
         for track in &mut self.tracks[..usize::from(self.count)] {
             track.fade.elapsed = least(track.fade.elapsed + dt, BLEND_SECONDS_MAX);
         }
-        self.drop_covered_tracks();
         let top = usize::from(self.count) - 1;
-        for track in &mut self.tracks[..top] {
-            track.advance(update, dt, false, false);
+        let mut fades = [StackedFade::WHOLE; TRACKS_MAX];
+        for (track, fade) in self.tracks[..top].iter_mut().zip(&mut fades) {
+            let boundary = track.advance(update, dt, false, false);
+            *fade = track.stacked(boundary);
         }
         let on_beat = |pending: Option<Pending>| {
             pending.is_some_and(|it| it.mode == TransitionMode::SyncBeatWait)
         };
         let mut boundary = self.tracks[top].advance(update, dt, true, on_beat(self.pending));
+        fades[top] = self.tracks[top].stacked(boundary);
         for _ in 0..END_TRANSITIONS_MAX {
             let left = match self.pending {
                 Some(Pending { mode: TransitionMode::WaitUntilEnd, .. }) => boundary.repeat,
@@ -165,12 +200,29 @@ impl LayerState {
                 None => boundary.end.filter(|_| self.take_end_transition(update)),
             };
             let Some(left) = left else { break };
+            let is_full = usize::from(self.count) == TRACKS_MAX;
             self.start_pending(update);
-            let top = &mut self.tracks[usize::from(self.count) - 1];
-            top.fade.elapsed = left;
-            boundary = top.advance(update, left, true, false);
+            let top = usize::from(self.count) - 1;
+            self.tracks[top].fade.elapsed = left;
+            boundary = self.tracks[top].advance(update, left, true, false);
+            if is_full {
+                // Another track was dropped.
+                for (fade, track) in fades.iter_mut().zip(&self.tracks) {
+                    *fade = track.stacked(Boundary { end: None, repeat: None, beat: None });
+                }
+            }
+            fades[top] = self.tracks[top].stacked(boundary);
         }
-        self.write_output(update, first);
+        let weights = stack_weights(&fades[..usize::from(self.count)], dt);
+        for step in &mut update.output.steps[first.1..] {
+            let track = self.tracks().iter().position(|track| track.serial == step.track);
+            step.weight *= track.map_or(0.0, |track| weights.moving[track]);
+        }
+        let is_mean = |track: &Track| update.is_mean(track);
+        let means = self.tracks().iter().zip(weights.all).filter(|it| is_mean(it.0));
+        let coverage = means.map(|it| it.1).sum();
+        self.drop_covered_tracks();
+        self.write_output(update, first, coverage);
     }
 
     fn take_end_transition(&mut self, update: &mut Update) -> bool {
@@ -210,7 +262,12 @@ impl LayerState {
 
     /// Scales the samples of the layer from `first` on by the weights of their tracks, and adds the
     /// layer to the output.
-    fn write_output(&mut self, update: &mut Update, first: usize) {
+    fn write_output(
+        &mut self,
+        update: &mut Update,
+        (first, first_step): (usize, usize),
+        steps_coverage: f32,
+    ) {
         let machine = update.machine;
         let layer = &machine.layers[usize::from(update.layer)];
         let weight = machine.table.value_or(layer.weight, update.variables, 1.0);
@@ -260,76 +317,39 @@ impl LayerState {
         // While physics takes over, the pose below is not mixed with that of the lower layers.
         let coverage = if mean > 0.0 { least(mean + physics, 1.0) } else { 0.0 };
         let samples = (first as u32, kept as u32);
-        output.layers.push(LayerOutput { weight, coverage, mask: layer.mask, samples });
+        let before = match layer.weight {
+            Some(expression) if update.before != update.variables => {
+                let before = machine.table.evaluate_with::<false>(expression, update.before);
+                least(most(before, 0.0), 1.0)
+            }
+            _ => weight,
+        };
+        let mut steps_weight = (weight + before) * 0.5;
+        let mut steps_coverage = steps_coverage;
+        if physics > 0.0 {
+            let part = if mean > 0.0 { coverage / mean } else { 0.0 };
+            steps_weight *= part;
+            steps_coverage = if part > 0.0 { least(steps_coverage, 1.0 / part) } else { 0.0 };
+        }
+        let steps = (first_step as u32, output.steps.len() as u32);
+        output.layers.push(LayerOutput {
+            weight,
+            coverage,
+            mask: layer.mask,
+            samples,
+            steps_weight,
+            steps_coverage,
+            steps,
+        });
     }
 }
 
 static WITHOUT_CLIP: ClipInfo =
     ClipInfo { seconds: 0.0, loops: false, beats: vec![], events: vec![], additive: false };
 
-/// Weights of the clips of a state.
-struct ClipWeights {
-    /// 0 where the state has no clip.
-    weights: [f32; STATE_CLIPS_MAX],
-    /// Index of the clip with the greatest weight.
-    main: usize,
-    /// Weighted mean of the lengths in seconds.
-    seconds: f32,
-    /// True if the weights sum to 0 although one clip is always shown.
-    is_empty: bool,
-}
-
 impl<'a> Update<'a> {
-    fn clip(&self, clip: u16) -> &'a ClipInfo {
+    pub(super) fn clip(&self, clip: u16) -> &'a ClipInfo {
         self.clips.get(usize::from(clip)).unwrap_or(&WITHOUT_CLIP)
-    }
-
-    /// Returns the playback rate of a state.
-    fn speed(&self, state: u16) -> f32 {
-        let mut speed = 1.0;
-        for factor in &self.machine.states[usize::from(state)].speeds {
-            speed *= self.machine.table.evaluate(*factor, self.variables);
-        }
-        least(most(speed, -SPEED_MAX), SPEED_MAX)
-    }
-
-    fn clip_weights(&self, state: &State, choice: u8) -> ClipWeights {
-        let mut weights = [0.0; STATE_CLIPS_MAX];
-        let mut main = 0;
-        let mut sum = 0.0;
-        let mut seconds = 0.0;
-        let chosen = matches!(state.kind, StateKind::RandomClip | StateKind::ClipChoice);
-        if chosen || state.clips.len() == 1 && !state.additive {
-            main = usize::from(choice).min(state.clips.len() - 1);
-            weights[main] = 1.0;
-            seconds = length(self.clip(state.clips[main].clip));
-            return ClipWeights { weights, main, seconds, is_empty: false };
-        }
-        let most_weight = if state.additive { 1.0 } else { WEIGHT_MAX };
-        for (index, clip) in state.clips.iter().enumerate() {
-            let weight = self.machine.table.value_or(clip.weight, self.variables, 1.0);
-            let weight = least(most(weight, 0.0), most_weight);
-            weights[index] = weight;
-            sum += weight;
-            seconds += weight * length(self.clip(clip.clip));
-            if weight > weights[main] {
-                main = index;
-            }
-        }
-        if sum > 0.0 {
-            seconds /= sum;
-        } else {
-            seconds = length(self.clip(state.clips[0].clip));
-        }
-        if !state.additive {
-            // Weights that sum to 0 show the first clip.
-            if sum > 0.0 {
-                weights[..state.clips.len()].iter_mut().for_each(|weight| *weight /= sum);
-            } else {
-                weights[0] = 1.0;
-            }
-        }
-        ClipWeights { weights, main, seconds, is_empty: !state.additive && sum <= 0.0 }
     }
 
     /// Returns the clip of a track with the greatest weight.
@@ -382,11 +402,19 @@ fn event_phase(time: f32, is_fraction: bool, seconds: f32) -> f32 {
 }
 
 /// Returns the length of a clip in seconds, which is finite.
-fn length(clip: &ClipInfo) -> f32 {
+pub(super) fn length(clip: &ClipInfo) -> f32 {
     if clip.seconds > 0.0 && clip.seconds.is_finite() { clip.seconds } else { 0.0 }
 }
 
 impl Track {
+    /// Returns the fade of the track at the end of an update, with the boundary that it reached.
+    fn stacked(&self, boundary: Boundary) -> StackedFade {
+        let Fade { elapsed, settings } = self.fade;
+        let rise = (elapsed, settings.seconds);
+        let stopped = boundary.end.unwrap_or(0.0);
+        StackedFade { rise, curve: settings.curve, fall: None, stopped }
+    }
+
     /// Advances by `dt` seconds and lists the samples. `sends`: events that are passed are sent.
     fn advance(&mut self, update: &mut Update, dt: f32, sends: bool, on_beat: bool) -> Boundary {
         let machine = update.machine;
@@ -400,6 +428,7 @@ impl Track {
             update.output.without_weights.push(self.state);
         }
         self.seconds = seconds;
+        let before = update.weights_before(self);
         let (clock, boundary) = match state.kind {
             StateKind::Time(expression) => {
                 let value = machine.table.evaluate(expression, update.variables);
@@ -413,7 +442,10 @@ impl Track {
                 };
                 let clip_loops = update.clip(state.clips[first].clip).loops;
                 let loops = state.looping.unwrap_or(clip_loops);
-                let speed = update.speed(self.state);
+                // The mean of the lengths before and after a change of the weights.
+                let before = before.as_ref().map_or(seconds, |before| before.seconds);
+                let part = if before > 0.0 { (1.0 + seconds / before) * 0.5 } else { 1.0 };
+                let speed = update.speed(self.state) * part;
                 let clock = Clock::new(self.phase, speed, seconds, dt, loops, self.finished);
                 let mut boundary = clock.boundary(dt);
                 if on_beat {
@@ -428,6 +460,20 @@ impl Track {
         }
         self.phase = clock.phase();
         self.finished = clock.is_finished();
+        let step_weights = update.step_weights(state, &found, before.as_ref());
+        for (clip, weight) in state.clips.iter().zip(step_weights) {
+            let info = update.clip(clip.clip);
+            if weight > 0.0 {
+                update.output.steps.push(ClipTimeStep {
+                    clip: clip.clip,
+                    track: self.serial,
+                    time: self.phase * length(info),
+                    from: clock.start() * length(info),
+                    loops: clock.loops(),
+                    weight,
+                });
+            }
+        }
         for (clip, weight) in state.clips.iter().zip(&found.weights) {
             if *weight > 0.0 {
                 let info = update.clip(clip.clip);

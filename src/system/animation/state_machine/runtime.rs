@@ -103,6 +103,8 @@ pub(super) struct LayerState {
 #[derive(Clone, PartialEq, Debug)]
 pub struct StateMachineState {
     pub(super) variables: Vec<f32>,
+    /// Values of the variables in the latest update; empty before the first one.
+    pub(super) before: Vec<f32>,
     pub(super) layers: Vec<LayerState>,
     pub(super) seed: u32,
     pub(super) next_serial: u16,
@@ -132,6 +134,7 @@ impl StateMachineState {
     pub fn new(machine: &StateMachine, seed: u32) -> StateMachineState {
         let mut state = StateMachineState {
             variables: machine.variables.iter().map(|variable| variable.value).collect(),
+            before: Vec::new(),
             layers: Vec::with_capacity(machine.layers.len()),
             seed,
             next_serial: 0,

@@ -169,6 +169,8 @@ impl StateMachineState {
                 row.into_iter().for_each(&mut visit);
             }
         }
+        visit(f64::from(u8::from(!self.before.is_empty())));
+        self.before.iter().for_each(|value| visit(f64::from(*value)));
     }
 
     /// Replaces the states of all layers by those of a list that begins with numbers that
@@ -188,7 +190,15 @@ impl StateMachineState {
         for layer in &machine.layers {
             layers.push(numbers.layer(machine, layer)?);
         }
+        let mut before = Vec::new();
+        if numbers.whole(0, 1)? == 1 {
+            for variable in &machine.variables {
+                let value = numbers.number(variable.min.into(), variable.max.into())? as f32;
+                before.push(value);
+            }
+        }
         (self.started, self.next_serial, self.layers) = (started, next_serial, layers);
+        self.before = before;
         Ok(numbers.0)
     }
 

@@ -18,7 +18,7 @@ fn value(text: &str, variables: [f32; 3]) -> f32 {
     let value = table.evaluate(expression, &variables);
     // Short expressions are evaluated without the stack.
     let ops = table.ops(expression);
-    assert_eq!(table.evaluate_ops(ops, 0, &variables).to_bits(), value.to_bits(), "{text}");
+    assert_eq!(table.evaluate_ops::<true>(ops, 0, &variables).to_bits(), value.to_bits(), "{text}");
     value
 }
 

@@ -38,10 +38,26 @@ const MOVES: &str = "variables = { speed = { value = 0 min = -1 max = 6 } }
     layers = [ { states = {
         walk = { clip = \"walk\" on = { run = { to = \"run\" blend = 1 curve = \"linear\" }
             mix = { to = \"mix\" blend = 0 } stop = { to = \"still\" blend = 0 }
-            back = { to = \"back\" blend = 0 } circle = { to = \"circle\" blend = 0 } } }
-        run = { clip = \"run\" }
+            back = { to = \"back\" blend = 0 } circle = { to = \"circle\" blend = 0 }
+            smooth = { to = \"run\" blend = 0.73 curve = \"smooth\" }
+            ease_in = { to = \"run\" blend = 0.73 curve = \"ease_in\" }
+            ease_out = { to = \"run\" blend = 0.73 curve = \"ease_out\" }
+            turn = { to = \"circle\" blend = 0.73 curve = \"linear\" }
+            turning_mix = { to = \"turning_mix\" blend = 0 }
+            space = { to = \"space\" blend = 0 }
+            once = { to = \"once\" blend = 0 }
+            once_then_stop = { to = \"once_then_stop\" blend = 0 }
+            once_then_cut = { to = \"once_then_cut\" blend = 0 } } }
+        run = { clip = \"run\" on = { walk = { to = \"walk\" blend = 0.73 curve = \"linear\" } } }
         mix = { blend = [ { clip = \"walk\" weight = 1 } { clip = \"run\" weight = 1 } ] }
         still = { empty = true }
+        space = { blend = [ { clip = \"walk\" weight = \"match(speed, 2)\" }
+            { clip = \"run\" weight = \"match(speed, 6)\" } ] }
+        once = { clip = \"short\" loop = false on_end = { to = \"run\" blend = 0.3 } }
+        once_then_stop = { clip = \"short\" loop = false
+            on_end = { to = \"still\" blend = 0.3 } }
+        once_then_cut = { clip = \"short\" loop = false on_end = { to = \"run\" blend = 0 } }
+        turning_mix = { blend = [ { clip = \"walk\" weight = 1 } { clip = \"circle\" weight = 1 } ] }
         back = { clip = \"walk\" speed = -1 }
         circle = { clip = \"circle\" }
     } } ]";
@@ -54,11 +70,13 @@ struct Walker {
 
 impl Walker {
     fn new() -> Walker {
-        let infos = [("walk", clip(1.0, true)), ("run", clip(0.5, true))];
+        let infos =
+            [("walk", clip(1.0, true)), ("run", clip(0.5, true)), ("short", clip(0.4567, false))];
         let it = Character::new(MOVES, &infos);
         let clips = it.machine.clips().iter().map(|clip| match clip.name.as_str() {
             "walk" => walking(2.0, 1.0, 0.0),
             "run" => walking(3.0, 0.5, 0.0),
+            "short" => walking(0.9134, 0.4567, 0.0),
             _ => walking(1.0, 1.0, 1.5),
         });
         Walker { clips: clips.collect(), it }
@@ -116,6 +134,96 @@ fn root_motion_is_blended_like_the_pose() {
     let mut it = Walker::new();
     it.it.send("back");
     it.check((60, 1.0 / 60.0), -2.0);
+}
+
+/// Frames per second at which movements are compared.
+const RATES: [u32; 5] = [10, 30, 60, 240, 1000];
+
+/// Plays a machine at each rate for some seconds. `act` is called with the character, the number of
+/// the step, and the rate, before each step. Returns the movements.
+fn at_rates(seconds: u32, act: impl Fn(&mut Walker, u32, u32)) -> [RigidTransform; 5] {
+    RATES.map(|rate| {
+        let mut it = Walker::new();
+        let mut sum = RigidTransform::IDENTITY;
+        for step in 0..seconds * rate {
+            act(&mut it, step, rate);
+            it.it.update(1.0 / rate as f32);
+            sum = sum.concatenate(&it.delta(&[]));
+        }
+        sum
+    })
+}
+
+/// Checks that movements at 10, 30, 60 and 240 frames per second end within so many metres of that
+/// at 1,000, and turn by as much.
+#[track_caller]
+fn check_equal(all: &[RigidTransform; 5], most: [f32; 4]) {
+    for ((rate, moved), most) in RATES.iter().zip(all).zip(most) {
+        let apart = moved.position.distance(all[4].position);
+        assert!(apart <= most, "{apart} m apart at {rate} Hz: {all:?}");
+        let turned = (moved.rotation.conjugate() * all[4].rotation).to_array();
+        let angle = 2.0 * Vec3::new(turned[0], turned[1], turned[2]).length();
+        assert!(angle <= most, "{angle} radians apart at {rate} Hz");
+    }
+}
+
+fn send_at_start(event: &'static str) -> impl Fn(&mut Walker, u32, u32) {
+    move |it, step, _| {
+        if step == 0 {
+            it.it.send(event);
+        }
+    }
+}
+
+#[test]
+fn cross_fades_move_as_far_at_each_frame_rate() {
+    let linear = at_rates(2, send_at_start("run"));
+    for moved in &linear {
+        assert!((moved.position.y - 10.0).abs() < 2e-3, "{moved:?}");
+    }
+    for event in ["smooth", "ease_in", "ease_out"] {
+        check_equal(&at_rates(2, send_at_start(event)), [2e-3; 4]);
+    }
+    // A second fade begins within the first one: at 0.5 seconds, which all rates have.
+    let interrupted = at_rates(2, |it, step, rate| {
+        if step == 0 {
+            it.it.send("run");
+        } else if step == rate / 2 {
+            it.it.send("walk");
+        }
+    });
+    check_equal(&interrupted, [2e-3; 4]);
+}
+
+#[test]
+fn fades_that_begin_within_a_step_move_as_far_at_each_frame_rate() {
+    // The first state ends after a length that no rate divides.
+    for event in ["once", "once_then_stop", "once_then_cut"] {
+        let moved = at_rates(2, send_at_start(event));
+        check_equal(&moved, [3e-3, 2e-3, 2e-3, 2e-3]);
+    }
+}
+
+#[test]
+fn turns_in_cross_fades_are_equal_at_each_frame_rate() {
+    let moved = at_rates(2, send_at_start("turn"));
+    check_equal(&moved, [4e-3, 2e-3, 2e-3, 2e-3]);
+    let mixed = at_rates(3, send_at_start("turning_mix"));
+    check_equal(&mixed, [4e-3, 2e-3, 2e-3, 2e-3]);
+}
+
+#[test]
+fn blend_spaces_move_as_far_at_each_frame_rate() {
+    // The variable has the value of the end of each step.
+    let moved = at_rates(2, |it, step, rate| {
+        if step == 0 {
+            it.it.set("speed", 0.0);
+            it.it.send("space");
+            it.it.update(0.0);
+        }
+        it.it.set("speed", 6.0 * ((step + 1) as f32 / rate as f32).min(1.0));
+    });
+    check_equal(&moved, [0.03, 5e-3, 2e-3, 2e-3]);
 }
 
 #[test]

@@ -1,0 +1,165 @@
+//! Tests of the error of compiled clips: it is measured here at many times, with the interpolation
+//! of the source, and has to be within the tolerance in each form.
+
+use super::compile::source_pose;
+use super::*;
+use engine_foundation::{Quat, Vec3};
+
+/// Times at which errors are measured, for each second.
+const RATE: f32 = 960.0;
+/// What an error can be above the stated one between the times at which the compiler measures it.
+const BETWEEN: f32 = 1.005;
+
+/// A chain of bones, each half a metre long, the last one a foot.
+fn leg() -> Skeleton {
+    let bone = |index: usize| {
+        let position = if index == 0 { Vec3::ZERO } else { Vec3::new(0.0, 0.0, -0.45) };
+        let rest = BoneTransform { position, ..BoneTransform::IDENTITY };
+        let name = ["hip", "thigh", "shin", "foot", "toe"][index];
+        (name.to_string(), (index > 0).then(|| index as u16 - 1), rest)
+    };
+    Skeleton::new((0..5).map(bone).collect()).unwrap()
+}
+
+/// Keys at 30 times a second, of bones that turn by up to `most` radians between two keys.
+fn kicks(skeleton: &Skeleton, most: f32, seconds: f32) -> SourceClip {
+    let keys = (seconds * 30.0).round() as usize + 1;
+    let times: Vec<f32> = (0..keys).map(|key| seconds * key as f32 / (keys - 1) as f32).collect();
+    let track = |bone: usize| {
+        let axis = [Vec3::X, Vec3::X, Vec3::new(0.8, 0.6, 0.0), Vec3::Y, Vec3::X][bone];
+        let speed = 3.0 + bone as f32;
+        let turn = |time: &f32| {
+            let angle = most * 30.0 / speed * (time * speed + bone as f32).sin();
+            Quat::from_axis_angle(axis, angle * if bone == 0 { 0.2 } else { 1.0 }).to_array()
+        };
+        SourceTrack {
+            bone: bone as u16,
+            property: TrackProperty::Rotation,
+            interpolation: SourceInterpolation::Linear,
+            times: times.clone(),
+            values: times.iter().map(turn).collect(),
+        }
+    };
+    SourceClip { seconds, tracks: (0..skeleton.bone_count()).map(track).collect() }
+}
+
+/// Returns the largest displacement of points around each bone between a source and a clip.
+fn errors(source: &SourceClip, skeleton: &Skeleton, clip: &Clip, shell: f32) -> Vec<f32> {
+    let count = (source.seconds * RATE) as u32;
+    let mut player = ClipPlayer::new(clip, skeleton);
+    let (mut exact, mut shown) = (Pose::default(), Pose::default());
+    let (mut wanted, mut found) = (Vec::new(), Vec::new());
+    let mut errors = vec![0.0_f32; skeleton.bone_count()];
+    for step in 0..=count {
+        let time = source.seconds * step as f32 / count as f32;
+        source_pose(source, skeleton, time, &mut exact);
+        player.seek(clip, time);
+        player.sample(&Pose::rest(skeleton), &mut shown);
+        model_matrices(skeleton, &exact, &mut wanted);
+        model_matrices(skeleton, &shown, &mut found);
+        for ((wanted, found), error) in wanted.iter().zip(&found).zip(&mut errors) {
+            for point in [[shell, 0.0, 0.0], [0.0, shell, 0.0], [0.0, 0.0, shell]] {
+                let [a, b] = [wanted, found].map(|it| Vec3::from_array(it.transform_point(point)));
+                *error = error.max(a.distance(b));
+            }
+        }
+    }
+    errors
+}
+
+#[track_caller]
+fn check(source: &SourceClip, settings: &ClipSettings) -> CompiledClip {
+    let skeleton = leg();
+    let compiled = compile(source, &skeleton, settings).unwrap();
+    assert!(compiled.error_ratio <= 1.0, "{} times", compiled.error_ratio);
+    assert_eq!(compiled.warning, None);
+    let errors = errors(source, &skeleton, &compiled.clip, settings.shell);
+    for (name, error) in skeleton.names().iter().zip(errors) {
+        let own = settings.joints.iter().find(|joint| joint.0 == *name);
+        let tolerance = own.map_or(settings.tolerance, |joint| joint.1);
+        assert!(error <= tolerance * BETWEEN, "{name}: {error}, and {tolerance} is the tolerance");
+        assert!(error <= compiled.error * 1.1, "{name}: {error}, stated {}", compiled.error);
+    }
+    compiled
+}
+
+#[test]
+fn fast_turns_are_within_the_tolerance_in_each_form() {
+    for (most, tolerance) in [(0.1, 1e-4), (0.25, 1e-4), (0.5, 1e-4), (0.9, 1e-4), (0.5, 1e-3)] {
+        let source = kicks(&leg(), most, 0.8);
+        let [smallest, stream] = KeyForm::ALL.map(|keys| {
+            let settings = ClipSettings { keys, tolerance, ..ClipSettings::DEFAULT };
+            check(&source, &settings).clip.byte_count()
+        });
+        assert!(smallest * 3 < stream * 2, "{smallest} of {stream} bytes");
+    }
+}
+
+#[test]
+fn joints_have_tolerances_of_their_own() {
+    let source = kicks(&leg(), 0.4, 1.0);
+    for keys in KeyForm::ALL {
+        let joints = vec![("foot".to_string(), 1e-4), ("shin".to_string(), 5e-4)];
+        let settings = ClipSettings { keys, tolerance: 2e-3, joints, ..ClipSettings::DEFAULT };
+        let fine = check(&source, &settings).clip.byte_count();
+        let settings = ClipSettings { joints: Vec::new(), ..settings };
+        let coarse = check(&source, &settings).clip.byte_count();
+        assert!(coarse < fine, "{coarse}, {fine}");
+    }
+}
+
+#[test]
+fn chunks_and_cubic_curves_are_within_the_tolerance() {
+    let mut source = kicks(&leg(), 0.5, 2.0);
+    let chunked = ClipSettings { chunk_seconds: Some(0.5), ..ClipSettings::DEFAULT };
+    check(&source, &chunked);
+    for track in &mut source.tracks {
+        track.interpolation = SourceInterpolation::Cubic;
+        let values = track.values.iter().map(|value| [[0.0; 4], *value, [0.0; 4]]);
+        track.values = values.flatten().collect();
+    }
+    for keys in KeyForm::ALL {
+        check(&source, &ClipSettings { keys, ..ClipSettings::DEFAULT });
+    }
+}
+
+#[test]
+fn errors_above_the_tolerance_have_a_warning() {
+    let skeleton = leg();
+    let mut source = kicks(&skeleton, 0.1, 2.0);
+    let times = source.tracks[0].times.clone();
+    source.tracks.push(SourceTrack {
+        bone: 0,
+        property: TrackProperty::Position,
+        interpolation: SourceInterpolation::Linear,
+        values: times.iter().map(|time| [4e5 + (time * 9.0).sin(), 0.0, 0.0, 0.0]).collect(),
+        times,
+    });
+    for keys in KeyForm::ALL {
+        let settings = ClipSettings { keys, ..ClipSettings::DEFAULT };
+        let compiled = compile(&source, &skeleton, &settings).unwrap();
+        assert!(compiled.error_ratio > 1.0);
+        let warning = compiled.warning.expect("a warning");
+        let millimetres = format!("' is up to {:.3} mm away from the source", compiled.error * 1e3);
+        assert!(warning.contains(&millimetres), "{warning}");
+        assert!(warning.contains("its tolerance is 0.100 mm"), "{warning}");
+        let name = warning.strip_prefix("the bone '").and_then(|it| it.split('\'').next());
+        assert!(skeleton.names().iter().any(|it| Some(it.as_str()) == name), "{warning}");
+        let coarse = ClipSettings { tolerance: 10.0, ..settings };
+        assert_eq!(compile(&source, &skeleton, &coarse).unwrap().warning, None);
+    }
+}
+
+#[test]
+fn rounded_times_of_held_values_and_corners_have_no_warning() {
+    let skeleton = leg();
+    let times = vec![0.0, 0.113, 0.307, 0.559, 1.0];
+    for interpolation in [SourceInterpolation::Step, SourceInterpolation::Linear] {
+        let values = (0..5).map(|key| [(key * key % 3) as f32 * 0.4, 0.0, 0.0, 0.0]).collect();
+        let property = TrackProperty::Position;
+        let track = SourceTrack { bone: 1, property, interpolation, times: times.clone(), values };
+        let source = SourceClip { seconds: 1.0, tracks: vec![track] };
+        let compiled = compile(&source, &skeleton, &ClipSettings::DEFAULT).unwrap();
+        assert_eq!(compiled.warning, None, "{interpolation:?}");
+    }
+}
