@@ -158,7 +158,11 @@ impl Measure<'_> {
 /// there is none right before such a change.
 fn times(source: &SourceClip, (intervals, has_keys): (u32, bool)) -> Vec<f32> {
     let seconds = source.seconds;
-    let rate = if has_keys { SAMPLES_PER_SECOND * 2.0 } else { RATE_MIN };
+    let rate = match (has_keys, intervals) {
+        (true, 0) => SAMPLES_PER_SECOND * 2.0,
+        (true, _) => SAMPLES_PER_SECOND,
+        (false, _) => RATE_MIN,
+    };
     let least = ((seconds * rate).ceil() as u32).max(1);
     let intervals = intervals.max(1);
     let intervals = intervals * least.div_ceil(intervals);
