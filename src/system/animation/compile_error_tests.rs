@@ -7,7 +7,7 @@ use engine_foundation::{Quat, Vec3};
 
 /// Times at which errors are measured, for each second.
 const RATE: f32 = 960.0;
-/// What an error can be above the stated one between the times at which the compiler measures it.
+/// Largest part of the tolerance of an error between the times at which the compiler measures it.
 const BETWEEN: f32 = 1.005;
 
 /// A chain of bones, each half a metre long, the last one a foot.

@@ -16,7 +16,7 @@ use engine_foundation::Vec3;
 const KEPT_MATRICES_MAX: usize = 1 << 20;
 /// Least number of measured intervals in a second.
 const RATE_MIN: f32 = 30.0;
-/// What an error can be between the measured times, as a part of the measured one.
+/// Errors between the measured times, as a part of the measured ones.
 const BETWEEN: f32 = 1.01;
 /// Part of a position that is lost in sums of positions.
 const ROUNDING: f32 = 4.0 * f32::EPSILON;
@@ -153,12 +153,16 @@ impl Measure<'_> {
     }
 }
 
-/// Returns the times of a measurement, ascending: regular ones, those of keyframes and between them,
-/// and those of the keys of the source. Held values that change do so up to a tick early, so that
-/// there is none right before such a change.
+/// Returns the times of a measurement, ascending: regular ones, those of keyframes and between
+/// them, and those of the keys of the source. Held values that change do so up to a tick early, so
+/// that there is none right before such a change.
 fn times(source: &SourceClip, (intervals, has_keys): (u32, bool)) -> Vec<f32> {
     let seconds = source.seconds;
-    let rate = if has_keys { SAMPLES_PER_SECOND * 2.0 } else { RATE_MIN };
+    let rate = match (has_keys, intervals) {
+        (true, 0) => SAMPLES_PER_SECOND * 2.0,
+        (true, _) => SAMPLES_PER_SECOND,
+        (false, _) => RATE_MIN,
+    };
     let least = ((seconds * rate).ceil() as u32).max(1);
     let intervals = intervals.max(1);
     let intervals = intervals * least.div_ceil(intervals);

@@ -39,7 +39,7 @@ pub fn smallest(input: &Input, settings: &ClipSettings) -> Result<CompiledClip, 
     for attempt in 0..INTERPOLATION_PARTS.len() + 2 {
         match (INTERPOLATION_PARTS.get(attempt), &best) {
             (Some(part), _) => forms.interpolation = *part,
-            // Keys instead of keyframes for the bones that exceed their tolerance, and then for all.
+            // Keys instead of keyframes for the bones that exceed their tolerance, then for all.
             (None, Some(best)) if attempt == INTERPOLATION_PARTS.len() => {
                 forms.keyed_bones = exceeding(&best.ratios, input.skeleton);
             }

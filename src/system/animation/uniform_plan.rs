@@ -39,7 +39,7 @@ pub struct Plan<'a> {
     pub fit: UniformFit<'a>,
 }
 
-/// What limits the forms of tracks.
+/// Limits of the forms of tracks.
 pub struct Forms {
     /// Bones whose tracks have keys of their own.
     pub keyed_bones: Vec<bool>,

@@ -16,7 +16,7 @@ use std::path::Path;
 
 /// Times at which errors are measured, for each second.
 const RATE: f32 = 960.0;
-/// What an error can be above the stated one between the times at which the compiler measures it.
+/// Largest part of the tolerance of an error between the times at which the compiler measures it.
 const BETWEEN: f32 = 1.04;
 
 /// Reads the bones, the curves and the settings of a file of an example.

@@ -51,7 +51,7 @@ impl Update<'_> {
         !state.clips.is_empty() && !state.additive
     }
 
-    /// Returns the mean weights of the clips of a state in the update, without clips that are added.
+    /// Returns the mean weights of the clips of a state in the update; 0 for those that are added.
     pub(super) fn step_weights(
         &self,
         state: &State,

@@ -57,7 +57,8 @@ const MOVES: &str = "variables = { speed = { value = 0 min = -1 max = 6 } }
         once_then_stop = { clip = \"short\" loop = false
             on_end = { to = \"still\" blend = 0.3 } }
         once_then_cut = { clip = \"short\" loop = false on_end = { to = \"run\" blend = 0 } }
-        turning_mix = { blend = [ { clip = \"walk\" weight = 1 } { clip = \"circle\" weight = 1 } ] }
+        turning_mix = { blend = [ { clip = \"walk\" weight = 1 }
+            { clip = \"circle\" weight = 1 } ] }
         back = { clip = \"walk\" speed = -1 }
         circle = { clip = \"circle\" }
     } } ]";
