@@ -219,7 +219,7 @@ fn agent_row(
         ("agent", SjsonTree::Number(handle.to_number())),
         ("state", json::text(agent.state_name())),
         ("position", point(Some(agent.at.position))),
-        ("destination", point(agent.asked())),
+        ("destination", point(agent.wanted_point())),
         ("radius", short(agent.settings.radius)),
         ("speed", short(agent.velocity.length())),
         ("remaining", short(left)),

@@ -30,19 +30,21 @@ impl Agents {
         let Some(known) = waiting else { return false };
         let link = known.link().unwrap_or_default();
         known.abandon_link();
-        if known.destination.is_none() {
-            known.stop(AgentState::Idle);
-            return true;
+        if known.destination.is_some() {
+            known.path = PolygonPath::default();
+            known.state = AgentState::Waiting;
+        } else {
+            known.wait_for_ground();
         }
-        known.path = PolygonPath::default();
-        known.state = AgentState::Waiting;
         known.abandoned.retain(|known| known.link != link);
         known.abandoned.push(AbandonedLink { link, seconds: ABANDONED_SECONDS });
         let result = self.change_costs(agent, |costs| costs.set_closed(link, true));
         // Without another set of costs, it waits before it tries again.
         if let (Err(_), Some(known)) = (result, self.slots.get_mut(agent)) {
             known.abandoned.pop();
-            known.block();
+            if known.state == AgentState::Waiting {
+                known.block();
+            }
         }
         true
     }

@@ -1,7 +1,7 @@
 //! One agent: its settings and its state, and how it moves with the velocity that steering chose.
 
 use super::abandoned_links::AbandonedLink;
-use super::destinations::Displaced;
+use super::destinations::DisplacedDestination;
 use super::detours::Obstruction;
 use super::following::Leader;
 use super::mesh::{NavigationMesh, NearestPolygon};
@@ -156,7 +156,7 @@ pub struct Agent {
     pub state: AgentState,
     /// Point of the mesh to which it walks.
     pub destination: Option<NearestPolygon>,
-    pub(super) displaced: Option<Displaced>,
+    pub(super) displaced: Option<DisplacedDestination>,
     /// True if it has arrived at its destination before, and others have pushed it away.
     pub(super) has_arrived: bool,
     pub(super) rest: Rest,
@@ -255,8 +255,7 @@ impl Agent {
 
     pub(super) fn lose(&mut self) {
         self.stop(AgentState::Lost);
-        self.destination = None;
-        self.displaced = None;
+        self.forget_destination();
         self.leader = None;
         self.target = None;
         self.ride = None;
@@ -340,7 +339,7 @@ impl Agent {
             self.follow_path(mesh);
         }
         self.return_to_end(step);
-        self.note_blocked(&result, step);
+        self.update_blocked(&result, step);
         if self.state != AgentState::Moving {
             return;
         }

@@ -155,8 +155,7 @@ impl Agents {
                 agent.stop(AgentState::Idle);
             }
             agent.leader = None;
-            agent.destination = None;
-            agent.displaced = None;
+            agent.forget_destination();
         }
     }
 
@@ -164,6 +163,8 @@ impl Agents {
     /// leader. An agent that was lost is idle there.
     pub fn teleport(&mut self, agent: Handle, at: NearestPolygon) {
         let Some(known) = self.slots.get_mut(agent) else { return };
+        // That depends on its state.
+        let displaced = known.displaced();
         known.at = at;
         known.velocity = Vec2::ZERO;
         known.ride = None;
@@ -177,13 +178,12 @@ impl Agents {
         if let Some(target) = &mut known.target {
             // Its way is chosen again from there.
             *target = TravelTarget::new(target.mesh, target.position);
-            known.destination = None;
+            known.forget_destination();
             known.end = at.position;
             known.stop(AgentState::Waiting);
             return;
         }
-        let (destination, displaced) = (known.destination, known.displaced);
-        match destination {
+        match known.destination {
             Some(destination) => {
                 known.stop(AgentState::Idle);
                 self.set_destination(agent, destination);
@@ -191,6 +191,7 @@ impl Agents {
             }
             None => {
                 known.end = at.position;
+                known.displaced = displaced;
                 if displaced.is_some() {
                     known.wait_for_ground();
                 }
@@ -428,7 +429,7 @@ impl Agent {
             return;
         };
         self.at = at;
-        let is_sent = self.asked().is_some();
+        let is_sent = self.wanted_point().is_some();
         self.renumber_destination(mesh, renumbering);
         if is_sent && self.destination.is_none() {
             self.wait_for_ground();

@@ -1,6 +1,6 @@
 //! Dead ends: parts of a mesh whose polygons branch like a tree, and that one polygon connects with
 //! the rest. The way from a point outside to another one outside never leads into them, so searches
-//! leave them out. Parts with one way in whose polygons form a circle, such as rooms around a
+//! leave them out. Parts with one way in whose polygons form a cycle, such as rooms around a
 //! pillar, are not marked. Closed polygons change nothing of that: without them, there are more
 //! dead ends, not fewer.
 
@@ -23,7 +23,7 @@ impl NavigationMesh {
         let (mut next, mut last) = (0, Vec::new());
         while let Some(polygon) = order.get(next).copied() {
             next += 1;
-            // The last one of a part without circles connects all others.
+            // The last one of a part without cycles connects all others.
             if std::mem::take(&mut ways[polygon as usize]) == 0 {
                 last.push(polygon);
                 continue;

@@ -3,11 +3,12 @@
 use super::agents::{Agent, AgentSettings, AgentState, Agents};
 use super::bake::{AreaShape, BakeSettings};
 use super::crowd_scenes::{STEP, bake};
+use super::jumps::JumpSettings;
 use super::mesh::{NavigationMesh, NearestPolygon};
 use super::search::PartialReason;
-use engine_foundation::Vec3;
 use engine_foundation::handle::{Handle, HandleKind, Slots};
 use engine_foundation::tasks::TaskPool;
+use engine_foundation::{Vec2, Vec3};
 
 /// Agent on a floor of 100 by 12 metres.
 struct Walk {
@@ -40,13 +41,13 @@ impl Walk {
             if let Some(renumbering) = self.mesh.rebuild(&self.pool).unwrap() {
                 self.agents.renumber(self.id, &self.mesh, &renumbering);
             }
-            self.agents.update(self.id, &self.mesh, STEP, &self.pool).unwrap();
+            self.agents.advance(self.id, &mut self.mesh, STEP, &self.pool).unwrap();
         }
         self.agents.slots.get(self.agent).unwrap()
     }
 
-    fn asked(&self) -> Vec3 {
-        self.agents.slots.get(self.agent).unwrap().asked().expect("it was sent somewhere")
+    fn wanted_point(&self) -> Vec3 {
+        self.agents.slots.get(self.agent).unwrap().wanted_point().expect("it was sent somewhere")
     }
 }
 
@@ -57,7 +58,7 @@ fn near(mesh: &NavigationMesh, x: f32) -> NearestPolygon {
 #[test]
 fn a_destination_below_an_obstacle_that_is_removed_is_kept() {
     let mut walk = Walk::new(30.0, 5.0);
-    let asked = walk.asked();
+    let wanted = walk.wanted_point();
     walk.play(0.5);
     let obstacle = walk.cover(2.0, 8.0);
     let agent = walk.play(0.4);
@@ -65,17 +66,17 @@ fn a_destination_below_an_obstacle_that_is_removed_is_kept() {
         (agent.state, agent.partial),
         (AgentState::Moving, Some(PartialReason::Unreachable))
     );
-    assert_eq!(walk.asked(), asked);
+    assert_eq!(walk.wanted_point(), wanted);
     walk.mesh.remove_volume(obstacle);
     let agent = walk.play(12.0);
     assert_eq!((agent.state, agent.partial), (AgentState::Arrived, None));
-    assert!(agent.at.position.distance(asked) < 0.3, "{}", agent.at.position);
+    assert!(agent.at.position.distance(wanted) < 0.3, "{}", agent.at.position);
 }
 
 #[test]
 fn an_agent_waits_at_an_obstacle_on_its_destination() {
     let mut walk = Walk::new(30.0, 5.0);
-    let asked = walk.asked();
+    let wanted = walk.wanted_point();
     let obstacle = walk.cover(2.0, 8.0);
     let agent = walk.play(15.0);
     assert_eq!(
@@ -91,38 +92,90 @@ fn an_agent_waits_at_an_obstacle_on_its_destination() {
     // Moved to another point of the ground, it still has its destination.
     let at = near(&walk.mesh, 50.0);
     walk.agents.teleport(walk.agent, at);
-    assert_eq!(walk.asked(), asked);
+    assert_eq!(walk.wanted_point(), wanted);
     let agent = walk.play(20.0);
     assert_eq!(agent.state, AgentState::Partial);
     walk.mesh.remove_volume(obstacle);
     walk.mesh.remove_volume(larger);
     let agent = walk.play(8.0);
     assert_eq!((agent.state, agent.partial), (AgentState::Arrived, None));
-    assert!(agent.at.position.distance(asked) < 0.3, "{}", agent.at.position);
+    assert!(agent.at.position.distance(wanted) < 0.3, "{}", agent.at.position);
 }
 
 #[test]
 fn an_agent_without_ground_near_its_destination_waits_for_it() {
     let mut walk = Walk::new(40.0, 95.0);
-    let asked = walk.asked();
+    let wanted = walk.wanted_point();
     walk.play(0.5);
     let obstacle = walk.cover(50.0, 101.0);
     let agent = walk.play(5.0);
     assert_eq!((agent.state, agent.destination), (AgentState::Partial, None));
-    assert_eq!((agent.partial, walk.asked()), (Some(PartialReason::Unreachable), asked));
+    assert_eq!((agent.partial, walk.wanted_point()), (Some(PartialReason::Unreachable), wanted));
     let at = near(&walk.mesh, 45.0);
     walk.agents.teleport(walk.agent, at);
     walk.agents.lose_ground(walk.agent);
-    assert_eq!(walk.asked(), asked);
+    assert_eq!(walk.wanted_point(), wanted);
     walk.agents.teleport(walk.agent, at);
     assert_eq!(walk.play(0.1).state, AgentState::Partial);
     walk.mesh.remove_volume(obstacle);
     let agent = walk.play(20.0);
     assert_eq!((agent.state, agent.partial), (AgentState::Arrived, None));
-    assert!(agent.at.position.distance(asked) < 0.3, "{}", agent.at.position);
+    assert!(agent.at.position.distance(wanted) < 0.3, "{}", agent.at.position);
     // It can be sent somewhere else meanwhile, and has no destination when it is stopped.
     walk.cover(50.0, 101.0);
     walk.agents.set_destination(walk.agent, at);
     walk.agents.cancel(walk.agent);
-    assert_eq!(walk.agents.slots.get(walk.agent).unwrap().asked(), None);
+    assert_eq!(walk.agents.slots.get(walk.agent).unwrap().wanted_point(), None);
+}
+
+#[test]
+fn an_agent_that_follows_another_one_forgets_its_destination() {
+    let mut walk = Walk::new(40.0, 95.0);
+    let obstacle = walk.cover(50.0, 101.0);
+    assert_eq!(walk.play(5.0).state, AgentState::Partial);
+    let at = near(&walk.mesh, 30.0);
+    let leader = walk.agents.add(walk.id, at, AgentSettings::DEFAULT).unwrap();
+    walk.agents.follow(walk.agent, leader, Vec2::ZERO);
+    walk.play(0.5);
+    walk.agents.slots.remove(leader, "", 0, "a test");
+    assert_eq!(walk.play(0.5).state, AgentState::Idle);
+    walk.agents.teleport(walk.agent, at);
+    walk.mesh.remove_volume(obstacle);
+    let agent = walk.play(3.0);
+    assert_eq!((agent.state, agent.wanted_point()), (AgentState::Idle, None));
+}
+
+#[test]
+fn an_agent_that_gives_up_its_link_keeps_a_destination_without_ground() {
+    let mut walk = Walk::new(36.0, 95.0);
+    let wanted = walk.wanted_point();
+    let [from, to] = [40.0, 48.0].map(|x| Vec3::new(x, 6.0, 0.0));
+    let name = "lever".to_string();
+    let link = JumpSettings { name, from, to, cost: 0.1, is_two_way: false, is_manual: true };
+    walk.mesh.add_link(link).unwrap();
+    assert_eq!(walk.play(3.0).state, AgentState::Linking);
+    let obstacle = walk.cover(58.0, 101.0);
+    let agent = walk.play(1.0);
+    assert_eq!((agent.state, agent.destination), (AgentState::Linking, None));
+    assert!(walk.agents.give_up_link(walk.agent));
+    let agent = walk.play(0.5);
+    assert_eq!((agent.state, agent.wanted_point()), (AgentState::Partial, Some(wanted)));
+    walk.mesh.remove_volume(obstacle);
+    let agent = walk.play(25.0);
+    assert_eq!((agent.state, agent.partial), (AgentState::Arrived, None));
+    assert!(agent.at.position.distance(wanted) < 0.3, "{}", agent.at.position);
+}
+
+#[test]
+fn blocked_agents_wait_although_the_mesh_changes() {
+    let mut walk = Walk::new(30.0, 5.0);
+    walk.play(0.5);
+    walk.agents.slots.get_mut(walk.agent).unwrap().block();
+    for _ in 0..4 {
+        let obstacle = walk.cover(80.0, 82.0);
+        assert_eq!(walk.play(0.4).state, AgentState::Blocked);
+        walk.mesh.remove_volume(obstacle);
+        assert_eq!(walk.play(0.4).state, AgentState::Blocked);
+    }
+    assert_eq!(walk.play(1.0).state, AgentState::Moving);
 }

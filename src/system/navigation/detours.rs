@@ -26,8 +26,8 @@ const FREE_SECONDS: f32 = 3.0;
 const RETRY_SECONDS: f32 = 4.0;
 /// Seconds without progress after which an agent is blocked by others who do not make way, and
 /// those if it was blocked by them before and has tried again.
-const OBSTRUCTED_SECONDS: f32 = 5.0;
-const OBSTRUCTED_AGAIN_SECONDS: f32 = 1.0;
+const BLOCKED_SECONDS: f32 = 5.0;
+const BLOCKED_AGAIN_SECONDS: f32 = 1.0;
 /// Distance between destinations that are the same for an agent on a detour, in radii: it can
 /// follow something that moves.
 const SAME_RADII: f32 = 2.0;
@@ -202,7 +202,7 @@ impl Agent {
 
     /// Blocks the agent if others stand in its way and do not make way, and has a blocked one try
     /// again after some seconds, or as soon as they are gone.
-    pub(super) fn note_blocked(&mut self, result: &Steering, step: f32) {
+    pub(super) fn update_blocked(&mut self, result: &Steering, step: f32) {
         let was_blocked = self.obstruction.heading != Vec2::ZERO;
         if self.state == AgentState::Blocked {
             self.obstruction.wait -= step;
@@ -212,7 +212,7 @@ impl Agent {
             }
         } else if self.state == AgentState::Moving && result.is_obstructed {
             let is_alone = self.leader.is_none() && self.ride.is_none();
-            let most = if was_blocked { OBSTRUCTED_AGAIN_SECONDS } else { OBSTRUCTED_SECONDS };
+            let most = if was_blocked { BLOCKED_AGAIN_SECONDS } else { BLOCKED_SECONDS };
             if is_alone && self.stuck_seconds > most {
                 let heading = self.desired.normalize_or_zero();
                 self.block();

@@ -60,6 +60,7 @@ impl Agents {
             let (slot, velocity, search_seconds) = (None, Vec2::ZERO, 0.0);
             agent.leader = Some(Leader { agent: leader, offset, slot, velocity, search_seconds });
             agent.destination = Some(agent.at);
+            agent.displaced = None;
             agent.request = None;
             agent.target = None;
             agent.obstruction = Obstruction::default();
@@ -78,7 +79,7 @@ impl Agents {
     /// Returns true if an agent follows another one, or agents that do.
     pub fn is_led_by(&self, agent: Handle, leader: Handle) -> bool {
         let mut at = agent;
-        // Agents that were already in a circle would be followed without end.
+        // Agents that were already in a cycle would be followed without end.
         for _ in 0..self.slots.len() {
             let Some(next) = self.slots.get(at).and_then(Agent::leader) else { return false };
             if next == leader {
@@ -139,7 +140,7 @@ impl Agent {
 
     pub(super) fn end_following(&mut self) {
         self.leader = None;
-        self.destination = None;
+        self.forget_destination();
         if self.traversal.is_none() {
             self.stop(AgentState::Idle);
         }

@@ -4,6 +4,7 @@ use crate::agents::{AgentSettings, AgentState, Agents};
 use crate::bake::{AreaShape, BakeSettings, BakeSource};
 use crate::jumps::JumpSettings;
 use crate::mesh::{NavigationMesh, NearestPolygon};
+use crate::own_costs::{ABANDONED_SETS_MAX, OwnCosts};
 use crate::search::{PartialReason, PointPath, PolygonPath, Searcher};
 use crate::tests::push_box;
 use engine_foundation::handle::{Handle, HandleKind, Slots};
@@ -231,4 +232,24 @@ fn agents_give_up_links_on_which_nothing_moves_them() {
     }
     let agent = walk.agents.slots.get(walk.agent).unwrap();
     assert!(agent.own_costs.is_none() && agent.abandoned.is_empty());
+}
+
+#[test]
+fn an_agent_without_costs_for_a_link_that_it_gives_up_is_blocked() {
+    let mut walk = Walk::new(&[JumpSettings { is_manual: true, ..link(10.0, true, 6.0) }]);
+    let at = near(&walk.mesh, WEST.x, 2.0);
+    for number in 0..ABANDONED_SETS_MAX as u32 {
+        let other = walk.agents.add(walk.id, at, AgentSettings::DEFAULT).unwrap();
+        let close = |costs: &mut OwnCosts| costs.set_closed(100 + number, true);
+        walk.agents.change_costs(other, close).unwrap();
+    }
+    walk.update_until(AgentState::Linking);
+    for _ in 0..2 {
+        assert!(walk.agents.give_up_link(walk.agent));
+        for update in 0..230 {
+            assert_eq!(walk.update().state, AgentState::Blocked, "after {update} updates");
+        }
+        let state = (0..20).map(|_| walk.update().state).last();
+        assert_eq!(state, Some(AgentState::Linking), "it tries again");
+    }
 }

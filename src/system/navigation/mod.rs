@@ -76,6 +76,8 @@ mod crowd_scenes;
 #[cfg(test)]
 mod crowd_tests;
 #[cfg(test)]
+mod destination_ride_tests;
+#[cfg(test)]
 mod destination_tests;
 #[cfg(test)]
 mod detour_tests;

@@ -229,7 +229,9 @@ impl NavigationMesh {
     ) -> Result<(), Error> {
         let sets: Vec<&Arc<OwnCosts>> = sets.collect();
         let known = &self.known_views;
+        // Views that nobody needs any more are forgotten, also if nothing is known of them.
         let is_known = known.len() == sets.len()
+            && (!sets.is_empty() || self.views.is_empty())
             && sets.iter().all(|own| known.iter().any(|known| known.is_of(own)));
         if !is_known {
             self.choose_views(&sets);
@@ -386,7 +388,9 @@ impl Agents {
         };
         if let Some(known) = self.slots.get_mut(agent) {
             known.own_costs = set;
-            known.search_again();
+            if result.is_ok() {
+                known.search_again();
+            }
         }
         result
     }

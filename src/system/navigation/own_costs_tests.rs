@@ -227,6 +227,19 @@ fn views_of_lost_agents_are_forgotten() {
 }
 
 #[test]
+fn views_are_forgotten_in_the_update_in_which_the_mesh_changes() {
+    let mut crowd = Crowd::new(pond(), 1);
+    crowd.send(Vec3::new(4.0, 4.0, 0.4), Vec3::new(8.0, 4.0, 0.4), AgentSettings::DEFAULT);
+    crowd.agents.set_area_cost(crowd.handles[0], WATER, Some(9.0)).unwrap();
+    crowd.agents.advance(crowd.id, &mut crowd.mesh, STEP, &crowd.pool).unwrap();
+    assert_eq!(crowd.mesh.views.len(), 1);
+    crowd.agents.slots.remove(crowd.handles[0], "", 0, "a test");
+    crowd.mesh.outdate_hierarchies();
+    crowd.agents.advance(crowd.id, &mut crowd.mesh, STEP, &crowd.pool).unwrap();
+    assert!(crowd.mesh.views.is_empty());
+}
+
+#[test]
 fn agents_that_ask_for_nothing_leave_their_nodes_to_others() {
     let frames = |idle: usize| {
         let mut crowd = Crowd::new(pond(), 1);

@@ -34,9 +34,10 @@ impl Agents {
             && agent.state == AgentState::Lost
             && let Some(of) = meshes.get(agent.mesh)
         {
-            // Polygons can have other numbers since.
-            let destination = agent.destination.take();
-            agent.destination = destination.and_then(|known| of.snap(known.position));
+            // Polygons can have other numbers since, and obstacles can have come and gone.
+            if let Some(wanted) = agent.wanted_point() {
+                agent.find_destination(of, wanted);
+            }
         }
         self.teleport_to(meshes, agent, mesh, at);
     }
@@ -98,6 +99,59 @@ mod tests {
         let known = agents.slots.get(agent).unwrap();
         assert_eq!(known.state, AgentState::Arrived);
         assert!(known.at.position.distance(Vec3::new(5.0, 15.0, 0.0)) < 1.0);
+    }
+
+    #[test]
+    fn obstacles_that_come_and_go_while_an_agent_is_lost() {
+        let pool = TaskPool::new(Some(1));
+        let goal = Vec3::new(5.0, 15.0, 0.0);
+        for is_covered_first in [true, false] {
+            let (mut agents, mut meshes) =
+                (Agents::default(), Slots::new(HandleKind::NavigationMesh, 1));
+            let id = meshes.add(scene(48, 1)).unwrap();
+            let near = |mesh: &NavigationMesh, at: Vec3| mesh.nearest(at, 1.0, 1.0).unwrap();
+            let mesh = meshes.get_mut(id).unwrap();
+            let start = near(mesh, Vec3::new(5.0, 5.0, 0.0));
+            let agent = agents.add(id, start, AgentSettings::DEFAULT).unwrap();
+            let wanted = near(mesh, goal);
+            agents.set_destination(agent, wanted);
+            let play = |agents: &mut Agents, mesh: &mut NavigationMesh, updates: usize| {
+                for _ in 0..updates {
+                    if let Some(renumbering) = mesh.rebuild(&pool).unwrap() {
+                        agents.renumber(id, mesh, &renumbering);
+                    }
+                    agents.advance(id, mesh, 0.1, &pool).unwrap();
+                }
+            };
+            let position = [goal.x, goal.y, -1.0];
+            let shape = || AreaShape::Cylinder { position, radius: 3.0, height: 3.0 };
+            let mut obstacle = None;
+            if is_covered_first {
+                obstacle = mesh.add_volume(shape(), 0);
+                play(&mut agents, mesh, 8);
+            }
+            agents.lose_ground(agent);
+            match obstacle {
+                Some(obstacle) => assert!(mesh.remove_volume(obstacle)),
+                None => obstacle = mesh.add_volume(shape(), 0),
+            }
+            play(&mut agents, mesh, 8);
+            let at = near(mesh, Vec3::new(5.0, 6.0, 0.0));
+            agents.find_ground(&meshes, agent, (id, at));
+            let mesh = meshes.get_mut(id).unwrap();
+            assert_eq!(agents.slots.get(agent).unwrap().wanted_point(), Some(wanted.position));
+            if !is_covered_first {
+                play(&mut agents, mesh, 60);
+                let known = agents.slots.get(agent).unwrap();
+                assert_eq!(known.state, AgentState::Partial);
+                assert!(known.at.position.distance(goal) > 2.5, "{}", known.at.position);
+                assert!(mesh.remove_volume(obstacle.unwrap()));
+            }
+            play(&mut agents, mesh, 60);
+            let known = agents.slots.get(agent).unwrap();
+            assert_eq!((known.state, known.partial), (AgentState::Arrived, None));
+            assert!(known.at.position.distance(goal) < 1.0, "{}", known.at.position);
+        }
     }
 
     #[test]

@@ -3,7 +3,7 @@
 
 use super::agent::{Agent, AgentState};
 use super::agents::Agents;
-use super::mesh::{NavigationMesh, NearestPolygon};
+use super::mesh::NavigationMesh;
 use super::platforms::Platform;
 use engine_foundation::Vec3;
 use engine_foundation::handle::{Handle, Slots};
@@ -37,7 +37,7 @@ impl Agents {
                 let at = self.world_position(self.slots.get(handle).expect("it was listed"));
                 self.land(meshes, handle, (platform.ground, at), &ended);
             } else if is_user || is_sent {
-                let destination = agent.destination_here();
+                let wanted = agent.wanted_point_here();
                 agent.end_ride(&ended);
                 let was_crossing = agent.traversal.take().is_some();
                 agent.stop(AgentState::Idle);
@@ -49,7 +49,7 @@ impl Agents {
                         None => agent.lose(),
                     }
                 }
-                self.send_again(meshes, handle, destination);
+                self.send_again(meshes, handle, wanted);
             }
         }
         self.platforms.retain(|of| !ended.contains(&of.mesh));
@@ -85,24 +85,21 @@ impl Agents {
         let users = self.slots.iter().filter(|(_, agent)| is_user(agent));
         for handle in users.map(|(handle, _)| handle).collect::<Vec<Handle>>() {
             let agent = self.slots.get_mut(handle).expect("it was listed");
-            let destination = agent.destination_here();
+            let wanted = agent.wanted_point_here();
             agent.end_ride(&[]);
             agent.abandon_link();
             agent.stop(AgentState::Idle);
-            self.send_again(meshes, handle, destination);
+            self.send_again(meshes, handle, wanted);
         }
     }
 
-    /// Sends an agent to its destination again; without one on its mesh, to its target.
-    fn send_again(
-        &mut self,
-        meshes: &Slots<NavigationMesh>,
-        handle: Handle,
-        destination: Option<NearestPolygon>,
-    ) {
-        match destination {
-            Some(destination) => self.send(handle, destination),
-            None => self.go_on(meshes, handle),
+    /// Sends an agent again to the point of its mesh that it was sent to; without one, to its
+    /// target.
+    fn send_again(&mut self, meshes: &Slots<NavigationMesh>, handle: Handle, wanted: Option<Vec3>) {
+        let mesh = self.slots.get(handle).and_then(|agent| meshes.get(agent.mesh));
+        match (mesh, wanted) {
+            (Some(mesh), Some(wanted)) => self.send_again_to(mesh, handle, wanted),
+            _ => self.go_on(meshes, handle),
         }
     }
 
@@ -124,7 +121,6 @@ impl Agents {
             agent.lose();
             return;
         };
-        agent.destination = None;
         self.transfer(handle, ground, at);
         self.go_on(meshes, handle);
     }
@@ -138,15 +134,16 @@ impl Agent {
         link.is_some_and(|link| platform.links.contains_key(&link))
     }
 
-    /// Returns its destination if that is on its mesh, and no ride has begun on the way.
-    fn destination_here(&self) -> Option<NearestPolygon> {
-        self.destination.filter(|_| self.ride.is_none() && self.target.is_none())
+    /// Returns the point that it was sent to if that is on its mesh, and no ride has begun on the
+    /// way.
+    fn wanted_point_here(&self) -> Option<Vec3> {
+        self.wanted_point().filter(|_| self.ride.is_none() && self.target.is_none())
     }
 
     /// Forgets a ride on platforms that have ended, and the goal if it was on one of them.
     fn end_ride(&mut self, ended: &[Handle]) {
         self.ride = None;
-        self.destination = None;
+        self.forget_destination();
         self.target = self.target.filter(|target| !ended.contains(&target.mesh));
     }
 }

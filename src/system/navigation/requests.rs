@@ -217,10 +217,10 @@ impl Agents {
 }
 
 impl Agent {
-    /// Returns true if the mesh has changed since the path was searched.
+    /// Returns true if the mesh has changed since the path was searched. A blocked agent searches
+    /// when it tries again.
     fn is_outdated(&self, mesh: &NavigationMesh) -> bool {
-        let is_under_way =
-            matches!(self.state, AgentState::Moving | AgentState::Partial | AgentState::Blocked);
+        let is_under_way = matches!(self.state, AgentState::Moving | AgentState::Partial);
         is_under_way && self.version != mesh.version && self.visible_slot().is_none()
     }
 

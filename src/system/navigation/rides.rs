@@ -198,7 +198,7 @@ impl Agents {
         of.tickets += 1;
         let ride = Ride::waiting(platform, from, to, of.tickets);
         let agent = self.slots.get_mut(handle).expect("it was found");
-        let to = agent.destination.map_or(agent.end, |destination| destination.position);
+        let to = agent.wanted_point().unwrap_or(agent.end);
         agent.target.get_or_insert(TravelTarget::new(agent.mesh, to));
         agent.traversal = None;
         agent.ride = Some(ride);
@@ -278,7 +278,7 @@ impl Agents {
                 let agent = self.slots.get_mut(handle).expect("it was listed");
                 let ride = agent.ride.as_mut().expect("it waits");
                 ride.stage = Stage::Called;
-                agent.destination = None;
+                agent.forget_destination();
             }
         }
     }
@@ -455,7 +455,7 @@ impl Agents {
         let Some(agent) = self.slots.get_mut(handle) else { return };
         let (at, Some(ride)) = (agent.at, agent.ride) else { return };
         agent.ride = Some(Ride { stage, slot: None, start: at.position, walked: 0.0, ..ride });
-        agent.destination = None;
+        agent.forget_destination();
         agent.stop(AgentState::Linking);
         agent.traversal = Some(Traversal::waiting(at));
     }

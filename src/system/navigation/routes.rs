@@ -91,7 +91,7 @@ impl Agents {
                 ride => *ride = None,
             }
             if !is_crossing {
-                known.destination = None;
+                known.forget_destination();
                 known.stop(AgentState::Waiting);
             }
             return;
@@ -142,6 +142,7 @@ impl Agents {
         let agent = self.slots.get_mut(handle).expect("it was listed");
         let Some(exit) = exit else {
             agent.target = Some(TravelTarget { retry_seconds: RETRY_SECONDS, ..target });
+            agent.forget_destination();
             agent.stop(AgentState::Partial);
             agent.partial = Some(PartialReason::Unreachable);
             return;
@@ -233,9 +234,10 @@ impl Agents {
         if agent.mesh == mesh {
             return self.teleport(handle, at);
         }
-        let asked = agent.asked().filter(|_| agent.ride.is_none() && agent.leader.is_none());
+        let wanted =
+            agent.wanted_point().filter(|_| agent.ride.is_none() && agent.leader.is_none());
         if agent.target.is_none() {
-            agent.target = asked.map(|asked| TravelTarget::new(agent.mesh, asked));
+            agent.target = wanted.map(|wanted| TravelTarget::new(agent.mesh, wanted));
         }
         agent.ride = None;
         self.transfer(handle, mesh, at);
@@ -254,8 +256,7 @@ impl Agents {
         agent.at = at;
         agent.traversal = None;
         agent.leader = None;
-        agent.destination = None;
-        agent.displaced = None;
+        agent.forget_destination();
         agent.end = at.position;
         agent.velocity = turned(agent.velocity);
         let forward = turned(agent.forward).normalize_or_zero();
@@ -284,9 +285,8 @@ impl Agents {
             return;
         }
         agent.target = None;
-        let ground = meshes.get(target.mesh).and_then(|mesh| mesh.snap(target.position));
-        if let Some(ground) = ground {
-            self.send(handle, ground);
+        if let Some(mesh) = meshes.get(target.mesh) {
+            self.send_again_to(mesh, handle, target.position);
         }
     }
 

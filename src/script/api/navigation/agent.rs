@@ -516,7 +516,7 @@ fn state(engine: &mut Engine, agent: AgentId) -> String {
 fn destination(engine: &mut Engine, agent: AgentId) -> Option<Vec3> {
     let of = of(engine, agent);
     let target = of.target.map(|target| (target.mesh, target.position));
-    let own = of.asked().map(|asked| (of.mesh, asked));
+    let own = of.wanted_point().map(|wanted| (of.mesh, wanted));
     let (mesh, position) = target.or(own)?;
     Some(engine.worlds.navigation.agents.pose(mesh).to_world(position))
 }
