@@ -7,8 +7,8 @@ local Visitors = require "visitors"
 local STUCK_MAX = 1 -- seconds without progress
 local PLACE = 0.15 -- metres within which somebody stands
 local NEAR = 1.5 -- metres from others within which somebody can be in a queue
-local QUEUE_MAX = 10 -- seconds for which somebody on its way stands in a queue
-local ALONE_MAX = 3 -- seconds for which it stands although nobody is near it
+local QUEUE_MAX = 20 -- seconds for which somebody on its way stands in a queue
+local ALONE_MAX = 5 -- seconds for which it stands although nobody is near it: waits for its turn
 
 -- Returns the number of visitors for whom something is true.
 local function count(is_true)
@@ -24,9 +24,11 @@ local function has_made_its_round(visitor) return visitor.done >= Visitors.ROUND
 
 -- Visitors who stand on their way: where, for how long, and for how long with nobody near. The
 -- engine's own times say how long they come no nearer; this is only how far they have moved.
+local ON_ITS_WAY = { moving = true, waiting = true, blocked = true }
 local standing = {}
 local longest = { x = 0, y = 0, z = 0, seconds = 0, alone = 0 }
 local longest_alone = longest
+local blocked -- where somebody was blocked
 
 local function description(of)
   return ("%.1f seconds, %.1f of them alone, at %.1f, %.1f, %.1f"):format(of.seconds, of.alone,
@@ -42,8 +44,9 @@ end
 
 local function watch(seconds)
   for i, visitor in ipairs(Visitors.all) do
-    local position, known = at(visitor), standing[i]
-    if not known or known.agent ~= visitor.agent or Agent.state(visitor.agent) ~= "moving"
+    local position, known, state = at(visitor), standing[i], Agent.state(visitor.agent)
+    if state == "blocked" then blocked = position end
+    if not known or known.agent ~= visitor.agent or not ON_ITS_WAY[state]
       or Vector3.distance(position, Vector3(known.x, known.y, known.z)) > PLACE then
       standing[i] = { agent = visitor.agent, x = position.x, y = position.y, z = position.z,
         seconds = 0, alone = 0 }
@@ -51,7 +54,11 @@ local function watch(seconds)
       known.seconds = known.seconds + seconds
       known.alone = is_alone(visitor, position) and known.alone + seconds or 0
       if known.seconds > longest.seconds then longest = known end
-      if known.alone > longest_alone.alone then longest_alone = known end
+      -- A copy: it counts from 0 again when somebody comes near.
+      if known.alone > longest_alone.alone then
+        longest_alone = { x = known.x, y = known.y, z = known.z, seconds = known.seconds,
+          alone = known.alone }
+      end
     end
   end
 end
@@ -74,6 +81,7 @@ end
 
 local function nobody_was_stuck()
   assert.is_true(Visitors.stuck <= STUCK_MAX, Visitors.stuck .. " seconds without progress")
+  assert.is_nil(blocked)
   assert.is_true(longest.seconds <= QUEUE_MAX, description(longest))
   assert.is_true(longest_alone.alone <= ALONE_MAX, description(longest_alone))
 end
