@@ -81,8 +81,8 @@ fn a_hundred_agents_on_a_circle_change_sides() {
 }
 
 /// The overlap is a bound of the mean of several starts, as single runs range from 0.3 to 2.9
-/// seconds, with a mean of 1.5 to 1.6. Before agents waited for their turn where they do now, they
-/// ranged from 0.6 to 3.2 seconds, with a mean of 1.7 to 1.9.
+/// seconds, with a mean of 1.5 to 1.6. With the rules for walls and the right of way before the
+/// present ones, they ranged from 0.6 to 3.2 seconds, with a mean of 1.7 to 1.9.
 #[test]
 fn two_hundred_agents_walk_through_a_door_in_one_direction() {
     let bounds = Bounds {

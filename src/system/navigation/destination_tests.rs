@@ -146,7 +146,7 @@ fn an_agent_that_follows_another_one_forgets_its_destination() {
 }
 
 #[test]
-fn an_agent_that_gives_up_its_link_keeps_a_destination_without_ground() {
+fn agents_that_give_up_links_keep_covered_destinations() {
     let mut walk = Walk::new(36.0, 95.0);
     let wanted = walk.wanted_point();
     let [from, to] = [40.0, 48.0].map(|x| Vec3::new(x, 6.0, 0.0));

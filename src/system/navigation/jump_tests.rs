@@ -235,7 +235,7 @@ fn agents_give_up_links_on_which_nothing_moves_them() {
 }
 
 #[test]
-fn an_agent_without_costs_for_a_link_that_it_gives_up_is_blocked() {
+fn agents_that_cannot_give_up_their_link_are_blocked() {
     let mut walk = Walk::new(&[JumpSettings { is_manual: true, ..link(10.0, true, 6.0) }]);
     let at = near(&walk.mesh, WEST.x, 2.0);
     for number in 0..ABANDONED_SETS_MAX as u32 {

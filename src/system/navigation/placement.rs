@@ -104,7 +104,7 @@ mod tests {
     #[test]
     fn obstacles_that_come_and_go_while_an_agent_is_lost() {
         let pool = TaskPool::new(Some(1));
-        let goal = Vec3::new(5.0, 15.0, 0.0);
+        let target = Vec3::new(5.0, 15.0, 0.0);
         for is_covered_first in [true, false] {
             let (mut agents, mut meshes) =
                 (Agents::default(), Slots::new(HandleKind::NavigationMesh, 1));
@@ -113,7 +113,7 @@ mod tests {
             let mesh = meshes.get_mut(id).unwrap();
             let start = near(mesh, Vec3::new(5.0, 5.0, 0.0));
             let agent = agents.add(id, start, AgentSettings::DEFAULT).unwrap();
-            let wanted = near(mesh, goal);
+            let wanted = near(mesh, target);
             agents.set_destination(agent, wanted);
             let play = |agents: &mut Agents, mesh: &mut NavigationMesh, updates: usize| {
                 for _ in 0..updates {
@@ -123,7 +123,7 @@ mod tests {
                     agents.advance(id, mesh, 0.1, &pool).unwrap();
                 }
             };
-            let position = [goal.x, goal.y, -1.0];
+            let position = [target.x, target.y, -1.0];
             let shape = || AreaShape::Cylinder { position, radius: 3.0, height: 3.0 };
             let mut obstacle = None;
             if is_covered_first {
@@ -144,13 +144,13 @@ mod tests {
                 play(&mut agents, mesh, 60);
                 let known = agents.slots.get(agent).unwrap();
                 assert_eq!(known.state, AgentState::Partial);
-                assert!(known.at.position.distance(goal) > 2.5, "{}", known.at.position);
+                assert!(known.at.position.distance(target) > 2.5, "{}", known.at.position);
                 assert!(mesh.remove_volume(obstacle.unwrap()));
             }
             play(&mut agents, mesh, 60);
             let known = agents.slots.get(agent).unwrap();
             assert_eq!((known.state, known.partial), (AgentState::Arrived, None));
-            assert!(known.at.position.distance(goal) < 1.0, "{}", known.at.position);
+            assert!(known.at.position.distance(target) < 1.0, "{}", known.at.position);
         }
     }
 
