@@ -235,7 +235,7 @@ mod tests {
     }
 
     #[test]
-    fn movements_that_begin_or_stop_within_a_step_count_while_they_move() {
+    fn movements_that_begin_or_stop_in_a_step_count_while_they_move() {
         let ended = StackedFade { stopped: 0.04, ..StackedFade::WHOLE };
         let next = StackedFade { rise: (0.04, 0.0), ..StackedFade::WHOLE };
         let weights = stack_weights(&[ended, next], 0.1);

@@ -363,7 +363,7 @@ mod tests {
             clip_warnings(kind_names::ANIMATION, || Ok(data)).unwrap()
         };
         assert_eq!(warnings("source = \"models/column#Rise\""), []);
-        let found = warnings("source = \"models/huge#Rise\" tolerance = 0.000001");
+        let found = warnings("source = \"models/huge#Bow\" tolerance = 0.000001");
         assert_eq!(found.len(), 1);
         let text = &found[0].text;
         assert!(text.starts_with("the bone '") && text.contains("its tolerance is 0.001 mm"));

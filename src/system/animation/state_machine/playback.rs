@@ -2,7 +2,7 @@
 //! the events that they pass, and lists the samples that make up the pose.
 
 use super::super::movement_stack::{STACK_MAX, StackedFade, changed_stack_weights};
-use super::clip_weights::SPEED_MAX;
+use super::clip_weights::{ClipWeights, SPEED_MAX};
 use super::data::*;
 use super::expression::{least, most};
 use super::runtime::*;
@@ -306,12 +306,7 @@ impl LayerState {
         let output = &mut *update.output;
         let weights = self.track_weights();
         let tracks = &self.tracks[..usize::from(self.count)];
-        let is_mean =
-            |it: &Sample, track: &Track| it.mode == SampleMode::Mean && it.track == track.serial;
-        let mut means = [false; TRACKS_MAX];
-        for (has_mean, track) in means.iter_mut().zip(tracks) {
-            *has_mean = output.samples[first..].iter().any(|it| is_mean(it, track));
-        }
+        let means = parts_of_mean(tracks, &output.samples[first..]);
         let mut kept = first;
         for index in first..output.samples.len() {
             let mut sample = output.samples[index];
@@ -373,6 +368,16 @@ impl LayerState {
             steps,
         });
     }
+}
+
+/// Returns which tracks have samples that are part of the mean of their layer.
+fn parts_of_mean(tracks: &[Track], samples: &[Sample]) -> [bool; TRACKS_MAX] {
+    let mut means = [false; TRACKS_MAX];
+    for (has_mean, track) in means.iter_mut().zip(tracks) {
+        let is_mean = |it: &Sample| it.mode == SampleMode::Mean && it.track == track.serial;
+        *has_mean = samples.iter().any(is_mean);
+    }
+    means
 }
 
 static WITHOUT_CLIP: ClipInfo =
@@ -492,7 +497,19 @@ impl Track {
         }
         self.phase = clock.phase();
         self.finished = clock.is_finished();
-        let step_weights = update.step_weights(state, &found, before.as_ref());
+        self.list(update, (&found, before.as_ref()), &clock);
+        boundary
+    }
+
+    /// Lists the steps and the samples of the clips, with their weights now and before.
+    fn list(
+        &self,
+        update: &mut Update,
+        (found, before): (&ClipWeights, Option<&ClipWeights>),
+        clock: &Clock,
+    ) {
+        let state = &update.machine.states[usize::from(self.state)];
+        let step_weights = update.step_weights(state, found, before);
         for (clip, weight) in state.clips.iter().zip(step_weights) {
             let info = update.clip(clip.clip);
             if weight > 0.0 {
@@ -527,6 +544,5 @@ impl Track {
                 });
             }
         }
-        boundary
     }
 }

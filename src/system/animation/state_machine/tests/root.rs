@@ -234,7 +234,7 @@ fn cross_fades_move_as_far_at_each_frame_rate() {
 }
 
 #[test]
-fn fades_that_begin_within_a_step_move_as_far_at_each_frame_rate() {
+fn fades_that_begin_in_a_step_move_as_far_at_each_frame_rate() {
     // The first state ends after a length that no rate divides.
     for event in ["once", "once_then_stop", "once_then_cut"] {
         let moved = at_rates(2, send_at_start(event));
@@ -243,7 +243,7 @@ fn fades_that_begin_within_a_step_move_as_far_at_each_frame_rate() {
 }
 
 #[test]
-fn animations_that_accelerate_move_nearly_as_far_at_each_frame_rate() {
+fn animations_that_accelerate_move_nearly_as_far_at_each_rate() {
     let moved = at_rates(2, send_at_start("start"));
     assert!((moved[4].position.y - 8.75).abs() < 0.2, "{moved:?}");
     check_equal(&moved, [1e-2, 2e-3, 2e-3, 2e-3]);
