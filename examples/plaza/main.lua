@@ -1,6 +1,5 @@
 -- A square with twenty people, and a player who walks, runs, jumps, dives, aims and throws balls.
--- The engine calls init() once, then update(dt) and render() in every frame. Metres, z up, y
--- forward.
+-- The engine calls init() once, then update(dt) and render() each frame. Metres, z up, y forward.
 local Balls = require "balls"
 local Eye = require "eye"
 local Hero = require "hero"

@@ -1,10 +1,14 @@
 //! Additive clips: differences to a reference pose, which are added to another pose.
 
+use super::clip_events::rounded_seconds;
 use super::compile::source_transforms;
 use super::pose::Pose;
 use super::skeleton::{BoneTransform, Skeleton};
 use super::source::{SourceClip, SourceInterpolation, SourceTrack, TrackProperty};
 use engine_foundation::{Error, Quat, Vec3, Vec4, error};
+
+/// Files round their numbers: a time can be this much after the end.
+const ROUNDED_SECONDS: f32 = 1e-3;
 
 /// Reference pose of an additive clip.
 #[derive(Clone, PartialEq, Debug)]
@@ -12,7 +16,7 @@ pub struct AdditiveReference {
     /// Animation with the reference pose; `None` is the animation of the clip itself, before its
     /// range is cut.
     pub source: Option<SourceClip>,
-    /// Time of the reference pose in seconds, limited to the animation.
+    /// Time of the reference pose in seconds, within its animation.
     pub time: f32,
 }
 
@@ -23,7 +27,7 @@ pub struct AdditiveReference {
 /// Weights of morph targets are differences, too.
 ///
 /// # Errors
-/// Fails if the time is not finite.
+/// Fails if the time is not finite, or after the end of the animation with the reference pose.
 pub fn subtract(
     source: &SourceClip,
     skeleton: &Skeleton,
@@ -32,6 +36,13 @@ pub fn subtract(
 ) -> Result<SourceClip, Error> {
     if !time.is_finite() {
         return Err(error!("the time of the additive reference is {time}: use a time in seconds"));
+    }
+    if time > reference.seconds + ROUNDED_SECONDS {
+        return Err(error!(
+            "'additive' has the time {time}, and the animation of the reference pose ends at {} \
+             seconds",
+            rounded_seconds(reference.seconds)
+        ));
     }
     let references = source_transforms(reference, skeleton.rest(), |track| track.sample(time));
     let mut tracks: Vec<SourceTrack> = source.tracks.clone();

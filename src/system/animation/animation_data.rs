@@ -14,7 +14,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 /// Version of the compiled form. A change of this number recompiles every animation.
-pub const ANIMATION_VERSION: u32 = clip_data::VERSION << 8 | 4;
+pub const ANIMATION_VERSION: u32 = clip_data::VERSION << 8 | 5;
 const MAGIC: [u8; 4] = *b"ANIM";
 
 /// Animation that characters of several skeletons can play.
@@ -28,6 +28,8 @@ pub struct AnimationData {
     pub names: Vec<(String, String)>,
     /// Line of `root_motion` in the file, for warnings; 0 if the file does not have it.
     pub root_line: u32,
+    /// Warning of the compilation: a bone is not within its tolerance. Empty if there is none.
+    pub warning: String,
 }
 
 /// The head of an animation: all of it except for the chunks of a streamed clip.
@@ -74,6 +76,7 @@ impl AnimationHead {
             Ok((reader.text()?.to_string(), reader.text()?.to_string()))
         })?;
         let root_line = reader.u32()?;
+        let warning = reader.text()?.to_string();
         let chunks = reader.list_at_most((CHUNKS_MAX, "CHUNKS_MAX"), |reader| {
             Ok((reader.finite()?, reader.u32()?))
         })?;
@@ -88,7 +91,7 @@ impl AnimationHead {
         if !starts.is_empty() {
             check_starts(&starts, clip.seconds)?;
         }
-        let data = AnimationData { source, skeleton, clip, names, root_line };
+        let data = AnimationData { source, skeleton, clip, names, root_line, warning };
         Ok(AnimationHead { data, starts, ends })
     }
 
@@ -148,6 +151,7 @@ impl AnimationData {
             writer.text(other);
         });
         writer.u32(self.root_line);
+        writer.text(&self.warning);
         let table = self.clip.chunks();
         let written: Vec<(f32, Vec<u8>)> = table.map_or_else(Vec::new, |table| {
             let chunks = table.all_resident().into_iter().enumerate();
@@ -237,7 +241,14 @@ mod tests {
         let clip = compile(&source, &skeleton, &ClipSettings::DEFAULT).unwrap().clip;
         let names = vec![("head".to_string(), "skull".to_string())];
         let source = "a.gltf#Nod".to_string();
-        AnimationData { source, skeleton, clip, names, root_line: 7 }
+        AnimationData {
+            source,
+            skeleton,
+            clip,
+            names,
+            root_line: 7,
+            warning: "it differs".to_string(),
+        }
     }
 
     #[test]

@@ -17,7 +17,8 @@ fn animations() -> [AnimationData; 2] {
         let settings = ClipSettings { chunk_seconds, ..ClipSettings::DEFAULT };
         let clip = compile(&source, &skeleton, &settings).unwrap().clip;
         let source = "dance.gltf#Dance".to_string();
-        AnimationData { source, skeleton: skeleton.clone(), clip, names: Vec::new(), root_line: 0 }
+        let (skeleton, warning) = (skeleton.clone(), String::new());
+        AnimationData { source, skeleton, clip, names: Vec::new(), root_line: 0, warning }
     })
 }
 

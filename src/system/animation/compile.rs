@@ -13,7 +13,7 @@ use super::clip_events::{ClipEvent, sort_and_check};
 use super::clip_uniform_data::state_keyframes;
 use super::compile_check::{check, check_settings};
 use super::compile_chunks;
-use super::compile_search::smallest;
+use super::compile_search::{MEASURED_BONES_MAX, SearchWork, smallest};
 use super::constant_track::Constants;
 use super::key_reduction::{MORPH_REACH, TrackSample, displacement, keys};
 use super::pose::Pose;
@@ -122,13 +122,16 @@ impl ClipSettings {
 #[derive(Clone, PartialEq, Debug)]
 pub struct CompiledClip {
     pub clip: Clip,
-    /// Largest measured displacement in metres.
+    /// Largest measured displacement in metres, with an allowance for those between the measured
+    /// times.
     pub error: f32,
     /// Largest ratio of a displacement to the tolerance of its bone. Above 1, the tolerance could
     /// not be reached.
     pub error_ratio: f32,
     /// Message that names the bone if its error is above its tolerance.
     pub warning: Option<String>,
+    /// Bones, each at one time, that were measured in the search for the clip.
+    pub measured_bones: u64,
 }
 
 /// Source of a compilation after its settings were applied.
@@ -201,13 +204,23 @@ pub fn compile_settings(
     skeleton: &Skeleton,
     settings: &ClipSettings,
 ) -> Result<CompiledClip, FailedCompile> {
+    compile_within(source, skeleton, settings, MEASURED_BONES_MAX)
+}
+
+/// Compiles an animation. The search for the smallest clip ends after `most` measured bones.
+pub(super) fn compile_within(
+    source: &SourceClip,
+    skeleton: &Skeleton,
+    settings: &ClipSettings,
+    most: u64,
+) -> Result<CompiledClip, FailedCompile> {
     let of_clip = FailedCompile::at(&["clip", "source"]);
     check(source, skeleton).map_err(&of_clip)?;
     check_settings(settings).map_err(FailedCompile::at(&["tolerance", "shell", "joints"]))?;
     let input = prepare(source, skeleton, settings)?;
     let compiled = match settings.chunk_seconds {
-        Some(seconds) => compile_chunks::compile(&input, settings, seconds),
-        None => smallest(&input, settings),
+        Some(seconds) => compile_chunks::compile(&input, settings, (seconds, most)),
+        None => smallest(&input, settings, SearchWork::new(most)),
     };
     compiled.map_err(of_clip)
 }

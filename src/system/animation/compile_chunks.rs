@@ -3,7 +3,7 @@
 use super::clip::{Clip, ClipFeatures};
 use super::clip_chunks::{ChunkState, ClipChunks};
 use super::compile::{ClipSettings, CompiledClip, Input, KeyForm, sample_track};
-use super::compile_search::smallest;
+use super::compile_search::{SearchWork, smallest};
 use super::constant_track::{ConstantTrack, Constants};
 use super::skeleton::BoneTransform;
 use super::source::{SourceClip, TrackProperty};
@@ -19,18 +19,20 @@ const DISTANCE_MIN: f32 = 0.05;
 /// Bone and property of a track.
 type TrackName = (TrackProperty, u16);
 
-/// Compiles the chunks of a clip, each about `seconds` long.
+/// Compiles the chunks of a clip, each about `seconds` long. Their searches end after `most`
+/// measured bones.
 ///
 /// # Errors
 /// Fails if a chunk cannot be compiled.
 pub fn compile(
     input: &Input,
     settings: &ClipSettings,
-    seconds: f32,
+    (seconds, most): (f32, u64),
 ) -> Result<CompiledClip, Error> {
     let starts = starts(&input.source, seconds);
     let mut chunks = Vec::with_capacity(starts.len());
     let (mut error, mut error_ratio, mut warning) = (0.0_f32, 0.0_f32, None);
+    let mut measured_bones = 0;
     let ends = starts.iter().skip(1).copied().chain([input.source.seconds]);
     let spans: Vec<(f32, f32)> = starts.iter().copied().zip(ends).collect();
     let stored = match input.keys {
@@ -39,7 +41,8 @@ pub fn compile(
     };
     for (start, end) in &spans {
         let part = Input { stored: stored.clone(), ..part(input, *start, *end)? };
-        let compiled = smallest(&part, settings)?;
+        let compiled = smallest(&part, settings, SearchWork::new(most / spans.len() as u64))?;
+        measured_bones += compiled.measured_bones;
         error = error.max(compiled.error);
         error_ratio = error_ratio.max(compiled.error_ratio);
         let text = compiled.warning;
@@ -61,7 +64,7 @@ pub fn compile(
         table.set(index, ChunkState::Resident(Arc::new(chunk)));
     }
     let clip = head.with_chunks(table);
-    Ok(CompiledClip { clip, error, error_ratio, warning })
+    Ok(CompiledClip { clip, error, error_ratio, warning, measured_bones })
 }
 
 /// Returns the tracks that do not keep the rest transform in each chunk, sorted.

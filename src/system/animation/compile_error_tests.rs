@@ -150,16 +150,80 @@ fn errors_above_the_tolerance_have_a_warning() {
     }
 }
 
+/// A track of the position of a bone along x.
+fn slide(bone: u16, interpolation: SourceInterpolation, keys: &[(f32, f32)]) -> SourceTrack {
+    SourceTrack {
+        bone,
+        property: TrackProperty::Position,
+        interpolation,
+        times: keys.iter().map(|key| key.0).collect(),
+        values: keys.iter().map(|key| [key.1, 0.0, 0.0, 0.0]).collect(),
+    }
+}
+
 #[test]
 fn rounded_times_of_held_values_and_corners_have_no_warning() {
-    let skeleton = leg();
-    let times = vec![0.0, 0.113, 0.307, 0.559, 1.0];
+    // A tick is 0.15 ms, in which a change of the speed by 20 m/s moves 3 mm.
+    let keys = [(0.0, 0.0), (1.1301, 0.4), (1.2302, 2.4), (1.3304, 0.4), (10.0, 0.4)];
     for interpolation in [SourceInterpolation::Step, SourceInterpolation::Linear] {
-        let values = (0..5).map(|key| [(key * key % 3) as f32 * 0.4, 0.0, 0.0, 0.0]).collect();
-        let property = TrackProperty::Position;
-        let track = SourceTrack { bone: 1, property, interpolation, times: times.clone(), values };
-        let source = SourceClip { seconds: 1.0, tracks: vec![track] };
-        let compiled = compile(&source, &skeleton, &ClipSettings::DEFAULT).unwrap();
+        let source = SourceClip { seconds: 10.0, tracks: vec![slide(1, interpolation, &keys)] };
+        let settings = ClipSettings { keys: KeyForm::Stream, ..ClipSettings::DEFAULT };
+        let compiled = compile(&source, &leg(), &settings).unwrap();
         assert_eq!(compiled.warning, None, "{interpolation:?}");
+        let is_rounded = compiled.error_ratio > 1.0;
+        assert_eq!(is_rounded, interpolation == SourceInterpolation::Linear);
+    }
+}
+
+#[test]
+fn other_errors_than_those_of_corners_have_a_warning() {
+    let settings = ClipSettings { keys: KeyForm::Stream, ..ClipSettings::DEFAULT };
+    let warning = |track: SourceTrack, settings: &ClipSettings| {
+        let source = SourceClip { seconds: 10.0, tracks: vec![track] };
+        compile(&source, &leg(), settings).unwrap().warning
+    };
+    // A joint that is stricter than numbers can be, and a corner, or a fast start.
+    let joints = vec![("thigh".to_string(), 1e-6)];
+    let strict = ClipSettings { joints, ..settings.clone() };
+    let corner = [(0.0, 0.0), (4.0, 0.1), (5.1301, 0.4), (5.2302, 2.4), (10.0, 0.513)];
+    let start = [(0.0, 0.0), (1.0, 20.0), (5.0, 20.3), (10.0, 20.1)];
+    for keys in [corner.as_slice(), &start] {
+        let keys: Vec<(f32, f32)> = keys.iter().map(|key| (key.0, key.1 + 1000.0)).collect();
+        let found = warning(slide(1, SourceInterpolation::Linear, &keys), &strict);
+        assert!(found.is_some_and(|it| it.contains("the bone 'thigh'")), "{keys:?}");
+    }
+    // Held values that are too near to each other.
+    let near = [(0.0, 0.0), (5.0, 1.0), (5.00002, 2.0), (5.00004, 3.0), (10.0, 3.0)];
+    let found = warning(slide(1, SourceInterpolation::Step, &near), &settings).expect("a warning");
+    assert!(found.starts_with("the bone '"), "{found}");
+}
+
+#[test]
+fn the_work_of_the_search_has_a_limit() {
+    let skeleton = leg();
+    let normal = kicks(&skeleton, 0.25, 1.0);
+    let mut hostile = normal.clone();
+    let far = [(0.0, 4e5), (0.31, 4e5 + 2.0), (0.7, 4e5 - 2.0), (1.0, 4e5)];
+    hostile.tracks.push(slide(0, SourceInterpolation::Linear, &far));
+    let once = 1000 * skeleton.bone_count() as u64;
+    for chunk_seconds in [None, Some(0.4)] {
+        for keys in KeyForm::ALL {
+            let settings = ClipSettings { keys, chunk_seconds, ..ClipSettings::DEFAULT };
+            let within = |source: &SourceClip, most: u64| {
+                super::compile::compile_within(source, &skeleton, &settings, most).unwrap()
+            };
+            let whole = within(&hostile, u64::MAX);
+            assert!(whole.measured_bones > 12 * once, "{}", whole.measured_bones);
+            for most in [0, 2 * once, 6 * once] {
+                let found = within(&hostile, most);
+                let done = found.measured_bones;
+                assert!(done >= most.min(1) && done <= most + 3 * once, "{done} of {most}");
+                assert!(found.error_ratio >= whole.error_ratio && found.warning.is_some());
+            }
+            let found = compile(&normal, &skeleton, &settings).unwrap();
+            assert!(found.measured_bones < 50 * once, "{}", found.measured_bones);
+            assert_eq!(found, within(&normal, u64::MAX));
+            assert_eq!(found.warning, None);
+        }
     }
 }

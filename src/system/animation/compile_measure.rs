@@ -1,5 +1,5 @@
 //! Measurement of the error of a compiled clip: the difference between the source and what a player
-//! shows, at regular times and at the keys of the source.
+//! shows, at regular times and at keys of the source.
 
 use super::clip::{Clip, LAST_TICK};
 use super::compile::{
@@ -11,6 +11,7 @@ use super::player::ClipPlayer;
 use super::pose::Pose;
 use super::source::{SourceClip, SourceInterpolation, SourceTrack};
 use engine_foundation::Vec3;
+use std::collections::VecDeque;
 
 /// Maximum number of matrices of the source that are kept between two measurements: 50 MB.
 const KEPT_MATRICES_MAX: usize = 1 << 20;
@@ -20,6 +21,8 @@ const RATE_MIN: f32 = 30.0;
 const BETWEEN: f32 = 1.01;
 /// Part of a position that is lost in sums of positions.
 const ROUNDING: f32 = 4.0 * f32::EPSILON;
+/// Seconds from a corner up to which its error can be seen: as far as the next sample of a curve.
+const CORNER_SECONDS: f32 = 1.0 / SAMPLES_PER_SECOND;
 /// Ticks between two times that are measured once.
 const SAME_TIME: f32 = 0.1;
 /// Ticks between two changes of a held value from which on each has a tick of its own.
@@ -85,12 +88,24 @@ impl Measure<'_> {
     /// and the compiled clip, and the largest ratio of a displacement to the tolerance of each
     /// bone. Errors of weights belong to the first bone.
     pub fn clip(&self, clip: &Clip) -> (f32, Vec<f32>) {
+        self.errors(clip, |_, _| {})
+    }
+
+    /// Returns the number of bones in a measurement, each at one time.
+    pub fn bone_count(&self) -> u64 {
+        self.times.len() as u64 * self.input.skeleton.bone_count() as u64
+    }
+
+    /// Returns the errors of a clip. `allow` writes the displacement of each bone that is allowed
+    /// at a time, and does not count.
+    fn errors(&self, clip: &Clip, mut allow: impl FnMut(f32, &mut [f32])) -> (f32, Vec<f32>) {
         let Input { source, skeleton, scales, tolerances, .. } = self.input;
         let bones = skeleton.bone_count();
         let mut player = ClipPlayer::new(clip, skeleton);
         let (mut wanted, mut shown) = (Vec::new(), Vec::new());
         let (mut exact_weights, mut played_weights) = (Vec::new(), Vec::new());
         let (mut worst, mut ratios) = (0.0_f32, vec![0.0_f32; bones]);
+        let mut allowed = vec![0.0; bones];
         for (index, time) in self.times.iter().enumerate() {
             let wanted = match self.kept.get(index * bones..(index + 1) * bones) {
                 Some(kept) => kept,
@@ -103,9 +118,11 @@ impl Measure<'_> {
             player.seek(clip, *time);
             player.sample(&self.base, &mut played);
             self.matrices(played, &mut shown);
+            allow(*time, &mut allowed);
             for (bone, (wanted, shown)) in wanted.iter().zip(&shown).enumerate() {
                 let shell = self.shell / scales.own[bone];
                 let displacement = shell_displacement(wanted, shown, shell) * BETWEEN;
+                let displacement = (displacement - allowed[bone]).max(0.0);
                 worst = worst.max(displacement);
                 ratios[bone] = ratios[bone].max(displacement / tolerances[bone]);
             }
@@ -129,27 +146,55 @@ impl Measure<'_> {
 }
 
 impl Measure<'_> {
-    /// Returns how far each bone can be from the source because the times of keys are rounded: as
-    /// far as the source is from a straight movement within a tick, where a curve has a corner.
-    pub fn corners(&self, clip: &Clip) -> Vec<f32> {
+    /// Returns the largest ratio of a displacement to the tolerance of each bone, without those
+    /// because the times of keys are rounded: near a corner of a curve, as far as the source is
+    /// from a straight movement within a tick.
+    pub fn beyond_corners(&self, clip: &Clip) -> Vec<f32> {
         let tick = clip.tick_seconds();
-        let mut corners = vec![0.0_f32; self.input.skeleton.bone_count()];
         let mut matrices: [Vec<ModelMatrix>; 3] = Default::default();
-        for time in &self.times {
-            for (matrices, time) in matrices.iter_mut().zip([time - tick, *time, time + tick]) {
-                self.exact(time, matrices);
+        let mut ahead = self.times.iter().copied().peekable();
+        let mut near: VecDeque<(f32, Vec<f32>)> = VecDeque::new();
+        let allow = |time: f32, allowed: &mut [f32]| {
+            while let Some(next) = ahead.next_if(|next| *next <= time + CORNER_SECONDS) {
+                near.push_back((next, self.bends(next, tick, &mut matrices)));
             }
-            for (bone, corner) in corners.iter_mut().enumerate() {
-                for point in shell_points(self.shell / self.input.scales.own[bone]) {
-                    let [before, now, after] = [0, 1, 2].map(|index: usize| {
-                        Vec3::from_array(matrices[index][bone].transform_point(point))
-                    });
-                    let bend = (before + after - now * 2.0).length();
-                    *corner = corner.max(bend - now.length() * ROUNDING);
+            while near.pop_front_if(|bends| bends.0 < time - CORNER_SECONDS).is_some() {}
+            allowed.fill(0.0);
+            for (_, bends) in &near {
+                for (allowed, bend) in allowed.iter_mut().zip(bends) {
+                    *allowed = allowed.max(*bend);
                 }
             }
+        };
+        self.errors(clip, allow).1
+    }
+
+    /// Returns how far each bone of the source is from a straight movement from a tick before a
+    /// time to a tick after it. Held values do not count: they are measured where they are exact.
+    /// There is no corner at the ends.
+    fn bends(&self, time: f32, tick: f32, matrices: &mut [Vec<ModelMatrix>; 3]) -> Vec<f32> {
+        let Input { source, base, scales, skeleton, .. } = self.input;
+        let mut bends = vec![0.0_f32; skeleton.bone_count()];
+        if time < tick || time > source.seconds - tick {
+            return bends;
         }
-        corners
+        for (matrices, at) in matrices.iter_mut().zip([time - tick, time, time + tick]) {
+            let value = |track: &SourceTrack| match track.interpolation {
+                SourceInterpolation::Step => track.sample(time),
+                _ => track.sample(at),
+            };
+            self.matrices(Pose::new(&source_transforms(source, base, value)), matrices);
+        }
+        for (bone, bend) in bends.iter_mut().enumerate() {
+            for point in shell_points(self.shell / scales.own[bone]) {
+                let [before, now, after] = [0, 1, 2].map(|index: usize| {
+                    Vec3::from_array(matrices[index][bone].transform_point(point))
+                });
+                let bent = (before + after - now * 2.0).length();
+                *bend = bend.max(bent - now.length() * ROUNDING);
+            }
+        }
+        bends
     }
 }
 

@@ -30,9 +30,36 @@ const GROWTH_LIMITS: [f32; 4] = [0.985, 0.97, 0.95, 0.9];
 /// until a clip is within its tolerance: errors of a bone and of its parents can add up.
 const INTERPOLATION_PARTS: [f32; 4] = [0.7, 0.5, 0.3, 0.1];
 
-/// Reduces the curves to the smallest clip within the tolerance. If there is none, the clip with
-/// the least error has a warning.
-pub fn smallest(input: &Input, settings: &ClipSettings) -> Result<CompiledClip, Error> {
+/// Largest number of bones, each at one time, that are measured in the search for a clip. Where it
+/// is reached, the search ends with the best clip so far. Ten minutes of 60 bones at 30 keys a
+/// second take half of it.
+pub const MEASURED_BONES_MAX: u64 = 1 << 29;
+
+/// Work of a search.
+pub struct SearchWork {
+    most: u64,
+    done: u64,
+}
+
+impl SearchWork {
+    /// `most` is the number of measured bones after which the search ends. The round that reaches
+    /// it is complete.
+    pub fn new(most: u64) -> SearchWork {
+        SearchWork { most, done: 0 }
+    }
+
+    fn is_over(&self) -> bool {
+        self.done >= self.most
+    }
+}
+
+/// Reduces the curves to the smallest clip within the tolerance. If there is none, or none was
+/// found with `work`, the clip with the least error has a warning.
+pub fn smallest(
+    input: &Input,
+    settings: &ClipSettings,
+    mut work: SearchWork,
+) -> Result<CompiledClip, Error> {
     let bones = input.skeleton.bone_count();
     let mut forms = Forms { keyed_bones: vec![false; bones], interpolation: 0.0 };
     let mut best: Option<Found> = None;
@@ -45,9 +72,9 @@ pub fn smallest(input: &Input, settings: &ClipSettings) -> Result<CompiledClip, 
             }
             _ => forms.keyed_bones.fill(true),
         }
-        let found = search(input, settings, &forms)?;
+        let found = search(input, settings, &forms, &mut work)?;
         let has_keyframes = found.compiled.clip.stats().uniform_tracks > 0;
-        let is_last = found.is_within() || !has_keyframes;
+        let is_last = found.is_within() || !has_keyframes || work.is_over();
         if best.as_ref().is_none_or(|best| found.is_better_than(best)) {
             best = Some(found);
         }
@@ -59,6 +86,7 @@ pub fn smallest(input: &Input, settings: &ClipSettings) -> Result<CompiledClip, 
     if !best.is_within() {
         best.compiled.warning = warning(input, settings, &best);
     }
+    best.compiled.measured_bones = work.done;
     Ok(best.compiled)
 }
 
@@ -66,17 +94,15 @@ pub fn smallest(input: &Input, settings: &ClipSettings) -> Result<CompiledClip, 
 /// for another reason than the rounding of the times of keys.
 fn warning(input: &Input, settings: &ClipSettings, found: &Found) -> Option<String> {
     let stats = found.compiled.clip.stats();
-    let mut allowed = vec![0.0; input.skeleton.bone_count()];
+    let mut beyond = found.ratios.clone();
     if stats.tracks > stats.uniform_tracks + stats.constant_tracks {
         let intervals = stats.keyframes.saturating_sub(1) as u32;
         let measure = Measure::new(input, settings.shell, (intervals, true));
-        allowed = measure.corners(&found.compiled.clip);
+        beyond = measure.beyond_corners(&found.compiled.clip);
     }
-    let bones = found.ratios.iter().zip(&allowed).zip(&input.tolerances);
-    let bones = bones
-        .enumerate()
-        .filter(|(_, ((ratio, allowed), tolerance))| **ratio - **allowed / **tolerance > 1.0);
-    let (bone, ((ratio, _), tolerance)) = bones.max_by(|a, b| a.1.0.0.total_cmp(b.1.0.0))?;
+    let bones = beyond.iter().enumerate().filter(|(_, beyond)| **beyond > 1.0);
+    let (bone, _) = bones.max_by(|a, b| a.1.total_cmp(b.1))?;
+    let (ratio, tolerance) = (found.ratios[bone], input.tolerances[bone]);
     Some(format!(
         "the bone '{}' is up to {:.3} mm away from the source, and its tolerance is {:.3} mm: use \
          fewer or smoother keys, or a higher 'tolerance'",
@@ -98,19 +124,24 @@ fn exceeding(ratios: &[f32], skeleton: &Skeleton) -> Vec<bool> {
 }
 
 /// Searches for the smallest clip within the tolerance, with these forms of its tracks.
-fn search(input: &Input, settings: &ClipSettings, forms: &Forms) -> Result<Found, Error> {
-    let mut found = rounds(input, settings, (forms, ESTIMATE_PART))?;
+fn search(
+    input: &Input,
+    settings: &ClipSettings,
+    forms: &Forms,
+    work: &mut SearchWork,
+) -> Result<Found, Error> {
+    let mut found = rounds(input, settings, (forms, ESTIMATE_PART), work)?;
     // Errors of keys are not corrected along chains of bones, so that their tolerance is often far
     // below the estimate.
     let factor = found.best.factor;
-    if !found.plan.keyed.is_empty() && factor < ESTIMATE_PART * 0.5 {
-        let other = rounds(input, settings, (forms, factor))?;
+    if !found.plan.keyed.is_empty() && factor < ESTIMATE_PART * 0.5 && !work.is_over() {
+        let other = rounds(input, settings, (forms, factor), work)?;
         if other.best.is_better_than(&found.best) {
             found = other;
         }
     }
     match found.best.compiled.error_ratio <= 1.0 && !found.plan.fit.curves.is_empty() {
-        true => with_growth(input, settings, found),
+        true => with_growth(input, settings, found, work),
         false => Ok(found.best),
     }
 }
@@ -127,6 +158,7 @@ fn rounds<'a>(
     input: &'a Input,
     settings: &ClipSettings,
     (forms, estimate): (&Forms, f32),
+    work: &mut SearchWork,
 ) -> Result<Rounds<'a>, Error> {
     let mut tracks = Vec::new();
     for track in &input.source.tracks {
@@ -145,11 +177,12 @@ fn rounds<'a>(
         plan.keyed.iter_mut().for_each(|keys| keys.choose(factor));
         plan.fit.quantize();
         let found = measured(input, settings, &plan, (&measure, factor))?;
+        work.done += measure.bone_count();
         let (error_ratio, ratios) = (found.compiled.error_ratio, found.ratios.clone());
         if best.as_ref().is_none_or(|best| found.is_better_than(best)) {
             best = Some(found);
         }
-        let is_last = error_ratio <= 1.0 && round >= SEARCH_ROUNDS;
+        let is_last = work.is_over() || error_ratio <= 1.0 && round >= SEARCH_ROUNDS;
         if is_last || (error_ratio <= 1.0 && plan.fit.curves.is_empty()) {
             break;
         }
@@ -164,7 +197,12 @@ fn rounds<'a>(
 /// Lets the steps of single tracks grow from the best round, from smaller steps, from equal parts
 /// of the tolerance, and from steps a little smaller than the best ones of these. Returns the
 /// smallest clip.
-fn with_growth(input: &Input, settings: &ClipSettings, found: Rounds) -> Result<Found, Error> {
+fn with_growth(
+    input: &Input,
+    settings: &ClipSettings,
+    found: Rounds,
+    work: &mut SearchWork,
+) -> Result<Found, Error> {
     let Rounds { mut plan, measure, mut best } = found;
     let first = best.shares.clone();
     let scaled = |shares: &[f32], part: f32| shares.iter().map(|share| share * part).collect();
@@ -176,11 +214,15 @@ fn with_growth(input: &Input, settings: &ClipSettings, found: Rounds) -> Result<
             _ => scaled(&best.shares, A_LITTLE_SMALLER),
         };
         for most in GROWTH_LIMITS {
+            if work.is_over() {
+                return Ok(best);
+            }
             plan.keyed.iter_mut().for_each(|keys| keys.choose(best.factor));
             plan.fit.set_shares(&shares);
             plan.fit.quantize();
             plan.fit.grow(most);
             let found = measured(input, settings, &plan, (&measure, best.factor))?;
+            work.done += measure.bone_count();
             let is_within = found.compiled.error_ratio <= 1.0;
             if found.is_better_than(&best) {
                 best = found;
@@ -233,6 +275,6 @@ fn measured(
     clip.features.error = error.min(f32::MAX);
     let bytes = clip.byte_count();
     let shares = plan.fit.shares();
-    let compiled = CompiledClip { clip, error, error_ratio, warning: None };
+    let compiled = CompiledClip { clip, error, error_ratio, warning: None, measured_bones: 0 };
     Ok(Found { compiled, bytes, ratios, shares, factor })
 }

@@ -28,7 +28,8 @@ pub struct StackedFade {
 /// Weights of the movements of a stack in an update.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct StackWeights {
-    /// Mean weight of each movement while it moves. Those of a whole update sum to 1.
+    /// Mean weight of each movement while it moves. Those of a whole update sum to 1, unless they
+    /// were changed.
     pub moving: [f32; STACK_MAX],
     /// Mean weight of each movement in the update.
     pub all: [f32; STACK_MAX],
@@ -76,6 +77,21 @@ impl StackedFade {
 /// Returns the weights of a stack of at most [`STACK_MAX`] movements, the lowest first, in an
 /// update of some seconds. The lowest one covers everything.
 pub fn stack_weights(fades: &[StackedFade], seconds: f32) -> StackWeights {
+    changed_stack_weights(fades, seconds, |_| {})
+}
+
+/// Returns the weights of a stack as [`stack_weights`] does. `change` changes those of each moment
+/// before their means are formed.
+pub fn changed_stack_weights(
+    fades: &[StackedFade],
+    seconds: f32,
+    change: impl Fn(&mut [f32; STACK_MAX]),
+) -> StackWeights {
+    let weights_at = |fades: &[StackedFade], before: f32| {
+        let mut weights = weights_at(fades, before);
+        change(&mut weights);
+        weights
+    };
     let fades = &fades[..fades.len().min(STACK_MAX)];
     let is_constant = |fade: &StackedFade| fade.is_constant(seconds);
     if seconds.is_nan() || seconds <= 0.0 || fades.iter().skip(1).all(is_constant) {
@@ -88,6 +104,7 @@ pub fn stack_weights(fades: &[StackedFade], seconds: f32) -> StackWeights {
     for (cut, time) in cuts[2..].iter_mut().zip(all.filter(|time| *time < seconds)) {
         *cut = if time > 0.0 { time } else { 0.0 };
     }
+    let cuts = &mut cuts[..2 + 5 * fades.len()];
     cuts.sort_unstable_by(f32::total_cmp);
     let mut weights = StackWeights { moving: [0.0; STACK_MAX], all: [0.0; STACK_MAX] };
     let mut durations = [0.0; STACK_MAX];
@@ -218,7 +235,7 @@ mod tests {
     }
 
     #[test]
-    fn movements_that_begin_or_stop_within_a_step_count_while_they_move() {
+    fn movements_that_begin_or_stop_in_a_step_count_while_they_move() {
         let ended = StackedFade { stopped: 0.04, ..StackedFade::WHOLE };
         let next = StackedFade { rise: (0.04, 0.0), ..StackedFade::WHOLE };
         let weights = stack_weights(&[ended, next], 0.1);

@@ -255,7 +255,10 @@ fn crowds_get_on_between_turned_boxes() {
             let stuck = handles.iter().map(|it| agents.slots.get(*it).unwrap().stuck_seconds);
             longest = stuck.fold(longest, f32::max);
         }
-        assert!(longest <= CROWD_STUCK_MAX && trips > 150, "world {world}: {longest} s, {trips} trips");
+        assert!(
+            longest <= CROWD_STUCK_MAX && trips > 150,
+            "world {world}: {longest} s, {trips} trips"
+        );
     }
 }
 

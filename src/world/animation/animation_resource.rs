@@ -9,7 +9,7 @@ use crate::skeleton_file::SKELETON_ENDING;
 use engine_animation::{
     ANIMATION_VERSION, AdditiveReference, AnimationData, AnimationFile, FailedCompile, Skeleton,
     SourceClip, compile_settings, parse_animation_file, parse_animation_file_over,
-    read_clip as read_clip_data, retarget, rounded_seconds,
+    read_clip as read_clip_data, retarget,
 };
 use engine_foundation::suggest::hint;
 use engine_foundation::{Error, error, log, sjson};
@@ -112,10 +112,13 @@ pub fn clip_warnings<T: Deref<Target = [u8]>>(
 ) -> Result<Vec<ClipWarning>, Error> {
     match kind {
         kind_names::ANIMATION => {
-            let AnimationData { clip, root_line, .. } = AnimationData::read(&read()?)?;
+            let AnimationData { clip, root_line, warning: text, .. } =
+                AnimationData::read(&read()?)?;
             let line = (root_line > 0).then_some(root_line);
             let warning = |text: &str| ClipWarning { line, text: text.to_string() };
-            Ok(clip.root_warning().map(warning).into_iter().collect())
+            let mut warnings: Vec<_> = clip.root_warning().map(warning).into_iter().collect();
+            warnings.extend((!text.is_empty()).then_some(ClipWarning { line: None, text }));
+            Ok(warnings)
         }
         kind_names::MODEL => {
             let mut warnings = Vec::new();
@@ -218,8 +221,6 @@ fn read_clip(
             }
             None => None,
         };
-        let reference = source.as_ref().unwrap_or(&animated);
-        check_reference_time(additive.time, reference).map_err(at(ADDITIVE))?;
         settings.additive = Some(AdditiveReference { source, time: additive.time });
     }
     let source = match &target {
@@ -243,20 +244,8 @@ fn read_clip(
         clip: compiled.clip,
         names,
         root_line: line_of(&compiling.bytes, "root_motion").unwrap_or(0) as u32,
+        warning: compiled.warning.unwrap_or_default(),
     })
-}
-
-/// Checks that the reference pose of an additive clip is within its animation.
-fn check_reference_time(time: f32, reference: &SourceClip) -> Result<(), Error> {
-    // Files round their numbers.
-    match time <= reference.seconds + 1e-3 {
-        true => Ok(()),
-        false => Err(error!(
-            "'additive' has the time {time}, and the animation of the reference pose ends at {} \
-             seconds",
-            rounded_seconds(reference.seconds)
-        )),
-    }
 }
 
 /// Checks the names of the source in `retarget`, if the other skeleton is known only when a unit
@@ -328,6 +317,7 @@ mod tests {
             "models/post.gltf" => Ok(POST.to_vec()),
             "models/face.gltf" => Ok(FACE.to_vec()),
             "units/imp.skeleton" => Ok(IMP.to_vec()),
+            "models/huge.model" => Ok(b"source = \"models/column.gltf\" scale = 1e6".to_vec()),
             "models/half.model" => Ok(b"source = \"models/column.gltf\" scale = 0.5".to_vec()),
             _ => Err(error!("{path}: there is no such file")),
         };
@@ -364,6 +354,19 @@ mod tests {
             ),
             "{text}"
         );
+    }
+
+    #[test]
+    fn warnings_of_compiled_clips_are_in_their_data() {
+        let warnings = |text: &str| {
+            let data = compiled(text).unwrap().0.write();
+            clip_warnings(kind_names::ANIMATION, || Ok(data)).unwrap()
+        };
+        assert_eq!(warnings("source = \"models/column#Rise\""), []);
+        let found = warnings("source = \"models/huge#Bow\" tolerance = 0.000001");
+        assert_eq!(found.len(), 1);
+        let text = &found[0].text;
+        assert!(text.starts_with("the bone '") && text.contains("its tolerance is 0.001 mm"));
     }
 
     #[test]

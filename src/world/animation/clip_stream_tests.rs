@@ -53,8 +53,8 @@ pub(super) fn data_in(chunk_seconds: Option<f32>) -> Vec<u8> {
     let source = SourceClip { seconds: SECONDS, tracks: vec![track] };
     let settings = ClipSettings { chunk_seconds, ..ClipSettings::DEFAULT };
     let clip = compile(&source, &skeleton, &settings).unwrap().clip;
-    AnimationData { source: "dance.gltf".to_string(), skeleton, clip, names: vec![], root_line: 0 }
-        .write()
+    let (source, warning) = ("dance.gltf".to_string(), String::new());
+    AnimationData { source, skeleton, clip, names: vec![], root_line: 0, warning }.write()
 }
 
 fn pieces(bytes: &[u8]) -> DataPieces {

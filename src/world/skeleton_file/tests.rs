@@ -341,6 +341,11 @@ fn faults_of_clips_name_the_line_and_the_key() {
         ),
         "clip 'c': ",
     );
+    let bones = "bones = { a = { rotation = [ { time = 0 value = 1 } { time = 2 value = 3 } ] } }";
+    check(
+        &clip(&format!("{bones} additive = {{ time = 99 }}")),
+        "clip 'c': 'additive' has the time 99, and the animation of the reference pose ends at 2",
+    );
 }
 
 #[test]

@@ -110,8 +110,9 @@ pub static UNIT: ModuleRows = more(
             animation_get_state,
             &[UNIT_ARG],
             "Returns the states of all layers, and of springs and feet of its constraints, as a \
-             list of numbers, for `Unit.animation_set_state`. Variables and seeds are not part of \
-             it.",
+             list of numbers, for `Unit.animation_set_state`. Seeds and values that are set to \
+             variables are not part of it; only the values of the latest update are, for the root \
+             motion of the next one.",
         )
         .pure(),
         func(

@@ -7,7 +7,7 @@ use super::playback::{Update, WEIGHT_MAX, length};
 use super::runtime::*;
 
 /// Maximum absolute playback rate.
-const SPEED_MAX: f32 = 1000.0;
+pub(super) const SPEED_MAX: f32 = 1000.0;
 
 /// Weights of the clips of a state.
 pub(super) struct ClipWeights {
@@ -43,12 +43,6 @@ impl Update<'_> {
 
     pub(super) fn clip_weights(&self, state: &State, choice: u8) -> ClipWeights {
         self.clip_weights_with::<true>(state, choice, self.variables)
-    }
-
-    /// Returns true if the pose of a track is part of the mean of its layer.
-    pub(super) fn is_mean(&self, track: &Track) -> bool {
-        let state = &self.machine.states[usize::from(track.state)];
-        !state.clips.is_empty() && !state.additive
     }
 
     /// Returns the mean weights of the clips of a state in the update; 0 for those that are added.

@@ -395,6 +395,15 @@ impl StateMachine {
         (first..end).find(|state| self.states[usize::from(*state)].name == name)
     }
 
+    /// Returns true if physics moves all bones of a layer in a state of it.
+    pub(super) fn is_ragdoll_of_layer(&self, state: u16, layer: u16) -> bool {
+        let layer_mask = self.layers[usize::from(layer)].mask;
+        match &self.states[usize::from(state)].kind {
+            StateKind::Ragdoll { mask } => mask.is_none() || *mask == layer_mask,
+            _ => false,
+        }
+    }
+
     /// Returns the transitions of a state for an event, in the order in which they are tried.
     pub(super) fn routes(&self, state: u16, event: u16) -> impl Iterator<Item = &Transition> {
         let (start, end) = self.states[usize::from(state)].routes;

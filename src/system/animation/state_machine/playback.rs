@@ -1,7 +1,8 @@
 //! Update of a character's state machine: starts pending transitions, advances the tracks, collects
 //! the events that they pass, and lists the samples that make up the pose.
 
-use super::super::movement_stack::{StackedFade, stack_weights};
+use super::super::movement_stack::{STACK_MAX, StackedFade, changed_stack_weights};
+use super::clip_weights::{ClipWeights, SPEED_MAX};
 use super::data::*;
 use super::expression::{least, most};
 use super::runtime::*;
@@ -213,16 +214,46 @@ impl LayerState {
             }
             fades[top] = self.tracks[top].stacked(boundary);
         }
-        let weights = stack_weights(&fades[..usize::from(self.count)], dt);
-        for step in &mut update.output.steps[first.1..] {
-            let track = self.tracks().iter().position(|track| track.serial == step.track);
-            step.weight *= track.map_or(0.0, |track| weights.moving[track]);
-        }
-        let is_mean = |track: &Track| update.is_mean(track);
-        let means = self.tracks().iter().zip(weights.all).filter(|it| is_mean(it.0));
-        let coverage = means.map(|it| it.1).sum();
+        let coverage = self.weigh_steps(update, first.1, (&fades, dt));
         self.drop_covered_tracks();
         self.write_output(update, first, coverage);
+    }
+
+    /// Scales the steps of the layer from `first` on by the mean weights of their tracks in an
+    /// update of `dt` seconds. Returns the mean part of the layer that they cover.
+    fn weigh_steps(
+        &self,
+        update: &mut Update,
+        first: usize,
+        (fades, dt): (&[StackedFade; TRACKS_MAX], f32),
+    ) -> f32 {
+        let steps = &mut update.output.steps[first..];
+        let tracks = self.tracks();
+        let (mut moves, mut is_physics) = ([false; TRACKS_MAX], [false; TRACKS_MAX]);
+        for (index, track) in tracks.iter().enumerate() {
+            moves[index] = steps.iter().any(|step| step.track == track.serial);
+            is_physics[index] = update.machine.is_ragdoll_of_layer(track.state, update.layer);
+        }
+        let sum = |weights: &[f32; STACK_MAX], counts: &[bool; TRACKS_MAX]| -> f32 {
+            let counted = weights.iter().zip(counts).filter(|it| *it.1);
+            counted.map(|it| it.0).sum()
+        };
+        // The movement below physics is that of the clips alone, at each moment of a fade.
+        let without_physics = |weights: &mut [f32; STACK_MAX]| {
+            let (mean, physics) = (sum(weights, &moves), sum(weights, &is_physics));
+            if physics > 0.0 {
+                let part = if mean > 0.0 { least(mean + physics, 1.0) / mean } else { 0.0 };
+                for (weight, moves) in weights.iter_mut().zip(moves) {
+                    *weight *= if moves { part } else { 1.0 };
+                }
+            }
+        };
+        let weights = changed_stack_weights(&fades[..tracks.len()], dt, without_physics);
+        for step in steps {
+            let track = tracks.iter().position(|track| track.serial == step.track);
+            step.weight *= track.map_or(0.0, |track| weights.moving[track]);
+        }
+        least(sum(&weights.all, &moves), 1.0)
     }
 
     fn take_end_transition(&mut self, update: &mut Update) -> bool {
@@ -275,6 +306,7 @@ impl LayerState {
         let output = &mut *update.output;
         let weights = self.track_weights();
         let tracks = &self.tracks[..usize::from(self.count)];
+        let means = parts_of_mean(tracks, &output.samples[first..]);
         let mut kept = first;
         for index in first..output.samples.len() {
             let mut sample = output.samples[index];
@@ -289,20 +321,21 @@ impl LayerState {
         output.layer_constraints.clear();
         output.layer_constraints.resize(machine.constraints.len(), 0.0);
         let (mut mean, mut physics) = (0.0, 0.0);
-        for (track, part) in tracks.iter().zip(weights) {
+        for ((track, part), has_mean) in tracks.iter().zip(weights).zip(means) {
             let state = &machine.states[usize::from(track.state)];
             match &state.kind {
                 StateKind::Empty | StateKind::Selection { .. } => {}
                 StateKind::Ragdoll { mask } => {
-                    let mask = mask.or(layer.mask);
-                    if mask == layer.mask {
+                    if machine.is_ragdoll_of_layer(track.state, update.layer) {
                         physics += part;
                     }
+                    let mask = mask.or(layer.mask);
                     let (layer, weight) = (update.layer, part * weight);
                     output.ragdolls.push(RagdollOutput { layer, mask, weight });
                 }
-                _ if state.additive => {}
-                _ => mean += part,
+                // Differences alone cover nothing.
+                _ if has_mean => mean += part,
+                _ => {}
             }
             for constraint in &state.constraints {
                 output.layer_constraints[usize::from(*constraint)] += part;
@@ -324,24 +357,27 @@ impl LayerState {
             }
             _ => weight,
         };
-        let mut steps_weight = (weight + before) * 0.5;
-        let mut steps_coverage = steps_coverage;
-        if physics > 0.0 {
-            let part = if mean > 0.0 { coverage / mean } else { 0.0 };
-            steps_weight *= part;
-            steps_coverage = if part > 0.0 { least(steps_coverage, 1.0 / part) } else { 0.0 };
-        }
         let steps = (first_step as u32, output.steps.len() as u32);
         output.layers.push(LayerOutput {
             weight,
             coverage,
             mask: layer.mask,
             samples,
-            steps_weight,
+            steps_weight: (weight + before) * 0.5,
             steps_coverage,
             steps,
         });
     }
+}
+
+/// Returns which tracks have samples that are part of the mean of their layer.
+fn parts_of_mean(tracks: &[Track], samples: &[Sample]) -> [bool; TRACKS_MAX] {
+    let mut means = [false; TRACKS_MAX];
+    for (has_mean, track) in means.iter_mut().zip(tracks) {
+        let is_mean = |it: &Sample| it.mode == SampleMode::Mean && it.track == track.serial;
+        *has_mean = samples.iter().any(is_mean);
+    }
+    means
 }
 
 static WITHOUT_CLIP: ClipInfo =
@@ -445,6 +481,7 @@ impl Track {
                 // The mean of the lengths before and after a change of the weights.
                 let before = before.as_ref().map_or(seconds, |before| before.seconds);
                 let part = if before > 0.0 { (1.0 + seconds / before) * 0.5 } else { 1.0 };
+                let part = least(part, SPEED_MAX);
                 let speed = update.speed(self.state) * part;
                 let clock = Clock::new(self.phase, speed, seconds, dt, loops, self.finished);
                 let mut boundary = clock.boundary(dt);
@@ -460,7 +497,19 @@ impl Track {
         }
         self.phase = clock.phase();
         self.finished = clock.is_finished();
-        let step_weights = update.step_weights(state, &found, before.as_ref());
+        self.list(update, (&found, before.as_ref()), &clock);
+        boundary
+    }
+
+    /// Lists the steps and the samples of the clips, with their weights now and before.
+    fn list(
+        &self,
+        update: &mut Update,
+        (found, before): (&ClipWeights, Option<&ClipWeights>),
+        clock: &Clock,
+    ) {
+        let state = &update.machine.states[usize::from(self.state)];
+        let step_weights = update.step_weights(state, found, before);
         for (clip, weight) in state.clips.iter().zip(step_weights) {
             let info = update.clip(clip.clip);
             if weight > 0.0 {
@@ -495,6 +544,5 @@ impl Track {
                 });
             }
         }
-        boundary
     }
 }

@@ -1,6 +1,7 @@
 //! States of characters as lists of numbers, and their transfer to a changed state machine.
 
 use super::data::*;
+use super::expression::{least, most};
 use super::runtime::*;
 use engine_foundation::{Error, error};
 
@@ -126,7 +127,8 @@ impl Numbers<'_> {
 }
 
 impl StateMachineState {
-    /// Adds the states of all layers to a list of numbers. Variables and seed are not part of it.
+    /// Adds the states of all layers to a list of numbers, with the values that the variables had
+    /// in the latest update. Those of the next one, and the seed, are not part of it.
     pub fn save(&self, numbers: &mut Vec<f64>) {
         self.each_number(|number| numbers.push(number));
     }
@@ -169,7 +171,7 @@ impl StateMachineState {
                 row.into_iter().for_each(&mut visit);
             }
         }
-        visit(f64::from(u8::from(!self.before.is_empty())));
+        visit(self.before.len() as f64);
         self.before.iter().for_each(|value| visit(f64::from(*value)));
     }
 
@@ -191,10 +193,18 @@ impl StateMachineState {
             layers.push(numbers.layer(machine, layer)?);
         }
         let mut before = Vec::new();
-        if numbers.whole(0, 1)? == 1 {
+        let (count, wanted) = (numbers.whole(0, u16::MAX.into())?, machine.variables.len());
+        if count > 0 {
+            if count as usize != wanted {
+                return Err(error!(
+                    "the list of an animation state has {count} variables, and the state machine \
+                     has {wanted}: use a list of this state machine"
+                ));
+            }
             for variable in &machine.variables {
-                let value = numbers.number(variable.min.into(), variable.max.into())? as f32;
-                before.push(value);
+                // Its range can be another one since then.
+                let value = numbers.number(f32::MIN.into(), f32::MAX.into())? as f32;
+                before.push(least(most(value, variable.min), variable.max));
             }
         }
         (self.started, self.next_serial, self.layers) = (started, next_serial, layers);

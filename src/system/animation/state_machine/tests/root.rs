@@ -12,8 +12,6 @@ use engine_foundation::{Quat, Vec3};
 /// A clip that moves forward by a distance in metres, with a turn by an angle about the vertical
 /// axis.
 fn walking(distance: f32, seconds: f32, angle: f32) -> Clip {
-    let bone = ("hip".to_string(), None, BoneTransform::IDENTITY);
-    let skeleton = Skeleton::new(vec![bone]).unwrap();
     let track = |property, values: [[f32; 4]; 2]| SourceTrack {
         bone: 0,
         property,
@@ -26,12 +24,30 @@ fn walking(distance: f32, seconds: f32, angle: f32) -> Clip {
         track(TrackProperty::Position, [[0.0; 4], [0.0, distance, 0.0, 0.0]]),
         track(TrackProperty::Rotation, [[0.0, 0.0, 0.0, 1.0], turned]),
     ];
+    compiled_walk(SourceClip { seconds, tracks })
+}
+
+/// A clip of two seconds that accelerates to 5 m/s in the first half second.
+fn starting() -> Clip {
+    let way = |time: f32| if time < 0.5 { 5.0 * time * time } else { 5.0 * time - 1.25 };
+    let times: Vec<f32> = (0..=120).map(|key| key as f32 / 60.0).collect();
+    let values = times.iter().map(|time| [0.0, way(*time), 0.0, 0.0]).collect();
+    let (property, interpolation) = (TrackProperty::Position, SourceInterpolation::Linear);
+    compiled_walk(SourceClip {
+        seconds: 2.0,
+        tracks: vec![SourceTrack { bone: 0, property, interpolation, times, values }],
+    })
+}
+
+fn compiled_walk(source: SourceClip) -> Clip {
+    let bone = ("hip".to_string(), None, BoneTransform::IDENTITY);
+    let skeleton = Skeleton::new(vec![bone]).unwrap();
     let settings = ClipSettings {
         looping: Some(true),
         root_motion: RootMotion::XyYaw,
         ..ClipSettings::DEFAULT
     };
-    compile(&SourceClip { seconds, tracks }, &skeleton, &settings).unwrap().clip
+    compile(&source, &skeleton, &settings).unwrap().clip
 }
 
 const MOVES: &str = "variables = { speed = { value = 0 min = -1 max = 6 } }
@@ -47,7 +63,9 @@ const MOVES: &str = "variables = { speed = { value = 0 min = -1 max = 6 } }
             space = { to = \"space\" blend = 0 }
             once = { to = \"once\" blend = 0 }
             once_then_stop = { to = \"once_then_stop\" blend = 0 }
-            once_then_cut = { to = \"once_then_cut\" blend = 0 } } }
+            once_then_cut = { to = \"once_then_cut\" blend = 0 }
+            start = { to = \"start\" blend = 0.3 } } }
+        start = { clip = \"start\" }
         run = { clip = \"run\" on = { walk = { to = \"walk\" blend = 0.73 curve = \"linear\" } } }
         mix = { blend = [ { clip = \"walk\" weight = 1 } { clip = \"run\" weight = 1 } ] }
         still = { empty = true }
@@ -71,13 +89,24 @@ struct Walker {
 
 impl Walker {
     fn new() -> Walker {
-        let infos =
-            [("walk", clip(1.0, true)), ("run", clip(0.5, true)), ("short", clip(0.4567, false))];
-        let it = Character::new(MOVES, &infos);
+        Walker::of(MOVES)
+    }
+
+    fn of(text: &str) -> Walker {
+        let added = ClipInfo { additive: true, ..clip(1.0, true) };
+        let infos = [
+            ("walk", clip(1.0, true)),
+            ("run", clip(0.5, true)),
+            ("short", clip(0.4567, false)),
+            ("start", clip(2.0, false)),
+            ("added", added),
+        ];
+        let it = Character::new(text, &infos);
         let clips = it.machine.clips().iter().map(|clip| match clip.name.as_str() {
             "walk" => walking(2.0, 1.0, 0.0),
             "run" => walking(3.0, 0.5, 0.0),
             "short" => walking(0.9134, 0.4567, 0.0),
+            "start" => starting(),
             _ => walking(1.0, 1.0, 1.5),
         });
         Walker { clips: clips.collect(), it }
@@ -143,8 +172,16 @@ const RATES: [u32; 5] = [10, 30, 60, 240, 1000];
 /// Plays a machine at each rate for some seconds. `act` is called with the character, the number of
 /// the step, and the rate, before each step. Returns the movements.
 fn at_rates(seconds: u32, act: impl Fn(&mut Walker, u32, u32)) -> [RigidTransform; 5] {
+    at_rates_of(MOVES, seconds, act)
+}
+
+fn at_rates_of(
+    text: &str,
+    seconds: u32,
+    act: impl Fn(&mut Walker, u32, u32),
+) -> [RigidTransform; 5] {
     RATES.map(|rate| {
-        let mut it = Walker::new();
+        let mut it = Walker::of(text);
         let mut sum = RigidTransform::IDENTITY;
         for step in 0..seconds * rate {
             act(&mut it, step, rate);
@@ -197,12 +234,82 @@ fn cross_fades_move_as_far_at_each_frame_rate() {
 }
 
 #[test]
-fn fades_that_begin_within_a_step_move_as_far_at_each_frame_rate() {
+fn fades_that_begin_in_a_step_move_as_far_at_each_frame_rate() {
     // The first state ends after a length that no rate divides.
     for event in ["once", "once_then_stop", "once_then_cut"] {
         let moved = at_rates(2, send_at_start(event));
-        check_equal(&moved, [3e-3, 2e-3, 2e-3, 2e-3]);
+        check_equal(&moved, [2e-3; 4]);
     }
+}
+
+#[test]
+fn animations_that_accelerate_move_nearly_as_far_at_each_rate() {
+    let moved = at_rates(2, send_at_start("start"));
+    assert!((moved[4].position.y - 8.75).abs() < 0.2, "{moved:?}");
+    check_equal(&moved, [1e-2, 2e-3, 2e-3, 2e-3]);
+}
+
+const FALLING: &str = "layers = [ { states = {
+        walk = { clip = \"walk\" on = { fall = { to = \"fallen\" blend = 0.5 }
+            once = { to = \"once\" blend = 0 } } }
+        once = { clip = \"short\" loop = false on_end = { to = \"fallen\" blend = 0 } }
+        fallen = { ragdoll = \"full\"
+            on = { up = { to = \"rise\" blend = 0.5 curve = \"linear\" } } }
+        rise = { clip = \"run\" }
+    } } ]";
+
+#[test]
+fn ragdolls_that_begin_and_end_move_as_far_at_each_frame_rate() {
+    // Half a second and the fade at 2 m/s; one and a half seconds from the second fade on at 6.
+    let moved = at_rates_of(FALLING, 3, |it, step, rate| {
+        if step == rate / 2 {
+            it.it.send("fall");
+        } else if step == rate / 2 * 3 {
+            it.it.send("up");
+        }
+    });
+    // The state falls at once after its end, within a step.
+    let once = at_rates_of(FALLING, 1, send_at_start("once"));
+    for (all, wanted) in [(moved, 11.0), (once, 0.9134)] {
+        for (rate, moved) in RATES.iter().zip(&all) {
+            let y = moved.position.y;
+            assert!((y - wanted).abs() < 2e-3, "{y} m at {rate} Hz, {wanted} m are right");
+        }
+    }
+}
+
+#[test]
+fn layers_of_added_animations_keep_the_movement_below() {
+    let layers = |second: &str| {
+        format!("layers = [ {{ states = {{ walk = {{ clip = \"walk\" }} }} }} {{ {second} }} ]")
+    };
+    let to = "on = { add = { to = \"lean\" blend = 0.5 } }";
+    let lean = "lean = { clip = \"added\" }";
+    let states = [
+        format!("states = {{ {lean} }}"),
+        format!("states = {{ firm = {{ empty = true {to} }} {lean} }}"),
+        "states = { lean = { blend = [{ clip = \"added\" weight = 1 }] } }".to_string(),
+        "states = { lean = { clip = \"run\" additive = true } }".to_string(),
+    ];
+    for states in states {
+        let mut it = Walker::of(&layers(&states));
+        it.check((15, 1.0 / 60.0), 0.5);
+        if states.contains(to) {
+            it.it.send("add");
+        }
+        it.check((105, 1.0 / 60.0), 3.5);
+        assert_eq!(it.it.output.layers[1].coverage, 0.0, "{states}");
+    }
+    // Half a second of the fade at 6 to 2 m/s.
+    let states = format!("states = {{ run = {{ clip = \"run\" {to} }} {lean} }}");
+    let mut it = Walker::of(&layers(&states.replace("0.5", "0.5 curve = \"linear\"")));
+    it.check((15, 1.0 / 60.0), 1.5);
+    it.it.send("add");
+    it.it.update(0.25);
+    assert!((it.it.output.layers[1].coverage - 0.5).abs() < 1e-6);
+    assert!((it.delta(&[]).position.y - 1.25).abs() < 2e-3);
+    it.check((1, 0.25), 0.75);
+    it.check((60, 1.0 / 60.0), 2.0);
 }
 
 #[test]
