@@ -132,8 +132,8 @@ mod tests {
         check("Network", None, Some("not available yet"));
         check("GwNavWorld", None, Some("Agent for bots"));
         check("GwNavBot", Some("inject_path"), Some("not available: agents search"));
-        check("GwNavWorld", Some("forbid_smartobject"), Some("links have one cost"));
-        check("GwNavAStar", Some("path_cost"), Some("not available for a path"));
+        check("GwNavWorld", Some("forbid_smartobject"), Some("Agent.set_link_cost"));
+        check("GwNavAStar", Some("path_cost"), Some("NavigationMesh.path_cost"));
         check("PhysicsWorld", Some("raycst"), None);
         check("Joint", Some("value"), None);
         check("Enemies", None, None);
