@@ -2,7 +2,7 @@
 //! the events that they pass, and lists the samples that make up the pose.
 
 use super::super::movement_stack::{STACK_MAX, StackedFade, changed_stack_weights};
-use super::clip_weights::{ClipWeights, SPEED_MAX};
+use super::clip_weights::{Change, ClipWeights};
 use super::data::*;
 use super::expression::{least, most};
 use super::runtime::*;
@@ -120,6 +120,8 @@ pub(super) struct Update<'a> {
     pub(super) variables: &'a [f32],
     /// Values of the variables in the previous update.
     pub(super) before: &'a [f32],
+    /// Seconds of the update.
+    pub(super) dt: f32,
     pub(super) layer: u16,
     pub(super) seed: &'a mut u32,
     pub(super) next_serial: &'a mut u16,
@@ -158,6 +160,7 @@ impl StateMachineState {
                 clips,
                 variables,
                 before,
+                dt,
                 layer: index as u16,
                 seed,
                 next_serial,
@@ -464,7 +467,7 @@ impl Track {
             update.output.without_weights.push(self.state);
         }
         self.seconds = seconds;
-        let before = update.weights_before(self);
+        let change = update.change(self, seconds, dt);
         let (clock, boundary) = match state.kind {
             StateKind::Time(expression) => {
                 let value = machine.table.evaluate(expression, update.variables);
@@ -478,12 +481,8 @@ impl Track {
                 };
                 let clip_loops = update.clip(state.clips[first].clip).loops;
                 let loops = state.looping.unwrap_or(clip_loops);
-                // The mean of the lengths before and after a change of the weights.
-                let before = before.as_ref().map_or(seconds, |before| before.seconds);
-                let part = if before > 0.0 { (1.0 + seconds / before) * 0.5 } else { 1.0 };
-                let part = least(part, SPEED_MAX);
-                let speed = update.speed(self.state) * part;
-                let clock = Clock::new(self.phase, speed, seconds, dt, loops, self.finished);
+                let start = (self.phase, self.finished);
+                let clock = Clock::new(start, change.speed(), seconds, dt, loops);
                 let mut boundary = clock.boundary(dt);
                 if on_beat {
                     let clip = update.clip(state.clips[main].clip);
@@ -497,19 +496,14 @@ impl Track {
         }
         self.phase = clock.phase();
         self.finished = clock.is_finished();
-        self.list(update, (&found, before.as_ref()), &clock);
+        self.list(update, (&found, &change), &clock);
         boundary
     }
 
     /// Lists the steps and the samples of the clips, with their weights now and before.
-    fn list(
-        &self,
-        update: &mut Update,
-        (found, before): (&ClipWeights, Option<&ClipWeights>),
-        clock: &Clock,
-    ) {
+    fn list(&self, update: &mut Update, (found, change): (&ClipWeights, &Change), clock: &Clock) {
         let state = &update.machine.states[usize::from(self.state)];
-        let step_weights = update.step_weights(state, found, before);
+        let step_weights = update.step_weights(state, found, change);
         for (clip, weight) in state.clips.iter().zip(step_weights) {
             let info = update.clip(clip.clip);
             if weight > 0.0 {

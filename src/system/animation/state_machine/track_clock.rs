@@ -63,14 +63,14 @@ pub struct Clock {
 }
 
 impl Clock {
-    /// Computes a step of `dt` seconds of a state with a length of `seconds`.
+    /// Computes a step of `dt` seconds of a state with a length of `seconds`, from a phase.
+    /// `was_finished`: the end was reached before.
     pub fn new(
-        phase: f32,
+        (phase, was_finished): (f32, bool),
         speed: f32,
         seconds: f32,
         dt: f32,
         loops: bool,
-        was_finished: bool,
     ) -> Clock {
         let mut clock = Clock {
             from: phase,

@@ -231,6 +231,7 @@ fn states_play_backward_and_stop() {
     assert_eq!(it.sent(), ["step"]);
     assert_eq!(it.shown(), "walk: walk@0.75*1.00");
     it.set("v", 0.0);
+    it.update(0.0);
     it.update(5.0);
     assert_eq!(it.shown(), "walk: walk@0.75*1.00");
 }

@@ -334,6 +334,81 @@ fn blend_spaces_move_as_far_at_each_frame_rate() {
     check_equal(&moved, [0.03, 5e-3, 2e-3, 2e-3]);
 }
 
+const SPEEDS: &str = "variables = { speed = { value = 1 min = -4 max = 6 } }
+    layers = [ { states = {
+        move = { blend = [ { clip = \"walk\" weight = \"match(speed, 2)\" }
+            { clip = \"run\" weight = \"match(speed, 5)\" } ] speed = \"speed / 2\" }
+        one = { clip = \"walk\" speed = \"speed\" }
+        circle = { clip = \"circle\" speed = \"speed\" }
+        once = { clip = \"short\" loop = false on_end = { to = \"one\" blend = 0 } }
+        product = { speed = \"speed\" group = { initial = \"inner\" states = {
+            inner = { clip = \"walk\" speed = \"speed / 2\" } } } }
+    } initial = \"one\" any = { move = { to = \"move\" blend = 0 } one = { to = \"one\" blend = 0 }
+        circle = { to = \"circle\" blend = 0 } once = { to = \"once\" blend = 0 }
+        product = { to = \"product\" blend = 0 } } } ]";
+
+/// Plays states whose speed has a variable, which goes from one value to another within a second.
+/// Returns the movements in two seconds, and the times of the clips at their end.
+fn ramp(event: &'static str, (from, to): (f32, f32)) -> ([RigidTransform; 5], [f32; 5]) {
+    let times = std::cell::RefCell::new([0.0; 5]);
+    let moved = at_rates_of(SPEEDS, 2, |it, step, rate| {
+        if step == 0 {
+            it.it.set("speed", from);
+            it.it.send(event);
+            it.it.update(0.0);
+        }
+        let part = ((step + 1) as f32 / rate as f32).min(1.0);
+        it.it.set("speed", from + (to - from) * part);
+        // All rates have a step that begins after one and a half seconds.
+        if step * 2 == rate * 3 {
+            let index = RATES.iter().position(|it| *it == rate).unwrap();
+            times.borrow_mut()[index] = it.it.output.samples[0].time;
+        }
+    });
+    (moved, times.into_inner())
+}
+
+#[test]
+fn changing_speeds_move_as_far_at_each_frame_rate() {
+    let cases = [
+        ("one", (1.0, 2.5), [2e-3; 4]),
+        ("one", (-2.0, 3.0), [2e-3; 4]),
+        ("circle", (1.0, 3.0), [1e-2, 2e-3, 2e-3, 2e-3]),
+        ("once", (0.0, 4.0), [5e-3, 2e-3, 2e-3, 2e-3]),
+        ("move", (0.0, 5.0), [0.03, 5e-3, 2e-3, 2e-3]),
+        ("product", (0.0, 2.0), [1e-2, 2e-3, 2e-3, 2e-3]),
+    ];
+    for (event, (from, to), most) in cases {
+        let (moved, times) = ramp(event, (from, to));
+        check_equal(&moved, most);
+        if event == "one" {
+            // The mean of both in the first second. The clip moves 2 m in each second of its own.
+            let wanted = 2.0 * ((from + to) * 0.5 + to);
+            assert!((moved[4].position.y - wanted).abs() < 2e-3, "{from} to {to}: {moved:?}");
+        }
+        for time in times {
+            // Each clip repeats after a second.
+            let apart = (time - times[4]).abs();
+            assert!(apart.min(1.0 - apart) <= most[0] * 2.0, "{event}: {times:?}");
+        }
+    }
+}
+
+#[test]
+fn a_variable_that_is_set_at_once_changes_along_the_next_step() {
+    let mut it = Walker::of(SPEEDS);
+    it.it.send("one");
+    it.it.update(0.1);
+    it.it.set("speed", 3.0);
+    it.check((1, 0.1), 0.4);
+    it.check((1, 0.1), 0.6);
+    // A state that begins with the change has its speed from the value before, too.
+    it.it.set("speed", 1.0);
+    it.it.send("product");
+    it.check((1, 0.1), 0.5);
+    it.check((1, 0.1), 0.1);
+}
+
 #[test]
 fn states_without_a_pose_and_masked_layers_do_not_move() {
     let mut it = Walker::new();

@@ -76,6 +76,7 @@ fn a_clip_that_does_not_move_is_not_waited_for() {
     it.update(0.25);
     assert_eq!(it.shown(), "b: a@0.75*1.00");
     it.set("v", 0.0);
+    it.update(0.0);
     it.update(0.25);
     assert_eq!(it.shown(), "b: b@0.25*1.00");
 }
