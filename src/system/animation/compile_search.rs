@@ -5,6 +5,7 @@
 use super::compile::{ClipSettings, CompiledClip, Input, assemble, sample_track};
 use super::compile_measure::Measure;
 use super::skeleton::Skeleton;
+use super::source::TrackProperty;
 use super::uniform_fit::UniformCurve;
 use super::uniform_plan::{ESTIMATE_PART, Forms, Plan, plan};
 use engine_foundation::Error;
@@ -29,6 +30,10 @@ const GROWTH_LIMITS: [f32; 4] = [0.985, 0.97, 0.95, 0.9];
 /// Parts of the tolerance that the interpolation between keyframes takes at most, one after another
 /// until a clip is within its tolerance: errors of a bone and of its parents can add up.
 const INTERPOLATION_PARTS: [f32; 4] = [0.7, 0.5, 0.3, 0.1];
+
+/// Least part of its tolerance that the keys of a track get where joints have tolerances of their
+/// own: one that is above its tolerance with these is not nearer with finer ones.
+const FACTOR_MIN: f32 = 1e-3;
 
 /// Largest number of bones, each at one time, that are measured in the search for a clip. Where it
 /// is reached, the search ends with the best clip so far. Ten minutes of 60 bones at 30 keys a
@@ -83,6 +88,14 @@ pub fn smallest(
         }
     }
     let mut best = best.expect("there is at least one search");
+    // The keyframes of fast movements can take more than keys of their own do.
+    if best.is_within() && best.bytes > best.keyed_bytes && !work.is_over() {
+        forms.keyed_bones.fill(true);
+        let found = search(input, settings, &forms, &mut work)?;
+        if found.is_better_than(&best) {
+            best = found;
+        }
+    }
     if !best.is_within() {
         best.compiled.warning = warning(input, settings, &best);
     }
@@ -91,7 +104,8 @@ pub fn smallest(
 }
 
 /// Returns a warning that names the bone whose error is the farthest above its tolerance, if any is
-/// for another reason than the rounding of the times of keys.
+/// for another reason than the rounding of the times of keys. That is no excuse for joints with
+/// tolerances of their own.
 fn warning(input: &Input, settings: &ClipSettings, found: &Found) -> Option<String> {
     let stats = found.compiled.clip.stats();
     let mut beyond = found.ratios.clone();
@@ -100,13 +114,24 @@ fn warning(input: &Input, settings: &ClipSettings, found: &Found) -> Option<Stri
         let measure = Measure::new(input, settings.shell, (intervals, true));
         beyond = measure.beyond_corners(&found.compiled.clip);
     }
+    let own_tolerance = |bone: usize| {
+        let name = &input.skeleton.names()[bone];
+        settings.joints.iter().any(|(joint, _)| joint == name)
+    };
+    for (bone, beyond) in beyond.iter_mut().enumerate().filter(|(bone, _)| own_tolerance(*bone)) {
+        *beyond = found.ratios[bone];
+    }
     let bones = beyond.iter().enumerate().filter(|(_, beyond)| **beyond > 1.0);
     let (bone, _) = bones.max_by(|a, b| a.1.total_cmp(b.1))?;
     let (ratio, tolerance) = (found.ratios[bone], input.tolerances[bone]);
+    let (name, digits) = (&input.skeleton.names()[bone], if tolerance < 1e-5 { 6 } else { 3 });
+    let advice = match own_tolerance(bone) {
+        true => format!("a higher tolerance of '{name}' in 'joints'"),
+        false => "a higher 'tolerance'".to_string(),
+    };
     Some(format!(
-        "the bone '{}' is up to {:.3} mm away from the source, and its tolerance is {:.3} mm: use \
-         fewer or smoother keys, or a higher 'tolerance'",
-        input.skeleton.names()[bone],
+        "the bone '{name}' is up to {:.digits$} mm away from the source, and its tolerance is \
+         {:.digits$} mm: use fewer or smoother keys, or {advice}",
         ratio * tolerance * 1e3,
         tolerance * 1e3
     ))
@@ -133,7 +158,7 @@ fn search(
     let mut found = rounds(input, settings, (forms, ESTIMATE_PART), work)?;
     // Errors of keys are not corrected along chains of bones, so that their tolerance is often far
     // below the estimate.
-    let factor = found.best.factor;
+    let factor = found.best.factors.iter().copied().fold(0.0, f32::max);
     if !found.plan.keyed.is_empty() && factor < ESTIMATE_PART * 0.5 && !work.is_over() {
         let other = rounds(input, settings, (forms, factor), work)?;
         if other.best.is_better_than(&found.best) {
@@ -171,12 +196,12 @@ fn rounds<'a>(
     let measure = Measure::new(input, settings.shell, (keyframes.saturating_sub(1), has_keys));
     // Errors of parents add to those of their children, so that the tolerance of a track is
     // smaller than that of the clip.
-    let mut factor = 0.5;
+    let mut factors = vec![0.5; input.skeleton.bone_count()];
     let mut best: Option<Found> = None;
     for round in 0..ROUNDS_MAX {
-        plan.keyed.iter_mut().for_each(|keys| keys.choose(factor));
+        choose(&mut plan, &factors);
         plan.fit.quantize();
-        let found = measured(input, settings, &plan, (&measure, factor))?;
+        let found = measured(input, settings, &plan, (&measure, &factors))?;
         work.done += measure.bone_count();
         let (error_ratio, ratios) = (found.compiled.error_ratio, found.ratios.clone());
         if best.as_ref().is_none_or(|best| found.is_better_than(best)) {
@@ -186,8 +211,15 @@ fn rounds<'a>(
         if is_last || (error_ratio <= 1.0 && plan.fit.curves.is_empty()) {
             break;
         }
-        if error_ratio > 1.0 {
-            factor *= (0.9 / error_ratio).clamp(0.1, 0.9);
+        if error_ratio > 1.0 && settings.joints.is_empty() {
+            let change = (0.9 / error_ratio).clamp(0.1, 0.9);
+            factors.iter_mut().for_each(|factor| *factor *= change);
+        } else if error_ratio > 1.0 {
+            // A joint that does not reach its own tolerance is no reason for finer keys of others.
+            let worst = worst_moved(&ratios, input.skeleton);
+            for (factor, ratio) in factors.iter_mut().zip(worst).filter(|it| it.1 > 1.0) {
+                *factor = (*factor * (0.9 / ratio).clamp(0.1, 0.9)).max(FACTOR_MIN);
+            }
         }
         plan.fit.adjust(&ratios, round < SEARCH_ROUNDS);
     }
@@ -217,11 +249,11 @@ fn with_growth(
             if work.is_over() {
                 return Ok(best);
             }
-            plan.keyed.iter_mut().for_each(|keys| keys.choose(best.factor));
+            choose(&mut plan, &best.factors);
             plan.fit.set_shares(&shares);
             plan.fit.quantize();
             plan.fit.grow(most);
-            let found = measured(input, settings, &plan, (&measure, best.factor))?;
+            let found = measured(input, settings, &plan, (&measure, &best.factors))?;
             work.done += measure.bone_count();
             let is_within = found.compiled.error_ratio <= 1.0;
             if found.is_better_than(&best) {
@@ -243,16 +275,27 @@ struct Found {
     ratios: Vec<f32>,
     /// Parts of the tolerance of the curves of keyframes.
     shares: Vec<f32>,
-    /// Part of the tolerance of the other tracks.
-    factor: f32,
+    /// Part of the tolerance of the other tracks, for each bone.
+    factors: Vec<f32>,
+    /// Number of bones above their tolerance.
+    exceeding: usize,
+    /// Estimated bytes with keys of their own for all tracks.
+    keyed_bytes: usize,
 }
 
 impl Found {
+    /// Within the tolerance, the smaller clip is better. Otherwise a bone that cannot reach its
+    /// tolerance must not take the others beyond theirs: one such bone less, or half of the worst
+    /// error, is worth four times the bytes.
     fn is_better_than(&self, other: &Found) -> bool {
-        let (ratio, best) = (self.compiled.error_ratio, other.compiled.error_ratio);
-        match ratio <= 1.0 {
-            true => best > 1.0 || self.bytes < other.bytes,
-            false => ratio < best,
+        let cost = |it: &Found| {
+            let ratio = f64::from(it.compiled.error_ratio) * 2.0_f64.powi(it.exceeding as i32);
+            ratio * ratio * it.bytes as f64
+        };
+        match (self.is_within(), other.is_within()) {
+            (true, true) => self.bytes < other.bytes,
+            (false, false) => cost(self) < cost(other),
+            (is_within, _) => is_within,
         }
     }
 
@@ -266,7 +309,7 @@ fn measured(
     input: &Input,
     settings: &ClipSettings,
     plan: &Plan,
-    (measure, factor): (&Measure, f32),
+    (measure, factors): (&Measure, &[f32]),
 ) -> Result<Found, Error> {
     let mut clip = assemble(input, plan, settings.jump_seconds)?;
     let (error, ratios) = measure.clip(&clip);
@@ -276,5 +319,29 @@ fn measured(
     let bytes = clip.byte_count();
     let shares = plan.fit.shares();
     let compiled = CompiledClip { clip, error, error_ratio, warning: None, measured_bones: 0 };
-    Ok(Found { compiled, bytes, ratios, shares, factor })
+    let exceeding = ratios.iter().filter(|ratio| **ratio > 1.0).count();
+    let (factors, keyed_bytes) = (factors.to_vec(), plan.keyed_bytes);
+    Ok(Found { compiled, bytes, ratios, shares, factors, exceeding, keyed_bytes })
+}
+
+/// Chooses the keys of the tracks that have their own, for a part of the tolerance of each bone.
+fn choose(plan: &mut Plan, factors: &[f32]) {
+    for keys in &mut plan.keyed {
+        // The errors of weights are those of the first bone.
+        let of_weight = keys.track.property == TrackProperty::Weight;
+        let bone = if of_weight { 0 } else { usize::from(keys.track.bone) };
+        keys.choose(factors[bone]);
+    }
+}
+
+/// Returns the largest ratio among each bone and those below it.
+fn worst_moved(ratios: &[f32], skeleton: &Skeleton) -> Vec<f32> {
+    let mut worst = ratios.to_vec();
+    for bone in (0..worst.len()).rev() {
+        if let Some(parent) = skeleton.parents()[bone] {
+            let parent = usize::from(parent);
+            worst[parent] = worst[parent].max(worst[bone]);
+        }
+    }
+    worst
 }

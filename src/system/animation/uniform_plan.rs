@@ -37,6 +37,8 @@ pub struct Plan<'a> {
     pub constants: Vec<ConstantTrack>,
     pub keyed: Vec<TrackKeys<'a>>,
     pub fit: UniformFit<'a>,
+    /// Estimated bytes of the tracks that are not constant with keys of their own.
+    pub keyed_bytes: usize,
 }
 
 /// Limits of the forms of tracks.
@@ -62,7 +64,7 @@ pub fn plan<'a>(
         tracks.iter_mut().for_each(TrackKeys::keep_constant);
         tracks.iter_mut().for_each(|keys| keys.choose(estimate));
         let fit = uniform_fit(input, &constants, &tracks, Vec::new())?;
-        return Ok(Plan { constants, keyed: tracks, fit });
+        return Ok(Plan { constants, keyed: tracks, fit, keyed_bytes: usize::MAX });
     }
     tracks.retain(|keys| match keys.constant() {
         Some(value) => {
@@ -117,7 +119,8 @@ pub fn plan<'a>(
     tracks.retain(|_| kept.next().unwrap_or(true));
     let curves: Vec<UniformCurve> = curves.into_iter().flatten().collect();
     let fit = uniform_fit(input, &constants, &tracks, curves)?;
-    Ok(Plan { constants, keyed: tracks, fit })
+    let keyed_bytes = keyed_bytes.iter().sum();
+    Ok(Plan { constants, keyed: tracks, fit, keyed_bytes })
 }
 
 /// Returns the number of intervals between keyframes for a part of the rate of the source's keys.
