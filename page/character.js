@@ -186,11 +186,10 @@ export function openCharacter(detail, connection) {
     try {
       let unit = await ask(built !== String(chosen));
       // A saved state machine has other states.
-      const names = [unit.unit, unit.state_machine, unit.layers.length, unit.variables.length];
-      const shape = names.join();
-      if (!view || view.shape !== shape || (unit.layers.length && !view.knows(unit))) {
+      const shapeOf = (it) => [it.unit, it.state_machine, it.version].join();
+      if (view?.shape !== shapeOf(unit)) {
         if (!unit.graph) unit = await ask(true);
-        view = { shape, draw: build(unit), knows: knower(unit.graph) };
+        view = { shape: shapeOf(unit), draw: build(unit) };
       }
       built = String(unit.unit);
       view.draw(unit);
@@ -218,10 +217,4 @@ export function openCharacter(detail, connection) {
       entered = false;
     },
   };
-}
-
-// Returns a function that returns true if a graph has the current states of all layers.
-function knower(graph) {
-  const layers = (graph?.layers ?? []).map((layer) => new Set(layer.states.map((it) => it.name)));
-  return (unit) => unit.layers.every((layer, at) => layers[at]?.has(layer.state) ?? false);
 }

@@ -62,6 +62,14 @@ fn characters_are_listed_and_described() {
     assert_eq!(number(&plain, "bones"), 4.0);
     let bend = &list(&plain, "variables")[0];
     assert_eq!((text(bend, "name"), number(bend, "value")), ("bend".into(), 0.25));
+    let version = text(&plain, "version");
+    create_game.write("hero.state_machine", &MACHINE.replace("free = 5", "free = 6 other = 7"));
+    let other = (0..600).any(|_| {
+        std::thread::sleep(std::time::Duration::from_millis(50));
+        let now = ask(&mut client, "character", vec![("unit", hero.clone())]);
+        text(&now, "version") != version && list(&now, "variables").len() == 3
+    });
+    assert!(other, "another version of the machine has another number");
     let with_graph = vec![("unit", hero), ("graph", SjsonTree::Bool(true))];
     let answer = ask(&mut client, "character", with_graph);
     let graph = answer.get("graph").expect("it was asked for");
@@ -186,6 +194,14 @@ fn page_shows_and_controls_a_character() {
     // A saved state machine has another graph.
     create_game.write("hero.state_machine", &MACHINE.replace("quiet", "silent"));
     browser.wait_for(&format!("{} !== null", state("silent")));
+    // So have other variables, events and transitions alone, while the current states stay.
+    let changed =
+        MACHINE.replace("quiet", "silent").replace("bend", "lean").replace("free", "loose");
+    let changed = changed.replace("measure = \"measure\" }", "gauge = \"measure\" }");
+    create_game.write("hero.state_machine", &changed.replace("max = 1 }", "max = 2 }"));
+    browser.wait_for(&format!("{} !== undefined", button("gauge")));
+    assert_eq!(browser.value(&format!("{slider}.ariaLabel")), "lean");
+    assert_eq!(browser.value(&format!("{slider}.max")), "2");
     browser.resize(400.0, 800.0, 1.0);
     browser.wait_for("document.body.dataset.pane !== undefined");
     browser.value("document.getElementById('tab-animation').click()");

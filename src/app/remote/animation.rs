@@ -5,6 +5,7 @@ use super::inspect::handle;
 use super::message_table::{boolean, integer, number, text};
 use super::{IncomingCall, Refusal};
 use engine_foundation::HandleKind;
+use engine_foundation::hash::murmur64a;
 use engine_foundation::json;
 use engine_foundation::sjson::SjsonTree;
 use engine_foundation::suggest::hint;
@@ -81,6 +82,7 @@ pub fn character(call: &mut IncomingCall) -> Result<Option<SjsonTree>, Refusal> 
     let worlds = &call.app.vm.engine().worlds;
     let character = worlds.animations.of(unit.row()).expect("it was just there");
     let machine = character.machine.as_ref();
+    let version = machine.map(|machine| version(machine, &graph(machine)));
     let graph = machine.filter(|_| with_graph).map_or(SjsonTree::Null, graph);
     Ok(Some(json::object([
         ("unit", SjsonTree::Number(unit.0.to_number())),
@@ -90,6 +92,7 @@ pub fn character(call: &mut IncomingCall) -> Result<Option<SjsonTree>, Refusal> 
         ("skeleton", SjsonTree::Bool(worlds.animations.skeletons.has(unit))),
         ("playing", list(character.playing(), |clip| playing_clip(character, clip))),
         ("state_machine", optional_text(machine.map(|it| &it.bound.name[..]))),
+        ("version", optional_text(version.as_deref())),
         ("enabled", SjsonTree::Bool(machine.is_some_and(|it| it.enabled))),
         ("variables", machine.map_or(SjsonTree::Array(Vec::new()), variables)),
         ("constraints", machine.map_or(SjsonTree::Array(Vec::new()), constraints)),
@@ -198,6 +201,22 @@ fn graph(machine: &CharacterMachine) -> SjsonTree {
         ])
     });
     json::object([("events", json::texts(data.events())), ("layers", layers)])
+}
+
+/// Returns a text that is another one for each version of a state machine with another graph, other
+/// variables or other constraints.
+fn version(machine: &CharacterMachine, graph: &SjsonTree) -> String {
+    let data = &machine.bound.machine;
+    let variables = list(data.variables(), |it| {
+        json::object([
+            ("name", json::text(&it.name)),
+            ("min", float(it.min)),
+            ("max", float(it.max)),
+        ])
+    });
+    let constraints = json::texts(data.constraints().iter().map(|it| &it.name));
+    let all = SjsonTree::Array(vec![graph.clone(), variables, constraints]);
+    format!("{:016x}", murmur64a(json::write(&all).as_bytes(), 0))
 }
 
 /// Returns the last events of a unit, each with its number among all events.
