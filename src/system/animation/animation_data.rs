@@ -7,6 +7,7 @@
 use super::clip::Clip;
 use super::clip_chunks::{CHUNKS_MAX, ChunkState, ClipChunks, check_starts};
 use super::clip_data;
+use super::retarget::UnmatchedBones;
 use super::skeleton::{BONES_MAX, Skeleton};
 use engine_foundation::blob::{BlobReader, BlobWriter, FRAME_BYTES, unframe};
 use engine_foundation::{Error, error};
@@ -14,7 +15,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 /// Version of the compiled form. A change of this number recompiles every animation.
-pub const ANIMATION_VERSION: u32 = clip_data::VERSION << 8 | 5;
+pub const ANIMATION_VERSION: u32 = clip_data::VERSION << 8 | 6;
 const MAGIC: [u8; 4] = *b"ANIM";
 
 /// Animation that characters of several skeletons can play.
@@ -28,7 +29,10 @@ pub struct AnimationData {
     pub names: Vec<(String, String)>,
     /// Line of `root_motion` in the file, for warnings; 0 if the file does not have it.
     pub root_line: u32,
-    /// Warning of the compilation: a bone is not within its tolerance. Empty if there is none.
+    /// Animated bones of the source that `skeleton` does not have.
+    pub unmatched: Vec<String>,
+    /// Warning of the compilation: a bone is not within its tolerance, or many are not in the
+    /// skeleton. Empty if there is none.
     pub warning: String,
 }
 
@@ -76,6 +80,8 @@ impl AnimationHead {
             Ok((reader.text()?.to_string(), reader.text()?.to_string()))
         })?;
         let root_line = reader.u32()?;
+        let unmatched = reader
+            .list_at_most((BONES_MAX, "BONES_MAX"), |reader| Ok(reader.text()?.to_string()))?;
         let warning = reader.text()?.to_string();
         let chunks = reader.list_at_most((CHUNKS_MAX, "CHUNKS_MAX"), |reader| {
             Ok((reader.finite()?, reader.u32()?))
@@ -91,7 +97,7 @@ impl AnimationHead {
         if !starts.is_empty() {
             check_starts(&starts, clip.seconds)?;
         }
-        let data = AnimationData { source, skeleton, clip, names, root_line, warning };
+        let data = AnimationData { source, skeleton, clip, names, root_line, unmatched, warning };
         Ok(AnimationHead { data, starts, ends })
     }
 
@@ -151,6 +157,7 @@ impl AnimationData {
             writer.text(other);
         });
         writer.u32(self.root_line);
+        writer.list(&self.unmatched, |writer, name| writer.text(name));
         writer.text(&self.warning);
         let table = self.clip.chunks();
         let written: Vec<(f32, Vec<u8>)> = table.map_or_else(Vec::new, |table| {
@@ -192,6 +199,11 @@ impl AnimationData {
             }
         }
         Ok(AnimationData { clip, ..head.data })
+    }
+
+    /// Returns the animated bones that another skeleton does not have.
+    pub fn unmatched_with(&self, skeleton: &Skeleton) -> UnmatchedBones {
+        self.clip.unmatched_bones(&self.skeleton, skeleton, &self.names)
     }
 
     /// Returns the clip for characters with a skeleton.
@@ -247,6 +259,7 @@ mod tests {
             clip,
             names,
             root_line: 7,
+            unmatched: vec!["tail".to_string()],
             warning: "it differs".to_string(),
         }
     }

@@ -18,7 +18,8 @@ fn animations() -> [AnimationData; 2] {
         let clip = compile(&source, &skeleton, &settings).unwrap().clip;
         let source = "dance.gltf#Dance".to_string();
         let (skeleton, warning) = (skeleton.clone(), String::new());
-        AnimationData { source, skeleton, clip, names: Vec::new(), root_line: 0, warning }
+        let (names, unmatched) = (Vec::new(), Vec::new());
+        AnimationData { source, skeleton, clip, names, root_line: 0, unmatched, warning }
     })
 }
 

@@ -138,6 +138,11 @@ impl AnimationData {
     pub fn describe(&self, name: &str) -> String {
         let mut text = format!("animation {name} of {}\n", self.source);
         text += &self.clip.describe();
+        if !self.unmatched.is_empty() {
+            let bones = self.unmatched.join(", ");
+            writeln!(text, "  bones that the skeleton lacks, left out: {bones}")
+                .expect("texts can grow");
+        }
         for (bone, other) in &self.names {
             writeln!(text, "  bone '{bone}' is '{other}' in other skeletons")
                 .expect("texts can grow");

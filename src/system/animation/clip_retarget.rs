@@ -5,7 +5,7 @@
 use super::clip::{Clip, Key, Track};
 use super::clip_data::{VALUE_MAX, append_key};
 use super::constant_track::{ConstantTrack, Constants};
-use super::retarget::{BoneChange, bone_map, no_counterpart, size_ratio};
+use super::retarget::{BoneChange, UnmatchedBones, bone_map, no_counterpart, size_ratio};
 use super::root_motion::RootTrack;
 use super::skeleton::Skeleton;
 use super::source::TrackProperty;
@@ -38,6 +38,21 @@ impl Clip {
         let map = bone_map(theirs, ours, names)?;
         let size = size_ratio(theirs, ours);
         Retarget::new(self, (theirs, ours), size, map).clip()
+    }
+
+    /// Returns the animated bones of the skeleton `theirs` that [`Clip::retargeted`] leaves out.
+    pub fn unmatched_bones(
+        &self,
+        theirs: &Skeleton,
+        ours: &Skeleton,
+        names: &[(String, String)],
+    ) -> UnmatchedBones {
+        let constants = self.constants.tracks.iter().map(|track| (track.property, track.bone));
+        let keyframes = self.keyframes.tracks.iter().map(|track| (track.property, track.bone));
+        let own = self.tracks.iter().map(|track| (track.property, track.bone));
+        let all = constants.chain(keyframes).chain(own);
+        let moves = all.filter(|(property, _)| *property != TrackProperty::Weight);
+        UnmatchedBones::new(&moves.map(|(_, bone)| bone).collect(), (theirs, ours), names)
     }
 
     /// Returns this clip of a skeleton as one of some of its bones. `bones` has the index of each

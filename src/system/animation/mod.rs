@@ -89,7 +89,7 @@ pub use movement_stack::{STACK_MAX, StackedFade, stack_movement};
 pub use palette::{ModelMatrix, PaletteEntry, model_matrices, palette};
 pub use player::ClipPlayer;
 pub use pose::{BlendSum, Pose};
-pub use retarget::retarget;
+pub use retarget::{UnmatchedBones, retarget, unmatched_bones};
 pub use rigid_transform::RigidTransform;
 pub use root_motion::RootMotion;
 pub use skeleton::{BONES_MAX, BoneTransform, Skeleton};

@@ -3,9 +3,9 @@
 
 use super::skeleton::Skeleton;
 use super::source::{SourceClip, SourceInterpolation, SourceTrack, TrackProperty};
-use engine_foundation::suggest::hint;
+use engine_foundation::suggest::{hint, nearest};
 use engine_foundation::{Error, Quat, Vec3, Vec4, error};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Bones without a rest length: shorter than this part of the skeleton.
 const LENGTH_PART_MIN: f32 = 1e-3;
@@ -48,6 +48,89 @@ pub fn retarget(
         Some(name) if tracks.is_empty() => Err(no_counterpart(name, ours)),
         _ => Ok(SourceClip { seconds: source.seconds, tracks }),
     }
+}
+
+/// Bones of a message.
+const LISTED_MAX: usize = 4;
+/// Bones that are compared with the names of others.
+const COMPARED_MAX: usize = 64;
+
+/// Animated bones of an animation that a skeleton does not have, so that they are left out.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub struct UnmatchedBones {
+    /// Their names.
+    pub names: Vec<String>,
+    /// Number of animated bones.
+    animated: usize,
+    /// One of them, and nearly the same name of a bone that is no counterpart of another one.
+    near: Option<(String, String)>,
+}
+
+impl UnmatchedBones {
+    pub(super) fn new(
+        animated: &BTreeSet<u16>,
+        (theirs, ours): (&Skeleton, &Skeleton),
+        names: &[(String, String)],
+    ) -> UnmatchedBones {
+        // The map of an animation that fits the skeleton itself has names of other ones.
+        if theirs == ours {
+            return UnmatchedBones::default();
+        }
+        let Ok(map) = bone_map(theirs, ours, names) else { return UnmatchedBones::default() };
+        let missing = animated.iter().filter(|bone| !map.contains_key(bone));
+        let names: Vec<String> =
+            missing.filter_map(|bone| theirs.names().get(usize::from(*bone)).cloned()).collect();
+        let used: BTreeSet<u16> = map.into_values().collect();
+        let free: Vec<&str> = (0_u16..)
+            .zip(ours.names())
+            .filter(|(bone, _)| !used.contains(bone))
+            .map(|(_, name)| name.as_str())
+            .collect();
+        let near = names.iter().take(COMPARED_MAX).find_map(|name| {
+            let other = nearest(name, free.iter().copied())?;
+            Some((name.clone(), other.to_string()))
+        });
+        UnmatchedBones { names, animated: animated.len(), near }
+    }
+
+    /// Returns a warning if they are more than half of the animated bones, or if one has nearly the
+    /// name of another bone.
+    pub fn warning(&self) -> Option<String> {
+        let count = self.names.len();
+        if count * 2 <= self.animated && self.near.is_none() {
+            return None;
+        }
+        let lacks = format!("the skeleton lacks {count} of the {} animated bones", self.animated);
+        Some(match &self.near {
+            Some((name, other)) => format!(
+                "{lacks}: '{name}', did you mean '{other}'? Then write retarget = \
+                 {{ {name} = \"{other}\" }}"
+            ),
+            None => {
+                let shown: Vec<String> =
+                    self.names.iter().take(LISTED_MAX).map(|name| format!("'{name}'")).collect();
+                let more = if count > shown.len() { ", …" } else { "" };
+                format!(
+                    "{lacks}: {}{more}: map their names by retarget = {{ {} = \"…\" }}",
+                    shown.join(", "),
+                    self.names[0]
+                )
+            }
+        })
+    }
+}
+
+/// Returns the animated bones of the skeleton `theirs` that [`retarget()`] leaves out, without
+/// those of names that are not valid.
+pub fn unmatched_bones(
+    source: &SourceClip,
+    theirs: &Skeleton,
+    ours: &Skeleton,
+    names: &[(String, String)],
+) -> UnmatchedBones {
+    let tracks = source.tracks.iter().filter(|it| it.property != TrackProperty::Weight);
+    let animated = tracks.map(|track| track.bone).collect();
+    UnmatchedBones::new(&animated, (theirs, ours), names)
 }
 
 /// Returns the error for an animation of which no bone exists in a skeleton.

@@ -8,8 +8,8 @@ use super::slot_values::slot_tolerances;
 use crate::skeleton_file::SKELETON_ENDING;
 use engine_animation::{
     ANIMATION_VERSION, AdditiveReference, AnimationData, AnimationFile, FailedCompile, Skeleton,
-    SourceClip, compile_settings, parse_animation_file, parse_animation_file_over,
-    read_clip as read_clip_data, retarget,
+    SourceClip, UnmatchedBones, compile_settings, parse_animation_file, parse_animation_file_over,
+    read_clip as read_clip_data, retarget, unmatched_bones,
 };
 use engine_foundation::suggest::hint;
 use engine_foundation::{Error, error, log, sjson};
@@ -223,8 +223,10 @@ fn read_clip(
         };
         settings.additive = Some(AdditiveReference { source, time: additive.time });
     }
+    let mut unmatched = UnmatchedBones::default();
     let source = match &target {
         Some(target) => {
+            unmatched = unmatched_bones(&animated, &theirs, target.skeleton, target.names);
             retarget(&animated, &theirs, target.skeleton, target.names).map_err(at(RETARGET))?
         }
         None => animated,
@@ -234,7 +236,9 @@ fn read_clip(
         settings.weight_tolerances = slot_tolerances(sprite_skeleton);
     }
     let compiled = compile_settings(&source, skeleton, &settings)?;
-    if let Some(warning) = &compiled.warning {
+    let mut warnings: Vec<String> = unmatched.warning().into_iter().collect();
+    warnings.extend(compiled.warning);
+    for warning in &warnings {
         log::warning(&format!("{}: clip '{}': {warning}", compiling.path, animation.name));
     }
     let names = if ours.is_some() { Vec::new() } else { file.retarget.clone() };
@@ -244,7 +248,8 @@ fn read_clip(
         clip: compiled.clip,
         names,
         root_line: line_of(&compiling.bytes, "root_motion").unwrap_or(0) as u32,
-        warning: compiled.warning.unwrap_or_default(),
+        unmatched: unmatched.names,
+        warning: warnings.join("; "),
     })
 }
 

@@ -54,7 +54,8 @@ pub(super) fn data_in(chunk_seconds: Option<f32>) -> Vec<u8> {
     let settings = ClipSettings { chunk_seconds, ..ClipSettings::DEFAULT };
     let clip = compile(&source, &skeleton, &settings).unwrap().clip;
     let (source, warning) = ("dance.gltf".to_string(), String::new());
-    AnimationData { source, skeleton, clip, names: vec![], root_line: 0, warning }.write()
+    let (names, unmatched) = (Vec::new(), Vec::new());
+    AnimationData { source, skeleton, clip, names, root_line: 0, unmatched, warning }.write()
 }
 
 fn pieces(bytes: &[u8]) -> DataPieces {

@@ -177,7 +177,11 @@ impl Animations {
             let clip = &theirs.clips[usize::from(index)].clip;
             let clip = match theirs.skeleton == model.skeleton {
                 true => clip.clone(),
-                false => clip.retargeted(&theirs.skeleton, &model.skeleton, &[]).map_err(unfit)?,
+                false => {
+                    let unmatched = clip.unmatched_bones(&theirs.skeleton, &model.skeleton, &[]);
+                    warn_of_unmatched(name, model, unmatched.warning());
+                    clip.retargeted(&theirs.skeleton, &model.skeleton, &[]).map_err(unfit)?
+                }
             };
             // One name, with and without the ending of the model's file.
             let name = canonical_name(name).unwrap_or_else(|| name.to_string());
@@ -191,11 +195,15 @@ impl Animations {
         let Some((pieces, head)) = open_animation(store, &resource)? else {
             let data = read_animation(name, &read_resource(store, &resource)?)?;
             let clip = data.fit(&model.skeleton).map_err(unfit)?;
+            warn_of_unmatched(name, model, data.unmatched_with(&model.skeleton).warning());
             return Ok(NamedClip::new(name, clip, ClipOrigin::Animation));
         };
         self.streams.check_room()?;
         warn_of_root(name, &head.data.clip);
         let first = clip_stream::read_chunk(&pieces, &head, 0)?;
+        let AnimationData { skeleton, names, .. } = &head.data;
+        let unmatched = first.unmatched_bones(skeleton, &model.skeleton, names);
+        warn_of_unmatched(name, model, unmatched.warning());
         let (clip, stream) =
             ClipStream::new(name, (pieces, head, first), &model.skeleton).map_err(unfit)?;
         let stream = Arc::new(stream);
@@ -308,6 +316,13 @@ fn warn_of_root(name: &str, clip: &Clip) {
     // The checks of a game read the warnings from the data of all animations.
     for warning in clip.root_warning().into_iter().filter(|_| !log::holds_data_warnings()) {
         log::warning(&format!("animation '{name}': {warning}"));
+    }
+}
+
+/// Logs that bones of a clip are not those of a model.
+fn warn_of_unmatched(name: &str, model: &AnimatedModel, warning: Option<String>) {
+    if let Some(warning) = warning {
+        log::warning(&format!("animation '{name}' on the model '{}': {warning}", model.name));
     }
 }
 
