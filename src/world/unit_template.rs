@@ -191,6 +191,8 @@ pub struct TemplateBuilder {
     references: Vec<ComponentReference>,
     /// Name of the component that is being read.
     component: String,
+    /// Model of the first mesh of the unit, for messages.
+    pub mesh_model: Option<String>,
 }
 
 impl TemplateBuilder {
@@ -211,6 +213,9 @@ impl TemplateBuilder {
     /// # Errors
     /// Returns the first error, with the name of the component.
     pub fn read(&mut self, unit: &UnitResource, table: &Components) -> Result<(), Error> {
+        let mut meshes = unit.parts.iter().filter(|part| part.component == "mesh");
+        let model = meshes.find_map(|part| text(&part.fields, "model"));
+        self.mesh_model = model.map(str::to_string);
         let mut parts: Vec<(u16, &ComponentSource, &Component)> = Vec::new();
         for part in &unit.parts {
             let Some(component) = table.by_name(&part.component) else { continue };

@@ -319,3 +319,70 @@ layers = [ { mask = \"top\" constraints = \"look\" states = {
         assert!(output.contains(wanted), "{wanted}: {output}");
     }
 }
+
+#[test]
+fn components_of_models_that_nothing_can_move_name_the_model() {
+    let still = COLUMN.replace(", \"skin\": 0", "");
+    let start = still.find("  \"skins\"").expect("it has a skin");
+    let end = still.find("  \"accessors\"").expect("it has accessors");
+    let still = format!("{}{}", &still[..start], &still[end..]);
+    let check = |name: &str, unit: &str| {
+        let machine = "skeleton = \"block\" layers = [ { states = { a = { empty = true } } } ]";
+        let files = [
+            MAIN,
+            ("block.gltf", still.as_str()),
+            ("block.state_machine", machine),
+            ("hero.unit", unit),
+        ];
+        run_check(name, &files)
+    };
+    for fields in ["state_machine = \"block\"", "clip = \"Bow\"", "ragdoll = true"] {
+        let unit = format!("model = \"block\" components = {{ animation = {{ {fields} }} }}");
+        let (code, output) = check("still-model", &unit);
+        assert_eq!(code, Some(1), "{output}");
+        let wanted = "the unit's model 'block' has neither animations nor skins";
+        assert!(output.contains(wanted), "{fields}: {output}");
+    }
+    let none = "components = { animation = { state_machine = \"block\" } }";
+    let (_, output) = check("no-model", none);
+    let wanted = "it names no model, and the unit has none with animations or skins";
+    assert!(output.contains(wanted), "{output}");
+    let named = "components = { animation = { model = \"block\" state_machine = \"block\" } }";
+    let (_, output) = check("moves-nothing", named);
+    let wanted = "state machine 'block' moves nothing: it has no clips and no constraints, and the \
+                  model 'block' has neither animations nor skins";
+    assert!(output.contains(wanted), "{output}");
+}
+
+#[test]
+fn clips_for_other_skeletons_list_the_bones_that_are_missing() {
+    let both = "\"node\": 1, \"path\": \"rotation\" } },\n      \
+                { \"sampler\": 0, \"target\": { \"node\": 2, \"path\": \"rotation\" } } ],";
+    let source = COLUMN.replacen("\"node\": 1, \"path\": \"rotation\" } } ],", both, 1);
+    let far = COLUMN.replace("\"Chest\"", "\"Ribs\"");
+    let files = [
+        MAIN,
+        ("column.gltf", source.as_str()),
+        ("far.gltf", far.as_str()),
+        ("half.animation", "source = \"column#Bow\" skeleton = \"far\""),
+    ];
+    let (code, output) = run_check("half-skeleton", &files);
+    assert_eq!(code, Some(0), "{output}");
+    assert!(!output.contains("animated bones"), "{output}");
+    let explain = ["explain", "game", "half.animation", "--platform", "linux"];
+    let (_, out, _) = run_engine("explain-half", &files, &explain);
+    assert!(out.contains("bones that the skeleton lacks, left out: Chest"), "{out}");
+    // A near name is rarely meant as another bone.
+    let near = COLUMN.replace("\"Chest\"", "\"Chesst\"");
+    let near_files = [
+        MAIN,
+        ("column.gltf", source.as_str()),
+        ("near.gltf", near.as_str()),
+        ("near.animation", "source = \"column#Bow\" skeleton = \"near\""),
+    ];
+    let (code, output) = run_check("near-skeleton", &near_files);
+    assert_eq!(code, Some(0), "{output}");
+    let wanted = "the skeleton lacks 1 of the 2 animated bones: 'Chest', did you mean 'Chesst'?";
+    assert_eq!(output.matches(wanted).count(), 1, "{output}");
+    assert!(output.contains("near.animation: "), "{output}");
+}

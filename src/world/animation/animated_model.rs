@@ -160,6 +160,11 @@ impl AnimatedModel {
         })
     }
 
+    /// Returns true if the file of the model has neither animations, skins nor morph targets.
+    pub fn has_no_animation(&self) -> bool {
+        self.skins.is_empty() && self.morphs.is_empty() && self.own_clips().next().is_none()
+    }
+
     /// Returns the index of a clip with a name in the table. A clip of another model is also found
     /// with the ending of the model's file.
     pub fn position(&self, name: &str) -> Option<u16> {

@@ -128,7 +128,16 @@ impl AnimationComponent {
 fn read(part: &ComponentSource, _: u16, builder: &mut TemplateBuilder) -> Result<(), Error> {
     let fields = ComponentFields::new(&ANIMATION, part);
     let Some(model) = text(fields.tree, "model") else {
-        return Err(error!("it names no model: model = \"units/orc\""));
+        return Err(match &builder.mesh_model {
+            Some(model) => error!(
+                "the unit's model '{model}' has neither animations nor skins: remove the \
+                 component, or use a model that has"
+            ),
+            None => error!(
+                "it names no model, and the unit has none with animations or skins: \
+                 model = \"units/orc\""
+            ),
+        });
     };
     if builder.template.animation.is_some() {
         return Err(error!("a unit has one component 'animation', and this is another one"));

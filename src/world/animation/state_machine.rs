@@ -19,7 +19,7 @@ use engine_animation::{
     read_state_machine,
 };
 use engine_foundation::hash::StateHash;
-use engine_foundation::{Error, error};
+use engine_foundation::{Error, error, log};
 use engine_resource::reload_steps::ReloadStep;
 use engine_resource::resource_kind::{ResourceKind, SourceForm, kind_names};
 use engine_resource::resource_name::ResourceName;
@@ -129,6 +129,13 @@ impl BoundMachine {
             has_root_motion,
         };
         bound.named_clips().try_for_each(|clip| clip.check_cues(|cue| model.check_cue(cue)))?;
+        if bound.moved.is_empty() && !bound.has_ragdolls() && model.has_no_animation() {
+            log::warning(&format!(
+                "state machine '{name}' moves nothing: it has no clips and no constraints, and \
+                 the model '{}' has neither animations nor skins",
+                model.name
+            ));
+        }
         Ok(bound)
     }
 
