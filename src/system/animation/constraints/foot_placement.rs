@@ -279,8 +279,15 @@ impl FootPlacement {
                 slope.advance(wanted.clamp(-SLOPE_MAX, SLOPE_MAX), limits, seconds);
             }
         }
-        let wanted = lowest.clamp(-self.settings.drop_max, self.settings.lift_max);
+        let FootPlacementSettings { drop_max, lift_max, step_max, .. } = self.settings;
+        let wanted = lowest.clamp(-drop_max, lift_max);
         state.pelvis.advance(wanted, limits, seconds);
+        // Numbers of a list that a script has changed. The others are below.
+        let most = (drop_max + lift_max + step_max) * 2.0;
+        let feet = state.feet.iter_mut().map(|foot| &mut foot.offset);
+        for follower in feet.chain([&mut state.pelvis]).filter(|it| it.value.abs() > most) {
+            *follower = Follower { value: most.copysign(follower.value), speed: 0.0 };
+        }
     }
 
     /// Returns the limited rotation of a foot along the ground.

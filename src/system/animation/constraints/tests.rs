@@ -493,6 +493,11 @@ fn feet_without_ground_follow_the_animation() {
     placement.apply(&mut rig.rig(), &mut broken, &[], f32::NAN, 1.0);
     rig.check();
     assert!(is_flat(&broken), "{broken:?}");
+    // A script can change the list of a state to any numbers.
+    (broken.pelvis.value, broken.feet[0].offset.value) = (1e9, -1e9);
+    placement.apply(&mut rig.rig(), &mut broken, &[], 0.01, 1.0);
+    let most = broken.pelvis.value.abs().max(broken.feet[0].offset.value.abs());
+    assert!(most <= 2.5 && rig.origin("pelvis").length() < 5.0, "{broken:?}");
 }
 
 #[test]

@@ -95,6 +95,8 @@ pub fn parse(
     Ok(expression)
 }
 
+/// Names that are no variables in expressions.
+pub(super) const RESERVED_NAMES: [&str; 5] = ["and", "false", "not", "or", "true"];
 /// Part of the message about a name that is no variable.
 pub(super) const NO_VARIABLE: &str = "there is no variable";
 

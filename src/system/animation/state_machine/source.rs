@@ -33,7 +33,7 @@
 use super::constraint_description::ConstraintDescription;
 use super::data::*;
 use super::expression::{Expression, ExpressionTable};
-use super::expression_parser::{self, MatchGroup, NO_VARIABLE};
+use super::expression_parser::{self, MatchGroup, NO_VARIABLE, RESERVED_NAMES};
 use super::source_fields::SourceFields;
 use super::source_transitions::TargetName;
 use engine_foundation::error::LISTED_MAX;
@@ -265,6 +265,11 @@ impl<'a> Builder<'a> {
         if !name.chars().all(is_name) || name.starts_with(|c: char| c.is_numeric()) {
             let fields = SourceFields { path: self.path, subject, value };
             let message = "the name of a variable has only letters, digits and '_'";
+            return Err(fields.block_error(message));
+        }
+        if RESERVED_NAMES.contains(&name) {
+            let fields = SourceFields { path: self.path, subject, value };
+            let message = "expressions have another meaning for this name: use another one";
             return Err(fields.block_error(message));
         }
         let mut variable = Variable {

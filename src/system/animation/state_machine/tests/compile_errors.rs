@@ -181,3 +181,13 @@ fn files_with_very_many_errors_end_early() {
     let error = compile_state_machine("a.state_machine", &text).unwrap_err();
     assert_eq!(engine_foundation::error::messages(&error.message).len(), 33, "{}", error.message);
 }
+
+#[test]
+fn names_with_a_meaning_in_expressions_are_no_variables() {
+    for name in ["and", "false", "not", "or", "true"] {
+        let text = format!("variables = {{ {name} = 1 }} layers = [ {{ states = {{ }} }} ]");
+        let error = compile_state_machine("orc.state_machine", &text).unwrap_err().message;
+        let wanted = format!("variable '{name}': expressions have another meaning for this name");
+        assert!(error.contains(&wanted), "{error}");
+    }
+}
