@@ -279,6 +279,25 @@ layers = [ { states = {
     ] {
         assert!(output.contains(wanted), "{wanted}: {output}");
     }
+    // Of one variable and of one constraint.
+    let machine = "skeleton = \"column\"
+variables = { speed = { min = \"low\" value = \"fast\" } }
+constraints = { look = { type = \"aim\" bone = 5 yaw = 400
+  axis = [0 \"up\" 0] ptich = 3 } }
+layers = [ { constraints = \"look\" states = { a = { clip = \"Bow\" speed = \"speed\" } } } ]";
+    let (code, output) = run_check("all-fields", &files(machine));
+    assert_eq!(code, Some(1), "{output}");
+    for wanted in [
+        "error: hero.state_machine:2: variable 'speed': 'min' must be a number",
+        "error: hero.state_machine:2: variable 'speed': 'value' must be a number",
+        "error: hero.state_machine:3: constraint 'look': 'bone' must be text in quotes",
+        "error: hero.state_machine:3: constraint 'look': 'yaw' must be 0 to 180, got 400",
+        "error: hero.state_machine:4: constraint 'look': 'axis' must be a number",
+        "error: hero.state_machine:4: constraint 'look' has no 'ptich', did you mean 'pitch'?",
+        "7 errors: 6 compile errors, 1 spawn error",
+    ] {
+        assert!(output.contains(wanted), "{wanted}: {output}");
+    }
     // Settings of a layer and of a group do not hide what is within; a list does not cause more.
     let machine = "skeleton = \"column\"
 events = [\"go\" 5]
