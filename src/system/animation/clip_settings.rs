@@ -10,6 +10,7 @@
 //! range = [0.5, 1.5]
 //! beats = [0, 0.5]
 //! stream = true
+//! recorded = true
 //! events = [{ name = "step", time = 0.1, sound = "sounds/step", effect = "effects/dust" }]
 //! ```
 
@@ -23,7 +24,7 @@ use engine_foundation::sjson::{self, ObjectEntry, SjsonValue};
 use engine_foundation::suggest::hint;
 use engine_foundation::{Error, error};
 
-const KEYS: [&str; 17] = [
+const KEYS: [&str; 18] = [
     "source",
     "clip",
     "skeleton",
@@ -41,6 +42,7 @@ const KEYS: [&str; 17] = [
     "jump_seconds",
     "keys",
     "stream",
+    "recorded",
 ];
 const EVENT_KEYS: [&str; 6] = ["name", "time", "sound", "effect", "bone", "link"];
 const ADDITIVE_KEYS: [&str; 2] = ["clip", "time"];
@@ -118,7 +120,7 @@ pub fn parse_animation_file_over(
 }
 
 /// Settings that a clip in another file can have, too.
-pub const CLIP_SETTING_KEYS: [&str; 12] = [
+pub const CLIP_SETTING_KEYS: [&str; 13] = [
     "loop",
     "tolerance",
     "shell",
@@ -131,6 +133,7 @@ pub const CLIP_SETTING_KEYS: [&str; 12] = [
     "range",
     "jump_seconds",
     "keys",
+    "recorded",
 ];
 
 /// Reads a setting of a clip in another file: one of [`CLIP_SETTING_KEYS`]. `path` is named in
@@ -185,11 +188,8 @@ impl Reader<'_> {
             "clip" => file.clip = Some(self.text(entry)?),
             "skeleton" => file.skeleton = Some(self.text(entry)?),
             "root_bone" => settings.root_bone = Some(self.text(entry)?),
-            "loop" => {
-                let flag = entry.value.as_bool();
-                let flag = flag.ok_or_else(|| self.error(entry, "'loop' must be true or false"))?;
-                settings.looping = Some(flag);
-            }
+            "loop" => settings.looping = Some(self.flag(entry)?),
+            "recorded" => settings.recorded = self.flag(entry)?,
             "tolerance" => settings.tolerance = self.number(entry, 1e-6, 1.0)?,
             "shell" => settings.shell = self.number(entry, 1e-6, 1000.0)?,
             "jump_seconds" => settings.jump_seconds = self.number(entry, 0.01, CLIP_SECONDS_MAX)?,
@@ -216,6 +216,11 @@ impl Reader<'_> {
 
     fn value_error(&self, value: SjsonValue, message: &str) -> Error {
         error!("{}:{}: {message}", self.path, value.line())
+    }
+
+    fn flag(&self, entry: &ObjectEntry) -> Result<bool, Error> {
+        let message = || format!("'{}' must be true or false", entry.key);
+        entry.value.as_bool().ok_or_else(|| self.error(entry, &message()))
     }
 
     fn text(&self, entry: &ObjectEntry) -> Result<String, Error> {
@@ -434,6 +439,7 @@ mod tests {
             jump_seconds = 0.5
             keys = "stream"
             stream = 2.5
+            recorded = true
         "#,
         )
         .unwrap();
@@ -449,6 +455,7 @@ mod tests {
             tolerance: 0.0005,
             shell: 0.05,
             jump_seconds: 0.5,
+            recorded: true,
             joints: vec![(name("left_hand"), 0.00005), (name("Right Hand"), 0.001)],
             looping: Some(true),
             root_motion: RootMotion::XyYaw,

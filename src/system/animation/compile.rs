@@ -74,6 +74,9 @@ pub struct ClipSettings {
     pub shell: f32,
     /// Seconds between saved states, from which a player reads after a jump.
     pub jump_seconds: f32,
+    /// True if the source is a recording: its keys are samples of a motion, and rotations between
+    /// two of them are those that players show. Otherwise they are even turns, as files say.
+    pub recorded: bool,
     /// Largest displacement in metres of single bones, by name.
     pub joints: Vec<(String, f32)>,
     /// True if the start of the clip follows its end, and false if it keeps its last pose. `None`:
@@ -105,6 +108,7 @@ impl ClipSettings {
         tolerance: 1e-4,
         shell: 0.03,
         jump_seconds: 0.5,
+        recorded: false,
         joints: Vec::new(),
         looping: None,
         root_motion: RootMotion::None,
@@ -264,6 +268,12 @@ fn prepare<'a>(
         let choice = (settings.root_motion, settings.root_bone.as_deref());
         (clip, root) = extract(&clip, skeleton, choice, settings.tolerance)
             .map_err(at(&["root_bone", "root_motion"]))?;
+    }
+    if settings.recorded {
+        let is_linear =
+            |track: &&mut SourceTrack| track.interpolation == SourceInterpolation::Linear;
+        let linear = clip.tracks.iter_mut().filter(is_linear);
+        linear.for_each(|track| track.interpolation = SourceInterpolation::Mixed);
     }
     let (mut beats, mut events) = (settings.beats.clone(), settings.events.clone());
     sort_and_check(clip.seconds, &mut beats, &mut []).map_err(at(&["beats"]))?;
