@@ -149,7 +149,8 @@ constraints = {
     bones = [ ] target = [ ] }
   flat = 3
 }
-layers = [ { states = { a = { clip = \"a\" speed = \"speed + lean\" constraints = [\"flat\"] } } } ]";
+layers = [ { states = { a = { clip = \"a\" speed = \"speed + lean\"
+  constraints = [\"flat\"] } } } ]";
     check_errors(
         text,
         &[
