@@ -163,10 +163,27 @@ describe("paths on a navigation mesh", function()
     Application.release_world(world)
   end)
 
+  it("are empty off the mesh", function()
+    local answers = {}
+    local function note(points, reason) answers[#answers + 1] = { #points, reason or "found" } end
+    NavigationMesh.find_path_async(mesh, LEFT, Vector3(900, 0, 0), note)
+    NavigationMesh.find_path_async(mesh, Vector3(10, 50, 30), RIGHT, note)
+    assert.equals(2, NavigationMesh.num_waiting_paths(mesh))
+    NavigationMesh.update(mesh, 0)
+    assert.same({ { 0, "off_mesh" }, { 0, "off_mesh" } }, answers)
+    assert.same({ {}, "off_mesh" }, { NavigationMesh.find_path(mesh, Vector3(10, 50, 30), RIGHT) })
+    assert.same({ "off_mesh" }, { (select(2, NavigationMesh.path_cost(mesh, LEFT, ISLAND * 90))) })
+    assert.is_nil((NavigationMesh.path_cost(mesh, LEFT, ISLAND * 90)))
+    local polygons, costs, reason = NavigationMesh.flood_fill(mesh, Vector3(0, 0, 50), 5)
+    assert.same({ {}, {}, "off_mesh" }, { polygons, costs, reason })
+    local air = Vector3(30, 50, 0)
+    assert.same({ {}, "off_mesh" }, { NavigationMesh.positions_around(mesh, air, 4, 2, 1) })
+    assert.same({ {}, "off_mesh" }, { NavigationMesh.cover_points(mesh, air, 9, RIGHT) })
+  end)
+
   it("refuse wrong arguments", function()
     local async = NavigationMesh.find_path_async
     assert.matches("callback", error_of(async, mesh, LEFT, RIGHT))
-    assert.matches("no ground", error_of(async, mesh, LEFT, Vector3(900, 0, 0), print))
     assert.matches("must be", error_of(async, mesh, LEFT, 5, print))
     assert.is_false(pcall(async, mesh, Vector3(0 / 0, 0, 0), RIGHT, print))
     assert.matches("'dt' must be 0 to 1 second, got 2", error_of(NavigationMesh.update, mesh, 2))
@@ -191,8 +208,9 @@ describe("queries of a navigation mesh", function()
     assert.is_not_nil(NavigationMesh.disc_cast(mesh, from, Vector3(10, 15, 0), 12))
     assert.matches("'radius' must be 0 to 100 metres, got %-1",
       error_of(NavigationMesh.disc_cast, mesh, from, RIGHT, -1))
-    assert.matches("no ground",
-      error_of(NavigationMesh.disc_cast, mesh, Vector3(0, 0, 99), RIGHT, 1))
+    local start, reason = NavigationMesh.disc_cast(mesh, Vector3(0, 0, 99), RIGHT, 1)
+    assert.equals("off_mesh", reason)
+    assert.equals(99, start.z)
   end)
 
   it("measure the distance to the edge", function()
@@ -202,7 +220,13 @@ describe("queries of a navigation mesh", function()
     assert.is_nil(NavigationMesh.distance_to_edge(mesh, Vector3(10, 40, 0), 2))
     assert.matches("'distance' must be 0 to 10000 metres, got %-3",
       error_of(NavigationMesh.distance_to_edge, mesh, LEFT, -3))
-    assert.matches("no ground", error_of(NavigationMesh.distance_to_edge, mesh, Vector3(0, 0, 50)))
+    local nothing, at, reason = NavigationMesh.distance_to_edge(mesh, Vector3(0, 0, 50))
+    assert.is_nil(nothing)
+    assert.is_nil(at)
+    assert.equals("off_mesh", reason)
+    assert.is_nil((select(3, NavigationMesh.distance_to_edge(mesh, LEFT))))
+    -- No edge is near: a missing point leaves room for the reason.
+    assert.is_nil((select(3, NavigationMesh.distance_to_edge(mesh, Vector3(10, 40, 0), 2))))
   end)
 
   it("list the polygons within a distance along the ground", function()

@@ -105,6 +105,7 @@ pub const MODULES: &[&ModuleRows] = &[
     &navigation::dispersion::NAVIGATION_MESH,
     &navigation::fields::NAVIGATION_MESH,
     &navigation::polygon_paths::NAVIGATION_MESH,
+    &navigation::ways::NAVIGATION_MESH,
     &navigation::tilemap_grids::NAVIGATION_GRID,
     &navigation::mesh::NAVIGATION_MESH,
     &resource_package::PACKAGE,

@@ -27,9 +27,10 @@ const RESTARTS_MAX: u32 = 4;
 #[derive(Clone, Copy, Debug)]
 struct Request {
     number: u32,
-    from: NearestPolygon,
-    to: NearestPolygon,
-    /// Version of the mesh for which the polygons were found.
+    from: Vec3,
+    to: Vec3,
+    /// Their polygons in a version of the mesh, if there was ground.
+    polygons: Option<[u32; 2]>,
     version: u32,
     /// Updates for which it has waited.
     updates: u32,
@@ -108,7 +109,7 @@ impl PathRequests {
             write(nodes << 32 | lane.waiting.len() as u64);
             for request in &lane.waiting {
                 write(u64::from(request.number));
-                let points = [request.from, request.to].map(|end| end.position.to_array());
+                let points = [request.from, request.to].map(|end| end.to_array());
                 points.as_flattened().iter().for_each(|number| write(u64::from(number.to_bits())));
             }
         }
@@ -119,6 +120,20 @@ impl NavigationMesh {
     /// Asks for a path, which one of the next calls of [`NavigationMesh::answer_paths`] finds.
     /// Returns the number of the request; `None` if too many wait, or wait to be taken.
     pub fn request_path(&mut self, from: NearestPolygon, to: NearestPolygon) -> Option<u32> {
+        let polygons = Some([from.polygon, to.polygon]);
+        self.add_request(from.position, to.position, polygons)
+    }
+
+    /// Asks for a path between two positions that can be off the mesh, as
+    /// [`NavigationMesh::request_path`] does. The answer is empty if no ground is there then.
+    pub fn request_path_between(&mut self, from: Vec3, to: Vec3) -> Option<u32> {
+        match self.snap(from).zip(self.snap(to)) {
+            Some((from, to)) => self.request_path(from, to),
+            None => self.add_request(from, to, None),
+        }
+    }
+
+    fn add_request(&mut self, from: Vec3, to: Vec3, polygons: Option<[u32; 2]>) -> Option<u32> {
         if self.num_waiting_paths() + self.requests.answers.answers.len() >= REQUESTS_MAX {
             return None;
         }
@@ -126,7 +141,7 @@ impl NavigationMesh {
         requests.lanes.resize_with(LANES, Lane::default);
         requests.last = requests.last.wrapping_add(1).max(1);
         let number = requests.last;
-        let request = Request { number, from, to, version: self.version, updates: 0 };
+        let request = Request { number, from, to, polygons, version: self.version, updates: 0 };
         requests.lanes[number as usize % LANES].waiting.push_back(request);
         Some(number)
     }
@@ -230,7 +245,7 @@ impl Lane {
             && let Some(&request) = self.waiting.front()
         {
             let Some((from, to)) = request.ends(mesh) else {
-                self.found.add(request.number, &[], Some(PartialReason::Unreachable));
+                self.found.add(request.number, &[], Some(PartialReason::OffMesh));
                 self.waiting.pop_front();
                 self.searched = None;
                 left = left.saturating_sub(ANSWER_NODES);
@@ -273,8 +288,10 @@ impl Request {
     /// Returns the ends of the path. Polygons of an older version of the mesh are searched again.
     fn ends(&self, mesh: &NavigationMesh) -> Option<(NearestPolygon, NearestPolygon)> {
         if self.version == mesh.version {
-            return Some((self.from, self.to));
+            let [from, to] = self.polygons?;
+            let at = |polygon: u32, position: Vec3| NearestPolygon { polygon, position };
+            return Some((at(from, self.from), at(to, self.to)));
         }
-        Some((mesh.snap(self.from.position)?, mesh.snap(self.to.position)?))
+        Some((mesh.snap(self.from)?, mesh.snap(self.to)?))
     }
 }

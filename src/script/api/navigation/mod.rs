@@ -15,6 +15,7 @@ pub mod polygon_paths;
 pub mod queries;
 pub mod tilemap_grids;
 mod volumes;
+pub mod ways;
 
 use crate::value::ScriptValue;
 use engine_foundation::{Error, error, suggest};

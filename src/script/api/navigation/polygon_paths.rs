@@ -2,7 +2,7 @@
 //! paths themselves.
 
 use super::creation::numbers;
-use super::mesh::{MESH_ARG, POLYGON_ARG, coordinates, ground, list, middle, of, polygon};
+use super::mesh::{MESH_ARG, OFF_MESH, POLYGON_ARG, coordinates, ends, list, middle, of, polygon};
 use super::volumes;
 use crate::api_row::{ModuleRows, NodeFlag, func, module, more};
 use crate::argument::Integer;
@@ -38,8 +38,8 @@ pub static NAVIGATION_MESH: ModuleRows = more(
                 ("agent", "an agent, whose own costs count; without it, those of the mesh"),
             ],
             "Returns what the way of `NavigationMesh.find_path` costs: each metre what its area \
-             costs, and each link its own cost. Nil and the reason, \"unreachable\" or \"budget\", \
-             if no way leads there.",
+             costs, and each link its own cost. Nil and the reason, \"unreachable\", \"budget\" or \
+             \"off_mesh\", if no way leads there.",
         )
         .returns(&["cost in metres of ordinary ground", "reason nil, or why there is no way"])
         .pure(),
@@ -120,7 +120,9 @@ fn path_cost(
     let known = agent.and_then(|agent| engine.worlds.navigation.agents.slots.get(agent.0));
     let own = known.and_then(|agent| agent.own_costs.clone());
     let (mesh, memory) = engine.searched_mesh(mesh)?;
-    let (from, to) = (ground(mesh, from, "#2 'from'")?, ground(mesh, to, "#3 'to'")?);
+    let Some((from, to)) = ends(mesh, from, to)? else {
+        return Ok((None, Some(OFF_MESH.to_string())));
+    };
     Ok(mesh.with_costs(own.as_ref(), |mesh| {
         let path = &mut memory.path;
         memory.searcher.search(mesh, from, to, SEARCH_NODES_DEFAULT, path);

@@ -2,8 +2,8 @@
 //! Functions that return lists are in the prelude (lua/world/navigation.lua), around the native
 //! parts at the end of this file.
 
-use super::mesh::{coordinates, ground, list, of, polygon};
-use super::volumes::{of_mut, position};
+use super::mesh::{OFF_MESH, coordinates, ends, list, of, polygon, snap};
+use super::volumes::{self, of_mut};
 use super::{read_numbers, whole};
 use crate::api_row::{ModuleRows, func, module};
 use crate::argument::Integer;
@@ -22,8 +22,11 @@ const HEIGHT_MAX: f64 = 1000.0;
 /// Largest distance of a query, in metres.
 const DISTANCE_MAX: f64 = 10_000.0;
 /// Largest radius of a disc, and smallest distance between positions around a target.
-const RADIUS_MAX: f64 = 100.0;
+pub(super) const RADIUS_MAX: f64 = 100.0;
 const SPACING_MIN: f64 = 0.05;
+
+/// Distance to the edge of a mesh, the point there, and the reason why there is none.
+type EdgeDistance = (Option<f64>, Option<Vec3>, Option<String>);
 
 /// Native functions on which the prelude's functions are built. They are in its table `core`.
 pub static CORE: ModuleRows = module(
@@ -104,31 +107,18 @@ pub static CORE: ModuleRows = module(
 );
 
 /// Checks a length in metres.
-fn length(number: f64, argument: &str, low: f64, high: f64) -> Result<f32, Error> {
+pub(super) fn length(number: f64, argument: &str, low: f64, high: f64) -> Result<f32, Error> {
     if !(low..=high).contains(&number) {
         return Err(error!("argument {argument} must be {low} to {high} metres, got {number}"));
     }
     Ok(number as f32)
 }
 
-pub(super) fn disc_cast(
-    engine: &mut Engine,
-    mesh: NavigationMeshId,
-    from: Vec3,
-    to: Vec3,
-    radius: f64,
-) -> Result<Option<Vec3>, Error> {
-    let radius = length(radius, "#4 'radius'", 0.0, RADIUS_MAX)?;
-    let to = position(to, "#3 'to'")?;
-    let (mesh, memory) = engine.searched_mesh(mesh)?;
-    let end = memory.flood.disc_cast(mesh, ground(mesh, from, "#2 'from'")?, to, radius);
-    if end.is_cut {
-        return Err(error!(
-            "more than {AROUND_POLYGONS_MAX} polygons are within {radius} metres of the way from \
-             {from} to {to} (AROUND_POLYGONS_MAX): divide it into shorter ones"
-        ));
-    }
-    Ok(end.wall.map(|_| end.position))
+/// Returns empty lists, and the reason.
+fn off_mesh(lists: usize) -> ManyResults {
+    let mut results = vec![ScriptValue::List(Vec::new()); lists];
+    results.push(ScriptValue::Text(OFF_MESH.to_string()));
+    ManyResults(results)
 }
 
 pub(super) fn distance_to_edge(
@@ -136,10 +126,12 @@ pub(super) fn distance_to_edge(
     mesh: NavigationMeshId,
     position: Vec3,
     distance: Option<f64>,
-) -> Result<(Option<f64>, Option<Vec3>), Error> {
+) -> Result<EdgeDistance, Error> {
     let distance = length(distance.unwrap_or(10.0), "#3 'distance'", 0.0, DISTANCE_MAX)?;
     let (mesh, memory) = engine.searched_mesh(mesh)?;
-    let start = ground(mesh, position, "#2 'position'")?;
+    let Some(start) = snap(mesh, position, "#2 'position'")? else {
+        return Ok((None, None, Some(OFF_MESH.to_string())));
+    };
     let wall = memory.flood.nearest_wall(mesh, start, distance);
     if wall.is_some_and(|wall| wall.is_cut) {
         return Err(error!(
@@ -147,7 +139,8 @@ pub(super) fn distance_to_edge(
              (AROUND_POLYGONS_MAX): search within a smaller distance"
         ));
     }
-    Ok(wall.map(|wall| (f64::from(wall.distance), wall.position)).unzip())
+    let (distance, point) = wall.map(|wall| (f64::from(wall.distance), wall.position)).unzip();
+    Ok((distance, point, None))
 }
 
 pub(super) fn random_point(
@@ -182,7 +175,7 @@ fn navigation_path(
     to: Vec3,
 ) -> Result<ManyResults, Error> {
     let (mesh, memory) = engine.searched_mesh(mesh)?;
-    let (from, to) = (ground(mesh, from, "#2 'from'")?, ground(mesh, to, "#3 'to'")?);
+    let Some((from, to)) = ends(mesh, from, to)? else { return Ok(off_mesh(1)) };
     let path = &mut memory.path;
     memory.searcher.search(mesh, from, to, SEARCH_NODES_DEFAULT, path);
     memory.searcher.corners(mesh, path, PATH_POINTS_MAX, &mut memory.corners);
@@ -199,8 +192,9 @@ fn navigation_request(
 ) -> Result<u64, Error> {
     let meshes = &mut engine.worlds.navigation.meshes;
     let mesh = meshes.get_mut(mesh.0).expect("the handle was checked where it came in");
-    let (from, to) = (ground(mesh, from, "#2 'from'")?, ground(mesh, to, "#3 'to'")?);
-    mesh.request_path(from, to).map(u64::from).ok_or_else(|| {
+    let from = volumes::position(from, "#2 'from'")?;
+    let to = volumes::position(to, "#3 'to'")?;
+    mesh.request_path_between(from, to).map(u64::from).ok_or_else(|| {
         error!(
             "{REQUESTS_MAX} paths of the mesh wait for an answer (REQUESTS_MAX): ask for more \
              after the next NavigationMesh.update, or send agents"
@@ -224,6 +218,7 @@ fn navigation_answers(engine: &mut Engine, mesh: NavigationMeshId) -> ScriptValu
             None => 0.0,
             Some(PartialReason::Unreachable) => 1.0,
             Some(PartialReason::Budget) => 2.0,
+            Some(PartialReason::OffMesh) => 3.0,
         };
         numbers.extend([f64::from(answer.number), reason, answer.points.len() as f64]);
         numbers.extend(answer.points.iter().flat_map(|point| point.to_array()).map(f64::from));
@@ -240,8 +235,8 @@ fn navigation_flood(
 ) -> Result<ManyResults, Error> {
     let distance = length(distance, "#3 'distance'", 0.0, DISTANCE_MAX)?;
     let (mesh, memory) = engine.searched_mesh(mesh)?;
+    let Some(start) = snap(mesh, position, "#2 'position'")? else { return Ok(off_mesh(2)) };
     let mut polygons = Vec::new();
-    let start = ground(mesh, position, "#2 'position'")?;
     if !memory.flood.fill(mesh, start, distance, &mut polygons) {
         return Err(error!(
             "more than {FLOOD_POLYGONS_MAX} polygons are within {distance} metres of {position} \
@@ -260,7 +255,7 @@ fn navigation_around(
     count: Integer,
     distance: f64,
     spacing: f64,
-) -> Result<ScriptValue, Error> {
+) -> Result<ManyResults, Error> {
     if !(0..=AROUND_POSITIONS_MAX as i64).contains(&count.0) {
         return Err(error!(
             "argument #3 'count' must be 0 to {AROUND_POSITIONS_MAX} (AROUND_POSITIONS_MAX), got \
@@ -271,11 +266,11 @@ fn navigation_around(
     let distance = length(distance, "#4 'distance'", 0.0, RADIUS_MAX)?;
     let spacing = length(spacing, "#5 'spacing'", SPACING_MIN, RADIUS_MAX)?;
     let mesh = of(engine, mesh);
-    let target = ground(mesh, target, "#2 'target'")?;
+    let Some(target) = snap(mesh, target, "#2 'target'")? else { return Ok(off_mesh(1)) };
     let mut positions = Vec::new();
     mesh.positions_around(target, count.0 as usize, (distance, spacing), &mut positions);
     let points: Vec<Vec3> = positions.iter().map(|at| at.position).collect();
-    Ok(coordinates(&points))
+    Ok(ManyResults(vec![coordinates(&points)]))
 }
 
 fn navigation_cover(
@@ -285,9 +280,9 @@ fn navigation_cover(
     distance: f64,
     threat: Vec3,
     options: Option<ScriptValue>,
-) -> Result<ScriptValue, Error> {
+) -> Result<ManyResults, Error> {
     let distance = length(distance, "#3 'radius'", 0.0, DISTANCE_MAX)?;
-    let threat = position(threat, "#4 'threat'")?;
+    let threat = volumes::position(threat, "#4 'threat'")?;
     let mut rules = CoverRules { distance, ..CoverRules::DEFAULT };
     let mut count = rules.count as f32;
     read_numbers(options, &["height", "eyes", "spacing", "count"], |name, number| {
@@ -312,8 +307,9 @@ fn navigation_cover(
     }
     rules.count = count as usize;
     let (mesh, memory) = engine.searched_mesh(mesh)?;
-    let start = ground(mesh, from, "#2 'position'")?;
-    Ok(coordinates(&memory.flood.cover_points(mesh, start, threat, &rules)?))
+    let Some(start) = snap(mesh, from, "#2 'position'")? else { return Ok(off_mesh(1)) };
+    let points = memory.flood.cover_points(mesh, start, threat, &rules)?;
+    Ok(ManyResults(vec![coordinates(&points)]))
 }
 
 fn navigation_vertices(

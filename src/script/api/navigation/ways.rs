@@ -1,0 +1,111 @@
+//! Functions of `NavigationMesh` about straight ways over the ground.
+
+use super::mesh::{MESH_ARG, OFF_MESH, of, snap};
+use super::queries::{RADIUS_MAX, length};
+use super::volumes::position;
+use crate::api_row::{ModuleRows, func, more};
+use engine_foundation::{Error, Vec3, error};
+use engine_navigation::NavigationMeshId;
+use engine_navigation::queries::AROUND_POLYGONS_MAX;
+use engine_navigation::rays::{RAY_POLYGONS_MAX, RayEnd};
+use engine_runtime::Engine;
+
+const FROM_ARG: (&str, &str) = ("from", "a point on the ground, or at most 2 metres away");
+const RETURNS: &[&str] =
+    &["position where it ends, or nil", "reason \"off_mesh\" if no ground is at its start, or nil"];
+
+pub static NAVIGATION_MESH: ModuleRows = more(
+    "NavigationMesh",
+    &[
+        func(
+            "raycast",
+            raycast,
+            &[MESH_ARG, FROM_ARG, ("to", "another point")],
+            "Returns the point at which the straight way between two points meets the edge of the \
+             mesh, or of a closed polygon; nil if it meets none. The height of the second point \
+             does not count, nor do the costs of areas. If no ground is at the first point, it \
+             returns that point, and \"off_mesh\".",
+        )
+        .returns(RETURNS)
+        .pure(),
+        func(
+            "disc_cast",
+            disc_cast,
+            &[
+                MESH_ARG,
+                FROM_ARG,
+                ("to", "another point"),
+                ("radius", "the radius of the disc in metres, at most 100"),
+            ],
+            "Moves a disc from one point straight to another. Returns the position of its middle \
+             when it touches the edge of the mesh; nil if it reaches the other point. It is as \
+             `NavigationMesh.raycast` in all else. The disc is in addition to the radius of the \
+             mesh's characters.",
+        )
+        .returns(RETURNS)
+        .pure(),
+    ],
+);
+
+/// End of a straight way, with the reason why it has not begun.
+type Cast = (Option<Vec3>, Option<String>);
+
+fn off_mesh(from: Vec3) -> Cast {
+    (Some(from), Some(OFF_MESH.to_string()))
+}
+
+/// Returns the end of a ray.
+///
+/// # Errors
+/// Returns an error if it was given up.
+fn checked_ray(end: RayEnd, from: Vec3, to: Vec3) -> Result<RayEnd, Error> {
+    if end.is_cut {
+        return Err(error!(
+            "the way from {from} to {to} crosses more than {RAY_POLYGONS_MAX} polygons \
+             (RAY_POLYGONS_MAX): divide it into shorter ones"
+        ));
+    }
+    Ok(end)
+}
+
+/// Returns the end of the way of a disc.
+///
+/// # Errors
+/// Returns an error if it was given up.
+fn checked_disc(end: RayEnd, from: Vec3, to: Vec3, radius: f32) -> Result<RayEnd, Error> {
+    if end.is_cut {
+        return Err(error!(
+            "more than {AROUND_POLYGONS_MAX} polygons are within {radius} metres of the way from \
+             {from} to {to} (AROUND_POLYGONS_MAX): divide it into shorter ones"
+        ));
+    }
+    Ok(end)
+}
+
+fn raycast(
+    engine: &mut Engine,
+    mesh: NavigationMeshId,
+    from: Vec3,
+    to: Vec3,
+) -> Result<Cast, Error> {
+    let mesh = of(engine, mesh);
+    let to = position(to, "#3 'to'")?;
+    let Some(start) = snap(mesh, from, "#2 'from'")? else { return Ok(off_mesh(from)) };
+    let end = checked_ray(mesh.raycast(start, to), from, to)?;
+    Ok((end.wall.map(|_| end.position), None))
+}
+
+fn disc_cast(
+    engine: &mut Engine,
+    mesh: NavigationMeshId,
+    from: Vec3,
+    to: Vec3,
+    radius: f64,
+) -> Result<Cast, Error> {
+    let radius = length(radius, "#4 'radius'", 0.0, RADIUS_MAX)?;
+    let to = position(to, "#3 'to'")?;
+    let (mesh, memory) = engine.searched_mesh(mesh)?;
+    let Some(start) = snap(mesh, from, "#2 'from'")? else { return Ok(off_mesh(from)) };
+    let end = checked_disc(memory.flood.disc_cast(mesh, start, to, radius), from, to, radius)?;
+    Ok((end.wall.map(|_| end.position), None))
+}
