@@ -246,6 +246,27 @@ describe("queries of a navigation mesh", function()
       error_of(NavigationMesh.flood_fill, mesh, LEFT, 1e9))
   end)
 
+  it("draw random points to which a way leads", function()
+    local random, seed = NavigationMesh.random_point, Math.random_seed
+    for _ = 1, 60 do
+      assert.is_true(random(mesh, ISLAND).y > 40)
+      local point = random(mesh, LEFT, 15)
+      assert.is_true(NavigationMesh.path_cost(mesh, LEFT, point) <= 15)
+      -- Not on the island, which is as near on the straight way.
+      assert.is_true(point.x < 20, tostring(point))
+      local _, reason = NavigationMesh.find_path(mesh, LEFT, random(mesh, LEFT))
+      assert.is_nil(reason)
+    end
+    assert.is_true(Vector3.distance(random(mesh, LEFT, 0), LEFT) < 0.5)
+    assert.same({ "off_mesh" }, { (select(2, random(mesh, Vector3(900, 0, 0)))) })
+    assert.is_nil((random(mesh, Vector3(900, 0, 0), 5)))
+    assert.matches("'distance' must be 0 to 10000 metres, got %-1",
+      error_of(random, mesh, LEFT, -1))
+    assert.matches("'distance' needs #2 'from'", error_of(random, mesh, nil, 5))
+    assert.matches("'from' must be at most 1000000", error_of(random, mesh, Vector3(3e38, 0, 0)))
+    assert.is_false(pcall(random, mesh, Vector3(0 / 0, 0, 0)))
+  end)
+
   it("find positions around a target", function()
     local positions = NavigationMesh.positions_around(mesh, LEFT, 12, 2, 1)
     assert.equals(12, #positions)

@@ -48,6 +48,7 @@ mod portals;
 mod progress;
 pub mod queries;
 pub mod rays;
+mod reachable;
 pub mod rebake;
 mod rebuild;
 mod requests;

@@ -286,6 +286,7 @@ M.arguments = {
   ["NavigationMesh.set_stop_open"] = { platform = fixtures.platform, stop = "quay" },
   ["NavigationMesh.stop_counts"] = { platform = fixtures.platform, stop = "quay" },
   ["NavigationMesh.positions_around"] = { target = Vector3(10, 10, 0), spacing = 1 },
+  ["NavigationMesh.random_point"] = { from = Vector3(10, 10, 0), distance = 5 },
   ["NavigationMesh.raycast"] = { from = Vector3(10, 10, 0) },
   ["PhysicsWorld.create_joint"] = { kind = "ball" },
   ["PhysicsWorld.spawn_chain"] = { physics_world = flat_physics, points = square },

@@ -319,13 +319,6 @@ NavigationMesh.destroy(mesh)"#,
         ])
         .pure(),
         func(
-            "random_point",
-            queries::random_point,
-            &[MESH_ARG],
-            "Returns a random point of the mesh; nil if it has no open polygons. All places are \
-             equally likely.",
-        ),
-        func(
             "num_waiting_paths",
             queries::num_waiting_paths,
             &[MESH_ARG],

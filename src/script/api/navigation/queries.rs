@@ -20,7 +20,7 @@ use engine_runtime::Engine;
 /// Largest height of cover, and of the eyes of a threat, in metres.
 const HEIGHT_MAX: f64 = 1000.0;
 /// Largest distance of a query, in metres.
-const DISTANCE_MAX: f64 = 10_000.0;
+pub(super) const DISTANCE_MAX: f64 = 10_000.0;
 /// Largest radius of a disc, and smallest distance between positions around a target.
 pub(super) const RADIUS_MAX: f64 = 100.0;
 const SPACING_MIN: f64 = 0.05;
@@ -141,17 +141,6 @@ pub(super) fn distance_to_edge(
     }
     let (distance, point) = wall.map(|wall| (f64::from(wall.distance), wall.position)).unzip();
     Ok((distance, point, None))
-}
-
-pub(super) fn random_point(
-    engine: &mut Engine,
-    mesh: NavigationMeshId,
-) -> Result<Option<Vec3>, Error> {
-    let mut random = engine.frame.random.clone();
-    let (mesh, _) = engine.searched_mesh(mesh)?;
-    let point = mesh.random_point(|| random.next_f64());
-    engine.frame.random = random;
-    Ok(point.map(|point| point.position))
 }
 
 fn navigation_cancel(

@@ -1,13 +1,14 @@
-//! Functions of `NavigationMesh` about straight ways over the ground.
+//! Functions of `NavigationMesh` about straight ways over the ground, and random points on it.
 
 use super::mesh::{MESH_ARG, OFF_MESH, of, snap};
-use super::queries::{RADIUS_MAX, length};
+use super::queries::{DISTANCE_MAX, RADIUS_MAX, length};
 use super::volumes::position;
 use crate::api_row::{ModuleRows, func, more};
 use engine_foundation::{Error, Vec3, error};
 use engine_navigation::NavigationMeshId;
 use engine_navigation::queries::AROUND_POLYGONS_MAX;
 use engine_navigation::rays::{RAY_POLYGONS_MAX, RayEnd};
+use engine_navigation::search::PartialReason;
 use engine_runtime::Engine;
 
 const FROM_ARG: (&str, &str) = ("from", "a point on the ground, or at most 2 metres away");
@@ -44,6 +45,22 @@ pub static NAVIGATION_MESH: ModuleRows = more(
         )
         .returns(RETURNS)
         .pure(),
+        func(
+            "random_point",
+            random_point,
+            &[
+                MESH_ARG,
+                ("from", "only points to which a way leads from here; anywhere without it"),
+                (
+                    "distance",
+                    "the greatest cost of that way, 0 to 10,000: metres, where areas cost nothing \
+                     else; any without it",
+                ),
+            ],
+            "Returns a random point of the mesh, on open polygons. All places are equally likely. \
+             Nil and the reason, \"unreachable\" or \"off_mesh\", if there is none.",
+        )
+        .returns(&["point on the ground, or nil", "reason nil, or why there is none"]),
     ],
 );
 
@@ -108,4 +125,34 @@ fn disc_cast(
     let Some(start) = snap(mesh, from, "#2 'from'")? else { return Ok(off_mesh(from)) };
     let end = checked_disc(memory.flood.disc_cast(mesh, start, to, radius), from, to, radius)?;
     Ok((end.wall.map(|_| end.position), None))
+}
+
+fn random_point(
+    engine: &mut Engine,
+    mesh: NavigationMeshId,
+    from: Option<Vec3>,
+    distance: Option<f64>,
+) -> Result<Cast, Error> {
+    let distance = distance
+        .map(|distance| length(distance, "#3 'distance'", 0.0, DISTANCE_MAX))
+        .transpose()?;
+    let mut random = engine.frame.random.clone();
+    let (mesh, memory) = engine.searched_mesh(mesh)?;
+    let next = || random.next_f64();
+    let found = match from {
+        None if distance.is_some() => {
+            return Err(error!("argument #3 'distance' needs #2 'from', from which it counts"));
+        }
+        None => mesh.random_point(next),
+        Some(from) => {
+            let Some(start) = snap(mesh, from, "#2 'from'")? else {
+                return Ok((None, Some(OFF_MESH.to_string())));
+            };
+            let searches = (&mut memory.searcher, &mut memory.path);
+            memory.flood.random_reachable(mesh, searches, start, distance, next)?
+        }
+    };
+    engine.frame.random = random;
+    let reason = found.is_none().then(|| PartialReason::Unreachable.name().to_string());
+    Ok((found.map(|found| found.position), reason))
 }
