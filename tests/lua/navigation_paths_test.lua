@@ -213,6 +213,34 @@ describe("queries of a navigation mesh", function()
     assert.equals(99, start.z)
   end)
 
+  it("say if one can go straight, and if not, why", function()
+    local can_go, from = NavigationMesh.can_go, Vector3(10, 40, 0)
+    assert.is_true(can_go(mesh, from, Vector3(10, 15, 0)))
+    assert.is_true(can_go(mesh, from, Vector3(10, 15, 0), 2))
+    assert.same({ false, "edge" }, { can_go(mesh, from, Vector3(10, 15, 0), 12) })
+    assert.same({ false, "edge" }, { can_go(mesh, from, RIGHT) })
+    assert.same({ false, "off_mesh" }, { can_go(mesh, from, Vector3(10, 15, 60)) })
+    assert.same({ false, "off_mesh" }, { can_go(mesh, Vector3(10, 15, 60), from) })
+    -- Two floors: a ray along the lower one does not know the upper one.
+    local points, triangles = {}, {}
+    push_ground(points, triangles, 0, 0, 20, 20)
+    push_ground(points, triangles, 0, 0, 20, 20)
+    for i = 15, 24, 3 do points[i] = 5 end
+    local floors = NavigationMesh.create_from_triangles(points, triangles)
+    local low, high = Vector3(3, 3, 0), Vector3(15, 10, 5)
+    assert.is_nil(NavigationMesh.raycast(floors, low, high))
+    assert.same({ false, "height" }, { can_go(floors, low, high) })
+    assert.same({ false, "height" }, { can_go(floors, low, high, 0.5) })
+    assert.is_true(can_go(floors, low, Vector3(15, 10, 1)))
+    assert.is_true(can_go(floors, Vector3(3, 3, 5), high))
+    NavigationMesh.destroy(floors)
+    assert.matches("'radius' must be 0 to 100 metres, got %-1",
+      error_of(can_go, mesh, from, RIGHT, -1))
+    assert.matches("'to' must be at most 1000000",
+      error_of(can_go, mesh, from, Vector3(3e38, 0, 0)))
+    assert.matches("must be", error_of(can_go, mesh, from))
+  end)
+
   it("measure the distance to the edge", function()
     local distance, point = NavigationMesh.distance_to_edge(mesh, Vector3(6, 40, 0))
     assert.is_true(distance > 4.5 and distance < 6, "" .. distance)

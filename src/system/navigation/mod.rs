@@ -59,6 +59,7 @@ pub mod search;
 mod shared_targets;
 mod sight;
 mod steering;
+pub mod straight_ways;
 mod straighten;
 mod traversal;
 mod velocity;

@@ -265,6 +265,7 @@ M.arguments = {
   ["NavigationMesh.create_from_triangles"] = {
     points = { 0, 0, 0, 20, 0, 0, 20, 20, 0 }, triangles = { 1, 2, 3 }, options = { radius = 0.5 },
   },
+  ["NavigationMesh.can_go"] = { from = Vector3(10, 10, 0), radius = 0.5 },
   ["NavigationMesh.disc_cast"] = { from = Vector3(10, 10, 0), radius = 0.5 },
   ["NavigationMesh.distance_to_edge"] = { position = Vector3(10, 10, 0) },
   ["NavigationMesh.distance"] = { name = mesh_field, position = Vector3(10, 10, 0) },

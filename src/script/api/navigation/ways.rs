@@ -1,6 +1,6 @@
 //! Functions of `NavigationMesh` about straight ways over the ground, and random points on it.
 
-use super::mesh::{MESH_ARG, OFF_MESH, of, snap};
+use super::mesh::{MESH_ARG, OFF_MESH, ends, of, snap};
 use super::queries::{DISTANCE_MAX, RADIUS_MAX, length};
 use super::volumes::position;
 use crate::api_row::{ModuleRows, func, more};
@@ -9,6 +9,7 @@ use engine_navigation::NavigationMeshId;
 use engine_navigation::queries::AROUND_POLYGONS_MAX;
 use engine_navigation::rays::{RAY_POLYGONS_MAX, RayEnd};
 use engine_navigation::search::PartialReason;
+use engine_navigation::straight_ways::NotStraight;
 use engine_runtime::Engine;
 
 const FROM_ARG: (&str, &str) = ("from", "a point on the ground, or at most 2 metres away");
@@ -24,7 +25,8 @@ pub static NAVIGATION_MESH: ModuleRows = more(
             &[MESH_ARG, FROM_ARG, ("to", "another point")],
             "Returns the point at which the straight way between two points meets the edge of the \
              mesh, or of a closed polygon; nil if it meets none. The height of the second point \
-             does not count, nor do the costs of areas. If no ground is at the first point, it \
+             does not count, which can be on another floor (see `NavigationMesh.can_go`), nor do \
+             the costs of areas, unless 0 closes them. If no ground is at the first point, it \
              returns that point, and \"off_mesh\".",
         )
         .returns(RETURNS)
@@ -44,6 +46,22 @@ pub static NAVIGATION_MESH: ModuleRows = more(
              mesh's characters.",
         )
         .returns(RETURNS)
+        .pure(),
+        func(
+            "can_go",
+            can_go,
+            &[
+                MESH_ARG,
+                FROM_ARG,
+                ("to", "a point on the ground, at about its height"),
+                ("radius", "radius of a disc that must get there, in metres; 0 by default"),
+            ],
+            "Returns true if a character can go straight from one point to another: over connected \
+             ground that is open, which is below or above the second point at its end. Otherwise \
+             false and the reason: \"edge\" if the edge of the mesh is in the way, \"height\" if \
+             the way ends on ground of another floor, and \"off_mesh\" if no ground is at a point.",
+        )
+        .returns(&["can_go", "reason nil, or why not"])
         .pure(),
         func(
             "random_point",
@@ -125,6 +143,30 @@ fn disc_cast(
     let Some(start) = snap(mesh, from, "#2 'from'")? else { return Ok(off_mesh(from)) };
     let end = checked_disc(memory.flood.disc_cast(mesh, start, to, radius), from, to, radius)?;
     Ok((end.wall.map(|_| end.position), None))
+}
+
+fn can_go(
+    engine: &mut Engine,
+    mesh: NavigationMeshId,
+    from: Vec3,
+    to: Vec3,
+    radius: Option<f64>,
+) -> Result<(bool, Option<String>), Error> {
+    let radius = length(radius.unwrap_or(0.0), "#4 'radius'", 0.0, RADIUS_MAX)?;
+    let (mesh, memory) = engine.searched_mesh(mesh)?;
+    let reason = match ends(mesh, from, to)? {
+        None => Some(NotStraight::OffMesh),
+        Some((start, _)) => {
+            let end = match radius > 0.0 {
+                true => {
+                    checked_disc(memory.flood.disc_cast(mesh, start, to, radius), from, to, radius)
+                }
+                false => checked_ray(mesh.raycast(start, to), from, to),
+            }?;
+            mesh.not_straight(&end, to)
+        }
+    };
+    Ok((reason.is_none(), reason.map(|reason| reason.name().to_string())))
 }
 
 fn random_point(
