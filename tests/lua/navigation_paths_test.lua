@@ -181,6 +181,50 @@ describe("paths on a navigation mesh", function()
     assert.same({ {}, "off_mesh" }, { NavigationMesh.cover_points(mesh, air, 9, RIGHT) })
   end)
 
+  it("are valid until something is in their way", function()
+    local valid = NavigationMesh.is_path_valid
+    local points = NavigationMesh.find_path(mesh, LEFT, RIGHT)
+    assert.is_true(valid(mesh, points))
+    assert.is_true(valid(mesh, (NavigationMesh.find_path(mesh, LEFT, ISLAND))))
+    -- Something elsewhere changes the version, but not the path.
+    NavigationMesh.add_box(mesh, 0, Vector3(4, 55, 0), Vector3(1, 1, 1))
+    NavigationMesh.update(mesh, 0)
+    while NavigationMesh.num_waiting_tiles(mesh) > 0 do NavigationMesh.update(mesh, 0) end
+    assert.is_true(valid(mesh, points))
+    local crate = NavigationMesh.add_box(mesh, 0, Vector3(30, 15, 0), Vector3(4, 12, 2))
+    while NavigationMesh.num_waiting_tiles(mesh) > 0 do NavigationMesh.update(mesh, 0) end
+    local is_valid, leg = valid(mesh, points)
+    assert.is_false(is_valid)
+    -- After a bend in two parts, across.
+    assert.equals(3, leg)
+    assert.is_true(valid(mesh, points, 4))
+    assert.same({ false, 3 }, { valid(mesh, points, 2) })
+    NavigationMesh.remove_volume(mesh, crate)
+    while NavigationMesh.num_waiting_tiles(mesh) > 0 do NavigationMesh.update(mesh, 0) end
+    assert.is_true(valid(mesh, points))
+    local polygon = NavigationMesh.find_polygon(mesh, (points[1] + points[2]) * 0.5)
+    NavigationMesh.set_obstructed(mesh, polygon, true)
+    assert.same({ false, 1 }, { valid(mesh, points) })
+    NavigationMesh.set_obstructed(mesh, polygon, false)
+    -- What is closed for one agent only.
+    NavigationMesh.add_box(mesh, 5, Vector3(30, 10, 0), Vector3(4, 24, 2))
+    while NavigationMesh.num_waiting_tiles(mesh) > 0 do NavigationMesh.update(mesh, 0) end
+    local agent = Agent.create(mesh, LEFT)
+    assert.is_true(valid(mesh, points, nil, agent))
+    Agent.set_area_cost(agent, 5, 0)
+    assert.is_true(valid(mesh, points))
+    assert.same({ false, 3 }, { valid(mesh, points, 1, agent) })
+    Agent.destroy(agent)
+    assert.is_true(valid(mesh, { LEFT }))
+    assert.same({ false, 1 }, { valid(mesh, { Vector3(30, 35, 0), RIGHT }) })
+    assert.matches("'points' must have 1 to 4097 points", error_of(valid, mesh, {}))
+    assert.matches("'first' must be the number of a point, 1 to %d, got 9",
+      error_of(valid, mesh, points, 9))
+    assert.matches("'points'", error_of(valid, mesh, { 1, 2 }))
+    assert.matches("'points' must be at most 1000000", error_of(valid, mesh, { 3e38, 0, 0 }))
+    assert.matches("'agent'", error_of(valid, mesh, points, 1, 5))
+  end)
+
   it("refuse wrong arguments", function()
     local async = NavigationMesh.find_path_async
     assert.matches("callback", error_of(async, mesh, LEFT, RIGHT))

@@ -280,6 +280,7 @@ M.arguments = {
     aboard = Vector3(-1, 0, 0.5), distance = 2,
   },
   ["NavigationMesh.create_platform"] = { unit = fixtures.platform_unit, options = { cost = 2 } },
+  ["NavigationMesh.is_path_valid"] = { points = { 10, 10, 0, 12, 10, 0 }, first = 1 },
   ["NavigationMesh.is_stop_open"] = { platform = fixtures.platform, stop = "quay" },
   ["NavigationMesh.is_platform_usable"] = { platform = fixtures.platform },
   ["NavigationMesh.num_aboard"] = { platform = fixtures.platform },

@@ -9,10 +9,12 @@ use crate::argument::Integer;
 use crate::return_value::ManyResults;
 use crate::value::ScriptValue;
 use engine_foundation::{Error, Vec3, error};
+use engine_navigation::own_costs::OwnCosts;
 use engine_navigation::path_requests::PATH_POINTS_MAX;
 use engine_navigation::search::{PointPath, PolygonPath, SEARCH_NODES_DEFAULT};
 use engine_navigation::{AgentId, NavigationMeshId};
 use engine_runtime::Engine;
+use std::sync::Arc;
 
 /// Maximum number of polygons of a path that a script passes.
 const PATH_POLYGONS_MAX: usize = 65_536;
@@ -110,6 +112,12 @@ fn project_to_polygon(
     Ok((apart <= mesh.settings().cell_size * 0.01).then_some(point))
 }
 
+/// Returns the costs that an agent has in place of those of its mesh.
+pub(super) fn own_costs(engine: &Engine, agent: Option<AgentId>) -> Option<Arc<OwnCosts>> {
+    let known = agent.and_then(|agent| engine.worlds.navigation.agents.slots.get(agent.0));
+    known.and_then(|agent| agent.own_costs.clone())
+}
+
 fn path_cost(
     engine: &mut Engine,
     mesh: NavigationMeshId,
@@ -117,8 +125,7 @@ fn path_cost(
     to: Vec3,
     agent: Option<AgentId>,
 ) -> Result<(Option<f64>, Option<String>), Error> {
-    let known = agent.and_then(|agent| engine.worlds.navigation.agents.slots.get(agent.0));
-    let own = known.and_then(|agent| agent.own_costs.clone());
+    let own = own_costs(engine, agent);
     let (mesh, memory) = engine.searched_mesh(mesh)?;
     let Some((from, to)) = ends(mesh, from, to)? else {
         return Ok((None, Some(OFF_MESH.to_string())));

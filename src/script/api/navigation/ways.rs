@@ -1,15 +1,19 @@
 //! Functions of `NavigationMesh` about straight ways over the ground, and random points on it.
 
 use super::mesh::{MESH_ARG, OFF_MESH, ends, of, snap};
+use super::polygon_paths::own_costs;
 use super::queries::{DISTANCE_MAX, RADIUS_MAX, length};
 use super::volumes::position;
 use crate::api_row::{ModuleRows, func, more};
+use crate::argument::{Integer, PointList};
+use crate::return_value::WholeNumber;
 use engine_foundation::{Error, Vec3, error};
-use engine_navigation::NavigationMeshId;
+use engine_navigation::path_requests::PATH_POINTS_MAX;
 use engine_navigation::queries::AROUND_POLYGONS_MAX;
 use engine_navigation::rays::{RAY_POLYGONS_MAX, RayEnd};
 use engine_navigation::search::PartialReason;
 use engine_navigation::straight_ways::NotStraight;
+use engine_navigation::{AgentId, NavigationMeshId};
 use engine_runtime::Engine;
 
 const FROM_ARG: (&str, &str) = ("from", "a point on the ground, or at most 2 metres away");
@@ -62,6 +66,22 @@ pub static NAVIGATION_MESH: ModuleRows = more(
              the way ends on ground of another floor, and \"off_mesh\" if no ground is at a point.",
         )
         .returns(&["can_go", "reason nil, or why not"])
+        .pure(),
+        func(
+            "is_path_valid",
+            is_path_valid,
+            &[
+                MESH_ARG,
+                ("points", "the points of a path, such as those of `NavigationMesh.find_path`"),
+                ("first", "the number of the first point that counts, 1 by default"),
+                ("agent", "an agent, whose own costs count; without it, those of the mesh"),
+            ],
+            "Returns true if the path can still be walked: from each point, the next one is \
+             straight ahead on open ground, or a link joins both. Otherwise false, and the number \
+             of the point from which one cannot go on. It does not say if another way is shorter \
+             by now.",
+        )
+        .returns(&["is_valid", "leg number of the point before the part that cannot be walked"])
         .pure(),
         func(
             "random_point",
@@ -167,6 +187,40 @@ fn can_go(
         }
     };
     Ok((reason.is_none(), reason.map(|reason| reason.name().to_string())))
+}
+
+fn is_path_valid(
+    engine: &mut Engine,
+    mesh: NavigationMeshId,
+    points: PointList,
+    first: Option<Integer>,
+    agent: Option<AgentId>,
+) -> Result<(bool, Option<WholeNumber>), Error> {
+    let points = points.0;
+    if points.is_empty() || points.len() > PATH_POINTS_MAX + 1 {
+        return Err(error!(
+            "argument #2 'points' must have 1 to {} points (PATH_POINTS_MAX and the start), got {}",
+            PATH_POINTS_MAX + 1,
+            points.len()
+        ));
+    }
+    let first = first.map_or(1, |first| first.0);
+    if !(1..=points.len() as i64).contains(&first) {
+        return Err(error!(
+            "argument #3 'first' must be the number of a point, 1 to {}, got {first}",
+            points.len()
+        ));
+    }
+    let first = first as usize - 1;
+    for point in &points {
+        position(*point, "#2 'points'")?;
+    }
+    let own = own_costs(engine, agent);
+    let (mesh, memory) = engine.searched_mesh(mesh)?;
+    let bad = mesh.with_costs(own.as_ref(), |mesh| {
+        mesh.first_bad_leg((&mut memory.searcher, &mut memory.path), &points[first..])
+    });
+    Ok((bad.is_none(), bad.map(|at| WholeNumber((first + at + 1) as f64))))
 }
 
 fn random_point(
