@@ -31,11 +31,12 @@ end
 ---@param mesh NavigationMesh a navigation mesh
 ---@param from Vector3 a point on the ground, or at most 2 metres away
 ---@param to Vector3 a point on the ground, or at most 2 metres away
+---@param agent? Agent an agent, whose own costs count; without it, those of the mesh
 ---@return Vector3[] points the corners of the way, with both ends
 ---@return string? reason nil, or "unreachable", "budget" or "off_mesh" if the path is not complete
 ---@node query
-function NavigationMesh.find_path(mesh, from, to)
-  local numbers, reason = core.navigation_path(mesh, from, to)
+function NavigationMesh.find_path(mesh, from, to, agent)
+  local numbers, reason = core.navigation_path(mesh, from, to, agent)
   return points_of(numbers), reason
 end
 
@@ -50,13 +51,14 @@ end
 ---@param from Vector3 a point on the ground, or at most 2 metres away
 ---@param to Vector3 a point on the ground, or at most 2 metres away
 ---@param callback function function that receives the points and the reason
+---@param agent? Agent an agent, whose own costs of now count; without it, those of the mesh
 ---@return integer request number of the request, for `NavigationMesh.cancel_path`
-function NavigationMesh.find_path_async(mesh, from, to, callback)
+function NavigationMesh.find_path_async(mesh, from, to, callback, agent)
   if type(callback) ~= "function" then
     bad_argument("NavigationMesh.find_path_async", 4, "callback", "function", callback)
   end
   no_reload("NavigationMesh.find_path_async")
-  local request = core.navigation_request(mesh, from, to)
+  local request = core.navigation_request(mesh, from, to, agent)
   local of = waiting[mesh]
   if not of then
     of = { callbacks = {}, answers = {}, at = 1 }

@@ -181,6 +181,49 @@ describe("paths on a navigation mesh", function()
     assert.same({ {}, "off_mesh" }, { NavigationMesh.cover_points(mesh, air, 9, RIGHT) })
   end)
 
+  it("have the costs of an agent, at once and later", function()
+    NavigationMesh.add_box(mesh, 5, Vector3(30, 10, 0), Vector3(4, 24, 2))
+    while NavigationMesh.num_waiting_tiles(mesh) > 0 do NavigationMesh.update(mesh, 0) end
+    local agent, other = Agent.create(mesh, LEFT), Agent.create(mesh, LEFT)
+    Agent.set_area_cost(agent, 5, 0)
+    local answers = {}
+    local function ask(key, whose)
+      NavigationMesh.find_path_async(mesh, LEFT, RIGHT, function(points, reason)
+        answers[key] = { length_of(points), reason or "found" }
+      end, whose)
+    end
+    for key = 1, 30 do
+      ask(key, key % 3 == 0 and agent or key % 3 == 1 and other or nil)
+    end
+    -- The costs of the call count.
+    Agent.set_area_cost(agent, 5, nil)
+    ask(31, agent)
+    for _ = 1, 9 do NavigationMesh.update(mesh, 0) end
+    local open, reason = NavigationMesh.find_path(mesh, LEFT, RIGHT)
+    assert.is_nil(reason)
+    Agent.set_area_cost(agent, 5, 0)
+    local closed, why = NavigationMesh.find_path(mesh, LEFT, RIGHT, agent)
+    assert.equals("unreachable", why)
+    for key = 1, 31 do
+      local is_closed = key % 3 == 0
+      local wanted = is_closed and closed or open
+      assert.is_true(math.abs(answers[key][1] - length_of(wanted)) < 1e-3, "path " .. key)
+      assert.equals(is_closed and "unreachable" or "found", answers[key][2])
+    end
+    assert.is_nil((select(2, NavigationMesh.find_path(mesh, LEFT, RIGHT, other))))
+    -- An agent that ends does not take its request along.
+    ask(40, agent)
+    Agent.destroy(agent)
+    Agent.destroy(other)
+    for _ = 1, 9 do NavigationMesh.update(mesh, 0) end
+    assert.equals("unreachable", answers[40][2])
+    assert.matches("'agent'", error_of(NavigationMesh.find_path, mesh, LEFT, RIGHT, 5))
+    assert.matches("'agent': agent was destroyed",
+      error_of(NavigationMesh.find_path, mesh, LEFT, RIGHT, agent))
+    assert.matches("'agent'",
+      error_of(NavigationMesh.find_path_async, mesh, LEFT, RIGHT, print, mesh))
+  end)
+
   it("are valid until something is in their way", function()
     local valid = NavigationMesh.is_path_valid
     local points = NavigationMesh.find_path(mesh, LEFT, RIGHT)

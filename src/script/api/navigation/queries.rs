@@ -3,6 +3,7 @@
 //! parts at the end of this file.
 
 use super::mesh::{OFF_MESH, coordinates, ends, list, of, polygon, snap};
+use super::polygon_paths::own_costs;
 use super::volumes::{self, of_mut};
 use super::{read_numbers, whole};
 use crate::api_row::{ModuleRows, func, module};
@@ -10,11 +11,11 @@ use crate::argument::Integer;
 use crate::return_value::ManyResults;
 use crate::value::ScriptValue;
 use engine_foundation::{Error, Vec3, error};
-use engine_navigation::NavigationMeshId;
 use engine_navigation::cover::{COVER_POINTS_MAX, CoverRules};
 use engine_navigation::path_requests::{PATH_POINTS_MAX, REQUESTS_MAX};
 use engine_navigation::queries::{AROUND_POLYGONS_MAX, AROUND_POSITIONS_MAX, FLOOD_POLYGONS_MAX};
 use engine_navigation::search::{PartialReason, SEARCH_NODES_DEFAULT};
+use engine_navigation::{AgentId, NavigationMeshId};
 use engine_runtime::Engine;
 
 /// Largest height of cover, and of the eyes of a threat, in metres.
@@ -37,7 +38,7 @@ pub static CORE: ModuleRows = module(
         func(
             "navigation_path",
             navigation_path,
-            &[("mesh", ""), ("from", ""), ("to", "")],
+            &[("mesh", ""), ("from", ""), ("to", ""), ("agent", "")],
             "Returns the coordinates of a path and the reason why it is not complete.",
         )
         .public_name("NavigationMesh.find_path")
@@ -45,7 +46,7 @@ pub static CORE: ModuleRows = module(
         func(
             "navigation_request",
             navigation_request,
-            &[("mesh", ""), ("from", ""), ("to", "")],
+            &[("mesh", ""), ("from", ""), ("to", ""), ("agent", "")],
             "Asks for a path. Returns the number of the request.",
         )
         .public_name("NavigationMesh.find_path_async"),
@@ -162,12 +163,16 @@ fn navigation_path(
     mesh: NavigationMeshId,
     from: Vec3,
     to: Vec3,
+    agent: Option<AgentId>,
 ) -> Result<ManyResults, Error> {
+    let own = own_costs(engine, agent);
     let (mesh, memory) = engine.searched_mesh(mesh)?;
     let Some((from, to)) = ends(mesh, from, to)? else { return Ok(off_mesh(1)) };
     let path = &mut memory.path;
-    memory.searcher.search(mesh, from, to, SEARCH_NODES_DEFAULT, path);
-    memory.searcher.corners(mesh, path, PATH_POINTS_MAX, &mut memory.corners);
+    mesh.with_costs(own.as_ref(), |mesh| {
+        memory.searcher.search(mesh, from, to, SEARCH_NODES_DEFAULT, path);
+        memory.searcher.corners(mesh, path, PATH_POINTS_MAX, &mut memory.corners);
+    });
     let reason = path.partial.map(|reason| ScriptValue::Text(reason.name().to_string()));
     let points = coordinates(&memory.corners.points);
     Ok(ManyResults(vec![points, reason.unwrap_or(ScriptValue::Nil)]))
@@ -178,12 +183,13 @@ fn navigation_request(
     mesh: NavigationMeshId,
     from: Vec3,
     to: Vec3,
+    agent: Option<AgentId>,
 ) -> Result<u64, Error> {
-    let meshes = &mut engine.worlds.navigation.meshes;
-    let mesh = meshes.get_mut(mesh.0).expect("the handle was checked where it came in");
+    let own = own_costs(engine, agent);
+    let mesh = of_mut(engine, mesh);
     let from = volumes::position(from, "#2 'from'")?;
     let to = volumes::position(to, "#3 'to'")?;
-    mesh.request_path_between(from, to).map(u64::from).ok_or_else(|| {
+    mesh.request_path_between(from, to, own).map(u64::from).ok_or_else(|| {
         error!(
             "{REQUESTS_MAX} paths of the mesh wait for an answer (REQUESTS_MAX): ask for more \
              after the next NavigationMesh.update, or send agents"
