@@ -208,11 +208,12 @@ end
 ---@param mesh NavigationMesh a navigation mesh
 ---@param from integer the number of the first polygon
 ---@param to integer the number of the polygon to reach
+---@param nodes? integer the most nodes that it visits, 1 to 65,536, which is the default
 ---@return integer[] polygons their numbers, the first one first
 ---@return string? reason nil, or "unreachable" or "budget" if the path is not complete
 ---@node query
-function NavigationMesh.partial_search(mesh, from, to)
-  return core.navigation_partial_search(mesh, from, to)
+function NavigationMesh.partial_search(mesh, from, to, nodes)
+  return core.navigation_partial_search(mesh, from, to, nodes)
 end
 
 ---Returns the shortest way through polygons, for example those that `NavigationMesh.search` found.

@@ -268,7 +268,8 @@ describe("a navigation mesh", function()
         assert.is_true(NavigationMesh.is_obstructed(mesh, polygon))
       end
     end
-    assert.is_nil(NavigationMesh.search(mesh, from, to))
+    assert.is_nil((NavigationMesh.search(mesh, from, to)))
+    assert.equals("unreachable", (select(2, NavigationMesh.search(mesh, from, to))))
     local _, reason = NavigationMesh.find_path(mesh, LEFT, RIGHT)
     assert.equals("unreachable", reason)
     for polygon = 1, NavigationMesh.num_polygons(mesh) do
@@ -276,6 +277,18 @@ describe("a navigation mesh", function()
     end
     assert.is_not_nil(NavigationMesh.search(mesh, from, to))
     assert.matches("has no polygon", error_of(NavigationMesh.search, mesh, 1, -3))
+    -- A small budget is another reason than no way.
+    assert.is_nil((select(2, NavigationMesh.search(mesh, from, to))))
+    assert.is_nil((NavigationMesh.search(mesh, from, to, 1)))
+    assert.equals("budget", (select(2, NavigationMesh.search(mesh, from, to, 1))))
+    local part, why = NavigationMesh.partial_search(mesh, from, to, 1)
+    assert.is_true(#part < #NavigationMesh.search(mesh, from, to, 65536))
+    assert.equals("budget", why)
+    for _, search in ipairs({ NavigationMesh.search, NavigationMesh.partial_search }) do
+      assert.matches("'nodes' must be 1 to 65536, got 0", error_of(search, mesh, from, to, 0))
+      assert.matches("'nodes' must be 1 to 65536, got 70000", error_of(search, mesh, from, to, 7e4))
+      assert.matches("'nodes'", error_of(search, mesh, from, to, "few"))
+    end
     assert.matches("has no polygon", error_of(NavigationMesh.set_obstructed, mesh, 0, true))
   end)
 

@@ -287,6 +287,8 @@ M.arguments = {
   ["NavigationMesh.set_platform_usable"] = { platform = fixtures.platform, usable = true },
   ["NavigationMesh.set_stop_open"] = { platform = fixtures.platform, stop = "quay" },
   ["NavigationMesh.stop_counts"] = { platform = fixtures.platform, stop = "quay" },
+  ["NavigationMesh.partial_search"] = { nodes = 100 },
+  ["NavigationMesh.search"] = { nodes = 100 },
   ["NavigationMesh.positions_around"] = { target = Vector3(10, 10, 0), spacing = 1 },
   ["NavigationMesh.random_point"] = { from = Vector3(10, 10, 0), distance = 5 },
   ["NavigationMesh.raycast"] = { from = Vector3(10, 10, 0) },

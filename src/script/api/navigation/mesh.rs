@@ -2,7 +2,7 @@
 //! return lists of points are in the prelude (lua/world/navigation.lua), around the native parts in
 //! queries.rs.
 
-use super::{creation, following, links, platforms, queries, volumes};
+use super::{creation, following, links, platforms, polygon_paths, queries, volumes};
 use crate::api_row::{ModuleRows, NodeFlag, func, hot, module};
 use crate::argument::{Integer, MaybeHandle};
 use crate::context;
@@ -11,7 +11,7 @@ use engine_foundation::{Error, Vec3, error};
 use engine_navigation::NavigationMeshId;
 use engine_navigation::mesh::{NavigationMesh, NearestPolygon};
 use engine_navigation::queries::SNAP_DISTANCE;
-use engine_navigation::search::{PartialReason, SEARCH_NODES_DEFAULT};
+use engine_navigation::search::PartialReason;
 use engine_runtime::Engine;
 
 pub(super) const MESH_ARG: (&str, &str) = ("mesh", "a navigation mesh");
@@ -126,9 +126,13 @@ NavigationMesh.destroy(mesh)"#,
                 MESH_ARG,
                 ("from", "the number of the first polygon"),
                 ("to", "the number of the last polygon"),
+                polygon_paths::NODES_ARG,
             ],
-            "Returns the polygons of a path as a list of numbers; nil if there is none.",
+            "Returns the polygons of a path as a list of numbers. Nil and the reason if it finds \
+             none: \"unreachable\" if there is none, \"budget\" if it has visited as many nodes \
+             as it may.",
         )
+        .returns(&["polygons their numbers, or nil", "reason nil, or why there is no path"])
         .pure(),
         func(
             "set_obstructed",
@@ -454,14 +458,16 @@ fn search(
     mesh: NavigationMeshId,
     from: Integer,
     to: Integer,
-) -> Result<ScriptValue, Error> {
+    nodes: Option<Integer>,
+) -> Result<(Option<ScriptValue>, Option<String>), Error> {
+    let nodes = polygon_paths::nodes(nodes)?;
     let (mesh, memory) = engine.searched_mesh(mesh)?;
     let from = middle(mesh, polygon(mesh, from, "#2 'from'")?);
     let to = middle(mesh, polygon(mesh, to, "#3 'to'")?);
-    memory.searcher.search(mesh, from, to, SEARCH_NODES_DEFAULT, &mut memory.path);
+    memory.searcher.search(mesh, from, to, nodes, &mut memory.path);
     Ok(match memory.path.partial {
-        None => list(memory.path.polygons.iter().copied()),
-        Some(_) => ScriptValue::Nil,
+        None => (Some(list(memory.path.polygons.iter().copied())), None),
+        Some(reason) => (None, Some(reason.name().to_string())),
     })
 }
 
