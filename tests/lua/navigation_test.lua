@@ -398,6 +398,33 @@ describe("an agent", function()
     assert.is_false(Agent.alive(agent))
   end)
 
+  it("returns its settings", function()
+    local agent = Agent.create(mesh, LEFT, {
+      radius = 0.5, speed = 2, acceleration = 9, priority = 7, group = 3, avoidance = 0,
+    })
+    assert.same({ 0.5, 2, 9, 7, 3, false },
+      { Agent.radius(agent), Agent.speed(agent), Agent.acceleration(agent), Agent.priority(agent),
+        Agent.group(agent), Agent.avoids(agent) })
+    Agent.set_speed(agent, 4)
+    Agent.set_priority(agent, 255)
+    Agent.set_group(agent, 31)
+    assert.same({ 4, 255, 31 }, { Agent.speed(agent), Agent.priority(agent), Agent.group(agent) })
+    assert.is_false(Agent.is_group_ignored(agent, 31))
+    Agent.set_group_ignored(agent, 31, true)
+    assert.is_true(Agent.is_group_ignored(agent, 31))
+    assert.is_false(Agent.is_group_ignored(agent, 0))
+    assert.matches("'group' must be 0 to 31, got 32", error_of(Agent.is_group_ignored, agent, 32))
+    Agent.destroy(agent)
+    local plain = Agent.create(mesh, LEFT)
+    assert.same({ 0.6, 3.5, 12, 0, 0, true },
+      { math.floor(Agent.radius(plain) * 10 + 0.5) / 10, Agent.speed(plain),
+        Agent.acceleration(plain), Agent.priority(plain), Agent.group(plain), Agent.avoids(plain) })
+    Agent.destroy(plain)
+    for _, name in ipairs({ "radius", "speed", "acceleration", "priority", "group", "avoids" }) do
+      assert.matches("Agent", error_of(Agent[name], plain))
+    end
+  end)
+
   it("is refused off the mesh", function()
     assert.matches("no ground of the navigation mesh is within 2 metres",
       error_of(Agent.create, mesh, Vector3(500, 0, 0)))

@@ -18,7 +18,7 @@ use engine_navigation::{AgentId, NavigationMeshId};
 use engine_runtime::Engine;
 use engine_runtime::navigation::Navigation;
 
-const AGENT_ARG: (&str, &str) = ("agent", "an agent");
+pub(super) const AGENT_ARG: (&str, &str) = ("agent", "an agent");
 
 pub static AGENT: ModuleRows = module(
     "Agent",
