@@ -89,6 +89,12 @@ describe("a level with navigation", function()
     assert.is_true(edits["volume slope"].has_effect)
     assert.matches("^does nothing: there is no ground at its end %(0%.0, 50%.0, 0%.0%)",
       edits["link nowhere"].message)
+    for _, name in ipairs({ "link loop", "link flat" }) do
+      assert.matches("^does nothing: both of its ends are at %(%-6%.0, [23]%.0, 0%.0%)",
+        edits[name].message)
+      assert.is_false(edits[name].has_effect)
+      assert.is_false(NavigationMesh.is_link_usable(mesh, edits[name].number))
+    end
     assert.matches("^does nothing: there is no ground at %(0%.0, 0%.0, 40%.0%)",
       edits["seed 2"].message)
   end)

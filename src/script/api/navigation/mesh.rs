@@ -267,8 +267,8 @@ NavigationMesh.destroy(mesh)"#,
             "is_link_usable",
             links::is_link_usable,
             &[MESH_ARG, links::LINK_ARG],
-            "Returns true if paths can use a link: there is ground at both of its ends, and \
-             `NavigationMesh.update` was called since the link was added.",
+            "Returns true if paths can use a link: there is ground at both of its ends, which are \
+             two places, and `NavigationMesh.update` was called since the link was added.",
         )
         .pure(),
         func(
