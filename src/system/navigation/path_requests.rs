@@ -232,7 +232,7 @@ impl NavigationMesh {
                 result = self.with_costs(own.as_ref(), |mesh| {
                     // The lanes of an update cost as much as thousands of items of other systems.
                     let tasks = pool.tasks(LANES * 1000)?;
-                    tasks.each_slice(pool.task("navigation"), lanes, |_, piece| {
+                    tasks.each_slice(pool.task("navigation_searches"), lanes, |_, piece| {
                         piece.iter_mut().for_each(|lane| lane.advance(mesh, own.as_ref(), views));
                         Ok(())
                     })
