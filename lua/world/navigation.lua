@@ -11,7 +11,7 @@ local Agent = core.module("Agent")
 local V3 = core.ctypes.Vector3
 
 -- Reasons by their numbers.
-local REASONS = { "unreachable", "budget" }
+local REASONS = { "unreachable", "budget", "off_mesh" }
 
 -- What waits for paths, by mesh, and these meshes in the order of their first requests. `callbacks`
 -- are the functions by the number of the request, `answers` numbers of which those before `at` were
@@ -27,15 +27,16 @@ local function points_of(numbers)
 end
 
 ---Finds the shortest way between two points on the ground. If the second one cannot be reached, the
----path leads to the nearest point that can.
+---path leads to the nearest point that can. If no ground is at one of them, the list is empty.
 ---@param mesh NavigationMesh a navigation mesh
 ---@param from Vector3 a point on the ground, or at most 2 metres away
 ---@param to Vector3 a point on the ground, or at most 2 metres away
+---@param agent? Agent an agent, whose own costs count; without it, those of the mesh
 ---@return Vector3[] points the corners of the way, with both ends
----@return string? reason nil, or "unreachable" or "budget" if the path is not complete
+---@return string? reason nil, or "unreachable", "budget" or "off_mesh" if the path is not complete
 ---@node query
-function NavigationMesh.find_path(mesh, from, to)
-  local numbers, reason = core.navigation_path(mesh, from, to)
+function NavigationMesh.find_path(mesh, from, to, agent)
+  local numbers, reason = core.navigation_path(mesh, from, to, agent)
   return points_of(numbers), reason
 end
 
@@ -43,20 +44,21 @@ end
 ---`World.update` for the mesh of a level, which calls the callback with the results of `find_path`.
 ---All requests of a mesh share the work of an update: thousands of them take more updates, not
 ---longer ones. An error in the callback is an ordinary error of `update`; the next call continues
----with the answers after it. The points are empty, and the reason is "unreachable", if there is no
----ground any more where the path begins or ends. This is so if the mesh ends, too, in the next call
----of `World.update`.
+---with the answers after it. The points are empty, and the reason is "off_mesh", if there is no
+---ground where the path begins or ends. If the mesh ends, the points are empty and the reason is
+---"unreachable", in the next call of `World.update`.
 ---@param mesh NavigationMesh a navigation mesh
 ---@param from Vector3 a point on the ground, or at most 2 metres away
 ---@param to Vector3 a point on the ground, or at most 2 metres away
 ---@param callback function function that receives the points and the reason
+---@param agent? Agent an agent, whose own costs of now count; without it, those of the mesh
 ---@return integer request number of the request, for `NavigationMesh.cancel_path`
-function NavigationMesh.find_path_async(mesh, from, to, callback)
+function NavigationMesh.find_path_async(mesh, from, to, callback, agent)
   if type(callback) ~= "function" then
     bad_argument("NavigationMesh.find_path_async", 4, "callback", "function", callback)
   end
   no_reload("NavigationMesh.find_path_async")
-  local request = core.navigation_request(mesh, from, to)
+  local request = core.navigation_request(mesh, from, to, agent)
   local of = waiting[mesh]
   if not of then
     of = { callbacks = {}, answers = {}, at = 1 }
@@ -153,6 +155,7 @@ end)
 ---@param distance number the greatest cost of a way: metres, where areas cost nothing else
 ---@return integer[] polygons numbers of polygons
 ---@return number[] costs the cost of the way into each of them
+---@return string? reason "off_mesh" if no ground is at the position; then, the lists are empty
 ---@node query
 function NavigationMesh.flood_fill(mesh, position, distance)
   return core.navigation_flood(mesh, position, distance)
@@ -166,9 +169,11 @@ end
 ---@param distance number radius of the smallest circle, in metres, at most 100
 ---@param spacing number distance between positions, in metres, 0.05 to 100
 ---@return Vector3[] positions fewer than `count` if there is not enough ground
+---@return string? reason "off_mesh" if no ground is at the target, or nil
 ---@node query
 function NavigationMesh.positions_around(mesh, target, count, distance, spacing)
-  return points_of(core.navigation_around(mesh, target, count, distance, spacing))
+  local numbers, reason = core.navigation_around(mesh, target, count, distance, spacing)
+  return points_of(numbers), reason
 end
 
 ---Returns positions at walls and edges, at which something of the level is between a character and
@@ -182,9 +187,11 @@ end
 ---@param threat Vector3 the ground on which the threat is
 ---@param options? table `height`, `eyes`, `spacing`, `count`: see above
 ---@return Vector3[] positions those that were found
+---@return string? reason "off_mesh" if no ground is at the position, or nil
 ---@node query
 function NavigationMesh.cover_points(mesh, position, radius, threat, options)
-  return points_of(core.navigation_cover(mesh, position, radius, threat, options))
+  local numbers, reason = core.navigation_cover(mesh, position, radius, threat, options)
+  return points_of(numbers), reason
 end
 
 ---Returns the corners of a polygon, counter-clockwise from above.
@@ -201,11 +208,12 @@ end
 ---@param mesh NavigationMesh a navigation mesh
 ---@param from integer the number of the first polygon
 ---@param to integer the number of the polygon to reach
+---@param nodes? integer the most nodes that it visits, 1 to 65,536, which is the default
 ---@return integer[] polygons their numbers, the first one first
 ---@return string? reason nil, or "unreachable" or "budget" if the path is not complete
 ---@node query
-function NavigationMesh.partial_search(mesh, from, to)
-  return core.navigation_partial_search(mesh, from, to)
+function NavigationMesh.partial_search(mesh, from, to, nodes)
+  return core.navigation_partial_search(mesh, from, to, nodes)
 end
 
 ---Returns the shortest way through polygons, for example those that `NavigationMesh.search` found.

@@ -232,13 +232,22 @@ impl Engine {
     fn update_mesh(&mut self, mesh: NavigationMeshId, step: f32) -> Result<(), Error> {
         let Navigation { meshes, agents, levels, .. } = &mut self.worlds.navigation;
         let of = meshes.get_mut(mesh.0).expect("the handle was checked where it came in");
-        let renumbering = of.rebuild(&self.devices.tasks)?;
+        let renumbering = {
+            scope!("navigation_rebuild");
+            of.rebuild(&self.devices.tasks)?
+        };
         if let Some(renumbering) = &renumbering {
             agents.renumber(mesh.0, of, renumbering);
         }
         of.update_hierarchy(&self.devices.tasks)?;
-        agents.advance(mesh.0, of, step, &self.devices.tasks)?;
-        of.answer_paths(&self.devices.tasks)?;
+        {
+            scope!("navigation_crowd");
+            agents.advance(mesh.0, of, step, &self.devices.tasks)?;
+        }
+        {
+            scope!("navigation_searches");
+            of.answer_paths(&self.devices.tasks)?;
+        }
         if let Some(Renumbering { failure: Some(failure), failed_volumes, .. }) = renumbering {
             let mut of_levels = levels.iter().flat_map(|level| &level.meshes);
             let known = of_levels.find(|known| known.mesh == mesh);

@@ -22,7 +22,7 @@ use super::steering::{self, Steering};
 use super::volumes::Renumbering;
 use engine_foundation::handle::{Handle, HandleKind};
 use engine_foundation::tasks::TaskPool;
-use engine_foundation::{Error, Slots, Vec2, Vec3};
+use engine_foundation::{Error, Slots, Vec2, Vec3, scope};
 use std::ops::Range;
 use std::sync::Weak;
 
@@ -254,6 +254,7 @@ impl Agents {
         step: f32,
         pool: &TaskPool,
     ) -> Result<(), Error> {
+        scope!("navigation_searches");
         let all = std::mem::take(&mut self.rows);
         let mut asking = Vec::new();
         for (number, Group { own, rows }) in groups.iter().enumerate() {
@@ -343,7 +344,7 @@ impl Agents {
         let begin = range.start;
         // An agent costs about as much as 16 items of other systems.
         let tasks = pool.tasks(range.len() * 16)?;
-        tasks.each_slice(pool.task("navigation"), &mut self.results[range], |first, piece| {
+        tasks.each_slice(pool.task("navigation_crowd"), &mut self.results[range], |first, piece| {
             for (at, result) in (begin + first..).zip(piece) {
                 *result = steering::steer(mesh, agent(rows[at]), snapshot, at, step);
             }

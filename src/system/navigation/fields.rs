@@ -6,7 +6,7 @@ use super::dijkstra_map::{DijkstraMap, NO_LINK, Target};
 use super::grid::FLOW_FIELDS_MAX;
 use super::mesh::{Link, NavigationMesh, NearestPolygon, nearest_on_segment};
 use super::path::PolygonPath;
-use engine_foundation::Vec3;
+use engine_foundation::{Vec3, scope};
 
 /// Maximum number of targets of a field.
 pub const FIELD_TARGETS_MAX: usize = 1024;
@@ -159,6 +159,7 @@ impl NavigationMesh {
         if self.fields[field].version == Some(self.version) {
             return;
         }
+        scope!("navigation_fields");
         let threats = self.field_threats(field).and_then(|name| self.field(name));
         // A field that leads away from one that does so, too, does not count it.
         let threats = threats.filter(|at| self.field_threats(*at).is_none());

@@ -97,6 +97,8 @@ pub struct NavigationMesh {
     /// The mesh as agents with costs of their own see it.
     pub(super) views: Vec<View>,
     pub(super) known_views: Vec<KnownView>,
+    /// Increases when views are chosen again: then, searches on them begin again.
+    pub(super) views_version: u32,
     /// Areas of all polygons, one bit each; 0 until they are counted.
     pub(super) used_areas: u64,
     pub(super) requests: PathRequests,
@@ -161,6 +163,7 @@ impl NavigationMesh {
             hierarchy: Hierarchy::default(),
             views: Vec::new(),
             known_views: Vec::new(),
+            views_version: 0,
             used_areas: 0,
             requests: PathRequests::default(),
             fields: Vec::new(),

@@ -247,6 +247,7 @@ impl NavigationMesh {
 
     /// Makes the views that agents with these costs need, and forgets the others.
     fn choose_views(&mut self, sets: &[&Arc<OwnCosts>]) {
+        self.views_version += 1;
         let costs: Vec<Option<ViewCosts>> = sets.iter().map(|own| self.costs_with(own)).collect();
         let mut wanted: Vec<ViewCosts> = Vec::new();
         for costs in costs.iter().flatten() {

@@ -139,7 +139,7 @@ impl Agents {
         let nodes = (nodes_max / 2 / asked).max(1);
         let before: usize = self.shared.iter().map(|shared| shared.map.visited).sum();
         let tasks = pool.tasks(asked * 250)?;
-        tasks.each_slice(pool.task("navigation"), &mut self.shared, |_, piece| {
+        tasks.each_slice(pool.task("navigation_searches"), &mut self.shared, |_, piece| {
             for shared in piece.iter_mut().filter(|shared| is_asked(shared)) {
                 shared.advance(mesh, nodes);
             }

@@ -2,6 +2,7 @@
 //! `NavigationGrid` (grid.rs) and `Agent` (agent.rs), and the options that they share.
 
 pub mod agent;
+pub mod agent_settings;
 mod creation;
 pub mod dispersion;
 pub mod fields;
@@ -15,6 +16,7 @@ pub mod polygon_paths;
 pub mod queries;
 pub mod tilemap_grids;
 mod volumes;
+pub mod ways;
 
 use crate::value::ScriptValue;
 use engine_foundation::{Error, error, suggest};
