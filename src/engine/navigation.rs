@@ -19,10 +19,12 @@ use engine_navigation::queries::Flood;
 use engine_navigation::search::{PointPath, PolygonPath, Searcher};
 use engine_navigation::volumes::Renumbering;
 use engine_navigation::{AgentId, GRIDS_MAX, MESHES_MAX, NavigationGridId, NavigationMeshId};
+use engine_tilemaps::Tilemaps;
 use engine_world::WorldId;
 use engine_world::debug_lines::{DebugLine, LINES_MAX};
 use engine_world::level::{LevelId, Levels};
 use engine_world::level_navigation::{EditReport, name_volumes};
+use engine_world::unit::UnitId;
 
 /// Colours of areas in turn, from area 1.
 const AREA_COLORS: [[u8; 4]; 6] = [
@@ -164,8 +166,16 @@ impl Worlds {
     ///
     /// # Errors
     /// Returns an error if there are none, or too many.
-    pub(super) fn world_triangles(&self, world: WorldId) -> Result<BakeSource, Error> {
-        let source = self.physics.triangles_of_world(world)?;
+    pub(super) fn world_triangles(
+        &mut self,
+        world: WorldId,
+        tilemaps: &Tilemaps,
+    ) -> Result<BakeSource, Error> {
+        let of_world: Vec<UnitId> = self.units.in_world(world).collect();
+        let Worlds { physics, units, scenes, .. } = self;
+        let of = of_world.into_iter();
+        let tiles = scenes.maps.solid_pieces(of, (units, tilemaps), physics);
+        let source = physics.triangles_of_world(world, &tiles)?;
         match source.is_empty() {
             false => Ok(source),
             true => Err(error!(
@@ -187,7 +197,7 @@ impl Engine {
         world: WorldId,
         settings: BakeSettings,
     ) -> Result<NavigationMeshId, Error> {
-        let source = self.worlds.world_triangles(world)?;
+        let source = self.worlds.world_triangles(world, &self.assets.tilemaps)?;
         let mesh = self.bake_mesh(source, settings)?;
         let Navigation { meshes, of_worlds, .. } = &mut self.worlds.navigation;
         of_worlds.retain(|(_, known)| meshes.get(known.0).is_some());

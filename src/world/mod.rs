@@ -43,6 +43,7 @@ pub mod sprite_skeleton_component;
 pub mod tilemap;
 pub mod tilemap_collision;
 pub mod tilemap_component;
+pub mod tilemap_solids;
 pub mod unit;
 pub mod unit_compiler;
 pub mod unit_resource;
