@@ -156,6 +156,43 @@ end)
 ---@node query
 function NavigationMesh.flood_fill(mesh, position, distance)
   return core.navigation_flood(mesh, position, distance)
+-- Returns the functions and answers that wait for paths on meshes, for a snapshot; nil without any.
+function core.kept_requests(of_meshes)
+  local kept
+  for i = 1, #of_meshes do
+    local of = waiting[of_meshes[i]]
+    if of then
+      local callbacks, answers = {}, {}
+      for request, callback in next, of.callbacks do callbacks[request] = callback end
+      for at = of.at, #of.answers do answers[#answers + 1] = of.answers[at] end
+      kept = kept or {}
+      kept[of_meshes[i]] = { callbacks = callbacks, answers = answers }
+    end
+  end
+  return kept
+end
+
+-- Has the functions wait again that waited when a snapshot was taken, and no others.
+function core.restore_requests(kept, of_meshes)
+  for i = 1, #of_meshes do
+    local mesh = of_meshes[i]
+    local known = kept and kept[mesh]
+    local of = waiting[mesh]
+    if known and not of then
+      of = { size = 3 }
+      waiting[mesh] = of
+      meshes[#meshes + 1] = mesh
+    end
+    if of then
+      of.callbacks, of.answers, of.at = {}, {}, 1
+      if known then
+        for request, callback in next, known.callbacks do of.callbacks[request] = callback end
+        for at = 1, #known.answers do of.answers[at] = known.answers[at] end
+      end
+    end
+  end
+end
+
 end
 
 ---Returns positions around a target, for characters that gather there: on a circle, and on larger

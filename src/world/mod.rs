@@ -45,6 +45,7 @@ pub mod tilemap_collision;
 pub mod tilemap_component;
 pub mod tilemap_solids;
 pub mod unit;
+mod unit_agent_snapshot;
 pub mod unit_compiler;
 pub mod unit_resource;
 pub mod unit_template;

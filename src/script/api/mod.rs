@@ -197,6 +197,7 @@ pub const CORE_MODULES: &[&ModuleRows] = &[
     &physics_world::queries::CORE,
     &physics_world::flat_shapes::CORE,
     &physics_world::WORLD_CORE,
+    &physics_world::snapshots::CORE,
     &memory::CORE,
     &profiler::CORE,
     &sound::generated::CORE,

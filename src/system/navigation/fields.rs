@@ -65,6 +65,13 @@ impl Field {
         self.version = None;
     }
 
+    /// Returns a copy, which is computed when it is first read.
+    pub fn kept(&self) -> Field {
+        let Field { name, source, .. } = self;
+        let (name, source) = (name.clone(), source.clone());
+        Field { name, source, version: None, map: DijkstraMap::default() }
+    }
+
     pub fn write_state(&self, write: &mut dyn FnMut(u64)) {
         let mut text = |text: &str| {
             write(text.len() as u64);

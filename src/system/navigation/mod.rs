@@ -60,6 +60,7 @@ mod sight;
 mod steering;
 mod straighten;
 mod traversal;
+pub mod snapshot;
 mod velocity;
 pub mod volumes;
 mod waiting_slots;
@@ -111,6 +112,8 @@ mod query_tests;
 mod test_worlds;
 #[cfg(test)]
 mod tests;
+mod snapshot_tests;
+#[cfg(test)]
 #[cfg(test)]
 mod volume_tests;
 

@@ -55,7 +55,7 @@ struct Answer {
 }
 
 /// Paths that were found, and their points.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 struct Answers {
     answers: Vec<Answer>,
     points: Vec<Vec3>,
@@ -198,6 +198,19 @@ impl NavigationMesh {
 }
 
 impl PathRequests {
+    /// Returns a copy, which goes on as this does.
+    pub fn kept(&self) -> PathRequests {
+        let PathRequests { last, answers, worst_wait, nodes, answered, .. } = self;
+        PathRequests {
+            last: *last,
+            lanes: self.lanes.iter().map(Lane::kept).collect(),
+            answers: answers.clone(),
+            worst_wait: *worst_wait,
+            nodes: *nodes,
+            answered: *answered,
+        }
+    }
+
     /// Collects the answers of the lanes.
     fn collect(&mut self) {
         let mut order: Vec<(u32, usize, usize)> = Vec::new();
@@ -223,6 +236,14 @@ impl PathRequests {
 }
 
 impl Lane {
+    /// Returns a copy. What a search that is not under way has used is left out.
+    fn kept(&self) -> Lane {
+        let Lane { waiting, searched, nodes, searcher, found, .. } = self;
+        let searcher = searched.map_or_else(Searcher::default, |_| searcher.clone());
+        let (waiting, found) = (waiting.clone(), found.clone());
+        Lane { waiting, searched: *searched, nodes: *nodes, searcher, found, ..Lane::default() }
+    }
+
     /// Searches until the nodes are used up. The last search may have used more, for its path.
     fn advance(&mut self, mesh: &NavigationMesh, nodes: usize) {
         let mut left = nodes;
