@@ -24,8 +24,11 @@ mod grid_flow;
 mod grid_flow_change;
 mod grid_jump;
 pub mod grid_outline;
+pub mod grid_parts;
 mod grid_path;
 mod grid_queries;
+pub mod grid_requests;
+mod grid_search;
 mod hierarchy;
 pub mod islands;
 pub mod jump_links;
@@ -57,10 +60,10 @@ pub mod routes;
 pub mod search;
 mod shared_targets;
 mod sight;
+pub mod snapshot;
 mod steering;
 mod straighten;
 mod traversal;
-pub mod snapshot;
 mod velocity;
 pub mod volumes;
 mod waiting_slots;
@@ -109,11 +112,11 @@ mod platform_tests;
 #[cfg(test)]
 mod query_tests;
 #[cfg(test)]
+mod snapshot_tests;
+#[cfg(test)]
 mod test_worlds;
 #[cfg(test)]
 mod tests;
-mod snapshot_tests;
-#[cfg(test)]
 #[cfg(test)]
 mod volume_tests;
 
