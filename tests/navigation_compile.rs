@@ -243,12 +243,12 @@ fn solid_tiles_have_no_ground_inside() {
                 assert!(!is_inside(at) && at.z < 1.0, "{at}");
             }
             assert!(mesh.nearest(Vec3::new(4.0, 4.0, 0.0), 1.5, 20.0).is_none());
-            // A goal inside is the ground beside it, to which a path leads.
-            let goal = mesh.snap(Vec3::new(2.0, 4.0, 0.0)).unwrap();
-            assert!(goal.position.x < 1.0, "{}", goal.position);
+            // A target inside is put on the ground beside it, to which a path leads.
+            let target = mesh.snap(Vec3::new(2.0, 4.0, 0.0)).unwrap();
+            assert!(target.position.x < 1.0, "{}", target.position);
             let from = mesh.snap(Vec3::new(5.0, -5.0, 0.0)).unwrap();
             let (mut searcher, mut path) = (Searcher::default(), PolygonPath::default());
-            searcher.search(mesh, from, goal, 4096, &mut path);
+            searcher.search(mesh, from, target, 4096, &mut path);
             assert_eq!(path.partial, None);
         }
         assert!(game.has_ground(7.0, 4.0), "the yard");

@@ -13,9 +13,9 @@ local V3 = core.ctypes.Vector3
 -- Reasons by their numbers.
 local REASONS = { "unreachable", "budget" }
 
--- What waits for paths, by mesh or grid, and these in the order of their first requests. `callbacks`
--- are the functions by the number of the request, `answers` numbers of which those before `at` were
--- passed on, `size` is that of a point or cell in them.
+-- What waits for paths, by mesh or grid, and these in the order of their first requests.
+-- `callbacks` are the functions by the number of the request, `answers` numbers of which those
+-- before `at` were passed on, `size` is that of a point or cell in them.
 local waiting, meshes = {}, {}
 
 local function points_of(numbers)
@@ -297,12 +297,12 @@ function NavigationGrid.find_path(grid, from_column, from_row, to_column, to_row
   return cells_of(numbers, 1, #numbers), reason
 end
 
----Asks for a path that is found in one of the next calls of `NavigationGrid.update`, which calls the
----callback with the results of `find_path`. All requests of a grid share the work of an update:
+---Asks for a path that is found in one of the next calls of `NavigationGrid.update`, which calls
+---the callback with the results of `find_path`. All requests of a grid share the work of an update:
 ---thousands of them take more updates, not longer ones. An error in the callback is an ordinary
 ---error of `update`; the next call continues with the answers after it. If the grid ends, the cells
----are empty, and the reason is "unreachable", in the next call of `World.update`. Paths have at most
----65,536 cells; longer ones end there, with the reason "budget".
+---are empty, and the reason is "unreachable", in the next call of `World.update`. Paths have at
+---most 65,536 cells; longer ones end there, with the reason "budget".
 ---@param grid NavigationGrid a navigation grid
 ---@param from_column integer column of the start, from 1
 ---@param from_row integer row of the start, from 1

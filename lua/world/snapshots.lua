@@ -1,5 +1,5 @@
--- Snapshots of the physics of a world, with what navigation keeps in the prelude. The rest is native
--- (src/engine/snapshots.rs).
+-- Snapshots of the physics of a world, with what navigation keeps in the prelude. The rest is
+-- native (src/engine/snapshots.rs).
 local core = ...
 
 local next = next

@@ -62,7 +62,8 @@ impl Agents {
         self.send_again(meshes, handle, wanted);
     }
 
-    /// Has an agent that was restored from a snapshot go on without platforms that have ended since.
+    /// Has an agent that was restored from a snapshot go on without the platforms that have ended
+    /// since.
     pub(super) fn forget_ended(
         &mut self,
         meshes: &Slots<NavigationMesh>,
@@ -70,15 +71,15 @@ impl Agents {
         ended: &[&Platform],
     ) {
         let Some(agent) = self.slots.get(handle) else { return };
-        let is_gone = |mesh: Handle| meshes.get(mesh).is_none();
-        let is_user = agent.ride.is_some_and(|ride| is_gone(ride.platform))
+        let is_destroyed = |mesh: Handle| meshes.get(mesh).is_none();
+        let is_user = agent.ride.is_some_and(|ride| is_destroyed(ride.platform))
             || ended.iter().any(|platform| agent.is_on_way_of(platform));
         let is_sent = agent.target.is_some_and(|target| {
-            is_gone(target.mesh) || target.via.is_some_and(|(of, _)| is_gone(of))
+            is_destroyed(target.mesh) || target.via.is_some_and(|(of, _)| is_destroyed(of))
         });
         if is_user || is_sent {
             let mut ended: Vec<Handle> = ended.iter().map(|platform| platform.mesh).collect();
-            ended.extend(agent.target.map(|target| target.mesh).filter(|mesh| is_gone(*mesh)));
+            ended.extend(agent.target.map(|target| target.mesh).filter(|mesh| is_destroyed(*mesh)));
             self.go_on_without(meshes, handle, &ended);
         }
     }

@@ -25,8 +25,8 @@ use std::sync::{Arc, Weak};
 const AGENT_BYTES: usize = 2048;
 const POLYGON_BYTES: usize = 16;
 
-/// What the ground of a mesh consists of. The snapshots between two changes of it share a copy.
-/// Which polygons are closed is not part of it.
+/// Ground of a mesh, of which the snapshots between two changes share a copy. Which polygons are
+/// closed is not part of it.
 #[derive(Debug)]
 pub(super) struct KeptGround {
     tiles: Vec<u32>,

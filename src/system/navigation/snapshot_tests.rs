@@ -91,7 +91,7 @@ impl Scene {
         self.mesh().nearest(at, 6.0, 2.0).expect("there is ground")
     }
 
-    /// What the game does before an update.
+    /// Does as the game before an update.
     fn act(&mut self, update: u32) {
         if update % 3 == 0 {
             let (from, to) = (Vec3::new(1.0, 1.0, 0.0), Vec3::new(47.0, 35.0, 0.0));
@@ -203,7 +203,7 @@ fn assert_same(run: &Run, other: &Run, name: &str) {
 }
 
 #[test]
-fn what_follows_a_snapshot_is_repeated_on_any_number_of_threads() {
+fn updates_are_repeated_on_any_number_of_threads() {
     let mut runs = Vec::new();
     for threads in [1, 2, 4] {
         let (mut scene, mut kept) = (Scene::new(threads), Vec::new());
@@ -226,7 +226,7 @@ fn what_follows_a_snapshot_is_repeated_on_any_number_of_threads() {
 }
 
 #[test]
-fn tiles_that_were_being_built_are_swapped_in_at_the_same_update() {
+fn tiles_in_a_build_are_swapped_in_at_the_same_update() {
     let mut scene = Scene::new(2);
     while scene.mesh().waiting_tiles() > 0 {
         scene.update();
@@ -286,7 +286,7 @@ fn agents_that_were_destroyed_stay_destroyed_and_new_ones_stay() {
 }
 
 #[test]
-fn meshes_that_ended_or_were_baked_again_keep_what_they_are() {
+fn ended_and_baked_meshes_are_not_restored() {
     let mut scene = Scene::new(1);
     (0..40).for_each(|_| scene.update());
     let kept = scene.keep();
@@ -382,6 +382,6 @@ fn rides_on_platforms_are_repeated() {
     assert_eq!(kept.restore(&mut building.meshes, &mut building.agents, &pool).unwrap(), roots);
     assert_eq!(building.meshes.get(building.ground).unwrap().num_links(), 0);
     (0..120).for_each(|_| building.update());
-    let is_gone = |agent: &Handle| building.of(*agent).mesh == lift;
-    assert!(!riders.iter().any(is_gone));
+    let is_aboard = |agent: &Handle| building.of(*agent).mesh == lift;
+    assert!(!riders.iter().any(is_aboard));
 }

@@ -1,5 +1,5 @@
-//! Paths on navigation grids, the cells around one, and random ones. Functions that return lists are
-//! in the prelude (lua/world/navigation.lua), around the native parts in [`CORE`].
+//! Paths on navigation grids, the cells around one, and random ones. Functions that return lists
+//! are in the prelude (lua/world/navigation.lua), around the native parts in [`CORE`].
 
 use super::grid::{COLUMN_ARG, GRID_ARG, ROW_ARG, cell, of, position};
 use crate::api_row::{ModuleRows, NodeFlag, func, module, more};

@@ -310,7 +310,7 @@ fn shapes_of_tiles_are_limited() {
 }
 
 #[test]
-fn solid_outlines_cover_what_is_solid() {
+fn solid_outlines_cover_the_solid_cells() {
     let found = |map: &Tilemap| {
         let mut all = Vec::new();
         map.solid_outlines(&table(map), |points| all.push(points.to_vec()));
