@@ -153,6 +153,15 @@ impl NavigationMesh {
         self.fields.iter().position(|field| field.name == name)
     }
 
+    /// Returns the ground of the targets of a field; none of one that leads away.
+    pub(super) fn field_ends(&self, field: usize) -> impl Iterator<Item = Vec3> {
+        let targets: &[Vec3] = match &self.fields[field].source {
+            Source::Targets(targets) => targets,
+            Source::Away { .. } => &[],
+        };
+        targets.iter().filter_map(|target| Some(self.snap(*target)?.position))
+    }
+
     /// Returns the name of the field from whose targets a field leads away, if it does.
     pub fn field_threats(&self, field: usize) -> Option<&str> {
         match &self.fields[field].source {
