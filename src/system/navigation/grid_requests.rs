@@ -123,7 +123,11 @@ impl NavigationGrid {
 }
 
 impl GridRequests {
+    /// Calls `write` with the numbers that make up the state; none if no path was ever asked for.
     pub fn write_state(&self, write: &mut impl FnMut(u64)) {
+        if self.last == 0 {
+            return;
+        }
         write(u64::from(self.last));
         let nodes = self.searched.map_or(0, |_| self.search.nodes as u64 + 1);
         write(nodes << 32 | self.waiting.len() as u64);
