@@ -13,9 +13,9 @@ local V3 = core.ctypes.Vector3
 -- Reasons by their numbers.
 local REASONS = { "unreachable", "budget", "off_mesh" }
 
--- What waits for paths, by mesh, and these meshes in the order of their first requests. `callbacks`
--- are the functions by the number of the request, `answers` numbers of which those before `at` were
--- passed on.
+-- What waits for paths, by mesh or grid, and these in the order of their first requests.
+-- `callbacks` are the functions by the number of the request, `answers` numbers of which those
+-- before `at` were passed on, `size` is that of a point or cell in them.
 local waiting, meshes = {}, {}
 
 local function points_of(numbers)
@@ -24,6 +24,25 @@ local function points_of(numbers)
     points[#points + 1] = V3(numbers[i], numbers[i + 1], numbers[i + 2])
   end
   return points
+end
+
+local function cells_of(numbers, first, last)
+  local cells = {}
+  for i = first, last, 2 do
+    cells[#cells + 1] = { column = numbers[i], row = numbers[i + 1] }
+  end
+  return cells
+end
+
+-- Has a function wait for a path of a mesh or grid.
+local function wait_for(mesh, size, request, callback)
+  local of = waiting[mesh]
+  if not of then
+    of = { callbacks = {}, answers = {}, at = 1, size = size }
+    waiting[mesh] = of
+    meshes[#meshes + 1] = mesh
+  end
+  of.callbacks[request] = callback
 end
 
 ---Finds the shortest way between two points on the ground. If the second one cannot be reached, the
@@ -59,13 +78,7 @@ function NavigationMesh.find_path_async(mesh, from, to, callback, agent)
   end
   no_reload("NavigationMesh.find_path_async")
   local request = core.navigation_request(mesh, from, to, agent)
-  local of = waiting[mesh]
-  if not of then
-    of = { callbacks = {}, answers = {}, at = 1 }
-    waiting[mesh] = of
-    meshes[#meshes + 1] = mesh
-  end
-  of.callbacks[request] = callback
+  wait_for(mesh, 3, request, callback)
   return request
 end
 
@@ -80,7 +93,7 @@ function NavigationMesh.cancel_path(mesh, request)
   return is_withdrawn
 end
 
--- Adds the answers of a mesh that ended: no path is found any more.
+-- Adds the answers of a mesh or grid that ended: no path is found any more.
 local function answer_all(of)
   local requests = {}
   for request in next, of.callbacks do requests[#requests + 1] = request end
@@ -91,11 +104,12 @@ local function answer_all(of)
   end
 end
 
--- Takes the answers of a mesh. Those that an error has left come first.
+-- Takes the answers of a mesh or grid. Those that an error has left come first.
 local function take_answers(mesh, of)
   if of.at > #of.answers then of.answers, of.at = {}, 1 end
-  if not NavigationMesh.alive(mesh) then return answer_all(of) end
-  local numbers = core.navigation_answers(mesh)
+  local is_grid = of.size == 2
+  if not (is_grid and NavigationGrid or NavigationMesh).alive(mesh) then return answer_all(of) end
+  local numbers = is_grid and core.grid_answers(mesh) or core.navigation_answers(mesh)
   local n = #of.answers
   for i = 1, #numbers do of.answers[n + i] = numbers[i] end
 end
@@ -115,12 +129,16 @@ local function run_callbacks(mesh)
   while of.at <= #of.answers do
     local numbers, i = of.answers, of.at
     local request, reason, count = numbers[i], REASONS[numbers[i + 1]], numbers[i + 2]
-    of.at = i + 3 + count * 3
+    of.at = i + 3 + count * of.size
     local callback = of.callbacks[request]
     if callback then
       local points = {}
-      for at = i + 3, of.at - 1, 3 do
-        points[#points + 1] = V3(numbers[at], numbers[at + 1], numbers[at + 2])
+      if of.size == 2 then
+        points = cells_of(numbers, i + 3, of.at - 1)
+      else
+        for at = i + 3, of.at - 1, 3 do
+          points[#points + 1] = V3(numbers[at], numbers[at + 1], numbers[at + 2])
+        end
       end
       of.callbacks[request] = nil
       callback(points, reason)
@@ -138,6 +156,43 @@ function NavigationMesh.update(mesh, dt)
   if waiting[mesh] and NavigationMesh.alive(mesh) then run_callbacks(mesh) end
   core.navigation_update(mesh, dt)
   run_callbacks(mesh)
+end
+
+-- Returns the functions and answers that wait for paths on meshes, for a snapshot; nil without any.
+function core.kept_requests(of_meshes)
+  local kept
+  for i = 1, #of_meshes do
+    local of = waiting[of_meshes[i]]
+    if of then
+      local callbacks, answers = {}, {}
+      for request, callback in next, of.callbacks do callbacks[request] = callback end
+      for at = of.at, #of.answers do answers[#answers + 1] = of.answers[at] end
+      kept = kept or {}
+      kept[of_meshes[i]] = { callbacks = callbacks, answers = answers }
+    end
+  end
+  return kept
+end
+
+-- Has the functions wait again that waited when a snapshot was taken, and no others.
+function core.restore_requests(kept, of_meshes)
+  for i = 1, #of_meshes do
+    local mesh = of_meshes[i]
+    local known = kept and kept[mesh]
+    local of = waiting[mesh]
+    if known and not of then
+      of = { size = 3 }
+      waiting[mesh] = of
+      meshes[#meshes + 1] = mesh
+    end
+    if of then
+      of.callbacks, of.answers, of.at = {}, {}, 1
+      if known then
+        for request, callback in next, known.callbacks do of.callbacks[request] = callback end
+        for at = 1, #known.answers do of.answers[at] = known.answers[at] end
+      end
+    end
+  end
 end
 
 -- `World.update` updates the meshes of levels.
@@ -247,9 +302,63 @@ end
 ---@node query
 function NavigationGrid.find_path(grid, from_column, from_row, to_column, to_row)
   local numbers, reason = core.grid_path(grid, from_column, from_row, to_column, to_row)
-  local cells = {}
-  for i = 1, #numbers, 2 do
-    cells[#cells + 1] = { column = numbers[i], row = numbers[i + 1] }
+  return cells_of(numbers, 1, #numbers), reason
+end
+
+---Asks for a path that is found in one of the next calls of `NavigationGrid.update`, which calls
+---the callback with the results of `find_path`. All requests of a grid share the work of an update:
+---thousands of them take more updates, not longer ones. An error in the callback is an ordinary
+---error of `update`; the next call continues with the answers after it. If the grid ends, the cells
+---are empty, and the reason is "unreachable", in the next call of `World.update`. Paths have at
+---most 65,536 cells; longer ones end there, with the reason "budget".
+---@param grid NavigationGrid a navigation grid
+---@param from_column integer column of the start, from 1
+---@param from_row integer row of the start, from 1
+---@param to_column integer column of the end
+---@param to_row integer row of the end
+---@param callback function function that receives the cells and the reason
+---@return integer request number of the request, for `NavigationGrid.cancel_path`
+function NavigationGrid.find_path_async(grid, from_column, from_row, to_column, to_row, callback)
+  if type(callback) ~= "function" then
+    bad_argument("NavigationGrid.find_path_async", 6, "callback", "function", callback)
   end
-  return cells, reason
+  no_reload("NavigationGrid.find_path_async")
+  local request = core.grid_request(grid, from_column, from_row, to_column, to_row)
+  wait_for(grid, 2, request, callback)
+  return request
+end
+
+---Withdraws a request for a path: its function is not called.
+---@param grid NavigationGrid a navigation grid
+---@param request integer the number that `find_path_async` returned
+---@return boolean withdrawn false if the request does not wait any more
+function NavigationGrid.cancel_path(grid, request)
+  local is_withdrawn = core.grid_cancel(grid, request)
+  local of = waiting[grid]
+  if is_withdrawn and of then of.callbacks[request] = nil end
+  return is_withdrawn
+end
+
+---Answers requests for paths. Call it once a frame if you use `NavigationGrid.find_path_async`.
+---@param grid NavigationGrid a navigation grid
+function NavigationGrid.update(grid)
+  -- Answers that the update before has left because of an error.
+  if waiting[grid] and NavigationGrid.alive(grid) then run_callbacks(grid) end
+  core.grid_update(grid)
+  run_callbacks(grid)
+end
+
+---Returns the cells to which a way leads that is not more expensive than a cost, the cheapest ones
+---first, and the cell itself before them: for example where a character of a turn-based game can
+---go. The ways begin in the middle of the cell, which can be blocked.
+---@param grid NavigationGrid a navigation grid
+---@param column integer column of the cell, from 1
+---@param row integer row of the cell, from 1
+---@param cost number the greatest cost of a way
+---@return table[] cells tables with `column` and `row`, at most 65,536
+---@return number[] costs the cost of the way into each of them
+---@node query
+function NavigationGrid.flood_fill(grid, column, row, cost)
+  local numbers, costs = core.grid_flood(grid, column, row, cost)
+  return cells_of(numbers, 1, #numbers), costs
 end

@@ -121,6 +121,7 @@ pub const FILES: &[PreludeFile] = files![
     "boot/flow_callbacks",
     "world/broadphase",
     "world/navigation",
+    "world/snapshots",
     "world/agents",
     "gui/gui",
     "gui/text",

@@ -122,6 +122,17 @@ describe("a flow field of a navigation mesh", function()
     NavigationMesh.set_targets(mesh, "exits", {})
   end)
 
+  it("is drawn as lines", function()
+    assert.equals(0, NavigationMesh.draw(mesh))
+    NavigationMesh.set_targets(mesh, "exit", { LEFT })
+    assert.equals(0, NavigationMesh.draw(mesh, "exit"))
+    NavigationMesh.set_targets(mesh, "threat", { RIGHT })
+    NavigationMesh.set_flee(mesh, "flee", "threat")
+    assert.equals(0, NavigationMesh.draw(mesh, "flee"))
+    assert.matches("#2 'name': the mesh has no flow field 'exitt', did you mean 'exit'",
+      error_of(NavigationMesh.draw, mesh, "exitt"))
+  end)
+
   it("refuses wrong arguments", function()
     local set, flee = NavigationMesh.set_targets, NavigationMesh.set_flee
     assert.matches("three numbers", error_of(set, mesh, "goal", { 1, 2 }))

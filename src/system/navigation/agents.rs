@@ -52,7 +52,7 @@ pub struct Agents {
     pub statistics: AgentStatistics,
     pub(super) passages: Vec<Passages>,
     /// Meshes with the agents that have entered a link in their last update.
-    entered: Vec<(Handle, Handle)>,
+    pub(super) entered: Vec<(Handle, Handle)>,
     pub(super) platforms: Vec<Platform>,
     /// Meshes with the costs that some of their agents have.
     pub(super) cost_sets: Vec<(Handle, Weak<OwnCosts>)>,
@@ -411,7 +411,7 @@ impl Agent {
     }
 
     /// Gives the polygons of the agent the numbers that they have now.
-    fn renumber(&mut self, mesh: &NavigationMesh, renumbering: &Renumbering) {
+    pub(super) fn renumber(&mut self, mesh: &NavigationMesh, renumbering: &Renumbering) {
         let moved = |known: NearestPolygon| match renumbering.polygon(known.polygon) {
             Some(polygon) => Some(NearestPolygon { polygon, ..known }),
             None => nearest_ground(mesh, known.position),

@@ -65,6 +65,13 @@ impl Field {
         self.version = None;
     }
 
+    /// Returns a copy, which is computed when it is first read.
+    pub fn kept(&self) -> Field {
+        let Field { name, source, .. } = self;
+        let (name, source) = (name.clone(), source.clone());
+        Field { name, source, version: None, map: DijkstraMap::default() }
+    }
+
     pub fn write_state(&self, write: &mut dyn FnMut(u64)) {
         let mut text = |text: &str| {
             write(text.len() as u64);
@@ -144,6 +151,15 @@ impl NavigationMesh {
     /// Returns the index of a flow field.
     pub fn field(&self, name: &str) -> Option<usize> {
         self.fields.iter().position(|field| field.name == name)
+    }
+
+    /// Returns the ground of the targets of a field; none of one that leads away.
+    pub(super) fn field_ends(&self, field: usize) -> impl Iterator<Item = Vec3> {
+        let targets: &[Vec3] = match &self.fields[field].source {
+            Source::Targets(targets) => targets,
+            Source::Away { .. } => &[],
+        };
+        targets.iter().filter_map(|target| Some(self.snap(*target)?.position))
     }
 
     /// Returns the name of the field from whose targets a field leads away, if it does.

@@ -76,7 +76,7 @@ pub(super) fn write_link_costs(costs: &LinkCosts, write: &mut impl FnMut(u64)) {
 }
 
 /// Ways over the links of a mesh.
-#[derive(Clone, Debug)]
+#[derive(Clone, PartialEq, Debug)]
 pub(super) struct Ways {
     /// Directions of links whose ends have ground, by the polygon of their start.
     pub usable: Vec<Jump>,
@@ -101,7 +101,7 @@ impl Ways {
 }
 
 /// Links of a mesh.
-#[derive(Debug, Default)]
+#[derive(Clone, PartialEq, Debug, Default)]
 pub(super) struct Jumps {
     pub(super) links: BTreeMap<u32, JumpSettings>,
     pub(super) last: u32,

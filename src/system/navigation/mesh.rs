@@ -12,10 +12,11 @@ use super::jumps::{Jumps, NO_JUMP};
 use super::mesh_errors::{too_many_heights, too_many_polygons};
 use super::own_costs::{KnownView, View};
 use super::path_requests::PathRequests;
+use super::snapshot::KeptGround;
 use super::volumes::Volumes;
 use engine_foundation::tasks::TaskPool;
 use engine_foundation::{Error, Vec2, Vec3};
-use std::sync::Arc;
+use std::sync::{Arc, Weak};
 
 /// Maximum number of polygons of a mesh.
 pub const MESH_POLYGONS_MAX: usize = 1 << 24;
@@ -83,7 +84,7 @@ pub struct NavigationMesh {
     pub(super) heights: Vec<u16>,
     /// Cost of a metre of each area; 0 for areas that cannot be entered.
     pub(super) costs: [f32; AREAS_MAX],
-    vertices: usize,
+    pub(super) vertices: usize,
     /// Increases when something changes that old paths do not know.
     pub(super) version: u32,
     /// Triangles from which tiles are baked again.
@@ -97,12 +98,12 @@ pub struct NavigationMesh {
     /// The mesh as agents with costs of their own see it.
     pub(super) views: Vec<View>,
     pub(super) known_views: Vec<KnownView>,
-    /// Increases when views are chosen again: then, searches on them begin again.
-    pub(super) views_version: u32,
     /// Areas of all polygons, one bit each; 0 until they are counted.
     pub(super) used_areas: u64,
     pub(super) requests: PathRequests,
     pub(super) fields: Vec<Field>,
+    /// Copy of the ground as it is now, if a snapshot has one.
+    pub(super) kept_ground: Weak<KeptGround>,
 }
 
 /// Edge at the side of a tile.
@@ -163,10 +164,10 @@ impl NavigationMesh {
             hierarchy: Hierarchy::default(),
             views: Vec::new(),
             known_views: Vec::new(),
-            views_version: 0,
             used_areas: 0,
             requests: PathRequests::default(),
             fields: Vec::new(),
+            kept_ground: Weak::new(),
         };
         mesh.costs[0] = 0.0;
         mesh.assemble()?;

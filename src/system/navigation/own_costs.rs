@@ -247,7 +247,6 @@ impl NavigationMesh {
 
     /// Makes the views that agents with these costs need, and forgets the others.
     fn choose_views(&mut self, sets: &[&Arc<OwnCosts>]) {
-        self.views_version += 1;
         let costs: Vec<Option<ViewCosts>> = sets.iter().map(|own| self.costs_with(own)).collect();
         let mut wanted: Vec<ViewCosts> = Vec::new();
         for costs in costs.iter().flatten() {
@@ -298,9 +297,11 @@ impl NavigationMesh {
         }
     }
 
-    /// Has all hierarchies built again, because polygons have other numbers.
+    /// Has all hierarchies built again, because polygons have other numbers. No snapshot has the
+    /// ground as it is now.
     pub(super) fn outdate_hierarchies(&mut self) {
         self.used_areas = 0;
+        self.kept_ground = Weak::new();
         self.known_views.clear();
         self.hierarchy.outdate();
         self.views.iter_mut().for_each(|view| view.hierarchy.outdate());

@@ -60,7 +60,7 @@ struct Answer {
 }
 
 /// Paths that were found, and their points.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 struct Answers {
     answers: Vec<Answer>,
     points: Vec<Vec3>,
@@ -83,8 +83,8 @@ impl Answers {
 #[derive(Debug, Default)]
 struct Lane {
     waiting: VecDeque<Request>,
-    /// The first request is searched, on a version of the mesh and its views, for so many times.
-    searched: Option<((u32, u32), u32)>,
+    /// The first request is searched, on a version of the mesh, for so many times.
+    searched: Option<(u32, u32)>,
     /// Nodes that are left in this update.
     left: usize,
     /// Nodes that were visited since the answers were collected.
@@ -228,12 +228,11 @@ impl NavigationMesh {
                 && result.is_ok()
             {
                 let lanes = &mut requests.lanes;
-                let views = if own.is_some() { self.views_version } else { 0 };
                 result = self.with_costs(own.as_ref(), |mesh| {
                     // The lanes of an update cost as much as thousands of items of other systems.
                     let tasks = pool.tasks(LANES * 1000)?;
                     tasks.each_slice(pool.task("navigation_searches"), lanes, |_, piece| {
-                        piece.iter_mut().for_each(|lane| lane.advance(mesh, own.as_ref(), views));
+                        piece.iter_mut().for_each(|lane| lane.advance(mesh, own.as_ref()));
                         Ok(())
                     })
                 });
@@ -246,6 +245,19 @@ impl NavigationMesh {
 }
 
 impl PathRequests {
+    /// Returns a copy, which goes on as this does.
+    pub fn kept(&self) -> PathRequests {
+        let PathRequests { last, answers, worst_wait, nodes, answered, .. } = self;
+        PathRequests {
+            last: *last,
+            lanes: self.lanes.iter().map(Lane::kept).collect(),
+            answers: answers.clone(),
+            worst_wait: *worst_wait,
+            nodes: *nodes,
+            answered: *answered,
+        }
+    }
+
     /// Collects the answers of the lanes.
     fn collect(&mut self) {
         let mut order: Vec<(u32, usize, usize)> = Vec::new();
@@ -271,6 +283,14 @@ impl PathRequests {
 }
 
 impl Lane {
+    /// Returns a copy. What a search that is not under way has used is left out.
+    fn kept(&self) -> Lane {
+        let Lane { waiting, searched, nodes, searcher, found, .. } = self;
+        let searcher = searched.map_or_else(Searcher::default, |_| searcher.clone());
+        let (waiting, found) = (waiting.iter().map(Request::kept).collect(), found.clone());
+        Lane { waiting, searched: *searched, nodes: *nodes, searcher, found, ..Lane::default() }
+    }
+
     /// Returns the costs that count for the request that is next; `None` if there is none, or the
     /// nodes are used up.
     fn next_costs(&self) -> Option<Option<Arc<OwnCosts>>> {
@@ -280,9 +300,8 @@ impl Lane {
 
     /// Searches for the requests with these costs until the nodes are used up, or one with others
     /// is next. The last search may have used more, for its path.
-    fn advance(&mut self, mesh: &NavigationMesh, own: Option<&Arc<OwnCosts>>, views: u32) {
+    fn advance(&mut self, mesh: &NavigationMesh, own: Option<&Arc<OwnCosts>>) {
         let mut left = self.left;
-        let known = (mesh.version, views);
         while left > 0
             && let Some(request) = self.waiting.front().filter(|it| it.has_costs(own)).cloned()
         {
@@ -294,17 +313,18 @@ impl Lane {
                 continue;
             };
             let restarts = match self.searched {
-                Some((versions, restarts)) if versions == known => restarts,
+                Some((version, restarts)) if version == mesh.version => restarts,
                 before => {
                     let restarts = before.map_or(0, |(_, restarts)| restarts + 1);
                     self.searcher.begin(mesh, from, to, SEARCH_NODES_DEFAULT);
-                    self.searched = Some((known, restarts));
+                    self.searched = Some((mesh.version, restarts));
                     restarts
                 }
             };
             let before = self.searcher.num_nodes();
-            let is_last = restarts >= RESTARTS_MAX;
-            let is_finished = self.searcher.advance(mesh, if is_last { usize::MAX } else { left });
+            // The view of an agent's costs can be another one in the next update.
+            let is_whole = restarts >= RESTARTS_MAX || own.is_some();
+            let is_finished = self.searcher.advance(mesh, if is_whole { usize::MAX } else { left });
             let used = self.searcher.num_nodes() - before;
             self.nodes += used as u32;
             left = left.saturating_sub(used);
@@ -328,10 +348,17 @@ impl Lane {
 }
 
 impl Request {
+    /// Returns a copy, with costs that are not those of agents: sets of costs end with the last
+    /// agent that has them.
+    fn kept(&self) -> Request {
+        let own = self.own.as_deref().map(|own| Arc::new(own.clone()));
+        Request { own, ..self.clone() }
+    }
+
     /// Returns true if these costs count for it.
     fn has_costs(&self, own: Option<&Arc<OwnCosts>>) -> bool {
         match (&self.own, own) {
-            (Some(known), Some(own)) => Arc::ptr_eq(known, own),
+            (Some(known), Some(own)) => Arc::ptr_eq(known, own) || known == own,
             (known, own) => known.is_none() && own.is_none(),
         }
     }

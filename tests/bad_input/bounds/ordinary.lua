@@ -269,6 +269,7 @@ M.arguments = {
   ["NavigationMesh.disc_cast"] = { from = Vector3(10, 10, 0), radius = 0.5 },
   ["NavigationMesh.distance_to_edge"] = { position = Vector3(10, 10, 0) },
   ["NavigationMesh.distance"] = { name = mesh_field, position = Vector3(10, 10, 0) },
+  ["NavigationMesh.draw"] = { name = mesh_field },
   ["NavigationMesh.flow"] = { name = mesh_field, position = Vector3(10, 10, 0) },
   ["NavigationMesh.set_flee"] = { name = "away", threats = mesh_field },
   ["NavigationMesh.set_targets"] = { targets = { 10, 10, 0 } },

@@ -157,7 +157,11 @@ fn set_flee(
     }
 }
 
-fn find_field(mesh: &NavigationMesh, name: &TextArgument, argument: &str) -> Result<usize, Error> {
+pub(super) fn find_field(
+    mesh: &NavigationMesh,
+    name: &TextArgument,
+    argument: &str,
+) -> Result<usize, Error> {
     let name = name.as_str();
     mesh.field(name).ok_or_else(|| {
         let hint = suggest::hint(name, mesh.field_names());

@@ -2,9 +2,9 @@
 //! return lists of points are in the prelude (lua/world/navigation.lua), around the native parts in
 //! queries.rs.
 
-use super::{creation, following, links, platforms, polygon_paths, queries, volumes};
+use super::{creation, fields, following, links, platforms, polygon_paths, queries, volumes};
 use crate::api_row::{ModuleRows, NodeFlag, func, hot, module};
-use crate::argument::{Integer, MaybeHandle};
+use crate::argument::{Integer, MaybeHandle, TextArgument};
 use crate::context;
 use crate::value::ScriptValue;
 use engine_foundation::{Error, Vec3, error};
@@ -274,11 +274,11 @@ NavigationMesh.destroy(mesh)"#,
         func(
             "draw",
             draw,
-            &[MESH_ARG],
+            &[MESH_ARG, ("name", "the name of a flow field to show; none if it is left out")],
             "Shows a mesh and its agents as lines for one frame: walls are white, closed polygons \
              red, links yellow, paths orange, velocities green, and other edges have the colour of \
-             their area. Returns the number of lines that do not fit in. Shows nothing in a \
-             release.",
+             their area. The arrows of the flow field are blue, its targets yellow. Returns the \
+             number of lines that do not fit in. Shows nothing in a release.",
         )
         .node(NodeFlag::Hidden),
         func(
@@ -533,8 +533,14 @@ pub(super) fn ends(
     Ok(from.zip(to))
 }
 
-fn draw(engine: &mut Engine, mesh: NavigationMeshId) -> Result<u64, Error> {
-    Ok(engine.show_mesh(mesh)? as u64)
+fn draw(
+    engine: &mut Engine,
+    mesh: NavigationMeshId,
+    name: Option<TextArgument>,
+) -> Result<u64, Error> {
+    let of = of(engine, mesh);
+    let field = name.map(|name| fields::find_field(of, &name, "#2 'name'")).transpose()?;
+    Ok(engine.show_mesh(mesh, field)? as u64)
 }
 
 fn num_agents(engine: &mut Engine, mesh: NavigationMeshId) -> u64 {

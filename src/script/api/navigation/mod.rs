@@ -8,6 +8,7 @@ pub mod dispersion;
 pub mod fields;
 mod following;
 pub mod grid;
+pub mod grid_paths;
 pub mod levels;
 mod links;
 pub mod mesh;
