@@ -6,7 +6,8 @@
 # The steps, all if none is named:
 #   start       the version, and a new game from its template
 #   template    the new game for 600 frames, with the hashes that the engine for players recorded
-#   suites      the engine's own Lua suites, and those of the new game
+#   suites      the engine's own Lua suites, and those of the new game; skipped by an engine that
+#               only plays bundles
 #   recordings  the recorded sessions of all examples, with their hashes
 #   absent      what needs a renderer or a sound device is an error or a warning that says so
 #   package     a package for servers; it is played without the game's folder, and ends when it is
@@ -15,6 +16,8 @@
 #               as a user without rights, as the first process (needs the rights to call unshare)
 #
 # The engines are target/distribution/engine-server-linux and target/debug/engine, if none is named.
+# An engine that only plays bundles gets those that the engine for players compiles. One with all
+# commands (packaging/server.sh --development, engine-headless-linux) plays the folders.
 set -euo pipefail
 
 server=
@@ -65,12 +68,30 @@ serve() {
 # Copies a game without data that an engine compiled.
 copy() { mkdir -p "$2" && tar -C "$1" --exclude=./.engine -cf - . | tar -C "$2" -xf -; }
 
-new_game() { [[ -d $scratch/game ]] || (cd "$scratch" && serve 60 new game); }
+# True for an engine without compilers.
+plays_bundles_only=false
+if "$server" --version --verbose | grep -q 'plays bundles'; then plays_bundles_only=true; fi
+
+# Runs the engine for players, with both outputs in one file.
+make_with_player() { timeout 900 "$player" "$@" < /dev/null > "$scratch/log" 2>&1; }
+
+new_game() { [[ -d $scratch/game ]] || (cd "$scratch" && make_with_player new game); }
+
+# Plays the game in a folder with the engine for servers.
+play() {
+  local seconds=$1 game=$2
+  shift 2
+  if $plays_bundles_only; then
+    make_with_player compile "$game" --bundle --skip-check --out "$game.bundle" || return
+    game=$game.bundle
+  fi
+  serve "$seconds" run "$game" "$@"
+}
 
 # Plays a recorded game, and reports whether all hashes are equal.
 replay() {
   local game=$1 recording=$2 title=$3
-  if serve 900 run "$game" --replay "$recording"; then
+  if play 900 "$game" --replay "$recording"; then
     passed "$title: $(grep -o 'replayed [0-9]* frames.*' "$scratch/log")"
   else
     wrong "$title: $(tail -n 12 "$scratch/log")"
@@ -83,7 +104,7 @@ check_start() {
   else
     wrong "$(cat "$scratch/log")"
   fi
-  if new_game && serve 120 run "$scratch/game" --frames 300; then
+  if new_game && play 120 "$scratch/game" --frames 300; then
     passed "a new game plays: $(tail -n 1 "$scratch/log")"
   else
     wrong "$(cat "$scratch/log")"
@@ -102,6 +123,11 @@ check_template() {
 }
 
 check_suites() {
+  if $plays_bundles_only; then
+    echo "SKIPPED $step: the engine has no test library" >&2
+    skipped+=("$step")
+    return
+  fi
   new_game || { wrong "$(tail -n 12 "$scratch/log")"; return; }
   copy tests/lua "$scratch/suites"
   local folder
@@ -121,7 +147,7 @@ check_recordings() {
     name=${name%%/*}
     copy "examples/$name" "$scratch/$name"
     replay "$scratch/$name" "$scratch/$name/recordings/session.recording" "$name"
-    rm -rf "${scratch:?}/$name"
+    rm -rf "${scratch:?}/$name" "$scratch/$name.bundle"
   done
 }
 
@@ -129,7 +155,7 @@ check_recordings() {
 expect() {
   local code=$1 text=$2 found=0
   shift 2
-  serve 120 run "$scratch/absent" --frames 3 "$@" || found=$?
+  play 120 "$scratch/absent" --frames 3 "$@" || found=$?
   if ((found == code)) && grep -q -F -- "$text" "$scratch/log"; then
     passed "$*: $(grep -m 1 -F -- "$text" "$scratch/log")"
   else
@@ -161,6 +187,22 @@ END
     passed "sound is mixed into a file"
   else
     wrong "no sound was mixed"
+  fi
+  if $plays_bundles_only; then
+    refused 1 'only plays bundles' run "$scratch/absent"
+    refused 2 "has no command 'test'" test "$scratch/absent"
+  fi
+}
+
+# Runs a command of an engine that only plays bundles, and compares the exit code and a text.
+refused() {
+  local code=$1 text=$2 found=0
+  shift 2
+  serve 60 "$@" || found=$?
+  if ((found == code)) && grep -q -F -- "$text" "$scratch/log"; then
+    passed "$1 of a folder: $(grep -m 1 -F -- "$text" "$scratch/log")"
+  else
+    wrong "$1: exit code $found: $(tail -n 5 "$scratch/log")"
   fi
 }
 

@@ -2,7 +2,7 @@
 
 use super::resource_kinds::KINDS;
 use super::resource_reload;
-use engine_foundation::Error;
+use engine_foundation::{DEVELOPMENT, Error, error};
 use engine_platform as platform;
 use engine_resource::bundle::{self, Bundle};
 use engine_resource::glob::Glob;
@@ -56,9 +56,20 @@ pub enum Game {
 
 impl Game {
     /// Returns the game at a path. A folder is not checked yet; a bundle is opened.
+    ///
+    /// # Errors
+    /// Returns an error for a bundle that cannot be opened, and for a folder if the executable only
+    /// plays bundles.
     pub fn at(path: &Path) -> Result<Game, Error> {
         if path.is_dir() || !bundle::looks_like_bundle(path) {
-            return Ok(Game::Folder(path.to_path_buf()));
+            return match DEVELOPMENT {
+                true => Ok(Game::Folder(path.to_path_buf())),
+                false => Err(error!(
+                    "'{}' is no bundle, and this executable of the engine only plays bundles: \
+                     `engine compile --bundle` of an engine for development makes one",
+                    path.display()
+                )),
+            };
         }
         Bundle::open(path, &KINDS, platform::NAME).map(|bundle| Game::Bundle(Arc::new(bundle)))
     }

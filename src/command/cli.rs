@@ -6,6 +6,8 @@ use clap::{CommandFactory, Parser, Subcommand};
 use engine_app::exit;
 use engine_foundation::{panic, terminal};
 use engine_platform as platform;
+#[cfg(not(feature = "development"))]
+use std::ffi::OsString;
 
 /// A Lua-first game runtime: a game is a folder with a main.lua.
 #[derive(Parser)]
@@ -34,6 +36,7 @@ pub(crate) fn description() -> clap::Command {
 }
 
 #[derive(Subcommand)]
+#[cfg(feature = "development")]
 enum Command {
     Check(crate::check::Args),
     Compile(crate::compile::Args),
@@ -58,6 +61,15 @@ enum Command {
     Test(Box<crate::test::Args>),
     Undo(crate::content_change::UndoArgs),
     UpgradeProject(crate::upgrade_project::Args),
+}
+
+#[derive(Subcommand)]
+#[cfg(not(feature = "development"))]
+enum Command {
+    Run(Box<crate::run::Args>),
+    /// Any other command. Those for the development of games are not in this executable.
+    #[command(external_subcommand)]
+    Absent(Vec<OsString>),
 }
 
 /// Plays the game that is appended to the executable, or runs the command line's command. Returns
@@ -136,6 +148,23 @@ fn command(facts: &BuildFacts) -> i32 {
     }
 }
 
+#[cfg(not(feature = "development"))]
+fn run(command: Command) -> i32 {
+    match command {
+        Command::Run(args) => crate::run::main(*args),
+        Command::Absent(words) => {
+            let name = words.first().map(|word| word.to_string_lossy().into_owned());
+            engine_foundation::error_line!(
+                "error: this executable of the engine has no command '{}': it only plays bundles, \
+                 with `engine run game.bundle`. An engine for development has all commands",
+                name.unwrap_or_default()
+            );
+            exit::USAGE
+        }
+    }
+}
+
+#[cfg(feature = "development")]
 fn run(command: Command) -> i32 {
     match command {
         Command::Check(args) => crate::check::main(args),

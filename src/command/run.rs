@@ -12,7 +12,7 @@ use engine_app::{
 };
 use engine_app::{DisplayPolicy, QualityLevel, exit};
 use engine_foundation::counters::ExportFormat;
-use engine_foundation::log;
+use engine_foundation::{DEVELOPMENT, log};
 use engine_platform as platform;
 use engine_render::load_only_software_drivers;
 use engine_sound::AudioDestination;
@@ -276,7 +276,7 @@ pub fn main(args: Args) -> i32 {
             return exit::FAILED;
         }
     };
-    if let Game::Folder(folder) = &game {
+    if DEVELOPMENT && let Game::Folder(folder) = &game {
         editor_definitions::refresh(folder);
     }
     prepare_process(&args);

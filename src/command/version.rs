@@ -1,5 +1,6 @@
 //! `engine --version`: the version of this executable, and with `--verbose` how it was built.
 
+use engine_foundation::DEVELOPMENT;
 use engine_platform as platform;
 
 /// How an executable was built.
@@ -25,6 +26,9 @@ const FEATURES: &[(&str, &str)] = &[
 /// The text of executables for servers in place of them.
 const SERVER_FEATURES: &str = "for servers: no windows, no drawing, no sound devices";
 
+/// The addition to the text of executables without the parts for development.
+const BUNDLES_ONLY: &str = "; plays bundles, without other commands";
+
 /// Returns the line with the version, and with `verbose` a line for each fact.
 pub fn text(facts: &BuildFacts, verbose: bool) -> String {
     let version = format!("engine {}\n", env!("CARGO_PKG_VERSION"));
@@ -35,9 +39,10 @@ pub fn text(facts: &BuildFacts, verbose: bool) -> String {
         true => FEATURES.iter().find(|(name, _)| *name == platform::NAME).map(|(_, text)| *text),
         false => Some(SERVER_FEATURES),
     };
+    let bundles = if DEVELOPMENT { "" } else { BUNDLES_ONLY };
     let commit = if facts.commit.is_empty() { "unknown" } else { facts.commit };
     format!(
-        "{version}target: {}\nprofile: {}\nfeatures: {}\ncommit: {commit}\n",
+        "{version}target: {}\nprofile: {}\nfeatures: {}{bundles}\ncommit: {commit}\n",
         facts.target,
         facts.profile,
         features.unwrap_or("unknown"),

@@ -23,7 +23,7 @@ const DESKTOP_LIBRARIES: &[&str] = &[
 ];
 
 /// Features of the engine's crates that an executable for servers lacks, on every platform.
-const DESKTOP_FEATURES: &[&str] = &["default", "desktop", "devices", "gpu"];
+const DESKTOP_FEATURES: &[&str] = &["default", "desktop", "development", "devices", "gpu"];
 
 /// Types that exist twice, each with the file for players and that for servers.
 const TWIN_TYPES: &[(&str, &str, &str)] = &[
@@ -272,6 +272,51 @@ fn the_mark_of_servers_is_the_same_everywhere() {
         missing.map(|(path, mark)| format!("{path}: lacks the mark {mark}")).collect(),
         "write the mark of engines for servers as src/package/engine_file.rs has it, reversed",
     );
+}
+
+/// Returns the rows of resource kinds in a file whose compile functions servers would link.
+fn kinds_with_linked_compilers(file: &File) -> Vec<String> {
+    let text = without_tests(&file.text);
+    let rows = text.split("static ").skip(1).filter_map(|rest| {
+        let (name, rest) = rest.split_once(": ResourceKind = ResourceKind {\n")?;
+        Some((name, rest.split("\n};").next().unwrap_or(rest)))
+    });
+    let is_left_out = |line: &str| line.starts_with("    compile: ") && line.contains("compiler(");
+    let is_linked = |row: &str| !row.lines().any(is_left_out);
+    let linked = rows.filter(|(_, row)| is_linked(row));
+    linked.map(|(name, _)| format!("{}: the row {name}", file.path)).collect()
+}
+
+#[test]
+fn servers_link_no_compile_function_of_resource_kinds() {
+    let of_sources = |file: &&File| {
+        let path = file.path.as_str();
+        path.starts_with("src/") && path.ends_with(".rs") && !path.contains("tests")
+    };
+    let files = files();
+    let rows = files.iter().filter(of_sources).map(|file| {
+        let text = without_tests(&file.text);
+        text.matches(": ResourceKind = ResourceKind {").count()
+    });
+    let count: usize = rows.sum();
+    assert!(count > 20, "{count} rows of resource kinds were found");
+    check_findings(
+        files.iter().filter(of_sources).flat_map(kinds_with_linked_compilers).collect(),
+        "write `compile: compiler(function)`, with `resource_kind::compiler`",
+    );
+}
+
+#[test]
+fn planted_compile_functions_are_found() {
+    let found = |text: &str| {
+        let file = File { path: "src/a.rs".to_string(), text: text.to_string() };
+        kinds_with_linked_compilers(&file)
+    };
+    let row =
+        |line: &str| format!("pub static A: ResourceKind = ResourceKind {{\n    {line}\n}};\n");
+    assert_eq!(found(&row("compile: compiler(compile),")), [""; 0]);
+    assert_eq!(found(&row("compile,")), ["src/a.rs: the row A"]);
+    assert_eq!(found(&row("compile: compile_a,")), ["src/a.rs: the row A"]);
 }
 
 #[test]

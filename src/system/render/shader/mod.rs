@@ -37,15 +37,17 @@ pub mod surface_prelude;
 #[cfg(test)]
 mod tests;
 
-use engine_foundation::Error;
-use engine_foundation::error;
 use engine_foundation::hash::murmur32;
+use engine_foundation::{DEVELOPMENT, Error, error};
 use engine_resource::material_data::ShaderData;
 use engine_resource::reload_steps::ReloadStep;
-use engine_resource::resource_kind::{CompileContext, ResourceKind, SourceForm, kind_names};
+use engine_resource::resource_kind::{
+    CompileContext, ResourceKind, SourceForm, compiler, kind_names,
+};
 
 pub use material_compile::{COLORS, MATERIAL};
 pub use nesting_limits::STACK_BYTES;
+use reflection::VARIABLE_BYTES_MAX;
 pub use reflection::{check, check_with};
 
 /// The engine's part for pictures: bindings, vertex stage, every paint, entry points. That for
@@ -79,10 +81,10 @@ pub static SHADER: ResourceKind = ResourceKind {
     version: murmur32(PRELUDE.as_bytes(), murmur32(surface_prelude::INTERFACE.as_bytes(), 2)),
     framed: false,
     reload: &[ReloadStep::Shaders],
-    compile: |compiling: &mut CompileContext| -> Result<Vec<u8>, Error> {
+    compile: compiler(|compiling: &mut CompileContext| -> Result<Vec<u8>, Error> {
         let source = compiling.text()?;
         Ok(check(&compiling.path, source)?.write())
-    },
+    }),
     validate,
 };
 
@@ -90,6 +92,9 @@ pub static SHADER: ResourceKind = ResourceKind {
 /// or variables and textures that do not match the source.
 fn validate(bytes: &[u8]) -> Result<(), Error> {
     let data = ShaderData::read(bytes)?;
+    if !DEVELOPMENT {
+        return check_sizes(&data);
+    }
     if data.surface.is_some() {
         return match check("it is damaged", &data.source)? == data {
             true => Ok(()),
@@ -101,6 +106,16 @@ fn validate(bytes: &[u8]) -> Result<(), Error> {
     match check("it is damaged", source)? == data {
         true => Ok(()),
         false => Err(error!("it is damaged: it has other variables or textures than it says")),
+    }
+}
+
+/// Checks the sizes of a shader that no adapter gets, and that is therefore not translated.
+fn check_sizes(data: &ShaderData) -> Result<(), Error> {
+    let fits =
+        data.variable_bytes <= VARIABLE_BYTES_MAX && data.textures.len() <= TEXTURES_MAX as usize;
+    match fits {
+        true => Ok(()),
+        false => Err(error!("it is damaged: it has more variables or textures than the limits")),
     }
 }
 
