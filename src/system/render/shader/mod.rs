@@ -44,10 +44,11 @@ use engine_resource::reload_steps::ReloadStep;
 use engine_resource::resource_kind::{
     CompileContext, ResourceKind, SourceForm, compiler, kind_names,
 };
+use std::collections::HashSet;
 
 pub use material_compile::{COLORS, MATERIAL};
 pub use nesting_limits::STACK_BYTES;
-use reflection::VARIABLE_BYTES_MAX;
+use reflection::{SOURCE_BYTES_MAX, VARIABLE_BYTES_MAX};
 pub use reflection::{check, check_with};
 
 /// The engine's part for pictures: bindings, vertex stage, every paint, entry points. That for
@@ -93,7 +94,7 @@ pub static SHADER: ResourceKind = ResourceKind {
 fn validate(bytes: &[u8]) -> Result<(), Error> {
     let data = ShaderData::read(bytes)?;
     if !DEVELOPMENT {
-        return check_sizes(&data);
+        return check_untranslated(&data);
     }
     if data.surface.is_some() {
         return match check("it is damaged", &data.source)? == data {
@@ -109,13 +110,31 @@ fn validate(bytes: &[u8]) -> Result<(), Error> {
     }
 }
 
-/// Checks the sizes of a shader that no adapter gets, and that is therefore not translated.
-fn check_sizes(data: &ShaderData) -> Result<(), Error> {
-    let fits =
-        data.variable_bytes <= VARIABLE_BYTES_MAX && data.textures.len() <= TEXTURES_MAX as usize;
-    match fits {
+/// Checks what a shader says of itself, without its source being translated: for engines that have
+/// neither a compiler of shaders nor a renderer.
+fn check_untranslated(data: &ShaderData) -> Result<(), Error> {
+    let parts_bytes = if data.surface.is_some() { 0 } else { PRELUDE.len() + 1 };
+    let fits = data.variable_bytes <= VARIABLE_BYTES_MAX
+        && data.variables.len() <= VARIABLE_BYTES_MAX as usize / 4
+        && data.textures.len() <= TEXTURES_MAX as usize
+        && data.source.len() <= SOURCE_BYTES_MAX + parts_bytes;
+    if !fits {
+        return Err(error!("it is damaged: it has more variables, textures or text than allowed"));
+    }
+    let source = match data.surface {
+        Some(_) => Some(&data.source[..]),
+        None => data.source.strip_suffix(PRELUDE).and_then(|source| source.strip_suffix('\n')),
+    };
+    let source = source.ok_or_else(|| error!("it is damaged: the engine's part is missing"))?;
+    if surface_prelude::functions(source) != data.surface {
+        return Err(error!("it is damaged: it has other functions than it says"));
+    }
+    let (mut variables, mut textures) = (HashSet::new(), HashSet::new());
+    let is_unique = data.variables.iter().all(|variable| variables.insert(&variable.name))
+        && data.textures.iter().all(|name| textures.insert(name));
+    match is_unique {
         true => Ok(()),
-        false => Err(error!("it is damaged: it has more variables or textures than the limits")),
+        false => Err(error!("it is damaged: two variables or textures have the same name")),
     }
 }
 
