@@ -11,6 +11,13 @@ use std::ffi::OsString;
 
 /// A Lua-first game runtime: a game is a folder with a main.lua.
 #[derive(Parser)]
+#[cfg_attr(
+    not(feature = "development"),
+    command(
+        about = "A Lua-first game runtime: plays bundles of games",
+        disable_help_subcommand = true
+    )
+)]
 #[command(
     name = "engine",
     max_term_width = 100,
@@ -148,17 +155,22 @@ fn command(facts: &BuildFacts) -> i32 {
     }
 }
 
+/// Returns the message for a command that an executable without the parts for development lacks.
+#[cfg(any(test, not(feature = "development")))]
+fn absent_message(name: &str) -> String {
+    format!(
+        "this executable of the engine has no command '{name}': it only plays bundles, with \
+         `engine run game.bundle`. An engine for development has other commands"
+    )
+}
+
 #[cfg(not(feature = "development"))]
 fn run(command: Command) -> i32 {
     match command {
         Command::Run(args) => crate::run::main(*args),
         Command::Absent(words) => {
-            let name = words.first().map(|word| word.to_string_lossy().into_owned());
-            engine_foundation::error_line!(
-                "error: this executable of the engine has no command '{}': it only plays bundles, \
-                 with `engine run game.bundle`. An engine for development has all commands",
-                name.unwrap_or_default()
-            );
+            let name = words.first().map(|word| word.to_string_lossy());
+            engine_foundation::error_line!("error: {}", absent_message(&name.unwrap_or_default()));
             exit::USAGE
         }
     }
@@ -190,5 +202,17 @@ fn run(command: Command) -> i32 {
         Command::Test(args) => crate::test::main(*args),
         Command::Undo(args) => crate::content_change::main_undo(args),
         Command::UpgradeProject(args) => crate::upgrade_project::main(args),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_message_for_an_absent_command_names_it_and_the_one_that_is_there() {
+        let wanted = "this executable of the engine has no command 'test': it only plays bundles, \
+                      with `engine run game.bundle`. An engine for development has other commands";
+        assert_eq!(absent_message("test"), wanted);
     }
 }
