@@ -228,9 +228,10 @@ fn engines(args: &Args, platforms: &[&str]) -> Result<Vec<EngineFile>, Error> {
             found.push(named.swap_remove(at));
             continue;
         }
-        // The running engine is one for servers without this feature.
-        let is_own_kind = args.server != cfg!(feature = "desktop");
-        let path = match *name == platform::NAME && is_own_kind {
+        // An executable with this command has the compilers and tools of development, which servers
+        // do not need: it is packed for them only if it is named.
+        let is_suitable = !args.server && cfg!(feature = "desktop");
+        let path = match *name == platform::NAME && is_suitable {
             true => own.clone(),
             false => folder.join(engine_package::file_name(name, args.kind())),
         };

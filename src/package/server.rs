@@ -1,5 +1,5 @@
-//! Packages for servers: an engine and the bundle of the game as two files, so that all options of
-//! `engine run` are there, and for Linux a container file.
+//! Packages for servers: an engine and the bundle of the game as two files, so that options of
+//! `engine run` can be given, and for Linux a container file.
 
 use super::archive::{Archive, Content};
 use super::engine_file::EngineFile;

@@ -237,10 +237,14 @@ fn write_server(
 ) -> Result<Vec<PackageOutput>, Error> {
     let (settings, mut output) = (&game.settings, output);
     let EngineFile { platform, architecture, .. } = job.engine;
-    if job.engine.kind == EngineKind::Player {
+    let excess = match (job.engine.kind, job.engine.has_development) {
+        (EngineKind::Player, _) => Some("windows, graphics and sound"),
+        (EngineKind::Server, true) => Some("the compilers, tools and tests of development"),
+        (EngineKind::Server, false) => None,
+    };
+    if let Some(excess) = excess {
         output.notes.push(format!(
-            "'{}' has windows, graphics and sound: packaging/server.sh builds a smaller engine for \
-             servers",
+            "'{}' has {excess}: packaging/server.sh builds a smaller engine for servers",
             job.engine.path.display()
         ));
     }

@@ -408,9 +408,17 @@ fn packages_for_servers_have_the_engine_and_a_container_file() {
     );
     let glibc_note = "the engine needs glibc 2.28 or newer";
     assert_eq!(outputs[0].notes, [player_note.as_str(), glibc_note]);
-    // The mark of engines for servers is written as the executable has it.
-    let server = [fs::read(&path).unwrap(), b"engine executable for servers;".to_vec()].concat();
-    fs::write(&path, server).unwrap();
+    // The marks of engines for servers are written as the executables have them.
+    let headless = [fs::read(&path).unwrap(), b"engine executable for servers;".to_vec()].concat();
+    fs::write(&path, &headless).unwrap();
+    let outputs = fixture.write("linux", None).unwrap();
+    let commands_note = format!(
+        "'{}' has the compilers, tools and tests of development: packaging/server.sh builds a \
+         smaller engine for servers",
+        path.display()
+    );
+    assert_eq!(outputs[0].notes, [commands_note.as_str(), glibc_note]);
+    fs::write(&path, [headless, b"engine executable for bundles;".to_vec()].concat()).unwrap();
     let outputs = fixture.write("linux", None).unwrap();
     assert_eq!(outputs.len(), 1, "a server has no .deb");
     assert_eq!(outputs[0].notes, [glibc_note]);

@@ -252,26 +252,41 @@ fn functions_of_servers_have_the_form_of_the_desktop() {
     check_findings(found, "give the function the same parameters and result in each of the files");
 }
 
-/// The engine knows the mark backwards only, so that it is in no executable for players.
+/// The engine knows the marks backwards only, so that they are in no executable for players.
 #[test]
-fn the_mark_of_servers_is_the_same_everywhere() {
+fn the_marks_of_servers_are_the_same_everywhere() {
     let read = |path: &str| std::fs::read_to_string(root().join(path)).expect("the file is there");
     let package = read("src/package/engine_file.rs");
-    let start = "SERVER_MARK_REVERSED: &[u8] = b\"";
-    let (_, rest) = package.split_once(start).expect("the engine knows the mark");
-    let (reversed, _) = rest.split_once('"').expect("the mark ends");
-    let mark: String = reversed.chars().rev().collect();
-    assert!(mark.len() > 20, "the mark is found: {mark}");
-    let wanted = [
-        ("src/main.rs", format!(" = *b\"{mark}\";")),
-        ("src/package/writer_tests.rs", format!("b\"{mark}\"")),
-        ("packaging/server.sh", format!("'{mark}'")),
-    ];
-    let missing = wanted.iter().filter(|(path, mark)| !read(path).contains(mark.as_str()));
+    let mark = |name: &str| -> String {
+        let start = format!("{name}_MARK_REVERSED: &[u8] = b\"");
+        let (_, rest) = package.split_once(&start).expect("the engine knows the mark");
+        let (reversed, _) = rest.split_once('"').expect("the mark ends");
+        reversed.chars().rev().collect()
+    };
+    let marks = [mark("SERVER"), mark("BUNDLES")];
+    assert!(marks.iter().all(|mark| mark.len() > 20), "the marks are found: {marks:?}");
+    let wanted = marks.iter().flat_map(|mark| {
+        [
+            ("src/main.rs", format!(" = *b\"{mark}\";")),
+            ("src/package/writer_tests.rs", format!("b\"{mark}\"")),
+            ("packaging/server.sh", format!("'{mark}'")),
+        ]
+    });
+    let missing = wanted.filter(|(path, mark)| !read(path).contains(mark.as_str()));
     check_findings(
         missing.map(|(path, mark)| format!("{path}: lacks the mark {mark}")).collect(),
-        "write the mark of engines for servers as src/package/engine_file.rs has it, reversed",
+        "write the marks of engines for servers as src/package/engine_file.rs has them, reversed",
     );
+}
+
+/// Without the feature `development`, the shaders of bundles are not checked.
+#[test]
+fn a_renderer_without_the_checks_of_development_does_not_compile() {
+    let path = root().join("src/lib.rs");
+    let text = std::fs::read_to_string(path).expect("the file is there");
+    let condition = "#[cfg(all(feature = \"desktop\", not(feature = \"development\")))]\n\
+                     compile_error!(";
+    assert!(text.contains(condition), "src/lib.rs: the combination of features is an error");
 }
 
 /// Returns the rows of resource kinds in a file whose compile functions servers would link.
