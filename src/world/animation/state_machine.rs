@@ -21,7 +21,7 @@ use engine_animation::{
 use engine_foundation::hash::StateHash;
 use engine_foundation::{Error, error};
 use engine_resource::reload_steps::ReloadStep;
-use engine_resource::resource_kind::{ResourceKind, SourceForm, kind_names};
+use engine_resource::resource_kind::{ResourceKind, SourceForm, compiler, kind_names};
 use engine_resource::resource_name::ResourceName;
 use engine_resource::store::ResourceStore;
 use std::sync::Arc;
@@ -38,7 +38,7 @@ pub static STATE_MACHINE: ResourceKind = ResourceKind {
     version: STATE_MACHINE_VERSION,
     framed: true,
     reload: &[ReloadStep::StateMachines, ReloadStep::UnitResources],
-    compile: |compiling| {
+    compile: compiler(|compiling| {
         let text = std::str::from_utf8(&compiling.bytes)
             .map_err(|_| error!("{}: it is not text in UTF-8", compiling.path))?;
         let machine = compile_state_machine(&compiling.path, text)?;
@@ -46,7 +46,7 @@ pub static STATE_MACHINE: ResourceKind = ResourceKind {
         machine.sent_events().iter().for_each(|event| refer_to_cue(compiling, &event.cue));
         machine.clips().iter().for_each(|clip| refer_clip(compiling, &clip.name));
         Ok(machine.write())
-    },
+    }),
     validate: |bytes| read_state_machine(bytes).map(drop),
 };
 
