@@ -51,6 +51,7 @@ mod pose;
 mod pose_layers;
 mod quantization;
 pub mod ragdoll;
+mod rest_tracks;
 mod retarget;
 mod rigid_transform;
 mod root_motion;
