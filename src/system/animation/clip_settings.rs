@@ -95,6 +95,8 @@ pub fn parse_animation_file_over(
 ) -> Result<AnimationFile, Error> {
     let document = sjson::parse_bytes(bytes).map_err(|error| Error::new(error.in_file(path)))?;
     let mut file = base.clone();
+    // The lines are those of the source.
+    file.settings.events.iter_mut().for_each(|event| event.line = 0);
     if let Some(range) = document.root().get("range") {
         let before = base.settings.range.map_or(0.0, |range| range[0]);
         file.settings.move_to(before, (Reader { path }).range(range)?);
@@ -353,7 +355,7 @@ impl Reader<'_> {
         }
         cue.check().map_err(|error| self.value_error(item, &error.message))?;
         match (name, time) {
-            (Some(name), Some(time)) => Ok(ClipEvent { name, time, cue }),
+            (Some(name), Some(time)) => Ok(ClipEvent { name, time, cue, line: item.line() as u32 }),
             (None, _) => Err(self.value_error(item, "an event needs a 'name'")),
             (Some(name), None) => {
                 Err(self.value_error(item, &format!("event '{name}' needs a 'time' in seconds")))
@@ -468,8 +470,9 @@ mod tests {
                     name: name("step"),
                     time: 0.1,
                     cue: EventCue { sound, effect, bone: text("foot"), link: true },
+                    line: 13,
                 },
-                ClipEvent { name: name("breathe"), time: 0.4, cue: EventCue::default() },
+                ClipEvent { name: name("breathe"), time: 0.4, cue: EventCue::default(), line: 15 },
             ],
             weight_tolerances: Vec::new(),
             chunk_seconds: Some(2.5),

@@ -18,6 +18,7 @@ use super::constant_track::Constants;
 use super::key_reduction::{MORPH_REACH, TrackSample, displacement, keys};
 use super::pose::Pose;
 use super::quantization::{KeyBits, QuantizedValue, TrackRange};
+use super::rest_tracks::RestTracks;
 use super::root_motion::{RootMotion, extract};
 use super::skeleton::{BoneTransform, Skeleton};
 use super::source::{SourceClip, SourceInterpolation, SourceTrack, TrackProperty};
@@ -501,6 +502,7 @@ pub(super) fn assemble(input: &Input, plan: &Plan, jump_seconds: f32) -> Result<
         seconds,
         features: input.features.clone(),
         constants: Constants::new(plan.constants.clone()),
+        rests: RestTracks::of_plan(input, plan),
         keyframes: plan.fit.keyframes(state_keyframes(count, jump_ticks))?,
         tracks: tracks.iter().map(|keys| keys.track).collect(),
         jump_ticks,

@@ -13,8 +13,8 @@ use super::events::{EventOrigin, cue_errors, refer_to_cue};
 use super::kept_indices::KeptIndices;
 use engine_animation::constraints::ModelPose;
 use engine_animation::{
-    BoneMask, Clip, ClipInfo, ClipPlayer, EventCue, PlayerPool, Pose, PoseEvaluator, RigData,
-    RigidTransform, STATE_MACHINE_VERSION, SamplePlayers, SentEvent, StateMachine,
+    BoneMask, Clip, ClipInfo, ClipPlayer, EventCue, LayerInfo, PlayerPool, Pose, PoseEvaluator,
+    RigData, RigidTransform, STATE_MACHINE_VERSION, SamplePlayers, SentEvent, StateMachine,
     StateMachineOutput, StateMachineState, WeightEvaluator, compile_state_machine,
     read_state_machine,
 };
@@ -403,9 +403,15 @@ impl CharacterMachine {
         self.state.send_event(&self.bound.machine, event, &mut self.sent)
     }
 
-    /// Returns the length of the current state of a layer in seconds, also before its pose begins.
-    pub fn current_seconds(&self, layer: u16) -> f32 {
-        self.state.current_seconds(&self.bound.machine, &self.bound.infos, layer)
+    /// Returns the activity of a layer, with the length of its state also before its pose begins:
+    /// until the next update, a state that an event has begun has no track.
+    pub fn layer_info(&self, layer: u16) -> Option<LayerInfo<'_>> {
+        let info = self.state.layer_info(&self.bound.machine, layer)?;
+        if info.seconds > 0.0 {
+            return Some(info);
+        }
+        let seconds = self.state.current_seconds(&self.bound.machine, &self.bound.infos, layer);
+        Some(LayerInfo { seconds, ..info })
     }
 
     /// Returns the movement of the root in the last update.

@@ -124,7 +124,7 @@ pub fn compile_state_machine(path: &str, text: &str) -> Result<StateMachine, Err
     match root.text("skeleton") {
         Ok(Some(skeleton)) => builder.machine.skeleton = skeleton.to_string(),
         Ok(None) => {
-            let example = "skeleton = \"units/orc\"";
+            let example = "skeleton = \"models/orc\"";
             let message = format!("'skeleton' is missing: add {example}");
             builder.errors.push(root.block_error(&message));
         }

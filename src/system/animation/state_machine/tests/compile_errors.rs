@@ -242,3 +242,36 @@ fn files_with_very_many_errors_end_early() {
     let error = compile_state_machine("a.state_machine", &text).unwrap_err();
     assert_eq!(engine_foundation::error::messages(&error.message).len(), 33, "{}", error.message);
 }
+
+#[test]
+fn errors_of_blend_spaces_quote_the_text_of_the_file() {
+    let text = "skeleton = \"b\" variables = { speed = 1 }
+layers = [ { states = {
+  a = { blend_space = {
+    x = \"speed + sped\"
+
+    y = \"speed, 2) * max(1\"
+    points = [ { clip = \"a\" at = [0 0] } { clip = \"b\" at = [1 0] } ] } }
+  b = { blend_space = { points = [ { clip = \"a\" at = 1 } ]
+    x = \"speed, 2) * max(1\" } }
+  c = { blend_space = { points = [ { clip = \"a\" at = 1 } ]
+    x = 5 } }
+} } ]";
+    check_errors(
+        text,
+        &[
+            (4, "expression 'speed + sped' of 'x': column 9: there is no variable 'sped'"),
+            (6, "expression 'speed, 2) * max(1' of 'y': column 6: unexpected ','"),
+            (9, "expression 'speed, 2) * max(1' of 'x': column 6: unexpected ','"),
+            (11, "'x' must be an expression in quotes"),
+        ],
+    );
+    // Expressions of both axes are parts of the size of a weight.
+    let long = format!("speed{}", " + speed".repeat(100));
+    let text = format!(
+        "skeleton = \"b\" variables = {{ speed = 1 }} layers = [ {{ states = {{ a = {{
+        blend_space = {{ x = \"{long}\" y = \"{long}\" points = [ {{ clip = \"a\" at = [0 0] }} ] }}
+        }} }} }} ]"
+    );
+    check_errors(&text, &[(2, "it has 403 operations: at most")]);
+}
