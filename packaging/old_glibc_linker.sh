@@ -7,7 +7,8 @@
 # again, by the same lld with the same arguments and these options: equal functions become one
 # function, and similar ones become neighbours, which archives compress better. The second option
 # needs lld 20, which zig has since version 0.15. If the second link is not possible, a note says so,
-# and the program is that of the first.
+# and the program is that of the first. With LINK_MAP, lld writes the places and sizes of all parts of
+# the program to this file.
 set -euo pipefail
 version=${OLD_GLIBC:?set OLD_GLIBC to a version, such as 2.28}
 zig=$(dirname "$0")/zig.sh
@@ -53,7 +54,9 @@ for ((at = 0; at + 1 < ${#lld[@]}; at++)); do
   fi
 done
 if ! $has_output; then keep_first "the linker's command has no output"; fi
-if ! "$zig" "${lld[@]}" --icf=all --bp-compression-sort=both 2> "$log"; then
+options=(--icf=all --bp-compression-sort=both)
+if [[ -n ${LINK_MAP:-} ]]; then options+=("--Map=$LINK_MAP"); fi
+if ! "$zig" "${lld[@]}" "${options[@]}" 2> "$log"; then
   keep_first "the second link failed: $(head -n 1 "$log")"
 fi
 cat "$log" >&2

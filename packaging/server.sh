@@ -1,35 +1,45 @@
 #!/usr/bin/env bash
 # Makes the engine for servers: an executable without windows, graphics and sound devices, from
-# which `engine package --server` makes packages.
+# which `engine package --server` makes packages. It plays bundles and has no other commands: neither
+# compilers of resources nor the tools, tests and manual of development are linked.
 #
-#   packaging/server.sh [--glibc VERSION] [--engine FILE] [TARGET]
+#   packaging/server.sh [--development] [--glibc VERSION] [--engine FILE] [TARGET]
 #   packaging/server.sh --check [TARGET]
 #
 # TARGET is a target of rustc, this machine's if left out. The result is
-# target/distribution/engine-server-linux or engine-server-windows.exe. With --glibc, it is linked
-# for this version of the C library, such as 2.28 (packaging/old_glibc_linker.sh); an executable
-# that needs a newer one is refused. With --engine, nothing is built: FILE is examined and copied.
-# All of them fail if parts are linked that servers do not have.
+# target/distribution/engine-server-linux or engine-server-windows.exe. With --development, it is
+# engine-headless-linux or engine-headless-windows.exe: all commands, for machines that test and
+# compile games and have no display. With --glibc, it is linked for this version of the C library,
+# such as 2.28 (packaging/old_glibc_linker.sh); an executable that needs a newer one is refused. With
+# --engine, nothing is built: FILE is examined and copied. All of them fail if parts are linked that
+# servers do not have, and if an engine with all commands would get the name of one without them.
 #
-# --check compiles the code for servers without linking it, and fails at a warning. It shares
+# --check compiles the code of both without linking it, and fails at a warning. It shares
 # nothing with other builds: the first run takes as long as a first build, later ones a minute.
 set -euo pipefail
 
+usage() {
+  echo "usage: $0 [--development] [--glibc VERSION] [--engine FILE] [TARGET]" >&2
+  echo "       $0 --check [TARGET]" >&2
+  exit 2
+}
+
 engine=
 check=false
+development=false
+others=()
 while [[ ${1:-} == -* ]]; do
   case $1 in
     --check) check=true; shift; continue ;;
-    --engine) engine=$(realpath -- "${2:?name a file after --engine}") ;;
-    --glibc) export OLD_GLIBC=${2:?name a version after --glibc} ;;
-    *)
-      echo "usage: $0 [--glibc VERSION] [--engine FILE] [TARGET]" >&2
-      echo "       $0 --check [TARGET]" >&2
-      exit 2
-      ;;
+    --development) development=true; others+=("$1"); shift; continue ;;
+    --engine) engine=$(realpath -- "${2:?name a file after --engine}"); others+=("$1") ;;
+    --glibc) export OLD_GLIBC=${2:?name a version after --glibc}; others+=("$1") ;;
+    *) usage ;;
   esac
   shift 2
 done
+# The check is for both engines, and links nothing.
+if $check && ((${#others[@]} > 0)); then usage; fi
 if (($# > 1)); then
   echo "name one target" >&2
   exit 2
@@ -44,7 +54,10 @@ build=(--no-default-features --bin engine --target "$target" --target-dir target
 if $check; then
   log=$(mktemp)
   trap 'rm -f "$log"' EXIT
-  cargo check "${build[@]}" 2>&1 | tee "$log"
+  {
+    cargo check "${build[@]}"
+    cargo check "${build[@]}" --features development
+  } 2>&1 | tee "$log"
   if grep -q '^warning' "$log"; then
     echo "the code for servers has warnings" >&2
     exit 1
@@ -53,9 +66,14 @@ if $check; then
   exit 0
 fi
 
+purpose=server
+if $development; then
+  purpose=headless
+  build+=(--features development)
+fi
 case $target in
-  *windows*) name=engine-server-windows.exe ending=.exe start=MZ ;;
-  *linux*) name=engine-server-linux ending='' start=$'\x7fELF' ;;
+  *windows*) name=engine-$purpose-windows.exe ending=.exe start=MZ ;;
+  *linux*) name=engine-$purpose-linux ending='' start=$'\x7fELF' ;;
   *) echo "there are no engines for servers for $target" >&2; exit 2 ;;
 esac
 if [[ -z $engine ]]; then
@@ -86,6 +104,15 @@ for text in vkCreateInstance libwayland-client.so libX11-xcb.so libasound.so IAu
 done
 if ! grep -q -a -F 'engine executable for servers;' "$engine"; then
   echo "$engine: the mark of engines for servers is missing" >&2
+  failed=true
+fi
+only_plays_bundles=false
+if grep -q -a -F 'engine executable for bundles;' "$engine"; then only_plays_bundles=true; fi
+if $only_plays_bundles && $development; then
+  echo "$engine only plays bundles: leave out --development, or name an engine with all commands" >&2
+  failed=true
+elif ! $only_plays_bundles && ! $development; then
+  echo "$engine has all commands: give --development, or name an engine that only plays bundles" >&2
   failed=true
 fi
 if $failed; then exit 1; fi

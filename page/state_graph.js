@@ -3,10 +3,15 @@
 
 import { make, makeSvg as svg } from "./dom.js";
 
-const [WIDTH, HEIGHT, GAP, DROP] = [124, 34, 14, 40];
-const LETTERS = 17;
+const [WIDTH, HEIGHT, GAP, DROP] = [148, 34, 14, 44];
+// Letters that fit into a box: of the name of a state, and of what it plays.
+const [LETTERS, SMALL_LETTERS] = [19, 23];
+// Letters of the events on an arrow.
+const EVENT_LETTERS = 24;
 
-const cut = (text) => (text.length > LETTERS ? `${text.slice(0, LETTERS - 1)}…` : text);
+const cut = (text, most) => (text.length > most ? `${text.slice(0, most - 1)}…` : text);
+// Returns the name of an animation or a state without its weight, condition or position.
+const nameOf = (text) => text.replace(/ (\((weight|if) .*\)|at [-[\d].*)$/, "");
 
 // Returns the states in rows: the initial state, those that it leads to, and so on. States that
 // nothing leads to are in the last row.
@@ -122,23 +127,47 @@ export class StateGraph {
       if (position) this.boxes.set(state.name, this.box(state, position));
     }
     const boxes = [...this.boxes.values()].map((box) => box.group);
+    this.label();
     this.svg.replaceChildren(
       svg("defs", {}, head),
       ...this.arrows.map((it) => it.path),
       ...boxes,
+      ...this.labels.map((it) => it.text),
     );
     if (this.now) this.draw(this.now);
+  }
+
+  // Creates the texts with the events of arrows. Arrows between the same boxes share one. They are
+  // shown for the arrows that leave the current state.
+  label() {
+    const byEnds = new Map();
+    for (const { from, to, event, path } of this.arrows) {
+      const ends = `${from}\n${to}`;
+      const known = byEnds.get(ends) ?? { from, path, events: [] };
+      known.events.push(event ?? "at its end");
+      byEnds.set(ends, known);
+    }
+    this.labels = [...byEnds.values()].map(({ from, path, events }) => {
+      const middle = path.getPointAtLength(path.getTotalLength() / 2);
+      const place = { x: middle.x, y: middle.y + 3, class: "event" };
+      const text = svg("text", place, cut([...new Set(events)].join(", "), EVENT_LETTERS));
+      return { from, text };
+    });
   }
 
   // Creates the box of a state: its name, and below it what it plays.
   box(state, [x, y]) {
     const rect = svg("rect", { x, y, width: WIDTH, height: HEIGHT, rx: 5 });
     const bar = svg("rect", { x, y: y + HEIGHT - 3, width: 0, height: 3, class: "bar" });
-    const small = [...state.clips, ...state.choices].join(", ") || state.kind;
-    const text = (content, top, name) =>
-      svg("text", { x: x + WIDTH / 2, y: y + top, class: name }, cut(content));
-    const title = svg("title", {}, `${state.name}: ${state.kind} ${small}`);
-    const texts = [text(state.name, 14, "name"), text(small, 26, "clips")];
+    const played = [...state.clips, ...state.choices];
+    const small = played.map(nameOf).join(", ") || state.kind;
+    const text = (content, top, name, most) =>
+      svg("text", { x: x + WIDTH / 2, y: y + top, class: name }, cut(content, most));
+    const title = svg("title", {}, `${state.name}: ${state.kind} ${played.join(", ")}`);
+    const texts = [
+      text(state.name, 14, "name", LETTERS),
+      text(small, 26, "clips", SMALL_LETTERS),
+    ];
     const group = svg("g", { class: "state" }, title, rect, ...texts, bar);
     group.dataset.state = state.name;
     return { group, bar };
@@ -160,6 +189,9 @@ export class StateGraph {
     for (const { from, to, path } of this.arrows) {
       path.classList.toggle("taken", from === now.from && to === now.state);
       path.classList.toggle("possible", from === now.state);
+    }
+    for (const { from, text } of this.labels) {
+      text.classList.toggle("shown", from === now.state);
     }
   }
 }

@@ -1,6 +1,12 @@
 //! The engine: a Lua-first game runtime. A game is a folder of Lua and resources. This library
 //! re-exports the crates below it, under the names that ARCHITECTURE.md uses.
 
+#[cfg(all(feature = "desktop", not(feature = "development")))]
+compile_error!(
+    "the feature `desktop` needs the feature `development`: without it, the shaders of bundles are \
+     not checked, and a renderer would give them to the graphics driver"
+);
+
 pub use engine_app as app;
 pub use engine_command as command;
 pub use engine_command::cli;

@@ -22,11 +22,17 @@ const FACTS: BuildFacts = BuildFacts {
 #[cfg(not(feature = "desktop"))]
 static SERVER_MARK: [u8; 30] = *b"engine executable for servers;";
 
+/// The mark by which they recognize an executable without commands but `run`.
+#[cfg(not(feature = "development"))]
+static BUNDLES_MARK: [u8; 30] = *b"engine executable for bundles;";
+
 fn main() {
     mark_installed();
     // A use keeps the linker from leaving it out.
     #[cfg(not(feature = "desktop"))]
     std::hint::black_box(&SERVER_MARK);
+    #[cfg(not(feature = "development"))]
+    std::hint::black_box(&BUNDLES_MARK);
     let code = engine::cli::main(&FACTS);
     end_broker();
     if has_abandoned_thread() {

@@ -9,10 +9,12 @@ use engine::app::{self, App, GameLaunch};
 use engine::engine::level_navigation::ClassMesh;
 use engine::foundation::Vec3;
 use engine::foundation::hash::murmur64a;
+use engine::foundation::random::Random;
 use engine::resource::compile::{CompileResult, CompileTarget, compile, read_data};
 use engine::resource::index::ResourceIndex;
 use engine::resource::resource_name::ResourceName;
 use engine::system::navigation::mesh::NavigationMesh;
+use engine::system::navigation::search::{PolygonPath, Searcher};
 use engine::world::level_navigation::CompiledMeshes;
 use std::time::{Duration, Instant};
 
@@ -182,24 +184,91 @@ fn compiled_meshes_are_those_that_a_spawned_level_bakes() {
     assert!(small.edits.iter().any(|edit| edit.kind == "jumps" && edit.has_effect));
 }
 
+/// Returns a folder with a map that lies on the floor.
+fn folder_with_map(name: &str, level: &str, (map, pixels): (&str, u32)) -> GameFolder {
+    let folder = folder(name);
+    folder.write("yard.level", level.replace("units = {", "units = { cave = { unit = \"cave\" }"));
+    folder.write(
+        "cave.unit",
+        format!(
+            "components = {{ walls = {{ component = \"tilemap\" map = \"maps/cave\" \
+             plane = \"flat\" pixels_per_metre = {pixels} collision = true }} }}"
+        ),
+    );
+    std::fs::create_dir_all(folder.join("maps")).unwrap();
+    folder.write("maps/cave.tmx", map);
+    let picture = include_bytes!("lua/maps/rock.png");
+    std::fs::write(folder.join("maps/rock.png"), picture).unwrap();
+    folder
+}
+
+#[test]
+fn solid_tiles_have_no_ground_inside() {
+    // A block of 8 by 6 metres with a yard of 2 by 2, on a map of 10 by 8 metres.
+    let row = |row: usize| {
+        let tile = |column: usize| {
+            let is_block = (1..9).contains(&column) && (1..7).contains(&row);
+            let is_yard = (6..8).contains(&column) && (3..5).contains(&row);
+            if is_block && !is_yard { "2," } else { "1," }
+        };
+        (0..10).map(tile).collect::<String>()
+    };
+    let rows = (0..8).map(row).collect::<String>();
+    let map = include_str!("lua/maps/cave.tmx");
+    let (start, rest) = map.split_once("<layer").unwrap();
+    let (_, end) = rest.split_once("</layer>\n <layer").unwrap();
+    let (_, end) = end.split_once("</layer>").unwrap();
+    let map = format!(
+        "{start}<layer id=\"1\" name=\"ground\" width=\"10\" height=\"8\">\
+         <data encoding=\"csv\">{}</data></layer>{end}",
+        rows.trim_end_matches(',')
+    );
+    let map = map.replace("width=\"4\" height=\"3\"", "width=\"10\" height=\"8\"");
+    // Without seeds, which would leave the ground inside out.
+    let level = LEVEL
+        .replace("seeds = [[0, 0, 0]]\n", "")
+        .replace("position = [3, 2, 0]", "position = [-3, 2, 0]");
+    let check = |game: &mut Game, is_compiled: bool| {
+        game.frame();
+        assert_eq!(game.are_compiled(), [is_compiled; 2]);
+        let mut random = Random::seed(3);
+        for (_, mesh) in game.meshes() {
+            let is_inside = |at: Vec3| {
+                let is_block = (1.0..9.0).contains(&at.x) && (1.0..7.0).contains(&at.y);
+                let is_yard = (6.0..8.0).contains(&at.x) && (3.0..5.0).contains(&at.y);
+                is_block && !is_yard
+            };
+            for _ in 0..2000 {
+                let at = mesh.random_point(|| random.next_f64()).unwrap().position;
+                assert!(!is_inside(at) && at.z < 1.0, "{at}");
+            }
+            assert!(mesh.nearest(Vec3::new(4.0, 4.0, 0.0), 1.5, 20.0).is_none());
+            // A target inside is put on the ground beside it, to which a path leads.
+            let target = mesh.snap(Vec3::new(2.0, 4.0, 0.0)).unwrap();
+            assert!(target.position.x < 1.0, "{}", target.position);
+            let from = mesh.snap(Vec3::new(5.0, -5.0, 0.0)).unwrap();
+            let (mut searcher, mut path) = (Searcher::default(), PolygonPath::default());
+            searcher.search(mesh, from, target, 4096, &mut path);
+            assert_eq!(path.partial, None);
+        }
+        assert!(game.has_ground(7.0, 4.0), "the yard");
+        let (_, small) = game.meshes()[0];
+        state(small)
+    };
+    let mut loaded = Game::start(folder_with_map("block", &level, (&map, 8)));
+    let compiled = check(&mut loaded, true);
+    let mut baked = Game::start(folder_with_map("block-baked", &level, (&map, 8)));
+    let store = &mut baked.app.vm().engine().assets.store;
+    let mut index = store.index().clone();
+    index.entries.retain(|entry| entry.resource != mesh_name());
+    store.replace(index, &[]);
+    assert_eq!(check(&mut baked, false), compiled);
+}
+
 #[test]
 fn tile_maps_are_part_of_compiled_meshes() {
     let map = include_str!("lua/maps/cave.tmx");
-    let game = |name: &str, map: &str| {
-        let folder = folder(name);
-        let level = LEVEL.replace("units = {", "units = { cave = { unit = \"cave\" }");
-        folder.write("yard.level", &level);
-        folder.write(
-            "cave.unit",
-            "components = { walls = { component = \"tilemap\" map = \"maps/cave\" \
-             plane = \"flat\" pixels_per_metre = 4 collision = true } }",
-        );
-        std::fs::create_dir_all(folder.join("maps")).unwrap();
-        folder.write("maps/cave.tmx", map);
-        let picture = include_bytes!("lua/maps/rock.png");
-        std::fs::write(folder.join("maps/rock.png"), picture).unwrap();
-        Game::start(folder)
-    };
+    let game = |name: &str, map: &str| Game::start(folder_with_map(name, LEVEL, (map, 4)));
     let mut with_walls = game("tiles", map);
     with_walls.frame();
     assert_eq!(with_walls.are_compiled(), [true, true]);

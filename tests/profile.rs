@@ -83,6 +83,40 @@ fn report_lists_scopes_and_averages_sum_to_100() {
 }
 
 #[test]
+fn report_lists_the_parts_of_navigation() {
+    let game = r#"
+local points = { 0, 0, 0, 20, 0, 0, 20, 20, 0, 0, 20, 0 }
+local mesh = NavigationMesh.create_from_triangles(points, { 1, 2, 3, 1, 3, 4 })
+local agent = Agent.create(mesh, Vector3(3, 3, 0))
+NavigationMesh.set_targets(mesh, "exit", { 16, 16, 0 })
+
+function update(dt)
+  Agent.set_destination(agent, Vector3(16, 16, 0))
+  local volume = NavigationMesh.add_box(mesh, 0, Vector3(10, 10, 0), Vector3(1, 1, 1))
+  NavigationMesh.update(mesh, 0.01)
+  NavigationMesh.flow(mesh, "exit", Vector3(3, 3, 0))
+  NavigationMesh.remove_volume(mesh, volume)
+end
+"#;
+    let scratch = Scratch::new("navigation", game);
+    let (code, out, err) = scratch.engine("run game --headless --frames 40 --profile-report");
+    assert_eq!(code, 0, "{err}");
+    let rows = rows(&out[out.find("Min % :").expect("the header")..]);
+    let depths = |name: &str| -> Vec<_> {
+        rows.iter().filter(|row| row.2 == name).map(|row| row.1).collect()
+    };
+    let outer = depths("navigation")[0];
+    // Tasks have the name of the scope that they are in.
+    for part in ["rebuild", "hierarchy", "crowd", "searches"] {
+        let found = depths(&format!("navigation_{part}"));
+        assert!(found.contains(&(outer + 1)), "{part} {found:?}: {out}");
+    }
+    // Searches of agents are a part of the crowd.
+    assert!(depths("navigation_searches").contains(&(outer + 2)), "{out}");
+    assert_eq!(depths("navigation_fields"), [outer], "{out}");
+}
+
+#[test]
 fn profile_is_exported_in_standard_formats() {
     let scratch = Scratch::new("files", GAME);
     let run = "run game --headless --frames 40 --profile-trace t.json --profile-flame f.svg \

@@ -2,7 +2,7 @@
 
 use super::resource_kinds::KINDS;
 use super::resource_reload;
-use engine_foundation::Error;
+use engine_foundation::{DEVELOPMENT, Error, error};
 use engine_platform as platform;
 use engine_resource::bundle::{self, Bundle};
 use engine_resource::glob::Glob;
@@ -56,9 +56,31 @@ pub enum Game {
 
 impl Game {
     /// Returns the game at a path. A folder is not checked yet; a bundle is opened.
+    ///
+    /// # Errors
+    /// Returns an error for a bundle that cannot be opened, and for a folder if the executable only
+    /// plays bundles.
     pub fn at(path: &Path) -> Result<Game, Error> {
-        if path.is_dir() || !bundle::looks_like_bundle(path) {
-            return Ok(Game::Folder(path.to_path_buf()));
+        Game::find(path, DEVELOPMENT)
+    }
+
+    /// Returns the game at a path, for an executable that does or does not play folders.
+    fn find(path: &Path, plays_folders: bool) -> Result<Game, Error> {
+        match (path.is_dir(), plays_folders) {
+            (true, false) => {
+                return Err(error!(
+                    "'{}' is a folder, and this executable of the engine only plays bundles: \
+                     `engine compile --bundle` of an engine for development makes one",
+                    path.display()
+                ));
+            }
+            (true, true) => return Ok(Game::Folder(path.to_path_buf())),
+            (false, true) if !bundle::looks_like_bundle(path) => {
+                return Ok(Game::Folder(path.to_path_buf()));
+            }
+            // Without folders, everything else is meant as a bundle, and the reason why it is not
+            // a readable one is told.
+            (false, _) => {}
         }
         Bundle::open(path, &KINDS, platform::NAME).map(|bundle| Game::Bundle(Arc::new(bundle)))
     }
@@ -105,5 +127,38 @@ impl Game {
             Game::Folder(folder) => resource_reload::open(folder, platform, exclude),
             Game::Bundle(bundle) => ResourceStore::from_bundle(bundle.clone()),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::fs;
+
+    #[test]
+    fn without_folders_the_reason_is_told_why_a_path_is_not_a_bundle() {
+        let folder = std::env::temp_dir().join(format!("engine-{}-games", std::process::id()));
+        fs::create_dir_all(&folder).unwrap();
+        let file = folder.join("notes.txt");
+        fs::write(&file, "not a game").unwrap();
+        let refused = |path: &Path| {
+            let message = Game::find(path, false).unwrap_err().message;
+            message.replace(&folder.display().to_string(), "FOLDER").replace('\\', "/")
+        };
+        let wanted = "'FOLDER' is a folder, and this executable of the engine only plays bundles: \
+                      `engine compile --bundle` of an engine for development makes one";
+        assert_eq!(refused(&folder), wanted);
+        let beginning = "the bundle 'FOLDER/notes.txt' cannot be played: ";
+        let message = refused(&file);
+        assert!(message.starts_with(beginning) && !message.contains("folder"), "{message}");
+        for name in ["lost.bundle", "lost"] {
+            let message = refused(&folder.join(name));
+            let beginning = format!("the bundle 'FOLDER/{name}' cannot be played: ");
+            assert!(message.starts_with(&beginning), "{message}");
+            assert!(!message.contains("only plays bundles"), "{message}");
+        }
+        assert!(matches!(Game::find(&folder, true), Ok(Game::Folder(_))));
+        assert!(matches!(Game::find(&file, true), Ok(Game::Folder(_))));
+        fs::remove_dir_all(&folder).unwrap();
     }
 }

@@ -36,6 +36,7 @@ mod run_permissions;
 mod run_pictures;
 mod save_folder;
 mod secondary_windows;
+pub mod state_machine;
 pub mod testing;
 
 use engine_flow::Flow;

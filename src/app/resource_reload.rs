@@ -6,7 +6,7 @@ use super::progress::ProgressLine;
 use super::resource_kinds::KINDS;
 use engine_foundation::compact_sort::CompactSort;
 use engine_foundation::hash::IdString64;
-use engine_foundation::{Error, log, panic};
+use engine_foundation::{DEVELOPMENT, Error, log, panic};
 use engine_platform as platform;
 use engine_resource::compile::{self, CompileResult, CompileTarget};
 use engine_resource::glob::Glob;
@@ -95,6 +95,9 @@ pub fn make_writable(folder: &Path) -> io::Result<()> {
 /// sources, and requests for other resources return the reason.
 /// Files that `exclude` matches are left out.
 pub fn open(root: &Path, source_platform: &str, exclude: &[Glob]) -> ResourceStore {
+    if !DEVELOPMENT {
+        return ResourceStore::without("this executable only plays bundles".to_string());
+    }
     let name = data_name(source_platform);
     let opened = data_of(root, &name).and_then(|data| {
         report_data_folder(root, &data);
@@ -201,6 +204,9 @@ pub fn sound_output(root: &Path, sound: &AudioDestination) -> Vec<Glob> {
 /// Watches a game's folder, except the files that `exclude` matches. If that is impossible, warns,
 /// and the game runs without hot reload.
 pub fn watch(root: &Path, source_platform: &str, exclude: Vec<Glob>) -> Option<ProjectWatcher> {
+    if !DEVELOPMENT {
+        return None;
+    }
     let data = data_of(root, &data_name(source_platform)).map_err(|error| error.message);
     match data.and_then(|data| {
         ProjectWatcher::start(root, &data, source_platform, KINDS, syntax_check::problem, exclude)

@@ -6,9 +6,18 @@ use clap::{CommandFactory, Parser, Subcommand};
 use engine_app::exit;
 use engine_foundation::{panic, terminal};
 use engine_platform as platform;
+#[cfg(not(feature = "development"))]
+use std::ffi::OsString;
 
 /// A Lua-first game runtime: a game is a folder with a main.lua.
 #[derive(Parser)]
+#[cfg_attr(
+    not(feature = "development"),
+    command(
+        about = "A Lua-first game runtime: plays bundles of games",
+        disable_help_subcommand = true
+    )
+)]
 #[command(
     name = "engine",
     max_term_width = 100,
@@ -34,6 +43,7 @@ pub(crate) fn description() -> clap::Command {
 }
 
 #[derive(Subcommand)]
+#[cfg(feature = "development")]
 enum Command {
     Check(crate::check::Args),
     Compile(crate::compile::Args),
@@ -58,6 +68,15 @@ enum Command {
     Test(Box<crate::test::Args>),
     Undo(crate::content_change::UndoArgs),
     UpgradeProject(crate::upgrade_project::Args),
+}
+
+#[derive(Subcommand)]
+#[cfg(not(feature = "development"))]
+enum Command {
+    Run(Box<crate::run::Args>),
+    /// Any other command. Those for the development of games are not in this executable.
+    #[command(external_subcommand)]
+    Absent(Vec<OsString>),
 }
 
 /// Plays the game that is appended to the executable, or runs the command line's command. Returns
@@ -136,6 +155,28 @@ fn command(facts: &BuildFacts) -> i32 {
     }
 }
 
+/// Returns the message for a command that an executable without the parts for development lacks.
+#[cfg(any(test, not(feature = "development")))]
+fn absent_message(name: &str) -> String {
+    format!(
+        "this executable of the engine has no command '{name}': it only plays bundles, with \
+         `engine run game.bundle`. An engine for development has other commands"
+    )
+}
+
+#[cfg(not(feature = "development"))]
+fn run(command: Command) -> i32 {
+    match command {
+        Command::Run(args) => crate::run::main(*args),
+        Command::Absent(words) => {
+            let name = words.first().map(|word| word.to_string_lossy());
+            engine_foundation::error_line!("error: {}", absent_message(&name.unwrap_or_default()));
+            exit::USAGE
+        }
+    }
+}
+
+#[cfg(feature = "development")]
 fn run(command: Command) -> i32 {
     match command {
         Command::Check(args) => crate::check::main(args),
@@ -161,5 +202,17 @@ fn run(command: Command) -> i32 {
         Command::Test(args) => crate::test::main(*args),
         Command::Undo(args) => crate::content_change::main_undo(args),
         Command::UpgradeProject(args) => crate::upgrade_project::main(args),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_message_for_an_absent_command_names_it_and_the_one_that_is_there() {
+        let wanted = "this executable of the engine has no command 'test': it only plays bundles, \
+                      with `engine run game.bundle`. An engine for development has other commands";
+        assert_eq!(absent_message("test"), wanted);
     }
 }

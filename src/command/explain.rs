@@ -19,6 +19,7 @@ use engine_app::flow;
 use engine_app::navigation;
 use engine_app::resource_kinds::KINDS;
 use engine_app::resource_reload::data_of;
+use engine_app::state_machine;
 use engine_app::{Game, VariantChoice, exit};
 use engine_content::references::{NameForm, Target};
 use engine_foundation::compact_sort::CompactSort;
@@ -191,6 +192,10 @@ fn explain_resource(
         text += &described;
         text += if described.is_empty() { "" } else { "\n" };
     }
+    if resource.kind == kind_names::STATE_MACHINE {
+        let store = compiled_store(index, args, (platform, preferences))?;
+        text += &state_machine::errors_with_model(store, &resource.name);
+    }
     if resource.kind == kind_names::MATERIAL {
         let chosen = (platform, preferences);
         let bytes = compiled_data(index, resource, args, chosen)?;
@@ -227,17 +232,27 @@ fn navigation_of(
     navigation::explain_level(&args.folder, &resource.name, variants)
 }
 
+/// Returns the compiled resources, with the variants that serve.
+fn compiled_store(
+    index: &ResourceIndex,
+    args: &Args,
+    (platform, preferences): (&str, &VariantPreferences),
+) -> Result<ResourceStore, Error> {
+    let data = DataSource::Folder(data_of(&args.folder, platform)?, KINDS);
+    let mut store = ResourceStore::new(index.clone(), data);
+    store.prefer(preferences.clone());
+    store.apply_preferences();
+    Ok(store)
+}
+
 /// Returns the compiled form of the variant of a resource that serves.
 fn compiled_data(
     index: &ResourceIndex,
     resource: &ResourceName,
     args: &Args,
-    (platform, preferences): (&str, &VariantPreferences),
+    chosen: (&str, &VariantPreferences),
 ) -> Result<Vec<u8>, Error> {
-    let data = DataSource::Folder(data_of(&args.folder, platform)?, KINDS);
-    let mut store = ResourceStore::new(index.clone(), data);
-    store.prefer(preferences.clone());
-    store.apply_preferences();
+    let mut store = compiled_store(index, args, chosen)?;
     store.read(resource).map(|bytes| bytes.to_vec())
 }
 
@@ -412,7 +427,9 @@ fn of_resource(
     }
     text += "\nVariants:\n";
     for entry in variants {
-        let files: Vec<&str> = entry.files.iter().map(|stamp| stamp.path.as_str()).collect();
+        // Some files would count if they existed.
+        let existing = entry.files.iter().filter(|stamp| !stamp.is_missing());
+        let files: Vec<&str> = existing.map(|stamp| stamp.path.as_str()).collect();
         let base_mark = if entry.properties.is_base() { "(none)" } else { "" };
         text += &format!(
             "  {}{base_mark}  {} -> {}\n",

@@ -7,8 +7,8 @@ use engine_app::confinement::{self, ConfinementPlan};
 use engine_app::exit;
 use engine_foundation::{Error, error, file_access, output_file};
 use engine_package::{
-    AppImageRuntime, EngineFile, EngineKind, ItchPage, PLATFORMS, PackageJob, PackageOutput,
-    PackageSources, SERVER_PLATFORMS, SigningTool, SteamApp, StoreTargets,
+    AppImageRuntime, Compression, EngineFile, EngineKind, ItchPage, PLATFORMS, PackageJob,
+    PackageOutput, PackageSources, SERVER_PLATFORMS, SigningTool, SteamApp, StoreTargets,
 };
 use engine_platform as platform;
 use engine_resource::project::Project;
@@ -33,6 +33,9 @@ pub struct Args {
     #[arg(long, conflicts_with_all = ["sign_windows", "sign_macos", "steam", "itch", "flatpak",
         "appimage_runtime", "msi"])]
     server: bool,
+    /// Compression of a package for servers on Linux
+    #[arg(long, value_name = "KIND", value_enum, requires = "server", default_value = "xz")]
+    compression: CompressionName,
     /// Output folder, which is made if it is missing
     #[arg(long, value_name = "FOLDER", default_value = "packages")]
     out: PathBuf,
@@ -67,6 +70,15 @@ pub struct Args {
     flatpak: bool,
     #[command(flatten)]
     confine: ConfinementFlag,
+}
+
+/// Compression of an archive.
+#[derive(Clone, Copy, Debug, clap::ValueEnum)]
+enum CompressionName {
+    /// A .tar.xz archive
+    Xz,
+    /// A .tar.gz archive: larger by more than a quarter, and written in a tenth of the time
+    Gzip,
 }
 
 impl Args {
@@ -153,6 +165,10 @@ fn run(args: &Args) -> Result<i32, Error> {
             appimage: appimage.as_ref(),
             stores: &stores,
             kind: args.kind(),
+            server_compression: match args.compression {
+                CompressionName::Xz => Compression::Xz,
+                CompressionName::Gzip => Compression::Gzip,
+            },
         };
         for output in engine_package::write_packages(&job, sources)? {
             report(&output);
@@ -228,9 +244,10 @@ fn engines(args: &Args, platforms: &[&str]) -> Result<Vec<EngineFile>, Error> {
             found.push(named.swap_remove(at));
             continue;
         }
-        // The running engine is one for servers without this feature.
-        let is_own_kind = args.server != cfg!(feature = "desktop");
-        let path = match *name == platform::NAME && is_own_kind {
+        // An executable with this command has the compilers and tools of development, which servers
+        // do not need: it is packed for them only if it is named.
+        let is_suitable = !args.server && cfg!(feature = "desktop");
+        let path = match *name == platform::NAME && is_suitable {
             true => own.clone(),
             false => folder.join(engine_package::file_name(name, args.kind())),
         };

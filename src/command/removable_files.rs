@@ -5,9 +5,10 @@ use engine_package::ENGINE_TEXTS;
 use engine_remote::page_contents;
 use engine_script::prelude::{LIBRARY_FILES, TEST_FILES};
 
-/// Returns the files that packages do not need: for servers, whose executables still have all
-/// commands, the images; for players, whose executables only play the game, also the texts of the
-/// manual, the tool page, the test library and the licences, which are files of the package.
+/// Returns the files that packages do not need: for players, whose executables only play the game,
+/// the manual, the tool page, the test library and the licences, which are files of the package; for
+/// servers, the images of the manual. The engine that only plays bundles has none of all these, and
+/// in packages with another one all commands still work.
 pub fn removable_files(for_servers: bool) -> Vec<&'static [u8]> {
     let pictures = pictures().map(|(_, bytes)| *bytes);
     if for_servers {
@@ -26,7 +27,7 @@ mod tests {
     use std::collections::HashSet;
 
     #[test]
-    fn players_have_none_of_the_files_and_servers_all_but_images() {
+    fn players_have_none_of_the_files_and_servers_no_images() {
         let (players, servers) = (removable_files(false), removable_files(true));
         let files: HashSet<&[u8]> = players.iter().copied().collect();
         let images: Vec<&[u8]> = pictures().map(|(_, bytes)| *bytes).collect();

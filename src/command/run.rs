@@ -12,7 +12,7 @@ use engine_app::{
 };
 use engine_app::{DisplayPolicy, QualityLevel, exit};
 use engine_foundation::counters::ExportFormat;
-use engine_foundation::log;
+use engine_foundation::{DEVELOPMENT, log};
 use engine_platform as platform;
 use engine_render::load_only_software_drivers;
 use engine_sound::AudioDestination;
@@ -26,7 +26,11 @@ const FRAMES_WITHOUT_DISPLAY: u64 = 300;
 #[derive(clap::Args)]
 pub struct Args {
     /// The game's folder, or a bundle
-    #[arg(value_name = "FOLDER|BUNDLE", default_value = ".")]
+    #[cfg_attr(feature = "development", arg(value_name = "FOLDER|BUNDLE", default_value = "."))]
+    #[cfg_attr(
+        not(feature = "development"),
+        arg(value_name = "BUNDLE", help = "The game's bundle")
+    )]
     game: PathBuf,
     /// Play without a window, as fast as possible, until stopped
     #[arg(long)]
@@ -49,10 +53,10 @@ pub struct Args {
     #[arg(long, value_name = "MODULE", value_parser = module)]
     boot: Option<String>,
     /// Do not reload files that change while the game is played
-    #[arg(long)]
+    #[arg(long, hide = !DEVELOPMENT)]
     no_watch: bool,
     /// Restart the game when a file is saved
-    #[arg(long, value_name = "FILES", value_enum,
+    #[arg(long, value_name = "FILES", value_enum, hide = !DEVELOPMENT,
           conflicts_with_all = ["no_watch", "record", "replay"])]
     restart_on_save: Option<SavedFiles>,
     /// Graphics adapter
@@ -88,13 +92,13 @@ pub struct Args {
     #[arg(long, value_name = "FILE", conflicts_with_all = ["frames", "fixed_step", "seed", "boot"])]
     replay: Option<PathBuf>,
     /// Let tools connect to the game, even if it has no window (engine console, the page)
-    #[arg(long, conflicts_with = "no_tools")]
+    #[arg(long, conflicts_with = "no_tools", hide = !DEVELOPMENT)]
     tools: bool,
     /// Do not let tools connect to the game
-    #[arg(long)]
+    #[arg(long, hide = !DEVELOPMENT)]
     no_tools: bool,
     /// Let tools connect, and wait for a debugger before any script is loaded (engine dap)
-    #[arg(long, conflicts_with_all = ["no_tools", "record", "replay"])]
+    #[arg(long, conflicts_with_all = ["no_tools", "record", "replay"], hide = !DEVELOPMENT)]
     debug: bool,
     /// End when standard input is closed: when the program that has started the game ends
     #[arg(long)]
@@ -276,7 +280,7 @@ pub fn main(args: Args) -> i32 {
             return exit::FAILED;
         }
     };
-    if let Game::Folder(folder) = &game {
+    if DEVELOPMENT && let Game::Folder(folder) = &game {
         editor_definitions::refresh(folder);
     }
     prepare_process(&args);

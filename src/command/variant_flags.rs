@@ -1,7 +1,7 @@
 //! Flags that choose the variants of a game's resources, shared by the commands that play games.
 
 use engine_app::{Game, VariantChoice};
-use engine_foundation::Error;
+use engine_foundation::{DEVELOPMENT, Error};
 use engine_resource::variant::VariantPreferences;
 
 /// Flags that choose the variants of resources.
@@ -11,7 +11,7 @@ pub struct VariantFlags {
     #[arg(long, value_name = "A,B,…", value_delimiter = ',')]
     prefer: Vec<String>,
     /// Platform whose variants and settings are used [default: this one]
-    #[arg(long, value_name = "PLATFORM")]
+    #[arg(long, value_name = "PLATFORM", hide = !DEVELOPMENT)]
     source_platform: Option<String>,
 }
 

@@ -1,5 +1,6 @@
 //! `engine --version`: the version of this executable, and with `--verbose` how it was built.
 
+use engine_foundation::DEVELOPMENT;
 use engine_platform as platform;
 
 /// How an executable was built.
@@ -25,23 +26,32 @@ const FEATURES: &[(&str, &str)] = &[
 /// The text of executables for servers in place of them.
 const SERVER_FEATURES: &str = "for servers: no windows, no drawing, no sound devices";
 
+/// The addition to the text of executables without the parts for development.
+const BUNDLES_ONLY: &str = "; plays bundles, without other commands";
+
 /// Returns the line with the version, and with `verbose` a line for each fact.
 pub fn text(facts: &BuildFacts, verbose: bool) -> String {
     let version = format!("engine {}\n", env!("CARGO_PKG_VERSION"));
     if !verbose {
         return version;
     }
-    let features = match cfg!(feature = "desktop") {
-        true => FEATURES.iter().find(|(name, _)| *name == platform::NAME).map(|(_, text)| *text),
-        false => Some(SERVER_FEATURES),
-    };
+    let features = features(cfg!(feature = "desktop"), DEVELOPMENT);
     let commit = if facts.commit.is_empty() { "unknown" } else { facts.commit };
     format!(
-        "{version}target: {}\nprofile: {}\nfeatures: {}\ncommit: {commit}\n",
-        facts.target,
-        facts.profile,
-        features.unwrap_or("unknown"),
+        "{version}target: {}\nprofile: {}\nfeatures: {features}\ncommit: {commit}\n",
+        facts.target, facts.profile,
     )
+}
+
+/// Returns the parts of an executable, with or without windows and the parts for development.
+fn features(has_desktop: bool, has_development: bool) -> String {
+    let desktop = FEATURES.iter().find(|(name, _)| *name == platform::NAME);
+    let parts = match has_desktop {
+        true => desktop.map_or("unknown", |(_, text)| text),
+        false => SERVER_FEATURES,
+    };
+    let bundles = if has_development { "" } else { BUNDLES_ONLY };
+    format!("{parts}{bundles}")
 }
 
 #[cfg(test)]
@@ -59,5 +69,14 @@ mod tests {
         assert_eq!(lines[1], "target: x86_64-unknown-linux-gnu");
         assert_eq!((lines[2], lines[4]), ("profile: dist", "commit: unknown"));
         assert!(lines[3].starts_with("features: ") && lines[3] != "features: unknown");
+        assert_eq!(lines[3], format!("features: {}", features(true, true)));
+    }
+
+    #[test]
+    fn executables_for_servers_say_what_they_lack() {
+        let all_commands = "for servers: no windows, no drawing, no sound devices";
+        assert_eq!(features(false, true), all_commands);
+        let bundles = format!("{all_commands}; plays bundles, without other commands");
+        assert_eq!(features(false, false), bundles);
     }
 }

@@ -19,10 +19,12 @@ use engine_navigation::queries::Flood;
 use engine_navigation::search::{PointPath, PolygonPath, Searcher};
 use engine_navigation::volumes::Renumbering;
 use engine_navigation::{AgentId, GRIDS_MAX, MESHES_MAX, NavigationGridId, NavigationMeshId};
+use engine_tilemaps::Tilemaps;
 use engine_world::WorldId;
 use engine_world::debug_lines::{DebugLine, LINES_MAX};
 use engine_world::level::{LevelId, Levels};
 use engine_world::level_navigation::{EditReport, name_volumes};
+use engine_world::unit::UnitId;
 
 /// Colours of areas in turn, from area 1.
 const AREA_COLORS: [[u8; 4]; 6] = [
@@ -33,10 +35,6 @@ const AREA_COLORS: [[u8; 4]; 6] = [
     [230, 130, 80, 255],
     [90, 210, 210, 255],
 ];
-
-/// Colour of the polygons that a search visited, and their height above the ground in metres.
-const SEARCH_COLOR: [u8; 4] = [255, 90, 200, 255];
-const SEARCH_LIFT: f32 = 0.08;
 
 fn color(kind: LineKind) -> [u8; 4] {
     match kind {
@@ -50,6 +48,9 @@ fn color(kind: LineKind) -> [u8; 4] {
         LineKind::Desired | LineKind::Speed => [160, 160, 160, 255],
         LineKind::Avoided => [255, 90, 200, 255],
         LineKind::AvoidedWall => [235, 60, 60, 255],
+        LineKind::Flow => [80, 160, 220, 255],
+        LineKind::FlowEnd => [255, 220, 0, 255],
+        LineKind::Searched => [255, 90, 200, 255],
     }
 }
 
@@ -164,8 +165,16 @@ impl Worlds {
     ///
     /// # Errors
     /// Returns an error if there are none, or too many.
-    pub(super) fn world_triangles(&self, world: WorldId) -> Result<BakeSource, Error> {
-        let source = self.physics.triangles_of_world(world)?;
+    pub(super) fn world_triangles(
+        &mut self,
+        world: WorldId,
+        tilemaps: &Tilemaps,
+    ) -> Result<BakeSource, Error> {
+        let of_world: Vec<UnitId> = self.units.in_world(world).collect();
+        let Worlds { physics, units, scenes, .. } = self;
+        let of = of_world.into_iter();
+        let tiles = scenes.maps.solid_pieces(of, (units, tilemaps), physics);
+        let source = physics.triangles_of_world(world, &tiles)?;
         match source.is_empty() {
             false => Ok(source),
             true => Err(error!(
@@ -187,7 +196,7 @@ impl Engine {
         world: WorldId,
         settings: BakeSettings,
     ) -> Result<NavigationMeshId, Error> {
-        let source = self.worlds.world_triangles(world)?;
+        let source = self.worlds.world_triangles(world, &self.assets.tilemaps)?;
         let mesh = self.bake_mesh(source, settings)?;
         let Navigation { meshes, of_worlds, .. } = &mut self.worlds.navigation;
         of_worlds.retain(|(_, known)| meshes.get(known.0).is_some());
@@ -232,13 +241,22 @@ impl Engine {
     fn update_mesh(&mut self, mesh: NavigationMeshId, step: f32) -> Result<(), Error> {
         let Navigation { meshes, agents, levels, .. } = &mut self.worlds.navigation;
         let of = meshes.get_mut(mesh.0).expect("the handle was checked where it came in");
-        let renumbering = of.rebuild(&self.devices.tasks)?;
+        let renumbering = {
+            scope!("navigation_rebuild");
+            of.rebuild(&self.devices.tasks)?
+        };
         if let Some(renumbering) = &renumbering {
             agents.renumber(mesh.0, of, renumbering);
         }
         of.update_hierarchy(&self.devices.tasks)?;
-        agents.advance(mesh.0, of, step, &self.devices.tasks)?;
-        of.answer_paths(&self.devices.tasks)?;
+        {
+            scope!("navigation_crowd");
+            agents.advance(mesh.0, of, step, &self.devices.tasks)?;
+        }
+        {
+            scope!("navigation_searches");
+            of.answer_paths(&self.devices.tasks)?;
+        }
         if let Some(Renumbering { failure: Some(failure), failed_volumes, .. }) = renumbering {
             let mut of_levels = levels.iter().flat_map(|level| &level.meshes);
             let known = of_levels.find(|known| known.mesh == mesh);
@@ -274,22 +292,13 @@ impl Engine {
         let of = navigation.meshes.get(mesh.0).expect("the handle was checked where it came in");
         let (mut shown, room) = (Vec::new(), lines.remaining().min(LINES_MAX / 2));
         let mut left_out = 0;
-        // Polygons of another mesh, or of the mesh as it was, may not exist.
-        let count = of.num_polygons() as u32;
-        let visited =
-            navigation.memory.searcher.visited().iter().filter(|polygon| **polygon < count);
-        for polygon in visited {
-            let corners = of.corners(*polygon);
-            for (at, corner) in corners.iter().enumerate() {
-                let next = corners[(at + 1) % corners.len()];
-                if shown.len() >= room {
-                    left_out += 1;
-                    continue;
-                }
-                let [from, to] = [*corner, next].map(|point| point + Vec3::Z * SEARCH_LIFT);
-                shown.push(DebugLine { from, to, color: SEARCH_COLOR });
+        of.outline_visited(navigation.memory.searcher.visited(), &mut |from, to, kind| {
+            if shown.len() < room {
+                shown.push(DebugLine { from, to, color: color(kind) });
+            } else {
+                left_out += 1;
             }
-        }
+        });
         lines.show(None, &shown, -1.0).map_err(Error::new)?;
         Ok(left_out)
     }
@@ -324,12 +333,16 @@ impl Engine {
         of.find_jumps(rules, &self.devices.tasks)
     }
 
-    /// Shows a mesh and its agents as debug lines for a frame. Returns the number of lines that do
-    /// not fit in. Shows nothing in a release.
+    /// Shows a mesh, its agents and one of its flow fields as debug lines for a frame. Returns the
+    /// number of lines that do not fit in. Shows nothing in a release.
     ///
     /// # Errors
     /// Returns an error if too many lines are shown already.
-    pub fn show_mesh(&mut self, mesh: NavigationMeshId) -> Result<usize, Error> {
+    pub fn show_mesh(
+        &mut self,
+        mesh: NavigationMeshId,
+        field: Option<usize>,
+    ) -> Result<usize, Error> {
         if self.game.build == BuildMode::Release {
             return Ok(0);
         }
@@ -343,6 +356,16 @@ impl Engine {
                 left_out += 1;
             }
         };
+        if let Some(field) = field
+            && let Some(of) = navigation.meshes.get_mut(mesh.0)
+        {
+            of.update_field(field);
+            let pose = navigation.agents.pose(mesh.0);
+            let each = &mut each;
+            of.outline_field(field, &mut |from, to, kind| {
+                each(pose.to_world(from), pose.to_world(to), kind);
+            });
+        }
         // Agents are few, and first. Platforms are shown with their ground.
         let tree = navigation.agents.tree(mesh.0);
         let of_tree = tree.iter().filter_map(|id| Some((*id, navigation.meshes.get(*id)?)));

@@ -145,7 +145,10 @@ impl ReloadNote<'_> {
             }
             (false, ..) => {
                 let (units, keep) = (counted(old, "unit"), choose(old, "keeps", "keep"));
-                format!("reloaded {file}: {units} {keep} the previous version")
+                match new {
+                    0 => format!("{file} was saved, but {units} {keep} the previous version"),
+                    _ => format!("reloaded {file}: {units} {keep} the previous version"),
+                }
             }
         }
     }
@@ -381,6 +384,7 @@ mod tests {
                 saved.of_characters(0, 0),
                 saved.of_characters(2, 0),
                 saved.of_characters(1, 1),
+                saved.of_characters(0, 2),
                 deleted.of_characters(0, 0),
                 deleted.of_characters(0, 2),
             ],
@@ -388,6 +392,7 @@ mod tests {
                 "reloaded a.x: units that get it from now on use it",
                 "reloaded a.x: 2 units use it",
                 "reloaded a.x: 1 unit keeps the previous version",
+                "a.x was saved, but 2 units keep the previous version",
                 "a.x was deleted: no unit has it",
                 "a.x was deleted: 2 units keep it",
             ]

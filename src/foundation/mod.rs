@@ -39,3 +39,9 @@ pub use glam::camera::rh::proj::directx as projections;
 pub use glam::camera::rh::view as views;
 pub use glam::{DMat4, DVec3, DVec4, Mat3, Mat4, Quat, Vec2, Vec3, Vec4};
 pub use handle::{Handle, HandleKind, Slots};
+
+/// True if the executable has the parts for the development of games: the compilers of resources,
+/// hot reload, the connection of tools, the test library, and the commands. Without the feature
+/// `development` it only plays bundles. The linker leaves out code that a condition on this
+/// constant excludes.
+pub const DEVELOPMENT: bool = cfg!(feature = "development");

@@ -1,7 +1,7 @@
 //! Skins and morph targets of meshes, which change a mesh's shape while it is drawn. Knows no
 //! skeletons, no clips and no graphics API.
 
-use super::joint_bounds::posed_box;
+use super::joint_bounds::{PosedBox, posed_box};
 use super::mesh::MeshVertex;
 use super::scene::DrawTransform;
 use bytemuck::{Pod, Zeroable};
@@ -149,17 +149,23 @@ impl MeshSkin {
     /// the space that the palette leads to, in meters. Joints that the palette lacks stay in the
     /// bind pose. Morph targets are not included.
     pub fn bounds(&self, palette: &[DrawTransform]) -> (Vec3, f32) {
+        self.bounds_and_test(palette).0
+    }
+
+    /// Returns the bounds, and true only if all numbers of the palette are finite: false if some
+    /// are not, or so large that this is not certain.
+    pub(super) fn bounds_and_test(&self, palette: &[DrawTransform]) -> ((Vec3, f32), bool) {
         let count = self.spheres.len().min(palette.len());
         let (posed, lacking) = self.spheres.split_at(count);
-        let (mut min, mut max) = posed_box(posed, &palette[..count]);
+        let PosedBox { mut min, mut max, is_finite } = posed_box(posed, &palette[..count]);
         for sphere in lacking.iter().chain([&self.unmoved]).filter(|sphere| sphere.radius >= 0.0) {
             min = min.min(sphere.center - sphere.radius);
             max = max.max(sphere.center + sphere.radius);
         }
         if !min.cmple(max).all() {
-            return (Vec3::ZERO, 0.0);
+            return ((Vec3::ZERO, 0.0), is_finite);
         }
-        ((min + max) * 0.5, (max - min).length() * 0.5)
+        (((min + max) * 0.5, (max - min).length() * 0.5), is_finite)
     }
 }
 

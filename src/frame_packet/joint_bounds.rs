@@ -4,22 +4,37 @@ use super::deformation::JointSphere;
 use super::scene::DrawTransform;
 use engine_foundation::{Mat4, Vec3, Vec4};
 
+/// The box around the spheres of joints in a pose.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub(super) struct PosedBox {
+    pub min: Vec3,
+    pub max: Vec3,
+    /// True only if all numbers of the matrices are finite. False if some are not, or if a sphere
+    /// is moved so far that its center is not.
+    pub is_finite: bool,
+}
+
 /// Returns the box around the spheres of joints that are moved by their matrices. The box of no
-/// spheres is inside out. Coordinates that are not numbers do not change it.
-pub(super) fn posed_box(spheres: &[JointSphere], matrices: &[DrawTransform]) -> (Vec3, Vec3) {
+/// spheres is inside out. Coordinates that are not numbers do not change it. The centers of the
+/// spheres are finite.
+pub(super) fn posed_box(spheres: &[JointSphere], matrices: &[DrawTransform]) -> PosedBox {
     #[cfg(target_arch = "x86_64")]
     if std::arch::is_x86_feature_detected!("avx2") {
         let (eights, rest) = spheres.as_chunks();
         let (eight_matrices, rest_matrices) = matrices.as_chunks();
         // SAFETY: the processor has the instructions.
-        let (min, max) = unsafe { wide::posed_box(eights, eight_matrices) };
-        let (rest_min, rest_max) = box_of_fours(rest, rest_matrices);
-        return (min.min(rest_min), max.max(rest_max));
+        let wide = unsafe { wide::posed_box(eights, eight_matrices) };
+        let rest = box_of_fours(rest, rest_matrices);
+        return PosedBox {
+            min: wide.min.min(rest.min),
+            max: wide.max.max(rest.max),
+            is_finite: wide.is_finite && rest.is_finite,
+        };
     }
     box_of_fours(spheres, matrices)
 }
 
-fn box_of_fours(posed: &[JointSphere], palette: &[DrawTransform]) -> (Vec3, Vec3) {
+fn box_of_fours(posed: &[JointSphere], palette: &[DrawTransform]) -> PosedBox {
     let mut lanes = LaneBounds::EMPTY;
     let (spheres, rest) = posed.as_chunks();
     let (matrices, rest_matrices) = palette.as_chunks();
@@ -42,10 +57,13 @@ const LANES: usize = 4;
 struct LaneBounds {
     min: [Vec4; 3],
     max: [Vec4; 3],
+    /// 0 while all centers are finite, and NaN afterwards.
+    zeros: Vec4,
 }
 
 impl LaneBounds {
-    const EMPTY: LaneBounds = LaneBounds { min: [Vec4::INFINITY; 3], max: [Vec4::NEG_INFINITY; 3] };
+    const EMPTY: LaneBounds =
+        LaneBounds { min: [Vec4::INFINITY; 3], max: [Vec4::NEG_INFINITY; 3], zeros: Vec4::ZERO };
 
     /// Adds four transformed spheres.
     #[inline(always)]
@@ -70,6 +88,8 @@ impl LaneBounds {
     /// Adds four spheres on one axis.
     #[inline(always)]
     fn widen(&mut self, axis: usize, center: Vec4, radius: Vec4) {
+        // A sum with a number that is not finite is not finite, also if that is multiplied by 0.
+        self.zeros += center - center;
         let (min, max) = (&mut self.min[axis], &mut self.max[axis]);
         // Comparisons with NaN are false, so that the spheres before it stay.
         let (low, high) = (center - radius, center + radius);
@@ -77,9 +97,10 @@ impl LaneBounds {
         *max = Vec4::select(high.cmpgt(*max), high, *max);
     }
 
-    fn to_box(&self) -> (Vec3, Vec3) {
+    fn to_box(&self) -> PosedBox {
         let (min, max) = (self.min.map(Vec4::min_element), self.max.map(Vec4::max_element));
-        (Vec3::from_array(min), Vec3::from_array(max))
+        let is_finite = self.zeros == Vec4::ZERO;
+        PosedBox { min: Vec3::from_array(min), max: Vec3::from_array(max), is_finite }
     }
 }
 
@@ -101,13 +122,13 @@ fn lane_row(matrices: &[DrawTransform; LANES], row: usize) -> [Vec4; 4] {
 /// The same for eight joints at a time.
 #[cfg(target_arch = "x86_64")]
 mod wide {
-    use super::{DrawTransform, JointSphere, Vec3};
+    use super::{DrawTransform, JointSphere, PosedBox, Vec3};
     use std::arch::x86_64::{
-        __m256, _CMP_LT_OQ, _mm_cvtss_f32, _mm_loadu_ps, _mm_max_ps, _mm_min_ps, _mm_movehdup_ps,
-        _mm_movehl_ps, _mm256_add_ps, _mm256_blendv_ps, _mm256_castps256_ps128, _mm256_cmp_ps,
-        _mm256_extractf128_ps, _mm256_max_ps, _mm256_min_ps, _mm256_mul_ps, _mm256_set_m128,
-        _mm256_set1_ps, _mm256_setzero_ps, _mm256_shuffle_ps, _mm256_sqrt_ps, _mm256_sub_ps,
-        _mm256_unpackhi_ps, _mm256_unpacklo_ps,
+        __m256, _CMP_EQ_OQ, _CMP_LT_OQ, _mm_cvtss_f32, _mm_loadu_ps, _mm_max_ps, _mm_min_ps,
+        _mm_movehdup_ps, _mm_movehl_ps, _mm256_add_ps, _mm256_blendv_ps, _mm256_castps256_ps128,
+        _mm256_cmp_ps, _mm256_extractf128_ps, _mm256_max_ps, _mm256_min_ps, _mm256_movemask_ps,
+        _mm256_mul_ps, _mm256_set_m128, _mm256_set1_ps, _mm256_setzero_ps, _mm256_shuffle_ps,
+        _mm256_sqrt_ps, _mm256_sub_ps, _mm256_unpackhi_ps, _mm256_unpacklo_ps,
     };
 
     /// Numbers of a sphere, and of a matrix.
@@ -157,14 +178,12 @@ mod wide {
     }
 
     #[target_feature(enable = "avx2")]
-    pub fn posed_box(
-        spheres: &[[JointSphere; 8]],
-        matrices: &[[DrawTransform; 8]],
-    ) -> (Vec3, Vec3) {
+    pub fn posed_box(spheres: &[[JointSphere; 8]], matrices: &[[DrawTransform; 8]]) -> PosedBox {
         let mul = |a: __m256, b: __m256| _mm256_mul_ps(a, b);
         let add = |a: __m256, b: __m256| _mm256_add_ps(a, b);
         let mut min = [_mm256_set1_ps(f32::INFINITY); 3];
         let mut max = [_mm256_set1_ps(f32::NEG_INFINITY); 3];
+        let mut zeros = _mm256_setzero_ps();
         for (spheres, matrices) in spheres.iter().zip(matrices) {
             // SAFETY: there are eight spheres of four numbers, and eight matrices of three rows of
             // four, one after another.
@@ -185,13 +204,18 @@ mod wide {
             let radius = _mm256_blendv_ps(scaled, _mm256_set1_ps(f32::MIN), is_nothing);
             for (axis, [a, b, c, translation]) in rows.into_iter().enumerate() {
                 let center = add(add(add(mul(a, x), mul(b, y)), mul(c, z)), translation);
+                zeros = add(zeros, _mm256_sub_ps(center, center));
                 // With NaN, the result is the second number: the spheres before it stay.
                 min[axis] = _mm256_min_ps(_mm256_sub_ps(center, radius), min[axis]);
                 max[axis] = _mm256_max_ps(add(center, radius), max[axis]);
             }
         }
-        let box_min = Vec3::new(least(min[0]), least(min[1]), least(min[2]));
-        (box_min, Vec3::new(most(max[0]), most(max[1]), most(max[2])))
+        let are_zero = _mm256_cmp_ps::<_CMP_EQ_OQ>(zeros, _mm256_setzero_ps());
+        PosedBox {
+            min: Vec3::new(least(min[0]), least(min[1]), least(min[2])),
+            max: Vec3::new(most(max[0]), most(max[1]), most(max[2])),
+            is_finite: _mm256_movemask_ps(are_zero) == 0xff,
+        }
     }
 }
 
@@ -212,15 +236,18 @@ mod tests {
             let spheres: Vec<JointSphere> = (0..count).map(|_| sphere()).collect();
             let mut matrix = || DrawTransform([(); 3].map(|()| [(); 4].map(|()| number())));
             let matrices: Vec<DrawTransform> = (0..count).map(|_| matrix()).collect();
-            let (min, max) = posed_box(&spheres, &matrices);
-            assert_eq!((min, max), box_of_fours(&spheres, &matrices), "{count} joints");
+            let found = posed_box(&spheres, &matrices);
+            assert_eq!(found, box_of_fours(&spheres, &matrices), "{count} joints");
+            let PosedBox { min, max, is_finite } = found;
+            assert!(is_finite, "{count} joints");
             for (sphere, matrix) in spheres.iter().zip(&matrices) {
                 let center = matrix.transform_point(sphere.center);
                 let is_inside = center.cmpge(min).all() && center.cmple(max).all();
                 assert!(is_inside || sphere.radius < 0.0, "{count} joints");
             }
         }
-        assert_eq!(posed_box(&[], &[]).0, Vec3::INFINITY);
+        assert_eq!(posed_box(&[], &[]).min, Vec3::INFINITY);
+        assert!(posed_box(&[], &[]).is_finite);
     }
 
     #[test]
@@ -234,12 +261,20 @@ mod tests {
         let (min, max) = (Vec3::new(-7.5, -0.5, -0.5), Vec3::new(3.5, 0.5, 0.5));
         for damaged in [0..1, 9..10, 16..17, 19..20, 2..COUNT] {
             for (row, column) in [(0, 3), (1, 1), (2, 0)] {
+                let first = damaged.start;
+                for number in [f32::INFINITY, f32::NEG_INFINITY] {
+                    let mut matrices = matrices;
+                    matrices[first].0[row][column] = number;
+                    assert!(!posed_box(&spheres, &matrices).is_finite, "{first} {row} {column}");
+                    assert!(!box_of_fours(&spheres, &matrices).is_finite, "{first} {row}");
+                }
                 for number in [f32::NAN, -f32::NAN] {
                     let mut matrices = matrices;
                     matrices[damaged.clone()].iter_mut().for_each(|it| it.0[row][column] = number);
                     let found = posed_box(&spheres, &matrices);
                     assert_eq!(found, box_of_fours(&spheres, &matrices), "{damaged:?} {row}");
-                    assert_eq!(found, (min, max), "{damaged:?} {row}");
+                    let wanted = PosedBox { min, max, is_finite: false };
+                    assert_eq!(found, wanted, "{damaged:?} {row}");
                 }
             }
         }

@@ -207,6 +207,9 @@ pub struct SkinUpdate {
     /// targets ([`MeshSkin::bounds`]).
     pub center: Vec3,
     pub radius: f32,
+    /// True if all numbers of the palette are known to be finite. Otherwise the renderer tests
+    /// them.
+    pub is_finite: bool,
 }
 
 /// New weights of a draw whose mesh has morph targets. The draw keeps them until the next update,
@@ -390,7 +393,8 @@ impl SceneFrame {
         count: usize,
         (center, radius): (Vec3, f32),
     ) -> &mut [DrawTransform] {
-        let update = SkinUpdate { slot, first: 0, count: count as u32, center, radius };
+        let (count, is_finite) = (count as u32, false);
+        let update = SkinUpdate { slot, first: 0, count, center, radius, is_finite };
         let palette = self.reserve_palette(update);
         palette.fill(DrawTransform::IDENTITY);
         palette
@@ -415,15 +419,15 @@ impl SceneFrame {
         write: impl FnOnce(&mut [[[f32; 4]; 3]]),
     ) {
         let joints = skin.joint_count() as u32;
-        let (center, radius) = (Vec3::ZERO, 0.0);
-        let update = SkinUpdate { slot, first: 0, count: joints, center, radius };
+        let (center, radius, is_finite) = (Vec3::ZERO, 0.0, false);
+        let update = SkinUpdate { slot, first: 0, count: joints, center, radius, is_finite };
         let palette = self.reserve_palette(update);
         let (written, lacking) = palette.split_at_mut(count.min(joints as usize));
         write(bytemuck::cast_slice_mut(written));
         lacking.fill(DrawTransform::IDENTITY);
-        let (center, radius) = skin.bounds(palette);
+        let ((center, radius), is_finite) = skin.bounds_and_test(palette);
         let update = self.skins.last_mut().expect("it was added");
-        (update.center, update.radius) = (center, radius);
+        (update.center, update.radius, update.is_finite) = (center, radius, is_finite);
     }
 
     /// Adds weights of a draw's morph targets.
@@ -494,8 +498,8 @@ mod tests {
         let skin = MeshSkin::new(&vertices, &[[1, 0, 0, 0]], &[[1.0, 0.0, 0.0, 0.0]]);
         let poses = [DrawTransform::IDENTITY, DrawTransform::at(Vec3::Z)].map(|it| it.0);
         frame.add_palette(DrawSlot(7), &skin, 5, |palette| palette.copy_from_slice(&poses));
-        let SkinUpdate { first, count, center, radius, .. } = frame.skins[2];
-        assert_eq!((first, count, center, radius), (3, 2, Vec3::Z, 0.0));
+        let SkinUpdate { first, count, center, radius, is_finite, .. } = frame.skins[2];
+        assert_eq!((first, count, center, radius, is_finite), (3, 2, Vec3::Z, 0.0, true));
         assert_eq!(frame.palettes.matrices()[4], DrawTransform::at(Vec3::Z));
         // A palette in used memory that lacks a joint.
         frame.clear();

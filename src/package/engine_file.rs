@@ -22,6 +22,9 @@ const ARCHITECTURES: &[&str] = &["x86_64", "aarch64"];
 /// executable.
 const SERVER_MARK_REVERSED: &[u8] = b";srevres rof elbatucexe enigne";
 
+/// The mark of executables that only play bundles (src/main.rs), backwards as well.
+const BUNDLES_MARK_REVERSED: &[u8] = b";seldnub rof elbatucexe enigne";
+
 /// The purpose of an executable of the engine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum EngineKind {
@@ -37,6 +40,8 @@ pub struct EngineFile {
     pub bytes: Vec<u8>,
     pub platform: &'static str,
     pub kind: EngineKind,
+    /// True if it has compilers, tools and all commands; false if it only plays bundles.
+    pub has_development: bool,
     /// Name of the processor in file names; `universal` for several.
     pub architecture: String,
 }
@@ -91,11 +96,13 @@ impl EngineFile {
             [one] => one.clone(),
             _ => "universal".to_string(),
         };
-        let kind = match is_for_servers(&bytes) {
+        let kind = match has_mark(&bytes, SERVER_MARK_REVERSED) {
             true => EngineKind::Server,
             false => EngineKind::Player,
         };
-        Ok(EngineFile { path: path.to_path_buf(), bytes, platform, kind, architecture })
+        let has_development = !has_mark(&bytes, BUNDLES_MARK_REVERSED);
+        let path = path.to_path_buf();
+        Ok(EngineFile { path, bytes, platform, kind, has_development, architecture })
     }
 
     /// Overwrites files by zeros that packages do not need, such as the manual: they would make
@@ -127,10 +134,9 @@ impl EngineFile {
     }
 }
 
-/// Returns true if the executable file with these bytes is an engine for servers, which has no
-/// windows, graphics and sound devices. Such an executable has a mark of its own.
-fn is_for_servers(bytes: &[u8]) -> bool {
-    let mut mark = std::hint::black_box(SERVER_MARK_REVERSED).to_vec();
+/// Returns true if the executable file with these bytes has a mark, which is given backwards.
+fn has_mark(bytes: &[u8], reversed: &[u8]) -> bool {
+    let mut mark = std::hint::black_box(reversed).to_vec();
     mark.reverse();
     let mut at = 0;
     while let Some(found) = bytes[at..].iter().position(|byte| *byte == mark[0]) {

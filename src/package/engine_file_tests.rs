@@ -70,7 +70,8 @@ fn removable_files_stay_in_executables_with_a_signature() {
         let (path, platform, kind) = (PathBuf::new(), "macos", EngineKind::Player);
         let bytes = [bytes, page].concat();
         let architecture = String::new();
-        let mut engine = EngineFile { path, bytes, platform, kind, architecture };
+        let has_development = true;
+        let mut engine = EngineFile { path, bytes, platform, kind, has_development, architecture };
         engine.clear_files(&[page], is_signed_later);
         engine.bytes.ends_with(&[0; 100])
     };
@@ -98,12 +99,15 @@ fn missing_engine_message_has_two_remedies() {
 }
 
 #[test]
-fn engines_for_servers_are_known_by_their_mark() {
-    let is_marked = |reversed: &str| {
+fn engines_for_servers_are_known_by_their_marks() {
+    let is_marked = |reversed: &str, wanted: &[u8]| {
         let mark: String = reversed.chars().rev().collect();
-        is_for_servers(format!("eng\0{mark}\0").as_bytes())
+        has_mark(format!("eng\0{mark}\0").as_bytes(), wanted)
     };
-    assert!(is_marked(";srevres rof elbatucexe enigne"));
-    assert!(!is_marked(";srevres rof elbatucexe enign"));
-    assert!(!is_for_servers(b"") && !is_for_servers(SERVER_MARK_REVERSED));
+    let (servers, bundles) = (SERVER_MARK_REVERSED, BUNDLES_MARK_REVERSED);
+    assert!(is_marked(";srevres rof elbatucexe enigne", servers));
+    assert!(!is_marked(";srevres rof elbatucexe enigne", bundles));
+    assert!(!is_marked(";srevres rof elbatucexe enign", servers));
+    assert!(is_marked(";seldnub rof elbatucexe enigne", bundles));
+    assert!(!has_mark(b"", servers) && !has_mark(servers, servers));
 }

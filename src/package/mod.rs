@@ -29,6 +29,7 @@ mod windows;
 mod writer;
 
 pub use appimage::AppImageRuntime;
+pub use archive::Compression;
 pub use engine_file::{EngineFile, EngineKind, PLATFORMS, SERVER_PLATFORMS};
 pub use engine_file::{file_name, missing_message};
 pub use licenses::ENGINE_TEXTS;

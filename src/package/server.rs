@@ -1,5 +1,5 @@
-//! Packages for servers: an engine and the bundle of the game as two files, so that all options of
-//! `engine run` are there, and for Linux a container file.
+//! Packages for servers: an engine and the bundle of the game as two files, so that options of
+//! `engine run` can be given, and for Linux a container file.
 
 use super::archive::{Archive, Content};
 use super::engine_file::EngineFile;
@@ -19,8 +19,6 @@ Containerfile describes a container image; its first lines have the commands.
 - Use `docker run --init`: otherwise, SIGTERM does not end a server that still loads.
 - The server runs as user 65534. If /saves is a folder of the machine instead of a volume
   (`-v FOLDER:/saves`), run `chown 65534:65534 FOLDER` first.
-- With `--tools`, the server listens on 127.0.0.1 of the container, which published ports do not
-  reach. Use the network of the machine (`docker run --network host`) or a tool in the container.
 ";
 
 /// Returns the files of the archive, below its one folder.

@@ -1,7 +1,7 @@
 //! Writes the packages of a game for one platform.
 
 use super::appimage::{self, AppImageRuntime};
-use super::archive::{self, Archive, Content};
+use super::archive::{self, Archive, Compression, Content};
 use super::engine_file::{EngineFile, EngineKind};
 use super::game_files::GameFiles;
 use super::icon::Icon;
@@ -73,6 +73,8 @@ pub struct PackageJob<'a> {
     pub stores: &'a StoreTargets,
     /// The purpose of the packages. Those for servers are neither signed nor for stores.
     pub kind: EngineKind,
+    /// Compression of a package for servers on Linux.
+    pub server_compression: Compression,
 }
 
 /// A package that was written.
@@ -237,10 +239,14 @@ fn write_server(
 ) -> Result<Vec<PackageOutput>, Error> {
     let (settings, mut output) = (&game.settings, output);
     let EngineFile { platform, architecture, .. } = job.engine;
-    if job.engine.kind == EngineKind::Player {
+    let excess = match (job.engine.kind, job.engine.has_development) {
+        (EngineKind::Player, _) => Some("windows, graphics and sound"),
+        (EngineKind::Server, true) => Some("the compilers, tools and tests of development"),
+        (EngineKind::Server, false) => None,
+    };
+    if let Some(excess) = excess {
         output.notes.push(format!(
-            "'{}' has windows, graphics and sound: packaging/server.sh builds a smaller engine for \
-             servers",
+            "'{}' has {excess}: packaging/server.sh builds a smaller engine for servers",
             job.engine.path.display()
         ));
     }
@@ -257,8 +263,11 @@ fn write_server(
         let bytes = write_file(&path, |out| archive::write_zip(&files, &prefix, out))?;
         return Ok(vec![PackageOutput { path, bytes, ..output }]);
     }
-    let path = job.out.join(format!("{name}.tar.gz"));
-    let bytes = write_file(&path, |out| archive::write_tar_gz(&files, &prefix, out))?;
+    let path = job.out.join(format!("{name}.{}", job.server_compression.ending()));
+    let bytes = write_file(&path, |out| match job.server_compression {
+        Compression::Gzip => archive::write_tar_gz(&files, &prefix, out),
+        Compression::Xz => archive::write_tar_xz(&files, &prefix, out),
+    })?;
     Ok(vec![PackageOutput { path, bytes, ..output }])
 }
 

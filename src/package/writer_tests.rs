@@ -15,6 +15,7 @@ use std::fs;
 struct Fixture {
     root: PathBuf,
     kind: EngineKind,
+    compression: Compression,
     appimage: Option<AppImageRuntime>,
     installer: bool,
 }
@@ -45,7 +46,8 @@ impl Fixture {
         end.extend(sum.to_le_bytes());
         bytes.extend(end);
         fs::write(root.join("game.bundle"), bytes).unwrap();
-        Fixture { root, kind: EngineKind::Player, appimage: None, installer: false }
+        let (kind, compression) = (EngineKind::Player, Compression::Xz);
+        Fixture { root, kind, compression, appimage: None, installer: false }
     }
 
     fn write(
@@ -75,6 +77,7 @@ impl Fixture {
             appimage: self.appimage.as_ref(),
             stores,
             kind: self.kind,
+            server_compression: self.compression,
         };
         let sources = PackageSources::read(&self.root.join("game"), "game", platform);
         let written = sources.and_then(|sources| write_packages(&job, sources));
@@ -408,9 +411,17 @@ fn packages_for_servers_have_the_engine_and_a_container_file() {
     );
     let glibc_note = "the engine needs glibc 2.28 or newer";
     assert_eq!(outputs[0].notes, [player_note.as_str(), glibc_note]);
-    // The mark of engines for servers is written as the executable has it.
-    let server = [fs::read(&path).unwrap(), b"engine executable for servers;".to_vec()].concat();
-    fs::write(&path, server).unwrap();
+    // The marks of engines for servers are written as the executables have them.
+    let headless = [fs::read(&path).unwrap(), b"engine executable for servers;".to_vec()].concat();
+    fs::write(&path, &headless).unwrap();
+    let outputs = fixture.write("linux", None).unwrap();
+    let commands_note = format!(
+        "'{}' has the compilers, tools and tests of development: packaging/server.sh builds a \
+         smaller engine for servers",
+        path.display()
+    );
+    assert_eq!(outputs[0].notes, [commands_note.as_str(), glibc_note]);
+    fs::write(&path, [headless, b"engine executable for bundles;".to_vec()].concat()).unwrap();
     let outputs = fixture.write("linux", None).unwrap();
     assert_eq!(outputs.len(), 1, "a server has no .deb");
     assert_eq!(outputs[0].notes, [glibc_note]);
@@ -419,11 +430,45 @@ fn packages_for_servers_have_the_engine_and_a_container_file() {
     let names: Vec<&str> = first.iter().map(|(name, _)| name.as_str()).collect();
     assert_eq!(
         names,
-        ["yard-1.2-server-linux-x86_64.tar.gz", "yard-1.2-server-windows-x86_64.zip"]
+        ["yard-1.2-server-linux-x86_64.tar.xz", "yard-1.2-server-windows-x86_64.zip"]
     );
     fixture.write("linux", None).unwrap();
     fixture.write("windows", None).unwrap();
     assert!(fixture.outputs() == first, "the bytes differ");
+}
+
+/// The program `tar` of the system finds out the compression.
+#[cfg(target_os = "linux")]
+#[test]
+fn packages_for_servers_are_unpacked_by_tar() {
+    use std::os::unix::fs::PermissionsExt;
+    use std::process::Command;
+    let mut fixture = Fixture::new("unpack", "package = { title = \"Yard\", version = \"1.2\" }");
+    fixture.kind = EngineKind::Server;
+    let has_xz = Command::new("xz").arg("--version").output().is_ok_and(|it| it.status.success());
+    for (compression, ending) in [(Compression::Gzip, "tar.gz"), (Compression::Xz, "tar.xz")] {
+        fixture.compression = compression;
+        let outputs = fixture.write("linux", None).unwrap();
+        let name = format!("yard-1.2-server-linux-x86_64.{ending}");
+        assert_eq!(outputs[0].path.file_name().unwrap().to_str(), Some(name.as_str()));
+        if compression == Compression::Xz && !has_xz {
+            eprintln!("skipped: tar needs the program xz");
+            continue;
+        }
+        let unpacked = fixture.root.join(ending);
+        fs::create_dir(&unpacked).unwrap();
+        let mut tar = Command::new("tar");
+        tar.arg("-xf").arg(&outputs[0].path).arg("-C").arg(&unpacked);
+        assert!(tar.status().expect("tar runs").success());
+        let folder = unpacked.join("yard-1.2-server");
+        let mode = fs::metadata(folder.join("engine")).unwrap().permissions().mode();
+        assert_eq!(mode & 0o777, 0o755);
+        let engine = fs::read(folder.join("engine")).unwrap();
+        assert!(engine == fs::read(fixture.root.join("linux")).unwrap());
+        let bundle = fs::read(folder.join("game.bundle")).unwrap();
+        assert!(bundle == fs::read(fixture.root.join("game.bundle")).unwrap());
+        assert!(folder.join("Containerfile").is_file() && folder.join("SERVER.txt").is_file());
+    }
 }
 
 #[test]
@@ -470,7 +515,7 @@ fn the_container_runs_the_bundle_with_a_folder_for_saves() {
     assert!(notes.contains("\n(Ctrl+C).") && notes.contains("%APPDATA%\\engine"), "{notes}");
     let notes = text(&linux, "SERVER.txt");
     assert!(notes.contains("\n(SIGTERM, Ctrl+C).") && notes.contains("~/.local"), "{notes}");
-    for advice in ["docker run --init", "chown 65534:65534 FOLDER", "127.0.0.1"] {
+    for advice in ["docker run --init", "chown 65534:65534 FOLDER"] {
         assert!(notes.contains(advice), "{advice}: {notes}");
     }
     assert!(container.contains("docker run --rm --init -v yard-saves:/saves "), "{container}");

@@ -1,7 +1,7 @@
 //! Resource kinds of plain data: texts, configurations, translations, binary files, packages. Their
 //! compiled form is text or a small blob. The modules that use them interpret the data.
 
-use super::resource_kind::{CompileContext, ResourceKind, SourceForm, kind_names};
+use super::resource_kind::{CompileContext, ResourceKind, SourceForm, compiler, kind_names};
 use super::resource_name::ResourceName;
 use engine_foundation::Error;
 use engine_foundation::blob::{BlobReader, BlobWriter};
@@ -27,10 +27,10 @@ pub static TEXT: ResourceKind = ResourceKind {
     version: 1,
     framed: false,
     reload: &[],
-    compile: |context| {
+    compile: compiler(|context| {
         context.text()?;
         Ok(std::mem::take(&mut context.bytes))
-    },
+    }),
     validate: |bytes| text(bytes).map(drop),
 };
 
@@ -42,7 +42,7 @@ pub static BINARY: ResourceKind = ResourceKind {
     version: 1,
     framed: false,
     reload: &[],
-    compile: |context| Ok(std::mem::take(&mut context.bytes)),
+    compile: compiler(|context| Ok(std::mem::take(&mut context.bytes))),
     // Games interpret the bytes themselves.
     validate: |_| Ok(()),
 };
@@ -55,10 +55,10 @@ pub static CONFIG: ResourceKind = ResourceKind {
     version: 1,
     framed: false,
     reload: &[],
-    compile: |context| {
+    compile: compiler(|context| {
         let tree = document(context)?.to_tree();
         Ok(write_tree(&tree))
-    },
+    }),
     validate: |bytes| read_document(bytes).map(drop),
 };
 
@@ -70,7 +70,7 @@ pub static STRINGS: ResourceKind = ResourceKind {
     version: 1,
     framed: false,
     reload: &[],
-    compile: compile_strings,
+    compile: compiler(compile_strings),
     validate: |bytes| {
         check_strings(read_document(bytes)?.root()).map_err(|(_, message)| Error::new(message))
     },
@@ -84,7 +84,7 @@ pub static PACKAGE: ResourceKind = ResourceKind {
     version: 4,
     framed: false,
     reload: &[],
-    compile: compile_package,
+    compile: compiler(compile_package),
     validate: |bytes| match bytes.first() {
         Some(&MEMBERS) => read_members(bytes).map(drop),
         _ => read_package(bytes).map(drop),

@@ -62,6 +62,21 @@ pub struct IndexEntry {
     pub references: Vec<ResourceName>,
 }
 
+impl IndexEntry {
+    /// Returns the end of the message for a resource of another kind that has the name of this one
+    /// and does not exist.
+    pub fn same_name_hint(&self, wanted_kind: &str) -> String {
+        let (kind, path) = (&self.resource.kind, &self.files[0].path);
+        // The data of a model is in a file next to that of the model.
+        match wanted_kind == kind_names::MODEL && kind == kind_names::BINARY {
+            true => {
+                format!(": its file is missing, and '{path}' has only the data of a .gltf file")
+            }
+            false => format!(", but a {kind} of that name"),
+        }
+    }
+}
+
 /// One variant of a resource that could not be compiled. It is not compiled again until a file that
 /// was read for it changes, or another engine compiles it.
 #[derive(Clone, Debug, PartialEq, Eq)]

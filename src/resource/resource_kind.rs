@@ -5,7 +5,7 @@
 use super::reload_steps::ReloadStep;
 use super::resource_name::ResourceName;
 use super::store::ResourceStore;
-use engine_foundation::Error;
+use engine_foundation::{DEVELOPMENT, Error, error};
 use std::collections::HashSet;
 
 /// Form in which a file represents a resource.
@@ -16,6 +16,23 @@ pub enum SourceForm {
     /// A common file format that is usable directly. A file in the resource's own form takes
     /// precedence.
     Raw,
+}
+
+/// Function that compiles a source.
+pub type CompileFunction = fn(&mut CompileContext) -> Result<Vec<u8>, Error>;
+
+/// Returns the compile function of a kind: the one that is given, or in an executable that only
+/// plays bundles one that returns an error, so that no compiler is linked.
+pub const fn compiler(compile: CompileFunction) -> CompileFunction {
+    if DEVELOPMENT { compile } else { without_compilers }
+}
+
+fn without_compilers(compiling: &mut CompileContext) -> Result<Vec<u8>, Error> {
+    Err(error!(
+        "{}: this executable of the engine has no compilers of resources: it plays bundles, which \
+         `engine compile --bundle` of an engine for development makes",
+        compiling.path
+    ))
 }
 
 /// One kind of resource.
@@ -36,8 +53,8 @@ pub struct ResourceKind {
     /// Steps of a hot reload that a changed resource of this kind goes through.
     pub reload: &'static [ReloadStep],
     /// Compiles a source. All other files that it reads, and all resources that it refers to, go
-    /// through the context, which records the graph.
-    pub compile: fn(&mut CompileContext) -> Result<Vec<u8>, Error>,
+    /// through the context, which records the graph. Rows set it by [`compiler`].
+    pub compile: CompileFunction,
     /// Refuses data that this kind's compiler could not have written. Compiled data is untrusted
     /// and can have valid checksums, so this function checks all of it: bounds, counts, references,
     /// numbers, decompressed sizes. It runs whenever data is opened. Its time and memory are

@@ -555,7 +555,7 @@ fn missing_name_message(
     let near = hint_in_folders(name, names);
     let other = index.entries.iter().find(|entry| entry.resource.name == *name);
     let hint = match other.filter(|_| near.is_empty()) {
-        Some(other) => format!(", but a {} of that name", other.resource.kind),
+        Some(other) => other.same_name_hint(kind),
         None if near.is_empty() => {
             let near = hint_in_folders(name, other_names.iter().copied());
             if near.is_empty() { kinds.endings_text(kind) } else { near }

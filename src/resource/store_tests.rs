@@ -160,3 +160,21 @@ fn resources_without_usable_variants_are_reported() {
          []: add a file without properties"
     );
 }
+
+#[test]
+fn the_data_of_a_model_without_its_file_is_named() {
+    let mut store = store(&[("orc", "")]);
+    let entry = &mut store.index.entries[0];
+    entry.resource = ResourceName::new(kind_names::BINARY, "orc");
+    entry.files[0].path = "orc.bin".to_string();
+    let message = |kind: &str| {
+        let wanted = ResourceName::new(kind, "orc");
+        missing_message(&store.index, KINDS, &store.preferences, &wanted)
+    };
+    assert_eq!(
+        message("model"),
+        "there is no model 'orc': its file is missing, and 'orc.bin' has only the data of a .gltf \
+         file"
+    );
+    assert_eq!(message("level"), "there is no level 'orc', but a binary of that name");
+}

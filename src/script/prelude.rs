@@ -1,5 +1,7 @@
 //! The prelude: the engine's own Lua files, embedded in the binary in boot order.
 
+use engine_foundation::DEVELOPMENT;
+
 /// One file of the prelude.
 #[derive(Clone, Copy)]
 pub struct PreludeFile {
@@ -121,6 +123,7 @@ pub const FILES: &[PreludeFile] = files![
     "boot/flow_callbacks",
     "world/broadphase",
     "world/navigation",
+    "world/snapshots",
     "world/agents",
     "gui/gui",
     "gui/text",
@@ -191,6 +194,7 @@ pub const LIBRARY_FILES: &[PreludeFile] = files!["test/lfs"];
 
 /// Returns the files of a boot, except for the last one.
 pub fn files(tests: bool, sandbox: bool) -> impl Iterator<Item = PreludeFile> {
+    let tests = tests && DEVELOPMENT;
     let library = if tests && !sandbox { LIBRARY_FILES } else { &[] };
     let tests = if tests { TEST_FILES } else { &[] };
     FILES.iter().chain(tests).chain(library).copied()

@@ -7,7 +7,7 @@ use engine_foundation::Error;
 use engine_foundation::error;
 use engine_resource::data_resources::text;
 use engine_resource::reload_steps::ReloadStep;
-use engine_resource::resource_kind::{ResourceKind, SourceForm, kind_names};
+use engine_resource::resource_kind::{ResourceKind, SourceForm, compiler, kind_names};
 
 /// The resource kind of scripts, which ship as text.
 pub static LUA: ResourceKind = ResourceKind {
@@ -17,7 +17,7 @@ pub static LUA: ResourceKind = ResourceKind {
     version: 3,
     framed: false,
     reload: &[ReloadStep::Scripts],
-    compile: |compiling| {
+    compile: compiler(|compiling| {
         if is_compiled(&compiling.bytes) {
             return Err(compiling.error_at(1, "this is a compiled chunk: games are text"));
         }
@@ -38,7 +38,7 @@ pub static LUA: ResourceKind = ResourceKind {
             return Ok(text.into_bytes());
         }
         Ok(std::mem::take(&mut compiling.bytes))
-    },
+    }),
     validate: |bytes| match is_compiled(bytes) {
         true => Err(error!("it is damaged: it is a compiled chunk, and scripts are text")),
         false => text(bytes).map(drop),

@@ -412,7 +412,60 @@ impl<A: ReturnValue, B: ReturnValue> ReturnValue for (Option<A>, Option<B>) {
     const INTO_SLOTS: Option<SlotWriter<Self>> = both::<Option<A>, Option<B>>();
     unsafe fn push(self, l: *mut lua_State, cx: &mut ScriptContext) -> Result<c_int, String> {
         // SAFETY: as the caller promised.
-        unsafe { Ok(self.0.push(l, cx)? + self.1.push(l, cx)?) }
+        unsafe { Ok(push_before(self.0, l, cx)? + self.1.push(l, cx)?) }
+    }
+}
+
+/// Pushes an optional result that others follow: a missing vector is as many nils as it has
+/// numbers, so that the wrapper finds the results after it.
+///
+/// # Safety
+/// As for `ReturnValue::push`.
+unsafe fn push_before<R: ReturnValue>(
+    result: Option<R>,
+    l: *mut lua_State,
+    cx: &mut ScriptContext,
+) -> Result<c_int, String> {
+    match (result, R::TYPES[0].shape) {
+        (None, ValueShape::Value(kind)) => {
+            for _ in 0..kind.count() {
+                // SAFETY: as the caller promised; there is room for 20.
+                unsafe { lua_pushnil(l) };
+            }
+            Ok(kind.count() as c_int)
+        }
+        // SAFETY: as the caller promised.
+        (result, _) => unsafe { result.push(l, cx) },
+    }
+}
+
+/// Three optional results.
+impl<A, B, C> ReturnValue for (Option<A>, Option<B>, Option<C>)
+where
+    A: ReturnValue,
+    B: ReturnValue,
+    C: ReturnValue,
+{
+    const TYPES: &'static [ApiType] = {
+        let is_one = A::TYPES.len() == 1 && B::TYPES.len() == 1 && C::TYPES.len() == 1;
+        assert!(is_one, "nil stands in for one result");
+        &[A::TYPES[0].or_nil(), B::TYPES[0].or_nil(), C::TYPES[0].or_nil()]
+    };
+    const INTO_SLOTS: Option<SlotWriter<Self>> = match (A::INTO_SLOTS, B::INTO_SLOTS, C::INTO_SLOTS)
+    {
+        (Some(_), Some(_), Some(_)) => Some(|(a, b, c), results| {
+            push(a, results)?;
+            push(b, results)?;
+            push(c, results)
+        }),
+        _ => None,
+    };
+    unsafe fn push(self, l: *mut lua_State, cx: &mut ScriptContext) -> Result<c_int, String> {
+        // SAFETY: as the caller promised.
+        unsafe {
+            let count = push_before(self.0, l, cx)? + push_before(self.1, l, cx)?;
+            Ok(count + self.2.push(l, cx)?)
+        }
     }
 }
 
@@ -427,10 +480,13 @@ impl ReturnValue for (f64, f64) {
     }
 }
 
-/// True and a number, or false.
-impl ReturnValue for (bool, Option<f64>) {
-    const TYPES: &'static [ApiType] = &[bool::TYPES[0], f64::TYPES[0].or_nil()];
-    const INTO_SLOTS: Option<SlotWriter<Self>> = both::<bool, Option<f64>>();
+/// A boolean, and a result that goes with one of its values.
+impl<B: ReturnValue> ReturnValue for (bool, Option<B>) {
+    const TYPES: &'static [ApiType] = {
+        assert!(B::TYPES.len() == 1, "nil stands in for one result");
+        &[bool::TYPES[0], B::TYPES[0].or_nil()]
+    };
+    const INTO_SLOTS: Option<SlotWriter<Self>> = both::<bool, Option<B>>();
     unsafe fn push(self, l: *mut lua_State, cx: &mut ScriptContext) -> Result<c_int, String> {
         // SAFETY: as the caller promised.
         unsafe { Ok(self.0.push(l, cx)? + self.1.push(l, cx)?) }

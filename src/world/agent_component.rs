@@ -14,7 +14,7 @@ use super::unit_template::{TemplateBuilder, UnitTemplate};
 use engine_foundation::hash::StateHash;
 use engine_foundation::sjson::SjsonTree;
 use engine_foundation::{Error, Handle, Vec3, error};
-use engine_navigation::agents::AgentSettings;
+use engine_navigation::agents::{AgentSettings, GROUPS_MAX};
 use engine_navigation::platforms::MeshPose;
 use engine_navigation::volumes::{AREA_COST_MAX, AREA_COST_MIN};
 use std::collections::{BTreeMap, BTreeSet};
@@ -68,6 +68,12 @@ pub static AGENT: Component = Component {
             kind: FieldKind::Number,
             default: FieldDefault::Number(0.0),
             doc: "0 to 255; others make way for those of higher priority ({default})",
+        },
+        ComponentField {
+            name: "group",
+            kind: FieldKind::Number,
+            default: FieldDefault::Number(0.0),
+            doc: "0 to 31; agents of the same group above 0 walk close together ({default})",
         },
         ComponentField {
             name: "avoids",
@@ -243,6 +249,10 @@ fn read(part: &ComponentSource, node: u16, builder: &mut TemplateBuilder) -> Res
     if priority.fract() != 0.0 {
         return Err(error!("'priority' must be a whole number, got {priority}"));
     }
+    let group = in_range("group", fields.number("group"), 0.0, f32::from(GROUPS_MAX - 1))?;
+    if group.fract() != 0.0 {
+        return Err(error!("'group' must be a whole number, got {group}"));
+    }
     let radius = number(fields.tree, "radius");
     let mut settings = AgentSettings::DEFAULT;
     settings.radius =
@@ -251,7 +261,7 @@ fn read(part: &ComponentSource, node: u16, builder: &mut TemplateBuilder) -> Res
     let acceleration = fields.number("acceleration");
     settings.acceleration =
         in_range("acceleration", acceleration, ACCELERATION_MIN, ACCELERATION_MAX)?;
-    settings.priority = priority as u8;
+    (settings.priority, settings.group) = (priority as u8, group as u8);
     settings.avoids = fields.boolean("avoids");
     let turn = in_range("turn", fields.number("turn"), 0.0, TURN_MAX)?;
     builder.template.agent = Some(AgentComponent {

@@ -28,7 +28,7 @@ pub static LEVEL: ResourceKind = ResourceKind {
     version: 5,
     framed: false,
     reload: &[ReloadStep::Levels],
-    compile,
+    compile: engine_resource::resource_kind::compiler(compile),
     validate: |bytes| {
         let document = read_document(bytes)?;
         check(document.root(), &mut Vec::new()).map_err(|(_, message)| Error::new(message))

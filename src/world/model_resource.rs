@@ -15,7 +15,9 @@ use engine_models::data::{CameraData, LightData, ModelData, ModelLightType, Mode
 use engine_models::{ImageUse, Model, ModelImage, import};
 use engine_resource::image::{DecodedImage, PixelFormat};
 use engine_resource::reload_steps::ReloadStep;
-use engine_resource::resource_kind::{CompileContext, ResourceKind, SourceForm, kind_names};
+use engine_resource::resource_kind::{
+    CompileContext, ResourceKind, SourceForm, compiler, kind_names,
+};
 use engine_textures::check_surface_texture;
 use engine_textures::resource::{ImportSettings, build, decode};
 
@@ -33,7 +35,7 @@ pub static MODEL: ResourceKind = ResourceKind {
     version: VERSION,
     framed: true,
     reload: &[ReloadStep::Models, ReloadStep::CollisionShapes, ReloadStep::UnitResources],
-    compile,
+    compile: compiler(compile),
     validate: |bytes| {
         let model = ModelData::read(bytes)?;
         model.clips.iter().try_for_each(|clip| read_clip(&clip.bytes).map(|_| ()))?;
@@ -353,7 +355,7 @@ mod tests {
     #[test]
     fn the_version_of_models_follows_that_of_clips() {
         // Models contain compiled clips: if the version of clips changes, raise that of models.
-        assert_eq!((VERSION, engine_animation::CLIP_VERSION), (16, 10));
+        assert_eq!((VERSION, engine_animation::CLIP_VERSION), (17, 11));
     }
 
     #[test]

@@ -22,7 +22,9 @@ use engine_navigation::volumes::{AREA_COST_MAX, AREA_COST_MIN, VOLUMES_MAX};
 use engine_resource::data_resources::{read_document, read_tree, write_tree};
 use engine_resource::panic_report::contain;
 use engine_resource::reload_steps::ReloadStep;
-use engine_resource::resource_kind::{CompileContext, ResourceKind, SourceForm, kind_names};
+use engine_resource::resource_kind::{
+    CompileContext, ResourceKind, SourceForm, compiler, kind_names,
+};
 use engine_resource::resource_name::ResourceName;
 use engine_resource::store::ResourceStore;
 
@@ -34,7 +36,7 @@ pub static NAVIGATION: ResourceKind = ResourceKind {
     version: 1,
     framed: false,
     reload: &[ReloadStep::Navigation],
-    compile,
+    compile: compiler(compile),
     validate: |bytes| {
         let document = read_document(bytes)?;
         check(document.root()).map_err(|(_, message)| Error::new(message))

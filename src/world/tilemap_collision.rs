@@ -104,6 +104,14 @@ impl CollisionSettings {
         &self.rules
     }
 
+    /// Returns the depth of the bodies across the plane of the map, in metres.
+    pub(super) fn depth(&self, placement: &SpritePlacement) -> f32 {
+        self.depth.unwrap_or(match placement.plane {
+            SpritePlane::Flat => FLAT_DEPTH,
+            SpritePlane::Upright | SpritePlane::OfWorld => UPRIGHT_DEPTH,
+        })
+    }
+
     /// Returns the shapes of outlines. One-way platforms are shapes of their own, because a
     /// character passes a shape as a whole.
     fn shapes(
@@ -112,10 +120,7 @@ impl CollisionSettings {
         edges: &[Segment],
         placement: &SpritePlacement,
     ) -> Vec<ColliderShape> {
-        let depth = self.depth.unwrap_or(match placement.plane {
-            SpritePlane::Flat => FLAT_DEPTH,
-            SpritePlane::Upright | SpritePlane::OfWorld => UPRIGHT_DEPTH,
-        });
+        let depth = self.depth(placement);
         let chains = outline_chains(edges);
         let count = match kind {
             CollisionKind::Solid => chains.len().max(1),
@@ -162,6 +167,18 @@ pub struct TilemapCollision {
     table: CollisionTable,
     /// Bodies in the order of [`KINDS`].
     bodies: [TileBody; 2],
+}
+
+impl TilemapCollision {
+    /// Returns true if the body of the solid tiles exists.
+    pub(super) fn is_solid_now(&self, physics: &PhysicsTables) -> bool {
+        let actor = self.bodies[CollisionKind::Solid as usize].actor;
+        actor.is_some_and(|actor| physics.actors.get(actor.0).is_some())
+    }
+
+    pub(super) fn rules_of_tiles(&self) -> (&CollisionSettings, &CollisionTable) {
+        (&self.settings, &self.table)
+    }
 }
 
 /// Kinds of the bodies of a map.

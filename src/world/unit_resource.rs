@@ -20,7 +20,7 @@ use engine_foundation::json;
 use engine_foundation::sjson::SjsonTree;
 use engine_foundation::{Error, Mat4, Quat, Vec3, suggest};
 use engine_resource::reload_steps::ReloadStep;
-use engine_resource::resource_kind::{ResourceKind, SourceForm, kind_names};
+use engine_resource::resource_kind::{ResourceKind, SourceForm, compiler, kind_names};
 use std::collections::HashSet;
 
 /// The resource kind of units.
@@ -31,7 +31,7 @@ pub static UNIT: ResourceKind = ResourceKind {
     version: 5,
     framed: false,
     reload: &[ReloadStep::UnitResources],
-    compile,
+    compile: compiler(compile),
     validate,
 };
 

@@ -79,7 +79,7 @@ fn machines_that_no_unit_has_are_checked() {
     let missing = "hero.state_machine:3: the model 'column' has no";
     check("unused-clip", &machine("column", "Bwo"), nod, missing);
     let event = "events = [{ name = \"step\" time = 0.5 effect = \"dust\" bone = \"Hed\" }]";
-    let missing = "nod.animation: event 'step' at 0.5 s: the model 'column' has no bone 'Hed'";
+    let missing = "nod.animation:2: event 'step' at 0.5 s: the model 'column' has no bone 'Hed'";
     check("unused-bone", &machine("column", "nod"), &format!("{nod}\n{event}"), missing);
 }
 
@@ -93,9 +93,16 @@ fn fault_of_a_machine_of_many_units_is_merged() {
     }));
     let (code, output) = run_check("merged", &files);
     assert_eq!(code, Some(1), "{output}");
-    assert_eq!(output.matches("hero.state_machine:3: ").count(), 2, "{output}");
+    assert_eq!(output.matches("hero.state_machine:3: ").count(), 1, "{output}");
+    assert!(output.contains("\n1 compile error\n"), "{output}");
+    // An error that depends on the model is found by spawning.
+    let machine = "skeleton = \"column\"\nlayers = [ { states = {\n\
+                   walk = { clip = \"Bwo\" } } } ]";
+    files[2] = ("hero.state_machine", machine);
+    let (code, output) = run_check("merged-model", &files);
+    assert_eq!(code, Some(1), "{output}");
     assert!(output.contains("(the same for 4 other files: "), "{output}");
-    assert!(output.contains("2 errors: 1 compile error, 1 spawn error"), "{output}");
+    assert!(output.contains("\n1 spawn error\n"), "{output}");
 }
 
 #[test]
@@ -172,7 +179,7 @@ fn explain_describes_a_clip_by_the_name_that_it_prints() {
     let (code, out, err) = explain("explain-rise", "column#Rise");
     assert_eq!(code, Some(0), "{err}");
     for line in [
-        "  tracks: 1 (1 positions), of 4 bones\n",
+        "  tracks: 1 (1 positions), of 1 of the 4 nodes of the model\n",
         "  of these, 0 are constant, and 1 have keys in 11 regular keyframes\n",
         "  keys: 11 of 2 in the source, 13 bytes in the stream, 3 points for jumps\n",
         "  size: 84 bytes, 21.0 for each bone and second\n",
@@ -273,9 +280,26 @@ layers = [ { states = {
         "error: hero.state_machine:4: state 'a' has no 'spede', did you mean 'speed'?",
         "error: hero.state_machine:4: 'on.go' of state 'a': there is no state 'bb', did you mean 'b'?",
         "error: hero.state_machine:5: state 'b': expression 'spd' of 'speed'",
-        "could not be compiled: hero.state_machine:2: variable 'speed': 'min' is 3, above 'max' 1 \
-         (and 3 more errors)",
-        "5 errors: 4 compile errors, 1 spawn error",
+        "\n4 compile errors\n",
+    ] {
+        assert!(output.contains(wanted), "{wanted}: {output}");
+    }
+    // Of one variable and of one constraint.
+    let machine = "skeleton = \"column\"
+variables = { speed = { min = \"low\" value = \"fast\" } }
+constraints = { look = { type = \"aim\" bone = 5 yaw = 400
+  axis = [0 \"up\" 0] ptich = 3 } }
+layers = [ { constraints = \"look\" states = { a = { clip = \"Bow\" speed = \"speed\" } } } ]";
+    let (code, output) = run_check("all-fields", &files(machine));
+    assert_eq!(code, Some(1), "{output}");
+    for wanted in [
+        "error: hero.state_machine:2: variable 'speed': 'min' must be a number",
+        "error: hero.state_machine:2: variable 'speed': 'value' must be a number",
+        "error: hero.state_machine:3: constraint 'look': 'bone' must be text in quotes",
+        "error: hero.state_machine:3: constraint 'look': 'yaw' must be 0 to 180, got 400",
+        "error: hero.state_machine:4: constraint 'look': 'axis' must be a number",
+        "error: hero.state_machine:4: constraint 'look' has no 'ptich', did you mean 'pitch'?",
+        "7 errors: 6 compile errors, 1 spawn error",
     ] {
         assert!(output.contains(wanted), "{wanted}: {output}");
     }
@@ -293,7 +317,7 @@ layers = [ { wieght = 1 states = {
         "error: hero.state_machine:4: group 'a' has no 'intial', did you mean 'initial'?",
         "error: hero.state_machine:4: state 'a/x': 'loop' must be true or false",
         "error: hero.state_machine:4: state 'a': expression 'fast' of 'speed'",
-        "6 errors: 5 compile errors, 1 spawn error",
+        "\n5 compile errors\n",
     ] {
         assert!(output.contains(wanted), "{wanted}: {output}");
     }
@@ -385,4 +409,37 @@ fn clips_for_other_skeletons_list_the_bones_that_are_missing() {
     let wanted = "the skeleton lacks 1 of the 2 animated bones: 'Chest', did you mean 'Chesst'?";
     assert_eq!(output.matches(wanted).count(), 1, "{output}");
     assert!(output.contains("near.animation: "), "{output}");
+}
+
+#[test]
+fn explain_lists_the_errors_of_a_machine_with_its_model() {
+    let explain = |name: &str, machine: &str| {
+        let files = [
+            MAIN,
+            ("column.gltf", COLUMN),
+            ("hero.state_machine", machine),
+            ("nod.animation", "source = \"column#Nod\""),
+        ];
+        let arguments = ["explain", "game", "hero.state_machine", "--platform", "linux"];
+        let (code, out, err) = run_engine(name, &files, &arguments);
+        assert_eq!(code, Some(0), "{err}");
+        out
+    };
+    let machine = "skeleton = \"column\"
+masks = { top = { Hed = 1 } }
+constraints = { look = { type = \"aim\" bone = \"Hedd\" } }
+layers = [ { mask = \"top\" constraints = \"look\" states = {
+  a = { clip = \"Bwo\" }
+  b = { clip = \"animations/nod\" } } } ]";
+    let out = explain("explain-faults", machine);
+    let wanted = "Errors with the model 'column':
+  hero.state_machine:5: the model 'column' has no animation 'Bwo', did you mean 'Bow'?
+  hero.state_machine:6: the model 'column' has no animation 'animations/nod', and there is no file \
+                  animations/nod.animation, did you mean 'nod'?
+  hero.state_machine:2: mask 'top': the skeleton has no bone 'Hed', did you mean 'Head'?
+  hero.state_machine:3: constraint 'look': the skeleton has no bone 'Hedd', did you mean 'Head'?
+";
+    assert!(out.contains(wanted), "{out}");
+    let machine = "skeleton = \"column\" layers = [ { states = { a = { clip = \"nod\" } } } ]";
+    assert!(!explain("explain-sound", machine).contains("Errors"));
 }

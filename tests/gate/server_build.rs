@@ -23,7 +23,7 @@ const DESKTOP_LIBRARIES: &[&str] = &[
 ];
 
 /// Features of the engine's crates that an executable for servers lacks, on every platform.
-const DESKTOP_FEATURES: &[&str] = &["default", "desktop", "devices", "gpu"];
+const DESKTOP_FEATURES: &[&str] = &["default", "desktop", "development", "devices", "gpu"];
 
 /// Types that exist twice, each with the file for players and that for servers.
 const TWIN_TYPES: &[(&str, &str, &str)] = &[
@@ -252,26 +252,86 @@ fn functions_of_servers_have_the_form_of_the_desktop() {
     check_findings(found, "give the function the same parameters and result in each of the files");
 }
 
-/// The engine knows the mark backwards only, so that it is in no executable for players.
+/// The engine knows the marks backwards only, so that they are in no executable for players.
 #[test]
-fn the_mark_of_servers_is_the_same_everywhere() {
+fn the_marks_of_servers_are_the_same_everywhere() {
     let read = |path: &str| std::fs::read_to_string(root().join(path)).expect("the file is there");
     let package = read("src/package/engine_file.rs");
-    let start = "SERVER_MARK_REVERSED: &[u8] = b\"";
-    let (_, rest) = package.split_once(start).expect("the engine knows the mark");
-    let (reversed, _) = rest.split_once('"').expect("the mark ends");
-    let mark: String = reversed.chars().rev().collect();
-    assert!(mark.len() > 20, "the mark is found: {mark}");
-    let wanted = [
-        ("src/main.rs", format!(" = *b\"{mark}\";")),
-        ("src/package/writer_tests.rs", format!("b\"{mark}\"")),
-        ("packaging/server.sh", format!("'{mark}'")),
-    ];
-    let missing = wanted.iter().filter(|(path, mark)| !read(path).contains(mark.as_str()));
+    let mark = |name: &str| -> String {
+        let start = format!("{name}_MARK_REVERSED: &[u8] = b\"");
+        let (_, rest) = package.split_once(&start).expect("the engine knows the mark");
+        let (reversed, _) = rest.split_once('"').expect("the mark ends");
+        reversed.chars().rev().collect()
+    };
+    let marks = [mark("SERVER"), mark("BUNDLES")];
+    assert!(marks.iter().all(|mark| mark.len() > 20), "the marks are found: {marks:?}");
+    let wanted = marks.iter().flat_map(|mark| {
+        [
+            ("src/main.rs", format!(" = *b\"{mark}\";")),
+            ("src/package/writer_tests.rs", format!("b\"{mark}\"")),
+            ("packaging/server.sh", format!("'{mark}'")),
+        ]
+    });
+    let missing = wanted.filter(|(path, mark)| !read(path).contains(mark.as_str()));
     check_findings(
         missing.map(|(path, mark)| format!("{path}: lacks the mark {mark}")).collect(),
-        "write the mark of engines for servers as src/package/engine_file.rs has it, reversed",
+        "write the marks of engines for servers as src/package/engine_file.rs has them, reversed",
     );
+}
+
+/// Without the feature `development`, the shaders of bundles are not checked.
+#[test]
+fn a_renderer_without_the_checks_of_development_does_not_compile() {
+    let path = root().join("src/lib.rs");
+    let text = std::fs::read_to_string(path).expect("the file is there");
+    let condition = "#[cfg(all(feature = \"desktop\", not(feature = \"development\")))]\n\
+                     compile_error!(";
+    assert!(text.contains(condition), "src/lib.rs: the combination of features is an error");
+}
+
+/// Returns the rows of resource kinds in a file whose compile functions servers would link.
+fn kinds_with_linked_compilers(file: &File) -> Vec<String> {
+    let text = without_tests(&file.text);
+    let rows = text.split("static ").skip(1).filter_map(|rest| {
+        let (name, rest) = rest.split_once(": ResourceKind = ResourceKind {\n")?;
+        Some((name, rest.split("\n};").next().unwrap_or(rest)))
+    });
+    let is_left_out = |line: &str| line.starts_with("    compile: ") && line.contains("compiler(");
+    let is_linked = |row: &str| !row.lines().any(is_left_out);
+    let linked = rows.filter(|(_, row)| is_linked(row));
+    linked.map(|(name, _)| format!("{}: the row {name}", file.path)).collect()
+}
+
+#[test]
+fn servers_link_no_compile_function_of_resource_kinds() {
+    let of_sources = |file: &&File| {
+        let path = file.path.as_str();
+        path.starts_with("src/") && path.ends_with(".rs") && !path.contains("tests")
+    };
+    let files = files();
+    let rows = files.iter().filter(of_sources).map(|file| {
+        let text = without_tests(&file.text);
+        text.matches(": ResourceKind = ResourceKind {").count()
+    });
+    let count: usize = rows.sum();
+    assert!(count > 20, "{count} rows of resource kinds were found");
+    check_findings(
+        files.iter().filter(of_sources).flat_map(kinds_with_linked_compilers).collect(),
+        "write `compile: compiler(function)`, with `resource_kind::compiler`",
+    );
+}
+
+#[test]
+fn planted_compile_functions_are_found() {
+    let found = |text: &str| {
+        let file = File { path: "src/a.rs".to_string(), text: text.to_string() };
+        kinds_with_linked_compilers(&file)
+    };
+    let row =
+        |line: &str| format!("pub static A: ResourceKind = ResourceKind {{\n    {line}\n}};\n");
+    assert_eq!(found(&row("compile: compiler(compile),")), [""; 0]);
+    assert_eq!(found(&row("compile,")), ["src/a.rs: the row A"]);
+    assert_eq!(found(&row("compile: compile_a,")), ["src/a.rs: the row A"]);
 }
 
 #[test]

@@ -302,6 +302,7 @@ fn invalid_palettes_are_drawn_in_the_bind_pose() {
         count: u32::MAX,
         center: Vec3::ZERO,
         radius: 1.0,
+        is_finite: false,
     });
     packet.scenes.push(frame);
     assert!(rest == draw(&mut renderer, vec![packet], ViewTarget::Screen));

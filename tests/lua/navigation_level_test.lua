@@ -89,6 +89,12 @@ describe("a level with navigation", function()
     assert.is_true(edits["volume slope"].has_effect)
     assert.matches("^does nothing: there is no ground at its end %(0%.0, 50%.0, 0%.0%)",
       edits["link nowhere"].message)
+    for _, name in ipairs({ "link loop", "link flat" }) do
+      assert.matches("^does nothing: both of its ends are at %(%-6%.0, [23]%.0, 0%.0%)",
+        edits[name].message)
+      assert.is_false(edits[name].has_effect)
+      assert.is_false(NavigationMesh.is_link_usable(mesh, edits[name].number))
+    end
     assert.matches("^does nothing: there is no ground at %(0%.0, 0%.0, 40%.0%)",
       edits["seed 2"].message)
   end)
@@ -287,6 +293,7 @@ describe("the component agent", function()
     World.spawn_level(world, "levels/navigation/inline")
     assert.is_truthy(Unit.agent(unit))
     assert.matches("agent idle, radius 0.4, speed 4", Unit.inspect(unit))
+    assert.same({ 3, 5 }, { Agent.priority(Unit.agent(unit)), Agent.group(Unit.agent(unit)) })
     local off = World.spawn_unit(world, "units/navigation/walker", Vector3(90, 0, 0))
     play(0.1)
     assert.is_nil(Unit.agent(off))
@@ -527,6 +534,7 @@ describe("the component agent", function()
     assert.matches("a unit has one component 'agent'", refused("bad_two"))
     assert.matches("it moves the whole unit: leave out 'node'", refused("bad_node"))
     assert.matches("'priority' must be 0 to 255, got 300", refused("bad_priority"))
+    assert.matches("'group' must be a whole number, got 2.5", refused("bad_group"))
     assert.matches("needs a mover in the unit's component 'physics'", refused("bad_mover"))
     assert.matches("'drive' of 'agent' must be one of unit, mover, none, got 'fly'",
       refused("bad_drive"))

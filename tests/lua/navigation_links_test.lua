@@ -56,6 +56,13 @@ describe("a link of a navigation mesh", function()
     assert.equals("unreachable", reason(WEST, EAST))
   end)
 
+  it("leads nowhere if its ends are the same place", function()
+    local link = NavigationMesh.add_link(mesh, FROM, FROM, { cost = 0 })
+    NavigationMesh.update(mesh, 0)
+    assert.is_false(NavigationMesh.is_link_usable(mesh, link))
+    assert.equals("unreachable", reason(WEST, EAST))
+  end)
+
   it("is jumped over by agents", function()
     local link = NavigationMesh.add_link(mesh, FROM, TO)
     local agent = Agent.create(mesh, WEST)

@@ -163,10 +163,114 @@ describe("paths on a navigation mesh", function()
     Application.release_world(world)
   end)
 
+  it("are empty off the mesh", function()
+    local answers = {}
+    local function note(points, reason) answers[#answers + 1] = { #points, reason or "found" } end
+    NavigationMesh.find_path_async(mesh, LEFT, Vector3(900, 0, 0), note)
+    NavigationMesh.find_path_async(mesh, Vector3(10, 50, 30), RIGHT, note)
+    assert.equals(2, NavigationMesh.num_waiting_paths(mesh))
+    NavigationMesh.update(mesh, 0)
+    assert.same({ { 0, "off_mesh" }, { 0, "off_mesh" } }, answers)
+    assert.same({ {}, "off_mesh" }, { NavigationMesh.find_path(mesh, Vector3(10, 50, 30), RIGHT) })
+    assert.same({ "off_mesh" }, { (select(2, NavigationMesh.path_cost(mesh, LEFT, ISLAND * 90))) })
+    assert.is_nil((NavigationMesh.path_cost(mesh, LEFT, ISLAND * 90)))
+    local polygons, costs, reason = NavigationMesh.flood_fill(mesh, Vector3(0, 0, 50), 5)
+    assert.same({ {}, {}, "off_mesh" }, { polygons, costs, reason })
+    local air = Vector3(30, 50, 0)
+    assert.same({ {}, "off_mesh" }, { NavigationMesh.positions_around(mesh, air, 4, 2, 1) })
+    assert.same({ {}, "off_mesh" }, { NavigationMesh.cover_points(mesh, air, 9, RIGHT) })
+  end)
+
+  it("have the costs of an agent, at once and later", function()
+    NavigationMesh.add_box(mesh, 5, Vector3(30, 10, 0), Vector3(4, 24, 2))
+    while NavigationMesh.num_waiting_tiles(mesh) > 0 do NavigationMesh.update(mesh, 0) end
+    local agent, other = Agent.create(mesh, LEFT), Agent.create(mesh, LEFT)
+    Agent.set_area_cost(agent, 5, 0)
+    local answers = {}
+    local function ask(key, whose)
+      NavigationMesh.find_path_async(mesh, LEFT, RIGHT, function(points, reason)
+        answers[key] = { length_of(points), reason or "found" }
+      end, whose)
+    end
+    for key = 1, 30 do
+      ask(key, key % 3 == 0 and agent or key % 3 == 1 and other or nil)
+    end
+    -- The costs of the call count.
+    Agent.set_area_cost(agent, 5, nil)
+    ask(31, agent)
+    for _ = 1, 9 do NavigationMesh.update(mesh, 0) end
+    local open, reason = NavigationMesh.find_path(mesh, LEFT, RIGHT)
+    assert.is_nil(reason)
+    Agent.set_area_cost(agent, 5, 0)
+    local closed, why = NavigationMesh.find_path(mesh, LEFT, RIGHT, agent)
+    assert.equals("unreachable", why)
+    for key = 1, 31 do
+      local is_closed = key % 3 == 0
+      local wanted = is_closed and closed or open
+      assert.is_true(math.abs(answers[key][1] - length_of(wanted)) < 1e-3, "path " .. key)
+      assert.equals(is_closed and "unreachable" or "found", answers[key][2])
+    end
+    assert.is_nil((select(2, NavigationMesh.find_path(mesh, LEFT, RIGHT, other))))
+    -- An agent that ends does not take its request along.
+    ask(40, agent)
+    Agent.destroy(agent)
+    Agent.destroy(other)
+    for _ = 1, 9 do NavigationMesh.update(mesh, 0) end
+    assert.equals("unreachable", answers[40][2])
+    assert.matches("'agent'", error_of(NavigationMesh.find_path, mesh, LEFT, RIGHT, 5))
+    assert.matches("'agent': agent was destroyed",
+      error_of(NavigationMesh.find_path, mesh, LEFT, RIGHT, agent))
+    assert.matches("'agent'",
+      error_of(NavigationMesh.find_path_async, mesh, LEFT, RIGHT, print, mesh))
+  end)
+
+  it("are valid until something is in their way", function()
+    local valid = NavigationMesh.is_path_valid
+    local points = NavigationMesh.find_path(mesh, LEFT, RIGHT)
+    assert.is_true(valid(mesh, points))
+    assert.is_true(valid(mesh, (NavigationMesh.find_path(mesh, LEFT, ISLAND))))
+    -- Something elsewhere changes the version, but not the path.
+    NavigationMesh.add_box(mesh, 0, Vector3(4, 55, 0), Vector3(1, 1, 1))
+    NavigationMesh.update(mesh, 0)
+    while NavigationMesh.num_waiting_tiles(mesh) > 0 do NavigationMesh.update(mesh, 0) end
+    assert.is_true(valid(mesh, points))
+    local crate = NavigationMesh.add_box(mesh, 0, Vector3(30, 15, 0), Vector3(4, 12, 2))
+    while NavigationMesh.num_waiting_tiles(mesh) > 0 do NavigationMesh.update(mesh, 0) end
+    local is_valid, leg = valid(mesh, points)
+    assert.is_false(is_valid)
+    -- After a bend in two parts, across.
+    assert.equals(3, leg)
+    assert.is_true(valid(mesh, points, 4))
+    assert.same({ false, 3 }, { valid(mesh, points, 2) })
+    NavigationMesh.remove_volume(mesh, crate)
+    while NavigationMesh.num_waiting_tiles(mesh) > 0 do NavigationMesh.update(mesh, 0) end
+    assert.is_true(valid(mesh, points))
+    local polygon = NavigationMesh.find_polygon(mesh, (points[1] + points[2]) * 0.5)
+    NavigationMesh.set_obstructed(mesh, polygon, true)
+    assert.same({ false, 1 }, { valid(mesh, points) })
+    NavigationMesh.set_obstructed(mesh, polygon, false)
+    -- What is closed for one agent only.
+    NavigationMesh.add_box(mesh, 5, Vector3(30, 10, 0), Vector3(4, 24, 2))
+    while NavigationMesh.num_waiting_tiles(mesh) > 0 do NavigationMesh.update(mesh, 0) end
+    local agent = Agent.create(mesh, LEFT)
+    assert.is_true(valid(mesh, points, nil, agent))
+    Agent.set_area_cost(agent, 5, 0)
+    assert.is_true(valid(mesh, points))
+    assert.same({ false, 3 }, { valid(mesh, points, 1, agent) })
+    Agent.destroy(agent)
+    assert.is_true(valid(mesh, { LEFT }))
+    assert.same({ false, 1 }, { valid(mesh, { Vector3(30, 35, 0), RIGHT }) })
+    assert.matches("'points' must have 1 to 4097 points", error_of(valid, mesh, {}))
+    assert.matches("'first' must be the number of a point, 1 to %d, got 9",
+      error_of(valid, mesh, points, 9))
+    assert.matches("'points'", error_of(valid, mesh, { 1, 2 }))
+    assert.matches("'points' must be at most 1000000", error_of(valid, mesh, { 3e38, 0, 0 }))
+    assert.matches("'agent'", error_of(valid, mesh, points, 1, 5))
+  end)
+
   it("refuse wrong arguments", function()
     local async = NavigationMesh.find_path_async
     assert.matches("callback", error_of(async, mesh, LEFT, RIGHT))
-    assert.matches("no ground", error_of(async, mesh, LEFT, Vector3(900, 0, 0), print))
     assert.matches("must be", error_of(async, mesh, LEFT, 5, print))
     assert.is_false(pcall(async, mesh, Vector3(0 / 0, 0, 0), RIGHT, print))
     assert.matches("'dt' must be 0 to 1 second, got 2", error_of(NavigationMesh.update, mesh, 2))
@@ -191,8 +295,37 @@ describe("queries of a navigation mesh", function()
     assert.is_not_nil(NavigationMesh.disc_cast(mesh, from, Vector3(10, 15, 0), 12))
     assert.matches("'radius' must be 0 to 100 metres, got %-1",
       error_of(NavigationMesh.disc_cast, mesh, from, RIGHT, -1))
-    assert.matches("no ground",
-      error_of(NavigationMesh.disc_cast, mesh, Vector3(0, 0, 99), RIGHT, 1))
+    local start, reason = NavigationMesh.disc_cast(mesh, Vector3(0, 0, 99), RIGHT, 1)
+    assert.equals("off_mesh", reason)
+    assert.equals(99, start.z)
+  end)
+
+  it("say if one can go straight, and if not, why", function()
+    local can_go, from = NavigationMesh.can_go, Vector3(10, 40, 0)
+    assert.is_true(can_go(mesh, from, Vector3(10, 15, 0)))
+    assert.is_true(can_go(mesh, from, Vector3(10, 15, 0), 2))
+    assert.same({ false, "edge" }, { can_go(mesh, from, Vector3(10, 15, 0), 12) })
+    assert.same({ false, "edge" }, { can_go(mesh, from, RIGHT) })
+    assert.same({ false, "off_mesh" }, { can_go(mesh, from, Vector3(10, 15, 60)) })
+    assert.same({ false, "off_mesh" }, { can_go(mesh, Vector3(10, 15, 60), from) })
+    -- Two floors: a ray along the lower one does not know the upper one.
+    local points, triangles = {}, {}
+    push_ground(points, triangles, 0, 0, 20, 20)
+    push_ground(points, triangles, 0, 0, 20, 20)
+    for i = 15, 24, 3 do points[i] = 5 end
+    local floors = NavigationMesh.create_from_triangles(points, triangles)
+    local low, high = Vector3(3, 3, 0), Vector3(15, 10, 5)
+    assert.is_nil(NavigationMesh.raycast(floors, low, high))
+    assert.same({ false, "height" }, { can_go(floors, low, high) })
+    assert.same({ false, "height" }, { can_go(floors, low, high, 0.5) })
+    assert.is_true(can_go(floors, low, Vector3(15, 10, 1)))
+    assert.is_true(can_go(floors, Vector3(3, 3, 5), high))
+    NavigationMesh.destroy(floors)
+    assert.matches("'radius' must be 0 to 100 metres, got %-1",
+      error_of(can_go, mesh, from, RIGHT, -1))
+    assert.matches("'to' must be at most 1000000",
+      error_of(can_go, mesh, from, Vector3(3e38, 0, 0)))
+    assert.matches("must be", error_of(can_go, mesh, from))
   end)
 
   it("measure the distance to the edge", function()
@@ -202,7 +335,13 @@ describe("queries of a navigation mesh", function()
     assert.is_nil(NavigationMesh.distance_to_edge(mesh, Vector3(10, 40, 0), 2))
     assert.matches("'distance' must be 0 to 10000 metres, got %-3",
       error_of(NavigationMesh.distance_to_edge, mesh, LEFT, -3))
-    assert.matches("no ground", error_of(NavigationMesh.distance_to_edge, mesh, Vector3(0, 0, 50)))
+    local nothing, at, reason = NavigationMesh.distance_to_edge(mesh, Vector3(0, 0, 50))
+    assert.is_nil(nothing)
+    assert.is_nil(at)
+    assert.equals("off_mesh", reason)
+    assert.is_nil((select(3, NavigationMesh.distance_to_edge(mesh, LEFT))))
+    -- No edge is near: a missing point leaves room for the reason.
+    assert.is_nil((select(3, NavigationMesh.distance_to_edge(mesh, Vector3(10, 40, 0), 2))))
   end)
 
   it("list the polygons within a distance along the ground", function()
@@ -220,6 +359,27 @@ describe("queries of a navigation mesh", function()
     assert.is_true(#all > #polygons)
     assert.matches("'distance' must be 0 to 10000",
       error_of(NavigationMesh.flood_fill, mesh, LEFT, 1e9))
+  end)
+
+  it("draw random points to which a way leads", function()
+    local random, seed = NavigationMesh.random_point, Math.random_seed
+    for _ = 1, 60 do
+      assert.is_true(random(mesh, ISLAND).y > 40)
+      local point = random(mesh, LEFT, 15)
+      assert.is_true(NavigationMesh.path_cost(mesh, LEFT, point) <= 15)
+      -- Not on the island, which is as near on the straight way.
+      assert.is_true(point.x < 20, tostring(point))
+      local _, reason = NavigationMesh.find_path(mesh, LEFT, random(mesh, LEFT))
+      assert.is_nil(reason)
+    end
+    assert.is_true(Vector3.distance(random(mesh, LEFT, 0), LEFT) < 0.5)
+    assert.same({ "off_mesh" }, { (select(2, random(mesh, Vector3(900, 0, 0)))) })
+    assert.is_nil((random(mesh, Vector3(900, 0, 0), 5)))
+    assert.matches("'distance' must be 0 to 10000 metres, got %-1",
+      error_of(random, mesh, LEFT, -1))
+    assert.matches("'distance' needs #2 'from'", error_of(random, mesh, nil, 5))
+    assert.matches("'from' must be at most 1000000", error_of(random, mesh, Vector3(3e38, 0, 0)))
+    assert.is_false(pcall(random, mesh, Vector3(0 / 0, 0, 0)))
   end)
 
   it("find positions around a target", function()

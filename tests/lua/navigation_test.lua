@@ -69,8 +69,10 @@ describe("a navigation mesh", function()
     for i = 2, #path do length = length + Vector3.distance(path[i - 1], path[i]) end
     assert.is_true(length > 44 and length < 50, "length " .. length)
     assert.is_true(Vector3.distance(path[#path], RIGHT) < 0.5)
-    assert.matches("no ground of the navigation mesh is within 2 metres of",
-      error_of(NavigationMesh.find_path, mesh, Vector3(900, 0, 0), RIGHT))
+    path, reason = NavigationMesh.find_path(mesh, Vector3(900, 0, 0), RIGHT)
+    assert.same({ 0, "off_mesh" }, { #path, reason })
+    assert.matches("'to' must be at most 1000000",
+      error_of(NavigationMesh.find_path, mesh, LEFT, Vector3(0, 3e38, 0)))
   end)
 
   it("says that it has no ground if its triangles face down", function()
@@ -182,8 +184,8 @@ describe("a navigation mesh", function()
     for x = 12, 17 do push_box(points, triangles, { x, 0, 0 }, { x + 1, 24, 9 }) end
     local thick = NavigationMesh.create_from_triangles(points, triangles, { region_min = 1 })
     local middle = Vector3(15, 5, 0)
-    assert.matches("'to': no ground", error_of(NavigationMesh.find_path, thick, LEFT, middle))
-    assert.matches("'from': no ground", error_of(NavigationMesh.find_path, thick, middle, LEFT))
+    assert.same({ {}, "off_mesh" }, { NavigationMesh.find_path(thick, LEFT, middle) })
+    assert.same({ {}, "off_mesh" }, { NavigationMesh.find_path(thick, middle, LEFT) })
     local agent = Agent.create(thick, LEFT)
     assert.is_false(Agent.set_destination(agent, middle))
     assert.equals("idle", Agent.state(agent))
@@ -266,7 +268,8 @@ describe("a navigation mesh", function()
         assert.is_true(NavigationMesh.is_obstructed(mesh, polygon))
       end
     end
-    assert.is_nil(NavigationMesh.search(mesh, from, to))
+    assert.is_nil((NavigationMesh.search(mesh, from, to)))
+    assert.equals("unreachable", (select(2, NavigationMesh.search(mesh, from, to))))
     local _, reason = NavigationMesh.find_path(mesh, LEFT, RIGHT)
     assert.equals("unreachable", reason)
     for polygon = 1, NavigationMesh.num_polygons(mesh) do
@@ -274,6 +277,18 @@ describe("a navigation mesh", function()
     end
     assert.is_not_nil(NavigationMesh.search(mesh, from, to))
     assert.matches("has no polygon", error_of(NavigationMesh.search, mesh, 1, -3))
+    -- A small budget is another reason than no way.
+    assert.is_nil((select(2, NavigationMesh.search(mesh, from, to))))
+    assert.is_nil((NavigationMesh.search(mesh, from, to, 1)))
+    assert.equals("budget", (select(2, NavigationMesh.search(mesh, from, to, 1))))
+    local part, why = NavigationMesh.partial_search(mesh, from, to, 1)
+    assert.is_true(#part < #NavigationMesh.search(mesh, from, to, 65536))
+    assert.equals("budget", why)
+    for _, search in ipairs({ NavigationMesh.search, NavigationMesh.partial_search }) do
+      assert.matches("'nodes' must be 1 to 65536, got 0", error_of(search, mesh, from, to, 0))
+      assert.matches("'nodes' must be 1 to 65536, got 70000", error_of(search, mesh, from, to, 7e4))
+      assert.matches("'nodes'", error_of(search, mesh, from, to, "few"))
+    end
     assert.matches("has no polygon", error_of(NavigationMesh.set_obstructed, mesh, 0, true))
   end)
 
@@ -281,7 +296,11 @@ describe("a navigation mesh", function()
     local hit = NavigationMesh.raycast(mesh, LEFT, RIGHT)
     assert.is_true(hit.x > 13 and hit.x < 14.5)
     assert.is_nil(NavigationMesh.raycast(mesh, LEFT, Vector3(10, 25, 0)))
-    assert.matches("no ground", error_of(NavigationMesh.raycast, mesh, Vector3(0, 0, 99), RIGHT))
+    local start, reason = NavigationMesh.raycast(mesh, Vector3(0, 0, 99), RIGHT)
+    assert.equals("off_mesh", reason)
+    assert.equals(0, Vector3.distance(start, Vector3(0, 0, 99)))
+    assert.is_nil((select(2, NavigationMesh.raycast(mesh, LEFT, RIGHT))))
+    assert.is_false(pcall(NavigationMesh.raycast, mesh, Vector3(0 / 0, 0, 0), RIGHT))
   end)
 
   it("gives random points on the ground", function()
@@ -379,6 +398,33 @@ describe("an agent", function()
     assert.is_false(Agent.alive(agent))
   end)
 
+  it("returns its settings", function()
+    local agent = Agent.create(mesh, LEFT, {
+      radius = 0.5, speed = 2, acceleration = 9, priority = 7, group = 3, avoidance = 0,
+    })
+    assert.same({ 0.5, 2, 9, 7, 3, false },
+      { Agent.radius(agent), Agent.speed(agent), Agent.acceleration(agent), Agent.priority(agent),
+        Agent.group(agent), Agent.avoids(agent) })
+    Agent.set_speed(agent, 4)
+    Agent.set_priority(agent, 255)
+    Agent.set_group(agent, 31)
+    assert.same({ 4, 255, 31 }, { Agent.speed(agent), Agent.priority(agent), Agent.group(agent) })
+    assert.is_false(Agent.is_group_ignored(agent, 31))
+    Agent.set_group_ignored(agent, 31, true)
+    assert.is_true(Agent.is_group_ignored(agent, 31))
+    assert.is_false(Agent.is_group_ignored(agent, 0))
+    assert.matches("'group' must be 0 to 31, got 32", error_of(Agent.is_group_ignored, agent, 32))
+    Agent.destroy(agent)
+    local plain = Agent.create(mesh, LEFT)
+    assert.same({ 0.6, 3.5, 12, 0, 0, true },
+      { math.floor(Agent.radius(plain) * 10 + 0.5) / 10, Agent.speed(plain),
+        Agent.acceleration(plain), Agent.priority(plain), Agent.group(plain), Agent.avoids(plain) })
+    Agent.destroy(plain)
+    for _, name in ipairs({ "radius", "speed", "acceleration", "priority", "group", "avoids" }) do
+      assert.matches("Agent", error_of(Agent[name], plain))
+    end
+  end)
+
   it("is refused off the mesh", function()
     assert.matches("no ground of the navigation mesh is within 2 metres",
       error_of(Agent.create, mesh, Vector3(500, 0, 0)))
@@ -393,7 +439,12 @@ describe("an agent", function()
     local agent = Agent.create(mesh, LEFT)
     assert.is_false(Agent.set_destination(agent, Vector3(500, 0, 0)))
     assert.equals("idle", Agent.state(agent))
-    assert.matches("no ground", error_of(Agent.set_position, agent, Vector3(0, 500, 0)))
+    assert.is_false(Agent.set_position(agent, Vector3(0, 500, 0)))
+    assert.is_true(Vector3.distance(Agent.position(agent), LEFT) < 1)
+    assert.is_true(Agent.set_position(agent, RIGHT))
+    assert.is_true(Vector3.distance(Agent.position(agent), RIGHT) < 1)
+    assert.matches("'position' must be at most 1000000",
+      error_of(Agent.set_position, agent, Vector3(3e38, 0, 0)))
     assert.matches("'speed' must be 0 to 1000", error_of(Agent.set_speed, agent, -1))
     assert.matches("'priority' must be 0 to 255", error_of(Agent.set_priority, agent, 256))
     assert.matches("'dt' must be 0 to 1 second", error_of(NavigationMesh.update, mesh, 2))

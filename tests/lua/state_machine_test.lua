@@ -43,6 +43,8 @@ describe("the state machine of a unit", function()
     local begun = Unit.animation_layer_info(unit, 1)
     assert.equals("bow", begun.state)
     assert.near(1, begun.length, 1e-3)
+    local shown = 'layer 1 in state "bow" at 0.00 of 1.00 s'
+    assert.is_true(Unit.inspect(unit):find(shown, 1, true) ~= nil, Unit.inspect(unit))
     assert.near(0, angle("Chest"), 1e-3)
     play(0.25)
     local info = Unit.animation_layer_info(unit)

@@ -157,6 +157,12 @@ fn page_shows_and_controls_a_character() {
     browser.press("Enter", "Enter", 0.0, "\r");
     let state = |name: &str| format!("{DETAIL}.querySelector('[data-state=\"{name}\"]')");
     browser.wait_for(&format!("{}?.classList.contains('current') ?? false", state("still")));
+    // The arrows that leave the current state have their events.
+    let events = format!(
+        "[...{DETAIL}.querySelectorAll('.states')[0].querySelectorAll('text.event')]\
+         .filter(it => it.checkVisibility()).map(it => it.textContent).sort().join()"
+    );
+    assert_eq!(browser.value(&events), "bow,measure");
     // Boxes are in the view, and do not overlap.
     let apart = format!(
         "(() => {{ const all = [...{DETAIL}.querySelectorAll('.states')[0].querySelectorAll\

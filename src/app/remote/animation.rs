@@ -138,7 +138,7 @@ fn constraints(machine: &CharacterMachine) -> SjsonTree {
 fn layers(machine: &CharacterMachine) -> SjsonTree {
     let (data, output) = (&machine.bound.machine, machine.output());
     list(data.layers().iter().zip(0u16..), |(layer, index)| {
-        let info = machine.state.layer_info(data, index);
+        let info = machine.layer_info(index);
         let weight = output.layers.get(usize::from(index)).map_or(0.0, |layer| layer.weight);
         let samples = output.samples.iter().filter(|sample| sample.layer == index);
         let samples = list(samples, |sample| {

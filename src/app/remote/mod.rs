@@ -44,7 +44,7 @@ use debugger::DebuggingTool;
 use drawings::Drawings;
 use engine_foundation::counter;
 use engine_foundation::sjson::SjsonTree;
-use engine_foundation::{Error, json};
+use engine_foundation::{DEVELOPMENT, Error, error, json};
 use engine_input::InputEvent;
 use engine_remote::{Bytes, ClientEvent, ClientEventKind, RemoteConnection, RemoteServer};
 use engine_runtime::Engine;
@@ -386,6 +386,9 @@ impl App {
         folder: PathBuf,
         may_redraw: bool,
     ) -> Result<String, Error> {
+        if !DEVELOPMENT {
+            return Err(error!("this executable of the engine has no connection for tools"));
+        }
         let state_folder = self.vm.engine().game.save_folder.clone();
         let tools = RemoteTools::open(folder, state_folder.as_deref(), may_redraw)?;
         let address = tools.state.link.server.address();
@@ -394,10 +397,15 @@ impl App {
         Ok(address)
     }
 
+    /// Takes the remote tools for a while. Without the parts for development there are none.
+    fn take_tools(&mut self) -> Option<RemoteTools> {
+        if DEVELOPMENT { self.tools.take() } else { None }
+    }
+
     /// Takes over the remote tools of the app that this one replaces.
     pub(super) fn inherit_tools(&mut self, old: &mut App) {
-        self.tools = old.tools.take();
-        let tools = self.tools.take();
+        self.tools = old.take_tools();
+        let tools = self.take_tools();
         tools.iter().for_each(|tools| self.share_workers(tools));
         self.tools = tools;
         if let Some(tools) = &mut self.tools {
@@ -462,7 +470,7 @@ impl App {
     /// Handles the messages of remote tools and sends their streams. `in_frame` is true if a frame
     /// is being played, and false if the game is paused.
     pub fn answer_tools(&mut self, in_frame: bool) {
-        let Some(mut tools) = self.tools.take() else { return self.run_console_commands(None) };
+        let Some(mut tools) = self.take_tools() else { return self.run_console_commands(None) };
         engine_foundation::owner!("tools");
         if in_frame {
             let steps = tools.state.steps;
@@ -500,7 +508,7 @@ impl App {
     pub(super) fn end_tools(&mut self) {
         // The debugger shares the connection.
         self.vm.set_debugger(None);
-        if let Some(mut tools) = self.tools.take() {
+        if let Some(mut tools) = self.take_tools() {
             tools.send_game_messages(self);
             tools.send_log(self.vm.engine().frame.index);
         }

@@ -145,8 +145,14 @@ pub fn find_faults(
     findings.extend(redirect_findings(references));
     let (spawned, counts) = check::spawn_all(folder, &platforms, preferred);
     let known: HashSet<String> = findings.iter().map(|finding| finding.text.clone()).collect();
-    let is_new =
-        |finding: &CheckFinding| !is_known(&finding.text, &known) && !is_of_known(finding, &known);
+    let compiling = findings.iter().filter(|finding| finding.rule == CheckRule::Compile);
+    let causes: Vec<String> =
+        compiling.filter(|finding| can_be_cause(finding)).map(|it| it.text.clone()).collect();
+    let is_new = |finding: &CheckFinding| {
+        !is_known(&finding.text, &known)
+            && !is_of_known(finding, &known)
+            && !is_caused_by(finding, &causes)
+    };
     findings.extend(spawned.into_iter().filter(is_new));
     CheckReport { scripts: scripts.count, findings, spawned: counts }
 }
@@ -156,6 +162,26 @@ fn is_of_known(finding: &CheckFinding, known: &HashSet<String>) -> bool {
     let ends =
         finding.text.match_indices(": ").map(|(at, colon)| &finding.text[at + colon.len()..]);
     finding.rule == CheckRule::Log && ends.take(ENDS_MAX).any(|end| known.contains(end))
+}
+
+/// Returns true if an error of the compiler can be the cause of others. A unit can fail with a
+/// script for a reason of its own.
+fn can_be_cause(finding: &CheckFinding) -> bool {
+    let file = finding.file.as_deref();
+    !finding.is_warning && file.is_some_and(|file| !file.ends_with(".lua"))
+}
+
+/// Returns true if a resource cannot be spawned because a file that it uses was not compiled, whose
+/// own error is known. The message can go on with the number of further errors.
+fn is_caused_by(finding: &CheckFinding, causes: &[String]) -> bool {
+    let ends =
+        finding.text.match_indices(": ").map(|(at, colon)| &finding.text[at + colon.len()..]);
+    let is_cause = |end: &str, cause: &String| {
+        let rest = end.strip_prefix(cause.as_str());
+        rest.is_some_and(|rest| rest.is_empty() || rest.starts_with(" ("))
+    };
+    finding.rule == CheckRule::Spawn
+        && ends.take(ENDS_MAX).any(|end| causes.iter().any(|cause| is_cause(end, cause)))
 }
 
 /// Returns true if a message is among others, or ends with one of them for the same line: a graph

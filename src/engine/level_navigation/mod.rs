@@ -11,6 +11,7 @@ use engine_navigation::mesh::NavigationMesh;
 use engine_navigation::volumes::Renumbering;
 use engine_navigation::{MESHES_MAX, NavigationMeshId};
 use engine_resource::reload_steps::{ChangedResources, ReloadStep};
+use engine_tilemaps::Tilemaps;
 use engine_world::WorldId;
 use engine_world::level::{LevelId, Levels};
 pub use engine_world::level_navigation::EditReport;
@@ -247,11 +248,17 @@ impl Worlds {
     }
 
     /// Returns the triangles of the static actors of a level, or of its world.
-    fn level_triangles(&self, level: LevelId, is_of_world: bool) -> Result<BakeSource, Error> {
+    fn level_triangles(
+        &mut self,
+        (level, is_of_world): (LevelId, bool),
+        tilemaps: &Tilemaps,
+    ) -> Result<BakeSource, Error> {
         if is_of_world {
-            return self.world_triangles(self.levels.of(level).world);
+            return self.world_triangles(self.levels.of(level).world, tilemaps);
         }
-        let source = self.physics.triangles_of_units(self.levels.units(level))?;
+        let Worlds { physics, units, scenes, levels, .. } = self;
+        let tiles = scenes.maps.solid_pieces(levels.units(level), (units, tilemaps), physics);
+        let source = physics.triangles_of_units(levels.units(level), &tiles)?;
         match source.is_empty() {
             false => Ok(source),
             true => Err(error!(
@@ -336,7 +343,8 @@ impl Engine {
         let parts = self.level_parts(level)?;
         let file = &parts[0].file;
         let areas = merged_areas(&parts)?;
-        let source = self.worlds.level_triangles(level, file.is_of_world)?;
+        let of = (level, file.is_of_world);
+        let source = self.worlds.level_triangles(of, &self.assets.tilemaps)?;
         let bake = LevelBake { parts: &parts, areas: &areas, source: &source };
         let mut compiled = self.compiled_meshes(&parts[0].resource.name);
         let mut baked = Vec::new();

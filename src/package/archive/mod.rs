@@ -1,4 +1,4 @@
-//! Archives of packages: tar with gzip, zip, Debian's ar, images of squashfs, and cabinets in
+//! Archives of packages: tar with gzip or xz, zip, Debian's ar, images of squashfs, and cabinets in
 //! compound files. All of them are reproducible: entries are sorted by path, all times are
 //! [`EPOCH_SECONDS`], owners are root.
 
@@ -16,7 +16,7 @@ pub use compound_file::{compound_file, find_streams};
 pub use deb::write_deb;
 pub use md5::Md5;
 pub use squashfs::squashfs_image;
-pub use tar::write_tar_gz;
+pub use tar::{Compression, write_tar_gz, write_tar_xz};
 pub use zip::write_zip;
 
 use engine_foundation::compact_sort::CompactSort;

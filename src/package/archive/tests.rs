@@ -2,6 +2,7 @@
 
 use super::*;
 use flate2::read::{DeflateDecoder, GzDecoder};
+use lzma_rust2::XzReader;
 
 fn sample() -> Archive {
     let mut archive = Archive::default();
@@ -19,7 +20,11 @@ fn text(bytes: &[u8]) -> &str {
 /// Returns the entries of a tar archive: type, mode, path, content.
 fn tar_entries(packed: &[u8]) -> Vec<(String, String, String, Vec<u8>)> {
     let mut bytes = Vec::new();
-    GzDecoder::new(packed).read_to_end(&mut bytes).unwrap();
+    if packed.starts_with(b"\xfd7zXZ\0") {
+        XzReader::new(packed, false).read_to_end(&mut bytes).unwrap();
+    } else {
+        GzDecoder::new(packed).read_to_end(&mut bytes).unwrap();
+    }
     assert_eq!(bytes.len() % 512, 0);
     let (mut at, mut found) = (0, Vec::new());
     while bytes[at] != 0 {
@@ -61,6 +66,27 @@ fn tar_archives_have_sorted_entries_with_modes() {
     ];
     assert_eq!(lines, wanted);
     assert_eq!(entries[4].3, b"second");
+    let mut smaller = Vec::new();
+    write_tar_xz(&sample(), "yard-1/", &mut smaller).unwrap();
+    assert!(tar_entries(&smaller) == entries);
+}
+
+#[test]
+fn xz_is_the_same_with_any_number_of_threads() {
+    // Three blocks, of which the first and the last are not all zeros.
+    let mut bytes = vec![0; 25 << 20];
+    bytes[..600].fill(7);
+    bytes[(24 << 20) + 5..].fill(9);
+    let packed = |threads: usize| {
+        let mut out = tar::xz_writer(Vec::new(), threads).unwrap();
+        bytes.chunks(100_000).try_for_each(|part| out.write_all(part)).unwrap();
+        out.finish().unwrap()
+    };
+    let one = packed(1);
+    assert!(one == packed(3));
+    let mut unpacked = Vec::new();
+    XzReader::new(&one[..], false).read_to_end(&mut unpacked).unwrap();
+    assert!(unpacked == bytes);
 }
 
 #[test]

@@ -11,6 +11,7 @@ use super::clip_chunks::ClipChunks;
 use super::clip_events::ClipEvent;
 use super::constant_track::Constants;
 use super::quantization::{KeyBits, QuantizedValue, TrackRange};
+use super::rest_tracks::RestTracks;
 use super::rigid_transform::RigidTransform;
 use super::root_motion::RootTrack;
 use super::source::TrackProperty;
@@ -93,6 +94,7 @@ pub struct Clip {
     pub(crate) bones: u16,
     pub(crate) features: ClipFeatures,
     pub(super) constants: Constants,
+    pub(super) rests: RestTracks,
     pub(super) keyframes: UniformTracks,
     /// Tracks with keys at times of their own, sorted by property and bone.
     pub(crate) tracks: Vec<Track>,
@@ -111,6 +113,8 @@ pub struct ClipStats {
     pub tracks: usize,
     /// Tracks with one value.
     pub constant_tracks: usize,
+    /// Tracks that keep the rest transform. They have no values.
+    pub rest_tracks: usize,
     /// Tracks with a key in every keyframe.
     pub uniform_tracks: usize,
     /// Number of keyframes.
@@ -127,14 +131,16 @@ impl Clip {
         usize::from(self.bones)
     }
 
-    /// Returns the bones that have keys, sorted.
+    /// Returns the bones that have keys, sorted. Bones with rest tracks alone are not moved.
     pub fn animated_bones(&self) -> Vec<u16> {
         if let Some(chunks) = &self.chunks {
             return chunks.first().animated_bones();
         }
         let constants = self.constants.tracks.iter().map(|track| track.bone);
         let keyframes = self.keyframes.tracks.iter().map(|track| track.bone);
-        let own = self.tracks.iter().map(|track| track.bone);
+        // Tracks of weights have the numbers of morph targets.
+        let moves = |track: &&Track| track.property != TrackProperty::Weight;
+        let own = self.tracks.iter().filter(moves).map(|track| track.bone);
         let mut bones: Vec<u16> = constants.chain(keyframes).chain(own).collect();
         bones.sort_unstable();
         bones.dedup();
@@ -160,6 +166,7 @@ impl Clip {
         ClipStats {
             tracks: self.tracks.len() + constants + keyframes.tracks.len(),
             constant_tracks: constants,
+            rest_tracks: self.rests.tracks.len(),
             uniform_tracks: keyframes.tracks.len(),
             keyframes: keyframes.count as usize,
             keys: keys + constants + keyframes.tracks.len() * keyframes.count as usize,
@@ -209,6 +216,7 @@ impl Clip {
         // The values of constants are also in the layout for players.
         let constants = size_of_val(&self.constants.tracks[..]) * 2;
         let tracks = size_of_val(&self.tracks[..]) + self.stream.len() + frames + constants;
+        let tracks = tracks + self.rests.memory_bytes();
         size_of::<Clip>() + tracks + self.keyframes.memory_bytes()
     }
 

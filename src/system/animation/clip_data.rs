@@ -9,6 +9,7 @@ use super::clip_events::{BEATS_MAX, ClipEvent, EVENTS_MAX, EventCue, sort_and_ch
 use super::clip_uniform_data::{check_properties, read_regular, write_regular};
 use super::constant_track::Constants;
 use super::quantization::{KeyBits, TrackRange};
+use super::rest_tracks::RestTracks;
 use super::root_motion::RootTrack;
 use super::skeleton::BONES_MAX;
 use super::source::TrackProperty;
@@ -17,7 +18,7 @@ use engine_foundation::blob::{BlobReader, BlobWriter, unframe};
 use engine_foundation::{Error, Quat, Vec3, error};
 
 /// Version of the compiled form. A change of this number recompiles every clip.
-pub const VERSION: u32 = 10;
+pub const VERSION: u32 = 11;
 const MAGIC: [u8; 4] = *b"CLIP";
 /// Minimum number of ticks between jump frames.
 pub const JUMP_TICKS_MIN: u16 = 64;
@@ -35,7 +36,7 @@ const HAS_ROOT: u8 = 1 << 3;
 const HAS_BEATS: u8 = 1 << 4;
 const HAS_EVENTS: u8 = 1 << 5;
 const IS_ADDITIVE: u8 = 1 << 6;
-const PARTS: u8 = (1 << 7) - 1;
+const HAS_RESTS: u8 = 1 << 7;
 
 pub(super) const PROPERTIES: [TrackProperty; 4] =
     [TrackProperty::Rotation, TrackProperty::Position, TrackProperty::Scale, TrackProperty::Weight];
@@ -48,6 +49,9 @@ impl Clip {
         write_word(&mut writer, self.bones);
         writer.u8(self.parts());
         write_regular(&mut writer, self);
+        if !self.rests.tracks.is_empty() {
+            self.rests.write(&mut writer);
+        }
         write_word(&mut writer, self.jump_ticks);
         self.features.write(&mut writer);
         if !self.tracks.is_empty() {
@@ -67,6 +71,7 @@ impl Clip {
             (HAS_BEATS, !beats.is_empty()),
             (HAS_EVENTS, !events.is_empty()),
             (IS_ADDITIVE, *additive),
+            (HAS_RESTS, !self.rests.tracks.is_empty()),
         ];
         flags.into_iter().filter(|flag| flag.1).fold(0, |parts, flag| parts | flag.0)
     }
@@ -121,10 +126,11 @@ impl ClipFeatures {
             writer.list(&self.beats, write_float);
         }
         if !self.events.is_empty() {
-            writer.list(&self.events, |writer, ClipEvent { name, time, cue }| {
+            writer.list(&self.events, |writer, ClipEvent { name, time, cue, line }| {
                 writer.text(name);
                 write_float(writer, time);
                 cue.write(writer);
+                writer.u32(*line);
             });
         }
         write_float(writer, &self.error);
@@ -142,7 +148,7 @@ impl ClipFeatures {
         if parts & HAS_EVENTS != 0 {
             events = reader.list_at_most((EVENTS_MAX, "EVENTS_MAX"), |reader| {
                 let (name, time) = (reader.text()?.to_string(), reader.finite()?);
-                Ok(ClipEvent { name, time, cue: EventCue::read(reader)? })
+                Ok(ClipEvent { name, time, cue: EventCue::read(reader)?, line: reader.u32()? })
             })?;
         }
         sort_and_check(seconds, &mut beats, &mut events)
@@ -207,15 +213,16 @@ pub fn read(bytes: &[u8]) -> Result<Clip, Error> {
         return Err(error!("it is damaged: the clip has {bones} bones"));
     }
     let parts = reader.u8()?;
-    if parts & !PARTS != 0 {
-        return Err(damaged("the list of its parts"));
-    }
     let (constants, uniform_parts) = read_regular(&mut reader, parts, (bones, seconds))?;
+    let rests = match parts & HAS_RESTS != 0 {
+        true => RestTracks::read(&mut reader, bones)?,
+        false => RestTracks::default(),
+    };
     let jump_ticks = read_word(&mut reader)?.max(JUMP_TICKS_MIN);
     let features = ClipFeatures::read(&mut reader, parts, seconds)?;
     let keyframes = uniform_parts.into_keyframes(jump_ticks)?;
     let mut clip =
-        Clip { seconds, features, constants, keyframes, jump_ticks, ..Clip::empty(bones) };
+        Clip { seconds, features, constants, rests, keyframes, jump_ticks, ..Clip::empty(bones) };
     let mut keys = Vec::new();
     if parts & HAS_KEYS != 0 {
         clip.tracks = reader.list(|reader| read_track(reader, bones))?;
@@ -301,6 +308,7 @@ impl Clip {
             bones,
             features: ClipFeatures::default(),
             constants: Constants::default(),
+            rests: RestTracks::default(),
             keyframes: UniformTracks::none(),
             tracks: Vec::new(),
             stream: Vec::new(),

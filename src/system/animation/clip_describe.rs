@@ -4,6 +4,7 @@
 use super::animation_data::AnimationData;
 use super::clip::Clip;
 use super::source::TrackProperty;
+use std::collections::BTreeSet;
 use std::fmt::Write;
 
 /// Maximum number of beats and of events that a description lists.
@@ -19,7 +20,7 @@ impl Clip {
             (TrackProperty::Rotation, "rotations"),
             (TrackProperty::Position, "positions"),
             (TrackProperty::Scale, "scales"),
-            (TrackProperty::Weight, "morph targets"),
+            (TrackProperty::Weight, "weights of morph targets and slots"),
         ];
         let constants = self.constants.tracks.iter().map(|track| track.property);
         let keyframes = self.keyframes.tracks.iter().map(|track| track.property);
@@ -49,12 +50,22 @@ impl Clip {
         line(match kinds.is_empty() {
             true => "tracks: none, so that the pose is that of the model".to_string(),
             false => format!(
-                "tracks: {} ({}), of {} bones",
+                "tracks: {} ({}), of {} of the {} nodes of the model",
                 stats.tracks,
                 kinds.join(", "),
+                self.animated_bones().len(),
                 self.bone_count()
             ),
         });
+        let at_rest: BTreeSet<u16> = self.rest_tracks().tracks.iter().map(|it| it.1).collect();
+        if !at_rest.is_empty() {
+            line(format!(
+                "at rest: {} tracks of {} nodes have keys with the pose of the model: they hold \
+                 the nodes over animations of lower layers",
+                self.rest_tracks().tracks.len(),
+                at_rest.len()
+            ));
+        }
         let (constant, regular) = (stats.constant_tracks, stats.uniform_tracks);
         if constant + regular > 0 {
             line(format!(

@@ -93,6 +93,8 @@ pub struct ClipEvent {
     /// Seconds from the start of the clip.
     pub time: f32,
     pub cue: EventCue,
+    /// Line of its file; 0 if the file of the clip does not have it.
+    pub line: u32,
 }
 
 /// Result of a step of time through a clip.
@@ -233,7 +235,7 @@ pub(crate) fn sort_and_check(
         return Err(error!("a beat is at {beat} seconds, and the clip ends at {end}"));
     }
     for event in events.iter() {
-        let ClipEvent { name, time, cue } = event;
+        let ClipEvent { name, time, cue, .. } = event;
         if !inside(*time) {
             return Err(error!("event '{name}' is at {time} seconds, and the clip ends at {end}"));
         }

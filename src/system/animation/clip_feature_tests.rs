@@ -74,7 +74,7 @@ fn foot(skeleton: &Skeleton, pose: &Pose) -> Vec3 {
 }
 
 fn event(name: &str, time: f32) -> ClipEvent {
-    ClipEvent { name: name.to_string(), time, cue: EventCue::default() }
+    ClipEvent { name: name.to_string(), time, cue: EventCue::default(), line: 0 }
 }
 
 #[test]

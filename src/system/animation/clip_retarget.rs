@@ -5,6 +5,7 @@
 use super::clip::{Clip, Key, Track};
 use super::clip_data::{VALUE_MAX, append_key};
 use super::constant_track::{ConstantTrack, Constants};
+use super::rest_tracks::RestTracks;
 use super::retarget::{BoneChange, UnmatchedBones, bone_map, no_counterpart, size_ratio};
 use super::root_motion::RootTrack;
 use super::skeleton::Skeleton;
@@ -93,10 +94,12 @@ impl Retarget<'_> {
         let keyframes = self.keyframes()?;
         let kept = self.tracks();
         self.finish()?;
+        let rests = self.rests();
         let mut clip = Clip {
             seconds: source.seconds,
             features: source.features.clone(),
             constants,
+            rests,
             keyframes,
             tracks: kept.iter().map(|(_, track)| *track).collect(),
             jump_ticks: source.jump_ticks,
@@ -267,6 +270,16 @@ impl<'a> Retarget<'a> {
         }
         kept.sort_compact_by_key(|(_, track)| (track.property, track.bone));
         kept
+    }
+
+    /// Returns the tracks that keep the rest transform, which that of the other skeleton replaces.
+    fn rests(&mut self) -> RestTracks {
+        let mut kept = Vec::new();
+        for (property, bone) in self.clip.rests.tracks.iter().copied() {
+            let counterpart = self.map.get(&bone).map(|bone| (property, *bone));
+            kept.extend(counterpart.filter(|name| self.used.insert(*name)));
+        }
+        RestTracks::new(kept)
     }
 
     fn finish(&self) -> Result<(), Error> {

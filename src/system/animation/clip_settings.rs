@@ -10,6 +10,7 @@
 //! range = [0.5, 1.5]
 //! beats = [0, 0.5]
 //! stream = true
+//! recorded = true
 //! events = [{ name = "step", time = 0.1, sound = "sounds/step", effect = "effects/dust" }]
 //! ```
 
@@ -23,7 +24,7 @@ use engine_foundation::sjson::{self, ObjectEntry, SjsonValue};
 use engine_foundation::suggest::hint;
 use engine_foundation::{Error, error};
 
-const KEYS: [&str; 17] = [
+const KEYS: [&str; 18] = [
     "source",
     "clip",
     "skeleton",
@@ -41,6 +42,7 @@ const KEYS: [&str; 17] = [
     "jump_seconds",
     "keys",
     "stream",
+    "recorded",
 ];
 const EVENT_KEYS: [&str; 6] = ["name", "time", "sound", "effect", "bone", "link"];
 const ADDITIVE_KEYS: [&str; 2] = ["clip", "time"];
@@ -93,6 +95,8 @@ pub fn parse_animation_file_over(
 ) -> Result<AnimationFile, Error> {
     let document = sjson::parse_bytes(bytes).map_err(|error| Error::new(error.in_file(path)))?;
     let mut file = base.clone();
+    // The lines are those of the source.
+    file.settings.events.iter_mut().for_each(|event| event.line = 0);
     if let Some(range) = document.root().get("range") {
         let before = base.settings.range.map_or(0.0, |range| range[0]);
         file.settings.move_to(before, (Reader { path }).range(range)?);
@@ -118,7 +122,7 @@ pub fn parse_animation_file_over(
 }
 
 /// Settings that a clip in another file can have, too.
-pub const CLIP_SETTING_KEYS: [&str; 12] = [
+pub const CLIP_SETTING_KEYS: [&str; 13] = [
     "loop",
     "tolerance",
     "shell",
@@ -131,6 +135,7 @@ pub const CLIP_SETTING_KEYS: [&str; 12] = [
     "range",
     "jump_seconds",
     "keys",
+    "recorded",
 ];
 
 /// Reads a setting of a clip in another file: one of [`CLIP_SETTING_KEYS`]. `path` is named in
@@ -185,11 +190,8 @@ impl Reader<'_> {
             "clip" => file.clip = Some(self.text(entry)?),
             "skeleton" => file.skeleton = Some(self.text(entry)?),
             "root_bone" => settings.root_bone = Some(self.text(entry)?),
-            "loop" => {
-                let flag = entry.value.as_bool();
-                let flag = flag.ok_or_else(|| self.error(entry, "'loop' must be true or false"))?;
-                settings.looping = Some(flag);
-            }
+            "loop" => settings.looping = Some(self.flag(entry)?),
+            "recorded" => settings.recorded = self.flag(entry)?,
             "tolerance" => settings.tolerance = self.number(entry, 1e-6, 1.0)?,
             "shell" => settings.shell = self.number(entry, 1e-6, 1000.0)?,
             "jump_seconds" => settings.jump_seconds = self.number(entry, 0.01, CLIP_SECONDS_MAX)?,
@@ -216,6 +218,11 @@ impl Reader<'_> {
 
     fn value_error(&self, value: SjsonValue, message: &str) -> Error {
         error!("{}:{}: {message}", self.path, value.line())
+    }
+
+    fn flag(&self, entry: &ObjectEntry) -> Result<bool, Error> {
+        let message = || format!("'{}' must be true or false", entry.key);
+        entry.value.as_bool().ok_or_else(|| self.error(entry, &message()))
     }
 
     fn text(&self, entry: &ObjectEntry) -> Result<String, Error> {
@@ -348,7 +355,7 @@ impl Reader<'_> {
         }
         cue.check().map_err(|error| self.value_error(item, &error.message))?;
         match (name, time) {
-            (Some(name), Some(time)) => Ok(ClipEvent { name, time, cue }),
+            (Some(name), Some(time)) => Ok(ClipEvent { name, time, cue, line: item.line() as u32 }),
             (None, _) => Err(self.value_error(item, "an event needs a 'name'")),
             (Some(name), None) => {
                 Err(self.value_error(item, &format!("event '{name}' needs a 'time' in seconds")))
@@ -434,6 +441,7 @@ mod tests {
             jump_seconds = 0.5
             keys = "stream"
             stream = 2.5
+            recorded = true
         "#,
         )
         .unwrap();
@@ -449,6 +457,7 @@ mod tests {
             tolerance: 0.0005,
             shell: 0.05,
             jump_seconds: 0.5,
+            recorded: true,
             joints: vec![(name("left_hand"), 0.00005), (name("Right Hand"), 0.001)],
             looping: Some(true),
             root_motion: RootMotion::XyYaw,
@@ -461,8 +470,9 @@ mod tests {
                     name: name("step"),
                     time: 0.1,
                     cue: EventCue { sound, effect, bone: text("foot"), link: true },
+                    line: 13,
                 },
-                ClipEvent { name: name("breathe"), time: 0.4, cue: EventCue::default() },
+                ClipEvent { name: name("breathe"), time: 0.4, cue: EventCue::default(), line: 15 },
             ],
             weight_tolerances: Vec::new(),
             chunk_seconds: Some(2.5),

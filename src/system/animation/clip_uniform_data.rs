@@ -259,7 +259,8 @@ pub fn check_properties(clip: &Clip) -> Result<(), Error> {
         }
     }
     let own = clip.tracks.iter().map(|track| (track.property, track.bone));
-    let mut all: Vec<_> = constants.into_iter().chain(keyframes).chain(own).collect();
+    let rests = clip.rests.tracks.iter().copied();
+    let mut all: Vec<_> = constants.into_iter().chain(keyframes).chain(own).chain(rests).collect();
     let count = all.len();
     all.sort_unstable();
     all.dedup();

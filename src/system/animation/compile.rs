@@ -18,6 +18,7 @@ use super::constant_track::Constants;
 use super::key_reduction::{MORPH_REACH, TrackSample, displacement, keys};
 use super::pose::Pose;
 use super::quantization::{KeyBits, QuantizedValue, TrackRange};
+use super::rest_tracks::RestTracks;
 use super::root_motion::{RootMotion, extract};
 use super::skeleton::{BoneTransform, Skeleton};
 use super::source::{SourceClip, SourceInterpolation, SourceTrack, TrackProperty};
@@ -74,6 +75,9 @@ pub struct ClipSettings {
     pub shell: f32,
     /// Seconds between saved states, from which a player reads after a jump.
     pub jump_seconds: f32,
+    /// True if the source is a recording: its keys are samples of a motion, and rotations between
+    /// two of them are those that players show. Otherwise they are even turns, as files say.
+    pub recorded: bool,
     /// Largest displacement in metres of single bones, by name.
     pub joints: Vec<(String, f32)>,
     /// True if the start of the clip follows its end, and false if it keeps its last pose. `None`:
@@ -105,6 +109,7 @@ impl ClipSettings {
         tolerance: 1e-4,
         shell: 0.03,
         jump_seconds: 0.5,
+        recorded: false,
         joints: Vec::new(),
         looping: None,
         root_motion: RootMotion::None,
@@ -264,6 +269,12 @@ fn prepare<'a>(
         let choice = (settings.root_motion, settings.root_bone.as_deref());
         (clip, root) = extract(&clip, skeleton, choice, settings.tolerance)
             .map_err(at(&["root_bone", "root_motion"]))?;
+    }
+    if settings.recorded {
+        let is_linear =
+            |track: &&mut SourceTrack| track.interpolation == SourceInterpolation::Linear;
+        let linear = clip.tracks.iter_mut().filter(is_linear);
+        linear.for_each(|track| track.interpolation = SourceInterpolation::Mixed);
     }
     let (mut beats, mut events) = (settings.beats.clone(), settings.events.clone());
     sort_and_check(clip.seconds, &mut beats, &mut []).map_err(at(&["beats"]))?;
@@ -491,6 +502,7 @@ pub(super) fn assemble(input: &Input, plan: &Plan, jump_seconds: f32) -> Result<
         seconds,
         features: input.features.clone(),
         constants: Constants::new(plan.constants.clone()),
+        rests: RestTracks::of_plan(input, plan),
         keyframes: plan.fit.keyframes(state_keyframes(count, jump_ticks))?,
         tracks: tracks.iter().map(|keys| keys.track).collect(),
         jump_ticks,

@@ -5,6 +5,7 @@ use super::clip_chunks::{ChunkState, ClipChunks};
 use super::compile::{ClipSettings, CompiledClip, Input, KeyForm, sample_track};
 use super::compile_search::{SearchWork, smallest};
 use super::constant_track::{ConstantTrack, Constants};
+use super::rest_tracks::{RestTracks, TrackName};
 use super::skeleton::BoneTransform;
 use super::source::{SourceClip, TrackProperty};
 use super::source_range::cut;
@@ -15,9 +16,6 @@ use std::sync::Arc;
 
 /// Least distance in seconds of the start of a chunk from the one before it, and from the end.
 const DISTANCE_MIN: f32 = 0.05;
-
-/// Bone and property of a track.
-type TrackName = (TrackProperty, u16);
 
 /// Compiles the chunks of a clip, each about `seconds` long. Their searches end after `most`
 /// measured bones.
@@ -142,4 +140,6 @@ fn complete(clip: &mut Clip, all: &BTreeSet<TrackName>, base: &[BoneTransform]) 
     }
     tracks.sort_compact_by_key(|track| (track.property, track.bone));
     clip.constants = Constants::new(tracks);
+    let rests = clip.rests.tracks.iter().copied();
+    clip.rests = RestTracks::new(rests.filter(|track| !all.contains(track)));
 }

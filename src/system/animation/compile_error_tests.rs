@@ -282,3 +282,27 @@ fn the_work_of_the_search_has_a_limit() {
         }
     }
 }
+
+#[test]
+fn recordings_are_exact_at_their_keys_and_mixed_between() {
+    let skeleton = leg();
+    let source = kicks(&skeleton, 0.7, 2.0);
+    let even = compile(&source, &skeleton, &ClipSettings::DEFAULT).unwrap();
+    let settings = ClipSettings { recorded: true, ..ClipSettings::DEFAULT };
+    let mut mixed = source.clone();
+    mixed.tracks.iter_mut().for_each(|it| it.interpolation = SourceInterpolation::Mixed);
+    let compiled = check(&mixed, &settings);
+    assert_eq!(compiled.clip, compile(&source, &skeleton, &settings).unwrap().clip);
+    assert_eq!(compiled.clip, compile(&mixed, &skeleton, &ClipSettings::DEFAULT).unwrap().clip);
+    let [even, recorded] = [&even, &compiled].map(|it| it.clip.write().len());
+    assert!(recorded * 10 < even * 6, "{recorded} bytes, and {even} with even turns");
+    // Between two keys, even turns and mixed ones differ by more than the tolerance.
+    let between = errors(&source, &skeleton, &compiled.clip, settings.shell);
+    assert!(between.iter().any(|error| *error > 2.0 * settings.tolerance), "{between:?}");
+    // Cubic curves and held values stay what they are.
+    let mut held = source;
+    held.tracks.iter_mut().for_each(|it| it.interpolation = SourceInterpolation::Step);
+    let [plain, same] = [&ClipSettings::DEFAULT, &settings]
+        .map(|settings| compile(&held, &skeleton, settings).unwrap().clip);
+    assert_eq!(plain, same);
+}

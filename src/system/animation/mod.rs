@@ -51,6 +51,7 @@ mod pose;
 mod pose_layers;
 mod quantization;
 pub mod ragdoll;
+mod rest_tracks;
 mod retarget;
 mod rigid_transform;
 mod root_motion;
@@ -97,10 +98,10 @@ pub use source::{SourceClip, SourceInterpolation, SourceTrack, TrackProperty};
 pub use source_range::cut as cut_clip;
 pub use state_machine::{
     BoneMask, CHOICE_PART, ClipInfo, ClipReference, ConstraintDescription, ConstraintKind, Curve,
-    EventSource, FadeSettings, Interruption, LAYERS_MAX, Layer, LayerInfo, LayerOutput, Mask,
-    ParameterForm, ParameterRow, PlayerPool, PoseEvaluator, RagdollOutput, RigData,
-    STATE_MACHINE_VERSION, Sample, SampleMode, SamplePlayers, SentEvent, State, StateEvent,
-    StateKind, StateMachine, StateMachineOutput, StateMachineState, StateMachineSummary,
-    StateSummary, StateTime, Transition, TransitionMode, TransitionSummary, Variable,
-    WeightEvaluator, compile_state_machine, read_state_machine,
+    EventSource, EventSummary, FACE_UP_VARIABLE, FadeSettings, Interruption, LAYERS_MAX, Layer,
+    LayerInfo, LayerOutput, Mask, ParameterForm, ParameterRow, PlayerPool, PoseEvaluator,
+    RagdollOutput, RigData, STATE_MACHINE_VERSION, Sample, SampleMode, SamplePlayers, SentEvent,
+    State, StateEvent, StateKind, StateMachine, StateMachineOutput, StateMachineState,
+    StateMachineSummary, StateSummary, StateTime, Transition, TransitionMode, TransitionSummary,
+    Variable, WeightEvaluator, compile_state_machine, read_state_machine,
 };

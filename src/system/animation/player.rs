@@ -168,6 +168,13 @@ impl ClipPlayer {
         write_pose(self, base, pose);
     }
 
+    /// Writes the pose at the current time over that of other clips, `below`. Bones that the clip
+    /// keeps at rest are as in `rest`, and bones without any track as in `below`.
+    pub fn sample_over(&self, clip: &Clip, (below, rest): (&Pose, &Pose), pose: &mut Pose) {
+        self.sample(below, pose);
+        clip.copy_rests(rest, pose);
+    }
+
     /// Writes the weights of the morph targets at the current time. Targets without tracks keep
     /// those of `rest`, and 0 beyond its end.
     pub fn sample_weights(&self, rest: &[f32], weights: &mut Vec<f32>) {

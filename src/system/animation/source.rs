@@ -25,6 +25,9 @@ impl TrackProperty {
 pub enum SourceInterpolation {
     /// Rotations follow the shortest arc.
     Linear,
+    /// As players interpolate: rotations are mixed linearly, and then have length 1. No file has
+    /// it, see [`super::ClipSettings::recorded`].
+    Mixed,
     Step,
     /// Cubic Hermite spline: three values for each key, the tangent into it, the value and the
     /// tangent out of it.
@@ -67,7 +70,12 @@ impl SourceTrack {
         match (self.interpolation, self.property) {
             (SourceInterpolation::Step, _) => self.finish(a),
             (SourceInterpolation::Linear, TrackProperty::Rotation) => slerp(a, b, part),
-            (SourceInterpolation::Linear, _) => (a + (b - a) * part).to_array(),
+            (SourceInterpolation::Mixed, TrackProperty::Rotation) => {
+                self.finish(a + (if a.dot(b) < 0.0 { -b } else { b } - a) * part)
+            }
+            (SourceInterpolation::Linear | SourceInterpolation::Mixed, _) => {
+                (a + (b - a) * part).to_array()
+            }
             (SourceInterpolation::Cubic, _) => {
                 let leaving = Vec4::from_array(self.values[from * 3 + 2]) * seconds;
                 let arriving = Vec4::from_array(self.values[to * 3]) * seconds;
@@ -80,7 +88,7 @@ impl SourceTrack {
     /// that rotations differ from the even turns of the source.
     pub(crate) fn is_played_exactly(&self) -> bool {
         match self.interpolation {
-            SourceInterpolation::Step => true,
+            SourceInterpolation::Step | SourceInterpolation::Mixed => true,
             SourceInterpolation::Linear => self.property != TrackProperty::Rotation,
             SourceInterpolation::Cubic => false,
         }

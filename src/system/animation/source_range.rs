@@ -29,7 +29,7 @@ pub fn cut(source: &SourceClip, from: f32, to: f32) -> Result<SourceClip, Error>
 fn cut_track(track: &SourceTrack, from: f32, to: f32) -> SourceTrack {
     let keys = match track.interpolation {
         SourceInterpolation::Cubic => 3,
-        SourceInterpolation::Linear | SourceInterpolation::Step => 1,
+        SourceInterpolation::Linear | SourceInterpolation::Mixed | SourceInterpolation::Step => 1,
     };
     let mut cut = SourceTrack { times: Vec::new(), values: Vec::new(), ..track.clone() };
     let mut add = |time: f32, values: &[[f32; 4]]| {

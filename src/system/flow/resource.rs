@@ -7,7 +7,9 @@ use engine_foundation::Error;
 use engine_foundation::sjson::{self, SjsonTree, SjsonValue};
 use engine_resource::data_resources::{read_document, write_tree};
 use engine_resource::reload_steps::ReloadStep;
-use engine_resource::resource_kind::{CompileContext, ResourceKind, SourceForm, kind_names};
+use engine_resource::resource_kind::{
+    CompileContext, ResourceKind, SourceForm, compiler, kind_names,
+};
 
 /// The resource kind of graphs.
 pub static FLOW: ResourceKind = ResourceKind {
@@ -17,7 +19,7 @@ pub static FLOW: ResourceKind = ResourceKind {
     version: 1,
     framed: false,
     reload: &[ReloadStep::Flow],
-    compile,
+    compile: compiler(compile),
     validate: |bytes| {
         let document = read_document(bytes)?;
         check_block(document.root(), false).map_err(|(_, message)| Error::new(message))

@@ -15,7 +15,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 /// Version of the compiled form. A change of this number recompiles every model.
-pub const VERSION: u32 = 16;
+pub const VERSION: u32 = 17;
 const MAGIC: [u8; 4] = *b"MODL";
 /// Stored in place of an index that is absent.
 const NONE: u32 = u32::MAX;

@@ -22,7 +22,7 @@ use super::steering::{self, Steering};
 use super::volumes::Renumbering;
 use engine_foundation::handle::{Handle, HandleKind};
 use engine_foundation::tasks::TaskPool;
-use engine_foundation::{Error, Slots, Vec2, Vec3};
+use engine_foundation::{Error, Slots, Vec2, Vec3, scope};
 use std::ops::Range;
 use std::sync::Weak;
 
@@ -52,7 +52,7 @@ pub struct Agents {
     pub statistics: AgentStatistics,
     pub(super) passages: Vec<Passages>,
     /// Meshes with the agents that have entered a link in their last update.
-    entered: Vec<(Handle, Handle)>,
+    pub(super) entered: Vec<(Handle, Handle)>,
     pub(super) platforms: Vec<Platform>,
     /// Meshes with the costs that some of their agents have.
     pub(super) cost_sets: Vec<(Handle, Weak<OwnCosts>)>,
@@ -254,6 +254,7 @@ impl Agents {
         step: f32,
         pool: &TaskPool,
     ) -> Result<(), Error> {
+        scope!("navigation_searches");
         let all = std::mem::take(&mut self.rows);
         let mut asking = Vec::new();
         for (number, Group { own, rows }) in groups.iter().enumerate() {
@@ -343,7 +344,7 @@ impl Agents {
         let begin = range.start;
         // An agent costs about as much as 16 items of other systems.
         let tasks = pool.tasks(range.len() * 16)?;
-        tasks.each_slice(pool.task("navigation"), &mut self.results[range], |first, piece| {
+        tasks.each_slice(pool.task("navigation_crowd"), &mut self.results[range], |first, piece| {
             for (at, result) in (begin + first..).zip(piece) {
                 *result = steering::steer(mesh, agent(rows[at]), snapshot, at, step);
             }
@@ -410,7 +411,7 @@ impl Agent {
     }
 
     /// Gives the polygons of the agent the numbers that they have now.
-    fn renumber(&mut self, mesh: &NavigationMesh, renumbering: &Renumbering) {
+    pub(super) fn renumber(&mut self, mesh: &NavigationMesh, renumbering: &Renumbering) {
         let moved = |known: NearestPolygon| match renumbering.polygon(known.polygon) {
             Some(polygon) => Some(NearestPolygon { polygon, ..known }),
             None => nearest_ground(mesh, known.position),

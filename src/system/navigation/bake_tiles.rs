@@ -39,7 +39,7 @@ pub(super) fn bake_tiles(
     };
     let tasks = pool.tasks(source.len())?;
     let mut threads = vec![(); pool.threads().min(order.len())];
-    tasks.each_slice(pool.task("navigation"), &mut threads, move |_, _: &mut [()]| {
+    tasks.each_slice(pool.task("navigation_bake"), &mut threads, move |_, _: &mut [()]| {
         while let Some(tile) = order.get(next.fetch_add(1, Ordering::Relaxed)) {
             // Each tile is taken once.
             let _ = results[*tile].set(bake(*tile));

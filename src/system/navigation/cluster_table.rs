@@ -43,7 +43,7 @@ struct TreeNode {
 }
 
 /// Ways from a point to the polygons of its cluster.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Tree {
     nodes: Vec<TreeNode>,
     heap: BinaryHeap<Reverse<u64>>,

@@ -63,7 +63,7 @@ pub(super) fn is_same(a: &Crowd, b: &Crowd) -> bool {
 }
 
 /// Dispersion of the agents of a mesh.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Dispersion {
     /// Metres by which an agent that waits makes a way longer; 0 if searches do not see the crowd.
     metres: f32,

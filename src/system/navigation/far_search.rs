@@ -43,7 +43,7 @@ pub(super) enum FarProgress {
 }
 
 /// Marks and open list of a search over portals.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct FarSearch {
     nodes: Vec<FarNode>,
     stamp: u32,

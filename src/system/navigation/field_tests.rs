@@ -5,6 +5,7 @@ use crate::bake::DEFAULT_AREA;
 use crate::grid::FLOW_FIELDS_MAX;
 use crate::jumps::JumpSettings;
 use crate::mesh::{NavigationMesh, NearestPolygon};
+use crate::outline::LineKind;
 use crate::search::{PointPath, PolygonPath, SEARCH_NODES_DEFAULT, Searcher};
 use crate::shared_targets::SHARED_TARGETS_MAX;
 use crate::test_worlds::{Oracle, pillars, rooms, world};
@@ -362,4 +363,39 @@ fn a_destination_that_nobody_reaches_is_answered() {
         agents.update(mesh_id(), &mesh, 1.0 / 60.0, &pool(2)).unwrap();
     }
     assert!(agents.slots.iter().all(|(_, agent)| agent.request.is_none()));
+}
+
+#[test]
+fn lines_show_the_ways_of_a_field_and_its_ends() {
+    let mut mesh = pillars(3, 5, 0.2);
+    let open = (0..mesh.num_polygons() as u32).find(|polygon| !mesh.corners(*polygon).is_empty());
+    let corners = mesh.corners(open.unwrap());
+    let target = corners.iter().sum::<Vec3>() / corners.len() as f32;
+    assert!(mesh.set_targets("exit", vec![target]));
+    mesh.update_field(0);
+    let (mut arrows, mut ends) = (Vec::new(), 0);
+    mesh.outline_field(0, &mut |from, to, kind| match kind {
+        LineKind::Flow => arrows.push((from, to)),
+        LineKind::FlowEnd => ends += 1,
+        other => panic!("{other:?}"),
+    });
+    assert_eq!(ends, 4);
+    assert!(arrows.len() > 300 && arrows.len().is_multiple_of(3));
+    // Each shaft leads on to where the way is shorter.
+    for shaft in arrows.chunks(3).map(|arrow| arrow[0]) {
+        let distance = |at: Vec3| {
+            let at = mesh.nearest(at, 0.5, 2.0)?;
+            mesh.field_distance(0, at)
+        };
+        let (Some(before), Some(after)) = (distance(shaft.0), distance(shaft.1)) else { continue };
+        assert!(after < before + 0.01, "{before} {after} at {}", shaft.0);
+    }
+    // Polygons that do not exist any more are left out.
+    let mut count = 0;
+    let visited = [open.unwrap(), u32::MAX];
+    mesh.outline_visited(&visited, &mut |_, _, kind| {
+        assert_eq!(kind, LineKind::Searched);
+        count += 1;
+    });
+    assert_eq!(count, mesh.corners(open.unwrap()).len());
 }

@@ -6,7 +6,7 @@ use super::dijkstra_map::{DijkstraMap, NO_LINK, Target};
 use super::grid::FLOW_FIELDS_MAX;
 use super::mesh::{Link, NavigationMesh, NearestPolygon, nearest_on_segment};
 use super::path::PolygonPath;
-use engine_foundation::Vec3;
+use engine_foundation::{Vec3, scope};
 
 /// Maximum number of targets of a field.
 pub const FIELD_TARGETS_MAX: usize = 1024;
@@ -63,6 +63,13 @@ impl Field {
     /// Has the field computed again when it is next read.
     pub fn forget(&mut self) {
         self.version = None;
+    }
+
+    /// Returns a copy, which is computed when it is first read.
+    pub fn kept(&self) -> Field {
+        let Field { name, source, .. } = self;
+        let (name, source) = (name.clone(), source.clone());
+        Field { name, source, version: None, map: DijkstraMap::default() }
     }
 
     pub fn write_state(&self, write: &mut dyn FnMut(u64)) {
@@ -146,6 +153,15 @@ impl NavigationMesh {
         self.fields.iter().position(|field| field.name == name)
     }
 
+    /// Returns the ground of the targets of a field; none of one that leads away.
+    pub(super) fn field_ends(&self, field: usize) -> impl Iterator<Item = Vec3> {
+        let targets: &[Vec3] = match &self.fields[field].source {
+            Source::Targets(targets) => targets,
+            Source::Away { .. } => &[],
+        };
+        targets.iter().filter_map(|target| Some(self.snap(*target)?.position))
+    }
+
     /// Returns the name of the field from whose targets a field leads away, if it does.
     pub fn field_threats(&self, field: usize) -> Option<&str> {
         match &self.fields[field].source {
@@ -159,6 +175,7 @@ impl NavigationMesh {
         if self.fields[field].version == Some(self.version) {
             return;
         }
+        scope!("navigation_fields");
         let threats = self.field_threats(field).and_then(|name| self.field(name));
         // A field that leads away from one that does so, too, does not count it.
         let threats = threats.filter(|at| self.field_threats(*at).is_none());

@@ -8,7 +8,10 @@
 use super::grid_flow::FlowField;
 pub use super::grid_flow::{FLOW_FIELDS_MAX, GRID_TARGETS_MAX};
 use super::grid_jump::JumpMap;
-use super::grid_path::{CellMark, DeadEnds};
+use super::grid_parts::GridParts;
+use super::grid_path::DeadEnds;
+use super::grid_requests::GridRequests;
+use super::grid_search::GridSearch;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
@@ -53,11 +56,12 @@ pub struct NavigationGrid {
     pub(super) version: u32,
     /// Nodes of the last changes, one for each version.
     pub(super) changes: Vec<u32>,
-    pub(super) marks: Vec<CellMark>,
-    pub(super) stamp: u32,
+    pub(super) searcher: GridSearch,
     pub(super) heap: BinaryHeap<Reverse<u64>>,
     pub(super) dead_ends: DeadEnds,
     pub(super) jumps: JumpMap,
+    pub(super) parts: GridParts,
+    pub(super) requests: GridRequests,
     pub(super) fields: Vec<FlowField>,
     /// Hash of the costs that differ from those of a new grid.
     costs_hash: u64,
@@ -76,11 +80,12 @@ impl NavigationGrid {
             most: 1.0,
             version: 0,
             changes: Vec::new(),
-            marks: Vec::new(),
-            stamp: 0,
+            searcher: GridSearch::default(),
             heap: BinaryHeap::new(),
             dead_ends: DeadEnds::default(),
             jumps: JumpMap::new(columns, rows),
+            parts: GridParts::default(),
+            requests: GridRequests::default(),
             fields: Vec::new(),
             costs_hash: 0,
         };
@@ -90,6 +95,11 @@ impl NavigationGrid {
             (1..=columns).for_each(|column| grid.jumps.set((column, row + 1), 0.0, 1.0));
         }
         grid
+    }
+
+    /// Returns the number of changes of cells that paths have to know of.
+    pub fn version(&self) -> u32 {
+        self.version
     }
 
     /// Returns the number of columns and rows.
@@ -184,6 +194,7 @@ impl NavigationGrid {
         write((self.columns as u64) << 32 | self.rows as u64);
         write(self.shape as u64);
         write(self.costs_hash);
+        self.requests.write_state(&mut write);
         write(self.fields.len() as u64);
         for (name, field) in self.field_names().zip(&self.fields) {
             write(name.len() as u64);
@@ -222,13 +233,17 @@ mod tests {
     use crate::search::PartialReason;
     use engine_foundation::random::Random;
 
-    fn path_cost(grid: &NavigationGrid, path: &[u32]) -> f32 {
-        let step = |pair: &[u32]| {
-            let (from, to, mut length) = (grid.node(pair[0]), grid.node(pair[1]), None);
-            grid.each_neighbor(from, |near, by, _| length = length.or((near == to).then_some(by)));
-            length.expect("cells of a path are neighbours") * grid.cost(pair[1])
-        };
-        path.windows(2).map(step).sum()
+    impl NavigationGrid {
+        /// Returns the cost of a path.
+        pub(crate) fn way_cost(&self, path: &[u32]) -> f32 {
+            let step = |pair: &[u32]| {
+                let (from, to, mut length) = (self.node(pair[0]), self.node(pair[1]), None);
+                let mut take = |near, by| length = length.or((near == to).then_some(by));
+                self.each_neighbor(from, |near, by, _| take(near, by));
+                length.expect("cells of a path are neighbours") * self.cost(pair[1])
+            };
+            path.windows(2).map(step).sum()
+        }
     }
 
     fn random_grid(shape: GridShape, seed: u64) -> NavigationGrid {
@@ -263,13 +278,13 @@ mod tests {
                 // After some searches, dead ends are known.
                 for _ in 0..12 {
                     assert_eq!(grid.find_path(from, to, 10_000, &mut second), partial);
-                    let (first, again) = (path_cost(&grid, &path), path_cost(&grid, &second));
+                    let (first, again) = (grid.way_cost(&path), grid.way_cost(&second));
                     assert!((first - again).abs() < 1e-3, "{shape:?} {seed}: {first} {again}");
                 }
                 let flow = grid.flow(0, from);
                 assert_eq!(partial.is_none(), flow.is_some(), "{shape:?} {seed}");
                 let Some((distance, _)) = flow else { continue };
-                let cost = path_cost(&grid, &path);
+                let cost = grid.way_cost(&path);
                 assert!((cost - distance).abs() < 1e-3, "{shape:?} {seed}: {cost} {distance}");
             }
         }
@@ -392,7 +407,7 @@ mod tests {
                     let (distance, _) = grid.flow(0, from).expect("a maze is connected");
                     assert_eq!(grid.find_path(from, to, 10_000, &mut path), None);
                     assert_eq!((path[0], path[path.len() - 1]), (from, to));
-                    let cost = path_cost(&grid, &path);
+                    let cost = grid.way_cost(&path);
                     assert!((cost - distance).abs() < 1e-3, "{shape:?} {search} {cost} {distance}");
                 }
             }

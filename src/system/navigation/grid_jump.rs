@@ -5,7 +5,8 @@
 //! cells at a time ("Improving Jump Point Search", 2014, by the same authors).
 
 use super::grid::{DIAGONAL, GridShape, NavigationGrid, key};
-use super::grid_path::{CellMark, NO_NODE};
+use super::grid_path::NO_NODE;
+use super::grid_search::{CellMark, GridProgress, GridSearch};
 use super::search::PartialReason;
 use std::cmp::Reverse;
 
@@ -216,56 +217,23 @@ impl NavigationGrid {
         nodes_max: usize,
         path: &mut Vec<u32>,
     ) -> Option<PartialReason> {
-        self.begin();
-        let mut marks = std::mem::take(&mut self.marks);
-        let mut heap = std::mem::take(&mut self.heap);
-        let (stamp, stride) = (self.stamp, self.stride() as i32);
-        let target = self.location(to);
-        let jumps = Jumps { grid: self, target };
-        let first = CellMark { stamp, parent: NO_NODE, cost: 0.0, is_closed: false };
-        marks[from as usize] = first;
-        heap.push(Reverse(key(0.0, from)));
-        let (mut nodes, mut reason) = (0, Some(PartialReason::Unreachable));
-        while let Some(Reverse(top)) = heap.pop() {
-            let node = top as u32;
-            if std::mem::replace(&mut marks[node as usize].is_closed, true) {
-                continue;
-            }
-            if node == to || nodes >= nodes_max {
-                reason = (node != to).then_some(PartialReason::Budget);
-                break;
-            }
-            nodes += 1;
-            let CellMark { parent, cost: cost_here, .. } = marks[node as usize];
-            let here = self.location(node);
-            let step = (parent != NO_NODE).then(|| {
-                let before = self.location(parent);
-                ((here.0 - before.0).signum(), (here.1 - before.1).signum())
-            });
-            jumps.each_direction(here, step, |step| {
-                let Some(next) = jumps.jump(here, step) else { return };
-                let length = (next.0 - here.0).abs().max((next.1 - here.1).abs()) as f32;
-                let is_diagonal = step.0 != 0 && step.1 != 0;
-                let cost = cost_here + if is_diagonal { length * DIAGONAL } else { length };
-                let near = (next.1 * stride + next.0) as u32;
-                let mark = &mut marks[near as usize];
-                if mark.stamp == stamp && (mark.is_closed || mark.cost <= cost) {
-                    return;
-                }
-                *mark = CellMark { stamp, parent: node, cost, is_closed: false };
-                heap.push(Reverse(key(cost + self.distance(next, target), near)));
-            });
+        let mut search = std::mem::take(&mut self.searcher);
+        search.begin(self, (from, to));
+        let progress = search.advance_jumps(self, nodes_max);
+        if progress == GridProgress::Found {
+            self.trace_jumps(&search.marks, to, path);
         }
-        if reason.is_none() {
-            self.trace_jumps(&marks, to, path);
+        self.dead_ends.add_nodes(search.nodes);
+        self.searcher = search;
+        match progress {
+            GridProgress::Found => None,
+            GridProgress::Failed => Some(PartialReason::Unreachable),
+            GridProgress::Unfinished => Some(PartialReason::Budget),
         }
-        self.dead_ends.add_nodes(nodes);
-        (self.marks, self.heap) = (marks, heap);
-        reason
     }
 
     /// Lists the nodes of a path, with those between the jumps.
-    fn trace_jumps(&self, marks: &[CellMark], end: u32, path: &mut Vec<u32>) {
+    pub(super) fn trace_jumps(&self, marks: &[CellMark], end: u32, path: &mut Vec<u32>) {
         path.clear();
         path.push(end);
         let (mut at, stride) = (end, self.stride() as i32);
@@ -279,6 +247,44 @@ impl NavigationGrid {
             }
         }
         path.reverse();
+    }
+}
+
+impl GridSearch {
+    /// Searches on a grid that has jumps, for at most a number of nodes more.
+    pub fn advance_jumps(&mut self, grid: &NavigationGrid, nodes_max: usize) -> GridProgress {
+        let (stamp, stride) = (self.stamp, grid.stride() as i32);
+        let target = grid.location(self.to);
+        let jumps = Jumps { grid, target };
+        let last = self.nodes.saturating_add(nodes_max);
+        while self.nodes < last {
+            let Some(node) = self.visit() else { return GridProgress::Failed };
+            if node == self.to {
+                return GridProgress::Found;
+            }
+            self.nodes += 1;
+            let CellMark { parent, cost: cost_here, .. } = self.marks[node as usize];
+            let here = grid.location(node);
+            let step = (parent != NO_NODE).then(|| {
+                let before = grid.location(parent);
+                ((here.0 - before.0).signum(), (here.1 - before.1).signum())
+            });
+            let (marks, heap) = (&mut self.marks, &mut self.heap);
+            jumps.each_direction(here, step, |step| {
+                let Some(next) = jumps.jump(here, step) else { return };
+                let length = (next.0 - here.0).abs().max((next.1 - here.1).abs()) as f32;
+                let is_diagonal = step.0 != 0 && step.1 != 0;
+                let cost = cost_here + if is_diagonal { length * DIAGONAL } else { length };
+                let near = (next.1 * stride + next.0) as u32;
+                let mark = &mut marks[near as usize];
+                if mark.stamp == stamp && (mark.is_closed || mark.cost <= cost) {
+                    return;
+                }
+                *mark = CellMark { stamp, parent: node, cost, is_closed: false };
+                heap.push(Reverse(key(cost + grid.distance(next, target), near)));
+            });
+        }
+        GridProgress::Unfinished
     }
 }
 

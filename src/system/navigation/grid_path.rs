@@ -5,20 +5,11 @@
 //! searches leave them out, and do not jump. Elsewhere, A* leaves them out, and jumps do not need
 //! to.
 
-use super::grid::{DIAGONAL, GridShape, NavigationGrid, key};
+use super::grid::{DIAGONAL, GridShape, NavigationGrid};
+use super::grid_search::GridProgress;
 use super::search::PartialReason;
-use std::cmp::Reverse;
 
 pub(super) const NO_NODE: u32 = u32::MAX;
-
-/// Progress of a search at a node.
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct CellMark {
-    pub stamp: u32,
-    pub parent: u32,
-    pub cost: f32,
-    pub is_closed: bool,
-}
 
 /// Dead ends of a grid.
 #[derive(Clone, Debug, Default)]
@@ -39,6 +30,12 @@ impl DeadEnds {
     /// Adds nodes that a search has visited.
     pub fn add_nodes(&mut self, count: usize) {
         self.nodes = self.nodes.saturating_add(count);
+    }
+
+    /// Returns true if a node is in a dead end.
+    #[inline]
+    pub fn is_in(&self, node: u32) -> bool {
+        self.out[node as usize] != NO_NODE
     }
 }
 
@@ -151,65 +148,20 @@ impl NavigationGrid {
         leaves_dead_ends_out: bool,
         path: &mut Vec<u32>,
     ) -> Option<PartialReason> {
-        self.begin();
-        let mut marks = std::mem::take(&mut self.marks);
-        let mut heap = std::mem::take(&mut self.heap);
-        let stamp = self.stamp;
-        marks[from as usize] = CellMark { stamp, parent: NO_NODE, cost: 0.0, is_closed: false };
-        let target = self.location(to);
-        let far = self.distance(self.location(from), target) * self.least;
-        heap.push(Reverse(key(far, from)));
-        let (mut best, mut nodes) = ((far, from), 0);
-        let mut result = (from, Some(PartialReason::Unreachable));
-        while let Some(Reverse(top)) = heap.pop() {
-            let node = top as u32;
-            if std::mem::replace(&mut marks[node as usize].is_closed, true) {
-                continue;
-            }
-            if node == to {
-                result = (node, None);
-                break;
-            }
-            if nodes >= nodes_max {
-                result.1 = Some(PartialReason::Budget);
-                break;
-            }
-            nodes += 1;
-            let cost_here = marks[node as usize].cost;
-            let (column, row) = self.location(node);
-            self.each_neighbor(node, |near, length, (dx, dy)| {
-                if leaves_dead_ends_out && self.dead_ends.out[near as usize] != NO_NODE {
-                    return;
-                }
-                let cost = cost_here + length * self.costs[near as usize];
-                let mark = &mut marks[near as usize];
-                if mark.stamp == stamp && (mark.is_closed || mark.cost <= cost) {
-                    return;
-                }
-                *mark = CellMark { stamp, parent: node, cost, is_closed: false };
-                let rest = self.distance((column + dx, row + dy), target) * self.least;
-                heap.push(Reverse(key(cost + rest, near)));
-                if rest < best.0 {
-                    best = (rest, near);
-                }
-            });
+        let mut search = std::mem::take(&mut self.searcher);
+        search.begin(self, (from, to));
+        if leaves_dead_ends_out {
+            search.leave_dead_ends_out();
         }
-        self.dead_ends.add_nodes(nodes);
-        let (end, reason) = result;
-        trace(&marks, if reason.is_none() { end } else { best.1 }, path);
-        (self.marks, self.heap) = (marks, heap);
-        reason
-    }
-
-    /// Begins a search.
-    pub(super) fn begin(&mut self) {
-        if self.marks.is_empty() || self.stamp == u32::MAX {
-            self.marks.clear();
-            self.marks.resize(self.costs.len(), CellMark::default());
-            self.stamp = 0;
+        let progress = search.advance(self, nodes_max);
+        search.trace(progress, path);
+        self.dead_ends.add_nodes(search.nodes);
+        self.searcher = search;
+        match progress {
+            GridProgress::Found => None,
+            GridProgress::Failed => Some(PartialReason::Unreachable),
+            GridProgress::Unfinished => Some(PartialReason::Budget),
         }
-        self.stamp += 1;
-        self.heap.clear();
     }
 
     /// Finds the dead ends: removes cells with one neighbour until none is left.
@@ -262,14 +214,4 @@ impl NavigationGrid {
         ends.are_most = ends.out.iter().filter(|out| **out != NO_NODE).count() * 2 > open;
         self.dead_ends = ends;
     }
-}
-
-fn trace(marks: &[CellMark], end: u32, path: &mut Vec<u32>) {
-    path.clear();
-    let mut at = end;
-    while at != NO_NODE {
-        path.push(at);
-        at = marks[at as usize].parent;
-    }
-    path.reverse();
 }

@@ -10,7 +10,7 @@ use super::jumps::LinkCosts;
 use super::mesh::{NavigationMesh, NearestPolygon};
 use super::portals::{NO_WAY, Portal, Sets};
 use engine_foundation::tasks::TaskPool;
-use engine_foundation::{Error, Vec3};
+use engine_foundation::{Error, Vec3, scope};
 use std::collections::BTreeMap;
 
 /// Portals for a run of edges that is as long as a block.
@@ -193,7 +193,7 @@ impl Hierarchy {
         let this = &*self;
         // A cluster costs as much as thousands of items of other systems.
         let tasks = pool.tasks(jobs.len() * 1000)?;
-        tasks.each_slice(pool.task("navigation"), &mut jobs, |_, piece| {
+        tasks.each_slice(pool.task("navigation_hierarchy"), &mut jobs, |_, piece| {
             for job in piece {
                 let of = (job.cluster, &this.clusters[job.cluster as usize]);
                 let sides = (this.sides_of(job.cluster), &this.sides[..]);
@@ -384,6 +384,7 @@ impl NavigationMesh {
         if self.has_hierarchy() {
             return Ok(());
         }
+        scope!("navigation_hierarchy");
         let mut hierarchy = std::mem::take(&mut self.hierarchy);
         let result = hierarchy.update(self, pool);
         self.hierarchy = hierarchy;

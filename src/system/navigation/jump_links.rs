@@ -237,7 +237,7 @@ impl NavigationMesh {
             let round = work.left.checked_div(most).unwrap_or(ROUND_MIN);
             let round = round.clamp(ROUND_MIN, ROUND_MAX).min(rest.len());
             let (round, later) = rest.split_at_mut(round);
-            tasks.each_slice(pool.task("navigation"), round, |_, piece| {
+            tasks.each_slice(pool.task("navigation_jumps"), round, |_, piece| {
                 let mut on_foot = FootSearch::default();
                 for candidate in piece {
                     let mut budget = SightBudget(of_point);

@@ -10,6 +10,8 @@ use std::collections::{BTreeMap, BTreeSet};
 pub const LINKS_MAX: usize = 4096;
 /// Maximum length of the name of a link, in bytes.
 pub const LINK_NAME_MAX: usize = 64;
+/// Distance between the ends of a link below which it leads nowhere, in metres.
+const LINK_LENGTH_MIN: f32 = 0.01;
 /// Edge of ways that begin inside a polygon.
 const NO_EDGE: u8 = u8::MAX;
 /// Marks ways through edges.
@@ -74,7 +76,7 @@ pub(super) fn write_link_costs(costs: &LinkCosts, write: &mut impl FnMut(u64)) {
 }
 
 /// Ways over the links of a mesh.
-#[derive(Clone, Debug)]
+#[derive(Clone, PartialEq, Debug)]
 pub(super) struct Ways {
     /// Directions of links whose ends have ground, by the polygon of their start.
     pub usable: Vec<Jump>,
@@ -99,7 +101,7 @@ impl Ways {
 }
 
 /// Links of a mesh.
-#[derive(Debug, Default)]
+#[derive(Clone, PartialEq, Debug, Default)]
 pub(super) struct Jumps {
     pub(super) links: BTreeMap<u32, JumpSettings>,
     pub(super) last: u32,
@@ -231,15 +233,28 @@ impl NavigationMesh {
         open.or(Some(nearest))
     }
 
+    /// Returns the ground at both ends of a link, if there is any.
+    fn link_ground(&self, link: &JumpSettings) -> Option<[NearestPolygon; 2]> {
+        let (side, up) =
+            (self.settings().radius + self.settings().cell_size, self.settings().height);
+        let [from, to] = [link.from, link.to].map(|end| self.nearest_open(end, side, up));
+        Some([from?, to?])
+    }
+
+    /// Returns true if both ends of a link are at the same place of the ground. Searches do not use
+    /// it: a way of no length and no cost tells them nothing.
+    pub fn is_link_loop(&self, number: u32) -> bool {
+        let ends = self.jumps.links.get(&number).and_then(|link| self.link_ground(link));
+        ends.is_some_and(is_loop)
+    }
+
     /// Finds the polygons of all links.
     pub(super) fn resolve_jumps(&mut self) {
         let mut usable = Vec::new();
         let mut names = BTreeSet::new();
-        let (side, up) =
-            (self.settings().radius + self.settings().cell_size, self.settings().height);
         for (number, link) in &self.jumps.links {
-            let ends = [link.from, link.to].map(|end| self.nearest_open(end, side, up));
-            let [Some(from), Some(to)] = ends else { continue };
+            let ends = self.link_ground(link).filter(|ends| !is_loop(*ends));
+            let Some([from, to]) = ends else { continue };
             if self.jumps.closed.contains(number) {
                 continue;
             }
@@ -290,4 +305,8 @@ impl NavigationMesh {
         let is_closed = || self.jump(link).is_some_and(|jump| jump.cost == f32::INFINITY);
         self.is_open(link.target) && (link.jump == NO_JUMP || !is_closed())
     }
+}
+
+fn is_loop([from, to]: [NearestPolygon; 2]) -> bool {
+    from.position.distance(to.position) < LINK_LENGTH_MIN
 }

@@ -12,10 +12,11 @@ use super::jumps::{Jumps, NO_JUMP};
 use super::mesh_errors::{too_many_heights, too_many_polygons};
 use super::own_costs::{KnownView, View};
 use super::path_requests::PathRequests;
+use super::snapshot::KeptGround;
 use super::volumes::Volumes;
 use engine_foundation::tasks::TaskPool;
 use engine_foundation::{Error, Vec2, Vec3};
-use std::sync::Arc;
+use std::sync::{Arc, Weak};
 
 /// Maximum number of polygons of a mesh.
 pub const MESH_POLYGONS_MAX: usize = 1 << 24;
@@ -83,7 +84,7 @@ pub struct NavigationMesh {
     pub(super) heights: Vec<u16>,
     /// Cost of a metre of each area; 0 for areas that cannot be entered.
     pub(super) costs: [f32; AREAS_MAX],
-    vertices: usize,
+    pub(super) vertices: usize,
     /// Increases when something changes that old paths do not know.
     pub(super) version: u32,
     /// Triangles from which tiles are baked again.
@@ -101,6 +102,8 @@ pub struct NavigationMesh {
     pub(super) used_areas: u64,
     pub(super) requests: PathRequests,
     pub(super) fields: Vec<Field>,
+    /// Copy of the ground as it is now, if a snapshot has one.
+    pub(super) kept_ground: Weak<KeptGround>,
 }
 
 /// Edge at the side of a tile.
@@ -164,6 +167,7 @@ impl NavigationMesh {
             used_areas: 0,
             requests: PathRequests::default(),
             fields: Vec::new(),
+            kept_ground: Weak::new(),
         };
         mesh.costs[0] = 0.0;
         mesh.assemble()?;

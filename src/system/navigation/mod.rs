@@ -24,8 +24,11 @@ mod grid_flow;
 mod grid_flow_change;
 mod grid_jump;
 pub mod grid_outline;
+pub mod grid_parts;
 mod grid_path;
 mod grid_queries;
+pub mod grid_requests;
+mod grid_search;
 mod hierarchy;
 pub mod islands;
 pub mod jump_links;
@@ -48,6 +51,7 @@ mod portals;
 mod progress;
 pub mod queries;
 pub mod rays;
+mod reachable;
 pub mod rebake;
 mod rebuild;
 mod requests;
@@ -57,7 +61,9 @@ pub mod routes;
 pub mod search;
 mod shared_targets;
 mod sight;
+pub mod snapshot;
 mod steering;
+pub mod straight_ways;
 mod straighten;
 mod traversal;
 mod velocity;
@@ -107,6 +113,8 @@ mod path_tests;
 mod platform_tests;
 #[cfg(test)]
 mod query_tests;
+#[cfg(test)]
+mod snapshot_tests;
 #[cfg(test)]
 mod test_worlds;
 #[cfg(test)]

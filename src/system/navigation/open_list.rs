@@ -8,7 +8,7 @@ use std::collections::BinaryHeap;
 const NONE: u64 = u64::MAX;
 
 /// Entries that are taken out in ascending order.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct OpenList {
     next: u64,
     heap: BinaryHeap<Reverse<u64>>,

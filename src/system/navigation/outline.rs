@@ -2,7 +2,7 @@
 
 use super::agents::{Agent, AgentState, Agents};
 use super::jumps::NO_JUMP;
-use super::mesh::NavigationMesh;
+use super::mesh::{NavigationMesh, NearestPolygon, nearest_in_polygon};
 use super::neighbors::Snapshot;
 use super::steering;
 use engine_foundation::deterministic_math::sin_cos;
@@ -13,6 +13,11 @@ const LIFT: f32 = 0.05;
 /// Parts of the arc of a link, and of the circle of an agent.
 const ARC_PARTS: u16 = 8;
 const CIRCLE_PARTS: u16 = 12;
+/// Distance between the arrows of a flow field, and their length, in metres.
+const ARROW_SPACING: f32 = 2.0;
+const ARROW_LENGTH: f32 = 1.0;
+/// Half of the side of the square at the end of a flow field, in metres.
+const END_SIZE: f32 = 0.2;
 /// Length of ticks, as a part of the highest speed of an agent.
 const TICK: f32 = 0.15;
 
@@ -40,6 +45,11 @@ pub enum LineKind {
     Avoided,
     AvoidedWall,
     Speed,
+    /// Arrow along the ways of a flow field, and place at which they end.
+    Flow,
+    FlowEnd,
+    /// Edge of a polygon that the last search visited.
+    Searched,
 }
 
 impl NavigationMesh {
@@ -67,6 +77,83 @@ impl NavigationMesh {
             };
             for at in 0..ARC_PARTS {
                 each(point(at) + lift, point(at + 1) + lift, LineKind::Link);
+            }
+        }
+    }
+}
+
+impl NavigationMesh {
+    /// Calls `each` with the arrows of a flow field that is up to date, and with squares where it
+    /// ends.
+    pub fn outline_field(&self, field: usize, each: &mut dyn FnMut(Vec3, Vec3, LineKind)) {
+        for polygon in 0..self.polygons.len() as u32 {
+            if !self.is_open(polygon) {
+                continue;
+            }
+            let corners = self.corners(polygon);
+            let of = &self.polygons[polygon as usize];
+            let first = |low: f32| (low / ARROW_SPACING).ceil() as i32;
+            let last = |high: f32| (high / ARROW_SPACING).floor() as i32;
+            let mut has_arrow = false;
+            for row in first(of.low.y)..=last(of.high.y) {
+                for column in first(of.low.x)..=last(of.high.x) {
+                    let at = Vec2::new(column as f32, row as f32) * ARROW_SPACING;
+                    if nearest_in_polygon(corners, at) == at {
+                        self.outline_way(field, (polygon, at), each);
+                        has_arrow = true;
+                    }
+                }
+            }
+            if !has_arrow {
+                let middle = corners.iter().sum::<Vec3>() / corners.len() as f32;
+                self.outline_way(field, (polygon, middle.truncate()), each);
+            }
+        }
+        let square = [(-1.0, -1.0), (1.0, -1.0), (1.0, 1.0), (-1.0, 1.0)];
+        let square = square.map(|(x, y)| Vec3::new(x, y, 0.0) * END_SIZE);
+        for end in self.field_ends(field) {
+            let end = end + Vec3::Z * LIFT;
+            for at in 0..4 {
+                each(end + square[at], end + square[(at + 1) % 4], LineKind::FlowEnd);
+            }
+        }
+    }
+
+    /// Calls `each` with the arrow of a field at a point.
+    fn outline_way(
+        &self,
+        field: usize,
+        (polygon, at): (u32, Vec2),
+        each: &mut dyn FnMut(Vec3, Vec3, LineKind),
+    ) {
+        let position = at.extend(self.height(polygon, at));
+        let Some(next) = self.field_corner(field, NearestPolygon { polygon, position }) else {
+            return;
+        };
+        let way = next - position;
+        let length = way.length().min(ARROW_LENGTH);
+        let along = way.normalize_or_zero() * length;
+        if along == Vec3::ZERO {
+            return;
+        }
+        let (from, tip) = (position + Vec3::Z * LIFT, position + along + Vec3::Z * LIFT);
+        let side = Vec3::new(-along.y, along.x, 0.0) * 0.2;
+        let back = tip - along * 0.35;
+        each(from, tip, LineKind::Flow);
+        each(tip, back + side, LineKind::Flow);
+        each(tip, back - side, LineKind::Flow);
+    }
+
+    /// Calls `each` with the edges of polygons that a search visited. Those that do not exist any
+    /// more are left out.
+    pub fn outline_visited(&self, visited: &[u32], each: &mut dyn FnMut(Vec3, Vec3, LineKind)) {
+        let lift = Vec3::Z * (LIFT * 1.6);
+        let count = self.polygons.len() as u32;
+        for polygon in visited.iter().filter(|polygon| **polygon < count) {
+            let corners = self.corners(*polygon);
+            for (at, corner) in corners.iter().enumerate() {
+                let next = corners[(at + 1) % corners.len()];
+                each(*corner + lift, next + lift, LineKind::Searched);
             }
         }
     }

@@ -297,9 +297,11 @@ impl NavigationMesh {
         }
     }
 
-    /// Has all hierarchies built again, because polygons have other numbers.
+    /// Has all hierarchies built again, because polygons have other numbers. No snapshot has the
+    /// ground as it is now.
     pub(super) fn outdate_hierarchies(&mut self) {
         self.used_areas = 0;
+        self.kept_ground = Weak::new();
         self.known_views.clear();
         self.hierarchy.outdate();
         self.views.iter_mut().for_each(|view| view.hierarchy.outdate());

@@ -96,7 +96,7 @@ struct Passage {
 }
 
 /// Narrow passages of a mesh that agents have come to.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Passages {
     pub mesh: Handle,
     version: u32,

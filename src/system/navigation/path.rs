@@ -16,14 +16,17 @@ pub enum PartialReason {
     Unreachable,
     /// The search visited as many polygons as it may.
     Budget,
+    /// No ground is at its start or its destination.
+    OffMesh,
 }
 
 impl PartialReason {
     /// Returns the name for scripts.
-    pub fn name(self) -> &'static str {
+    pub const fn name(self) -> &'static str {
         match self {
             PartialReason::Unreachable => "unreachable",
             PartialReason::Budget => "budget",
+            PartialReason::OffMesh => "off_mesh",
         }
     }
 }

@@ -4,10 +4,12 @@
 //! search at the same time, with the same results on any number of threads.
 
 use super::mesh::{NavigationMesh, NearestPolygon};
+use super::own_costs::OwnCosts;
 use super::search::{PartialReason, PointPath, PolygonPath, SEARCH_NODES_DEFAULT, Searcher};
 use engine_foundation::tasks::TaskPool;
 use engine_foundation::{Error, Vec3};
 use std::collections::VecDeque;
+use std::sync::Arc;
 
 /// Maximum number of requests of a mesh that wait.
 pub const REQUESTS_MAX: usize = 16_384;
@@ -24,15 +26,18 @@ const POLYGONS_OF_NODE: usize = 2;
 /// Times that a search is begun again because the mesh has changed. Then it is done at once.
 const RESTARTS_MAX: u32 = 4;
 
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 struct Request {
     number: u32,
-    from: NearestPolygon,
-    to: NearestPolygon,
-    /// Version of the mesh for which the polygons were found.
+    from: Vec3,
+    to: Vec3,
+    /// Their polygons in a version of the mesh, if there was ground.
+    polygons: Option<[u32; 2]>,
     version: u32,
     /// Updates for which it has waited.
     updates: u32,
+    /// Costs of an agent, which count in place of those of the mesh.
+    own: Option<Arc<OwnCosts>>,
 }
 
 /// Path that was found.
@@ -55,7 +60,7 @@ struct Answer {
 }
 
 /// Paths that were found, and their points.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 struct Answers {
     answers: Vec<Answer>,
     points: Vec<Vec3>,
@@ -80,6 +85,8 @@ struct Lane {
     waiting: VecDeque<Request>,
     /// The first request is searched, on a version of the mesh, for so many times.
     searched: Option<(u32, u32)>,
+    /// Nodes that are left in this update.
+    left: usize,
     /// Nodes that were visited since the answers were collected.
     nodes: u32,
     searcher: Searcher,
@@ -108,8 +115,11 @@ impl PathRequests {
             write(nodes << 32 | lane.waiting.len() as u64);
             for request in &lane.waiting {
                 write(u64::from(request.number));
-                let points = [request.from, request.to].map(|end| end.position.to_array());
+                let points = [request.from, request.to].map(|end| end.to_array());
                 points.as_flattened().iter().for_each(|number| write(u64::from(number.to_bits())));
+                if let Some(own) = &request.own {
+                    own.write_state(&mut |number| write(number));
+                }
             }
         }
     }
@@ -119,6 +129,35 @@ impl NavigationMesh {
     /// Asks for a path, which one of the next calls of [`NavigationMesh::answer_paths`] finds.
     /// Returns the number of the request; `None` if too many wait, or wait to be taken.
     pub fn request_path(&mut self, from: NearestPolygon, to: NearestPolygon) -> Option<u32> {
+        let polygons = Some([from.polygon, to.polygon]);
+        self.add_request(from.position, to.position, polygons, None)
+    }
+
+    /// Asks for a path between two positions that can be off the mesh, as
+    /// [`NavigationMesh::request_path`] does. The answer is empty if no ground is there then. The
+    /// costs of an agent count in place of those of the mesh.
+    pub fn request_path_between(
+        &mut self,
+        from: Vec3,
+        to: Vec3,
+        own: Option<Arc<OwnCosts>>,
+    ) -> Option<u32> {
+        match self.snap(from).zip(self.snap(to)) {
+            Some((from, to)) => {
+                let polygons = Some([from.polygon, to.polygon]);
+                self.add_request(from.position, to.position, polygons, own)
+            }
+            None => self.add_request(from, to, None, own),
+        }
+    }
+
+    fn add_request(
+        &mut self,
+        from: Vec3,
+        to: Vec3,
+        polygons: Option<[u32; 2]>,
+        own: Option<Arc<OwnCosts>>,
+    ) -> Option<u32> {
         if self.num_waiting_paths() + self.requests.answers.answers.len() >= REQUESTS_MAX {
             return None;
         }
@@ -126,7 +165,8 @@ impl NavigationMesh {
         requests.lanes.resize_with(LANES, Lane::default);
         requests.last = requests.last.wrapping_add(1).max(1);
         let number = requests.last;
-        let request = Request { number, from, to, version: self.version, updates: 0 };
+        let request =
+            Request { number, from, to, polygons, version: self.version, updates: 0, own };
         requests.lanes[number as usize % LANES].waiting.push_back(request);
         Some(number)
     }
@@ -182,14 +222,21 @@ impl NavigationMesh {
         (requests.answered, requests.nodes, requests.worst_wait) = (0, 0, 0);
         let mut result = Ok(());
         if requests.lanes.iter().any(|lane| !lane.waiting.is_empty()) {
-            let mesh = &*self;
-            // The lanes of an update cost as much as thousands of items of other systems.
-            result = pool.tasks(LANES * 1000).and_then(|tasks| {
-                tasks.each_slice(pool.task("navigation"), &mut requests.lanes, |_, piece| {
-                    piece.iter_mut().for_each(|lane| lane.advance(mesh, REQUEST_NODES / LANES));
-                    Ok(())
-                })
-            });
+            requests.lanes.iter_mut().for_each(|lane| lane.left = REQUEST_NODES / LANES);
+            // The mesh shows the view of one set of costs at a time.
+            while let Some(own) = requests.lanes.iter().find_map(Lane::next_costs)
+                && result.is_ok()
+            {
+                let lanes = &mut requests.lanes;
+                result = self.with_costs(own.as_ref(), |mesh| {
+                    // The lanes of an update cost as much as thousands of items of other systems.
+                    let tasks = pool.tasks(LANES * 1000)?;
+                    tasks.each_slice(pool.task("navigation_searches"), lanes, |_, piece| {
+                        piece.iter_mut().for_each(|lane| lane.advance(mesh, own.as_ref()));
+                        Ok(())
+                    })
+                });
+            }
             requests.collect();
         }
         self.requests = requests;
@@ -198,6 +245,19 @@ impl NavigationMesh {
 }
 
 impl PathRequests {
+    /// Returns a copy, which goes on as this does.
+    pub fn kept(&self) -> PathRequests {
+        let PathRequests { last, answers, worst_wait, nodes, answered, .. } = self;
+        PathRequests {
+            last: *last,
+            lanes: self.lanes.iter().map(Lane::kept).collect(),
+            answers: answers.clone(),
+            worst_wait: *worst_wait,
+            nodes: *nodes,
+            answered: *answered,
+        }
+    }
+
     /// Collects the answers of the lanes.
     fn collect(&mut self) {
         let mut order: Vec<(u32, usize, usize)> = Vec::new();
@@ -223,14 +283,30 @@ impl PathRequests {
 }
 
 impl Lane {
-    /// Searches until the nodes are used up. The last search may have used more, for its path.
-    fn advance(&mut self, mesh: &NavigationMesh, nodes: usize) {
-        let mut left = nodes;
+    /// Returns a copy. What a search that is not under way has used is left out.
+    fn kept(&self) -> Lane {
+        let Lane { waiting, searched, nodes, searcher, found, .. } = self;
+        let searcher = searched.map_or_else(Searcher::default, |_| searcher.clone());
+        let (waiting, found) = (waiting.iter().map(Request::kept).collect(), found.clone());
+        Lane { waiting, searched: *searched, nodes: *nodes, searcher, found, ..Lane::default() }
+    }
+
+    /// Returns the costs that count for the request that is next; `None` if there is none, or the
+    /// nodes are used up.
+    fn next_costs(&self) -> Option<Option<Arc<OwnCosts>>> {
+        let request = self.waiting.front().filter(|_| self.left > 0)?;
+        Some(request.own.clone())
+    }
+
+    /// Searches for the requests with these costs until the nodes are used up, or one with others
+    /// is next. The last search may have used more, for its path.
+    fn advance(&mut self, mesh: &NavigationMesh, own: Option<&Arc<OwnCosts>>) {
+        let mut left = self.left;
         while left > 0
-            && let Some(&request) = self.waiting.front()
+            && let Some(request) = self.waiting.front().filter(|it| it.has_costs(own)).cloned()
         {
             let Some((from, to)) = request.ends(mesh) else {
-                self.found.add(request.number, &[], Some(PartialReason::Unreachable));
+                self.found.add(request.number, &[], Some(PartialReason::OffMesh));
                 self.waiting.pop_front();
                 self.searched = None;
                 left = left.saturating_sub(ANSWER_NODES);
@@ -238,16 +314,17 @@ impl Lane {
             };
             let restarts = match self.searched {
                 Some((version, restarts)) if version == mesh.version => restarts,
-                known => {
-                    let restarts = known.map_or(0, |(_, restarts)| restarts + 1);
+                before => {
+                    let restarts = before.map_or(0, |(_, restarts)| restarts + 1);
                     self.searcher.begin(mesh, from, to, SEARCH_NODES_DEFAULT);
                     self.searched = Some((mesh.version, restarts));
                     restarts
                 }
             };
             let before = self.searcher.num_nodes();
-            let is_last = restarts >= RESTARTS_MAX;
-            let is_finished = self.searcher.advance(mesh, if is_last { usize::MAX } else { left });
+            // The view of an agent's costs can be another one in the next update.
+            let is_whole = restarts >= RESTARTS_MAX || own.is_some();
+            let is_finished = self.searcher.advance(mesh, if is_whole { usize::MAX } else { left });
             let used = self.searcher.num_nodes() - before;
             self.nodes += used as u32;
             left = left.saturating_sub(used);
@@ -257,6 +334,7 @@ impl Lane {
                 left = left.saturating_sub(ANSWER_NODES + polygons / POLYGONS_OF_NODE);
             }
         }
+        self.left = left;
     }
 
     /// Writes the path of the search that is finished.
@@ -270,11 +348,28 @@ impl Lane {
 }
 
 impl Request {
+    /// Returns a copy, with costs that are not those of agents: sets of costs end with the last
+    /// agent that has them.
+    fn kept(&self) -> Request {
+        let own = self.own.as_deref().map(|own| Arc::new(own.clone()));
+        Request { own, ..self.clone() }
+    }
+
+    /// Returns true if these costs count for it.
+    fn has_costs(&self, own: Option<&Arc<OwnCosts>>) -> bool {
+        match (&self.own, own) {
+            (Some(known), Some(own)) => Arc::ptr_eq(known, own) || known == own,
+            (known, own) => known.is_none() && own.is_none(),
+        }
+    }
+
     /// Returns the ends of the path. Polygons of an older version of the mesh are searched again.
     fn ends(&self, mesh: &NavigationMesh) -> Option<(NearestPolygon, NearestPolygon)> {
         if self.version == mesh.version {
-            return Some((self.from, self.to));
+            let [from, to] = self.polygons?;
+            let at = |polygon: u32, position: Vec3| NearestPolygon { polygon, position };
+            return Some((at(from, self.from), at(to, self.to)));
         }
-        Some((mesh.snap(self.from.position)?, mesh.snap(self.to.position)?))
+        Some((mesh.snap(self.from)?, mesh.snap(self.to)?))
     }
 }

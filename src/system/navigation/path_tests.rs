@@ -397,7 +397,7 @@ fn requests_are_answered_while_the_mesh_changes() {
     mesh.update_hierarchy(&pool()).unwrap();
     mesh.answer_paths(&pool()).unwrap();
     let answer = mesh.path_answers().next().unwrap();
-    assert_eq!((answer.points.len(), answer.partial), (0, Some(PartialReason::Unreachable)));
+    assert_eq!((answer.points.len(), answer.partial), (0, Some(PartialReason::OffMesh)));
     assert_eq!(mesh.random_point(|| 0.5), None);
 }
 

@@ -37,23 +37,51 @@ impl Agents {
                 let at = self.world_position(self.slots.get(handle).expect("it was listed"));
                 self.land(meshes, handle, (platform.ground, at), &ended);
             } else if is_user || is_sent {
-                let wanted = agent.wanted_point_here();
-                agent.end_ride(&ended);
-                let was_crossing = agent.traversal.take().is_some();
-                agent.stop(AgentState::Idle);
-                if was_crossing {
-                    let at = agent.at.position;
-                    let ground = meshes.get(agent.mesh).and_then(|ground| ground.snap(at));
-                    match ground {
-                        Some(ground) => agent.at = ground,
-                        None => agent.lose(),
-                    }
-                }
-                self.send_again(meshes, handle, wanted);
+                self.go_on_without(meshes, handle, &ended);
             }
         }
         self.platforms.retain(|of| !ended.contains(&of.mesh));
         ended
+    }
+
+    /// Has an agent that uses platforms that have ended go on without.
+    fn go_on_without(&mut self, meshes: &Slots<NavigationMesh>, handle: Handle, ended: &[Handle]) {
+        let agent = self.slots.get_mut(handle).expect("the caller has found it");
+        let wanted = agent.wanted_point_here();
+        agent.end_ride(ended);
+        let was_crossing = agent.traversal.take().is_some();
+        agent.stop(AgentState::Idle);
+        if was_crossing {
+            let at = agent.at.position;
+            let ground = meshes.get(agent.mesh).and_then(|ground| ground.snap(at));
+            match ground {
+                Some(ground) => agent.at = ground,
+                None => agent.lose(),
+            }
+        }
+        self.send_again(meshes, handle, wanted);
+    }
+
+    /// Has an agent that was restored from a snapshot go on without the platforms that have ended
+    /// since.
+    pub(super) fn forget_ended(
+        &mut self,
+        meshes: &Slots<NavigationMesh>,
+        handle: Handle,
+        ended: &[&Platform],
+    ) {
+        let Some(agent) = self.slots.get(handle) else { return };
+        let is_destroyed = |mesh: Handle| meshes.get(mesh).is_none();
+        let is_user = agent.ride.is_some_and(|ride| is_destroyed(ride.platform))
+            || ended.iter().any(|platform| agent.is_on_way_of(platform));
+        let is_sent = agent.target.is_some_and(|target| {
+            is_destroyed(target.mesh) || target.via.is_some_and(|(of, _)| is_destroyed(of))
+        });
+        if is_user || is_sent {
+            let mut ended: Vec<Handle> = ended.iter().map(|platform| platform.mesh).collect();
+            ended.extend(agent.target.map(|target| target.mesh).filter(|mesh| is_destroyed(*mesh)));
+            self.go_on_without(meshes, handle, &ended);
+        }
     }
 
     /// Takes a platform out of all paths, or has paths lead over it again. Those who wait for it

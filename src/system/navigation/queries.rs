@@ -51,7 +51,7 @@ pub struct Flood {
 }
 
 impl Flood {
-    fn begin(&mut self, mesh: &NavigationMesh, start: NearestPolygon) {
+    pub(super) fn begin(&mut self, mesh: &NavigationMesh, start: NearestPolygon) {
         if self.nodes.len() < mesh.polygons.len() {
             self.nodes.resize(mesh.polygons.len(), FloodNode::default());
         }
@@ -72,6 +72,14 @@ impl Flood {
         }
         *node = FloodNode { stamp: self.stamp, is_closed: false, cost, cone };
         self.heap.push(Reverse(key(cost, polygon)));
+    }
+
+    /// Marks a polygon. Returns false if it was reached before.
+    pub(super) fn mark(&mut self, polygon: u32) -> bool {
+        let node = &mut self.nodes[polygon as usize];
+        let is_new = node.stamp != self.stamp;
+        *node = FloodNode { stamp: self.stamp, ..*node };
+        is_new
     }
 
     /// Takes the polygon that costs least.
@@ -300,26 +308,16 @@ impl NavigationMesh {
             }
         };
         let polygon = chosen?;
-        let corners = self.corners(polygon);
-        let mut wanted = random() * f64::from(area(corners));
-        let (mut x, mut y) = (random() as f32, random() as f32);
-        if x + y > 1.0 {
-            (x, y) = (1.0 - x, 1.0 - y);
-        }
-        let mut point = corners[0];
-        for pair in corners[1..].windows(2) {
-            point = corners[0] + (pair[0] - corners[0]) * x + (pair[1] - corners[0]) * y;
-            wanted -= f64::from(area(&[corners[0], pair[0], pair[1]]));
-            if wanted <= 0.0 {
-                break;
-            }
-        }
-        let position = point.truncate().extend(self.height(polygon, point.truncate()));
-        Some(NearestPolygon { polygon, position })
+        let flat = random_in(self.corners(polygon), random);
+        Some(NearestPolygon { polygon, position: flat.extend(self.height(polygon, flat)) })
     }
 
     /// Returns the open polygon at which the sum of areas exceeds a wanted area.
-    fn polygon_by_area(&self, polygons: impl Iterator<Item = u32>, wanted: f64) -> Option<u32> {
+    pub(super) fn polygon_by_area(
+        &self,
+        polygons: impl Iterator<Item = u32>,
+        wanted: f64,
+    ) -> Option<u32> {
         let (mut sum, mut chosen) = (0.0, None);
         for polygon in polygons.filter(|polygon| self.is_open(*polygon)) {
             sum += f64::from(area(self.corners(polygon)));
@@ -330,6 +328,24 @@ impl NavigationMesh {
         }
         chosen
     }
+}
+
+/// Returns a random point of a convex polygon from above, uniform over its area.
+pub(super) fn random_in(corners: &[Vec3], mut random: impl FnMut() -> f64) -> Vec2 {
+    let mut wanted = random() * f64::from(area(corners));
+    let (mut x, mut y) = (random() as f32, random() as f32);
+    if x + y > 1.0 {
+        (x, y) = (1.0 - x, 1.0 - y);
+    }
+    let mut point = corners[0];
+    for pair in corners[1..].windows(2) {
+        point = corners[0] + (pair[0] - corners[0]) * x + (pair[1] - corners[0]) * y;
+        wanted -= f64::from(area(&[corners[0], pair[0], pair[1]]));
+        if wanted <= 0.0 {
+            break;
+        }
+    }
+    point.truncate()
 }
 
 /// Returns the part of a movement at which a disc touches a segment toward which it moves, and the

@@ -15,7 +15,11 @@ pub(super) const FILE_NUMBERS: u32 =
 impl Renumbering {
     /// Returns the renumbering from a mesh to another one in its place: no polygon is the same.
     pub fn of_other_mesh(before: &NavigationMesh) -> Renumbering {
-        let count = before.num_polygons() as u32;
+        Renumbering::of_all(before.num_polygons() as u32)
+    }
+
+    /// Returns the renumbering of as many polygons, of which none is the same.
+    pub(super) fn of_all(count: u32) -> Renumbering {
         Renumbering {
             before: vec![0, count],
             now: vec![None],

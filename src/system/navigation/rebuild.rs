@@ -23,31 +23,49 @@ pub const REBUILD_UPDATES: u32 = 2;
 struct Job {
     tile: usize,
     field: Option<CompactField>,
-    volumes: Vec<AreaVolume>,
     mesh: Result<TileMesh, Error>,
 }
 
 impl Job {
-    fn build(&mut self, source: &BakeSource, layout: &TileLayout) {
-        self.mesh = self.mesh(source, layout).map_err(|text| located(layout, self.tile, &text));
+    fn build(&mut self, volumes: &[AreaVolume], source: &BakeSource, layout: &TileLayout) {
+        let mesh = self.mesh(volumes, source, layout);
+        self.mesh = mesh.map_err(|text| located(layout, self.tile, &text));
     }
 
-    fn mesh(&mut self, source: &BakeSource, layout: &TileLayout) -> Result<TileMesh, String> {
+    fn mesh(
+        &mut self,
+        volumes: &[AreaVolume],
+        source: &BakeSource,
+        layout: &TileLayout,
+    ) -> Result<TileMesh, String> {
         if let Some(field) = &self.field {
-            return tile_from_field(field, layout, self.tile, &self.volumes);
+            return tile_from_field(field, layout, self.tile, volumes);
         }
-        let BakedTile { mesh, field } = bake_tile(source, layout, self.tile, &self.volumes)?;
+        let BakedTile { mesh, field } = bake_tile(source, layout, self.tile, volumes)?;
         self.field = Some(field);
         Ok(mesh)
+    }
+}
+
+/// Tiles that are built again, with the volumes of each.
+pub(super) type BatchTiles = Arc<Vec<(usize, Vec<AreaVolume>)>>;
+
+fn build(
+    jobs: &mut [Job],
+    tiles: &[(usize, Vec<AreaVolume>)],
+    (source, layout): (&BakeSource, &TileLayout),
+) {
+    for (job, (_, volumes)) in jobs.iter_mut().zip(tiles) {
+        job.build(volumes, source, layout);
     }
 }
 
 /// Tiles that are being built.
 #[derive(Debug)]
 pub(super) struct Batch {
-    tiles: Vec<usize>,
+    pub tiles: BatchTiles,
     /// Updates until they are swapped in.
-    updates: u32,
+    pub updates: u32,
     work: Work,
 }
 
@@ -64,28 +82,28 @@ impl Batch {
     /// Returns an error if the system cannot start another thread.
     fn start(
         mut jobs: Vec<Job>,
+        (tiles, updates): (BatchTiles, u32),
         source: &Arc<BakeSource>,
         layout: TileLayout,
         pool: &TaskPool,
     ) -> Result<Batch, Error> {
-        let tiles = jobs.iter().map(|job| job.tile).collect();
         let work = if pool.threads() == 1 {
-            jobs.iter_mut().for_each(|job| job.build(source, &layout));
+            build(&mut jobs, &tiles, (source, &layout));
             Work::Done(jobs)
         } else {
             let (sender, receiver) = channel();
-            let source = Arc::clone(source);
+            let (source, tiles) = (Arc::clone(source), Arc::clone(&tiles));
             let thread = panic::spawn("navigation tiles", move || {
                 scope!("navigation_tiles");
                 owner!("navigation");
-                jobs.iter_mut().for_each(|job| job.build(&source, &layout));
+                build(&mut jobs, &tiles, (&source, &layout));
                 // Nobody waits for the tiles of a mesh that was destroyed.
                 let _ = sender.send(jobs);
             });
             thread.map_err(|cause| error!("no thread for the tiles of a mesh: {cause}"))?;
             Work::Running(Mutex::new(receiver))
         };
-        Ok(Batch { tiles, updates: REBUILD_UPDATES, work })
+        Ok(Batch { tiles, updates, work })
     }
 
     /// Returns the tiles, and waits until they are built.
@@ -103,7 +121,7 @@ impl Batch {
     }
 
     pub fn write_state(&self, write: &mut dyn FnMut(u64)) {
-        self.tiles.iter().for_each(|tile| write(*tile as u64));
+        self.tiles.iter().for_each(|(tile, _)| write(*tile as u64));
         write(u64::from(self.updates));
     }
 }
@@ -163,16 +181,32 @@ impl NavigationMesh {
     }
 
     fn start_batch(&mut self, pool: &TaskPool) -> Result<(), Error> {
-        let mut jobs = Vec::new();
-        while jobs.len() < UPDATE_TILES
+        let mut tiles = Vec::new();
+        while tiles.len() < UPDATE_TILES
             && let Some(tile) = self.volumes.waiting.pop_first()
         {
-            let field = self.volumes.take_field(tile);
             let volumes = self.volumes_near(tile).map(|(_, volume)| volume.clone()).collect();
-            jobs.push(Job { tile, field, volumes, mesh: Ok(TileMesh::default()) });
+            tiles.push((tile, volumes));
         }
-        self.volumes.batch = Some(Batch::start(jobs, &self.source, self.layout, pool)?);
+        self.volumes.batch = Some(self.build_tiles((Arc::new(tiles), REBUILD_UPDATES), pool)?);
         Ok(())
+    }
+
+    /// Starts to build tiles, which are swapped in after a number of updates.
+    ///
+    /// # Errors
+    /// Returns an error if the system cannot start another thread.
+    pub(super) fn build_tiles(
+        &mut self,
+        (tiles, updates): (BatchTiles, u32),
+        pool: &TaskPool,
+    ) -> Result<Batch, Error> {
+        let mut job = |tile: usize| {
+            let field = self.volumes.take_field(tile);
+            Job { tile, field, mesh: Ok(TileMesh::default()) }
+        };
+        let jobs = tiles.iter().map(|(tile, _)| job(*tile)).collect();
+        Batch::start(jobs, (tiles, updates), &self.source, self.layout, pool)
     }
 
     /// Replaces tiles, and puts the mesh together again.
@@ -317,7 +351,7 @@ mod tests {
         let mut mesh = NavigationMesh::bake(source, settings, &TaskPool::new(Some(1))).unwrap();
         let left = mesh.tile_meshes[1].clone();
         assert!(!left.polygons.is_empty() && !mesh.tile_meshes[0].polygons.is_empty());
-        let job = |tile, mesh| Job { tile, field: None, volumes: Vec::new(), mesh };
+        let job = |tile, mesh| Job { tile, field: None, mesh };
         let (changed, failure) = mesh.replace_tiles(vec![
             job(1, Err(error!("too complex"))),
             job(0, Ok(TileMesh::default())),

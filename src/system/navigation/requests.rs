@@ -161,7 +161,7 @@ impl Agents {
         // A search costs as much as hundreds of items of other systems.
         let tasks = pool.tasks(dealt * 250)?;
         let shared_targets = &self.shared;
-        tasks.each_slice(pool.task("navigation"), &mut self.lanes, |_, piece| {
+        tasks.each_slice(pool.task("navigation_searches"), &mut self.lanes, |_, piece| {
             piece.iter_mut().for_each(|lane| lane.advance(mesh, shared_targets, nodes));
             Ok(())
         })?;

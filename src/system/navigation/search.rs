@@ -65,7 +65,7 @@ enum Phase {
 }
 
 /// Marks and open list of searches.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct Searcher {
     nodes: Vec<Node>,
     slots: Vec<Slot>,

@@ -12,6 +12,7 @@ use super::mesh::{NavigationMesh, NearestPolygon};
 use engine_foundation::Error;
 use engine_foundation::handle::Handle;
 use engine_foundation::tasks::TaskPool;
+use std::sync::Arc;
 
 /// Maximum number of destinations that are shared at a time.
 pub const SHARED_TARGETS_MAX: usize = 8;
@@ -31,15 +32,16 @@ const PART: usize = 128;
 /// Destination of several agents.
 #[derive(Clone, Debug)]
 pub(super) struct SharedTarget {
-    mesh: Handle,
+    pub mesh: Handle,
     /// Version and costs of the mesh for which the map holds.
     version: u32,
     costs: [f32; AREAS_MAX],
     link_costs: LinkCosts,
     target: NearestPolygon,
-    pub map: DijkstraMap,
+    /// Snapshots share it until it goes on.
+    pub map: Arc<DijkstraMap>,
     /// Number of requests when it was asked last.
-    used: u64,
+    pub used: u64,
     /// Polygons from which ways are asked for in the last update of the mesh, and are not known
     /// yet.
     wanted: Vec<u32>,
@@ -87,7 +89,7 @@ impl SharedTarget {
             if wanted.is_empty() || map.is_complete() || used >= nodes {
                 return used;
             }
-            used += map.advance(mesh, PART.min(nodes - used));
+            used += Arc::make_mut(map).advance(mesh, PART.min(nodes - used));
         }
     }
 }
@@ -139,7 +141,7 @@ impl Agents {
         let nodes = (nodes_max / 2 / asked).max(1);
         let before: usize = self.shared.iter().map(|shared| shared.map.visited).sum();
         let tasks = pool.tasks(asked * 250)?;
-        tasks.each_slice(pool.task("navigation"), &mut self.shared, |_, piece| {
+        tasks.each_slice(pool.task("navigation_searches"), &mut self.shared, |_, piece| {
             for shared in piece.iter_mut().filter(|shared| is_asked(shared)) {
                 shared.advance(mesh, nodes);
             }
@@ -170,7 +172,7 @@ impl Agents {
             }
             let target = same[0];
             let mut map = match self.shared.len() < SHARED_TARGETS_MAX {
-                true => DijkstraMap::default(),
+                true => Arc::default(),
                 // The one that nobody has asked for the longest time makes room.
                 false => {
                     let is_free = |at: &usize| self.shared[*at].makes_room(self.requests);
@@ -181,8 +183,9 @@ impl Agents {
                     }
                 }
             };
-            map.begin(mesh, std::iter::once(Target { at: target, cost: 0.0 }));
-            map.crowd.clone_from(crowd);
+            let begun = Arc::make_mut(&mut map);
+            begun.begin(mesh, std::iter::once(Target { at: target, cost: 0.0 }));
+            begun.crowd.clone_from(crowd);
             self.shared.push(SharedTarget {
                 mesh: id,
                 version: mesh.version,

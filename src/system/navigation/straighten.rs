@@ -33,7 +33,7 @@ struct Kept {
 }
 
 /// Memory for changes of paths.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Straightener {
     kept: Vec<Kept>,
     /// Position in the path of each polygon; outdated for those that are not in it.

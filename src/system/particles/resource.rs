@@ -5,7 +5,9 @@ use super::data::{EffectData, VERSION};
 use engine_foundation::Error;
 use engine_foundation::sjson;
 use engine_resource::reload_steps::ReloadStep;
-use engine_resource::resource_kind::{CompileContext, ResourceKind, SourceForm, kind_names};
+use engine_resource::resource_kind::{
+    CompileContext, ResourceKind, SourceForm, compiler, kind_names,
+};
 
 /// The entry of effects in the table of resource kinds.
 pub static PARTICLES: ResourceKind = ResourceKind {
@@ -15,7 +17,7 @@ pub static PARTICLES: ResourceKind = ResourceKind {
     version: VERSION,
     framed: true,
     reload: &[ReloadStep::Particles],
-    compile,
+    compile: compiler(compile),
     validate: |bytes| EffectData::read(bytes).map(drop),
 };
 

@@ -389,9 +389,10 @@ fn install_error_handlers(device: &wgpu::Device, faults: &Arc<Mutex<DeviceErrors
 /// Returns the error message for a frame that the adapter does not finish.
 pub fn hang_message(frame: u64, limit: Duration) -> String {
     format!(
-        "the adapter has not finished frame {frame} in {} s (ADAPTER_WAIT_MAX). Its driver may be \
-         faulty: update it, or run with another --renderer. If the frame only needs longer, draw \
-         less in it: fewer or smaller shadow maps, meshes and targets",
+        "the adapter has not finished frame {frame} in {} s (ADAPTER_WAIT_MAX). Other programs may \
+         keep the machine busy: try again when they have ended. If the frame itself needs longer, \
+         draw less in it: fewer or smaller shadow maps, meshes and targets. Otherwise the driver \
+         may be faulty: update it, or run with another --renderer",
         limit.as_secs()
     )
 }

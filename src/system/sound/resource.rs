@@ -8,7 +8,9 @@ use engine_foundation::blob::{BlobReader, BlobWriter};
 use engine_foundation::error;
 use engine_foundation::sjson;
 use engine_resource::reload_steps::ReloadStep;
-use engine_resource::resource_kind::{CompileContext, ResourceKind, SourceForm, kind_names};
+use engine_resource::resource_kind::{
+    CompileContext, ResourceKind, SourceForm, compiler, kind_names,
+};
 
 /// The kind `sound`. A recording alone stands for rules that play it once.
 pub static SOUND: ResourceKind = ResourceKind {
@@ -24,7 +26,7 @@ pub static SOUND: ResourceKind = ResourceKind {
     version: 3,
     framed: false,
     reload: &[ReloadStep::Sounds],
-    compile: compile_sound,
+    compile: compiler(compile_sound),
     validate: |bytes| view(bytes)?.1.map_or(Ok(()), |clip| clip.check()),
 };
 
@@ -36,10 +38,10 @@ pub static MIXER: ResourceKind = ResourceKind {
     version: 2,
     framed: false,
     reload: &[ReloadStep::Mixers],
-    compile: |compiling| {
+    compile: compiler(|compiling| {
         let document = document(compiling)?;
         Ok(mixer::parse(&compiling.path, document.root())?.write())
-    },
+    }),
     validate: |bytes| mixer::MixerData::read(bytes).map(drop),
 };
 

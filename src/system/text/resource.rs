@@ -13,7 +13,7 @@ use engine_foundation::sjson::{self, SjsonValue};
 use engine_foundation::{Error, suggest};
 use engine_resource::bundle::SharedBytes;
 use engine_resource::reload_steps::ReloadStep;
-use engine_resource::resource_kind::{CompileContext, ResourceKind, SourceForm};
+use engine_resource::resource_kind::{CompileContext, ResourceKind, SourceForm, compiler};
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -43,7 +43,7 @@ pub static FONT: ResourceKind = ResourceKind {
     version: VERSION,
     framed: true,
     reload: &[ReloadStep::Fonts],
-    compile,
+    compile: compiler(compile),
     validate: |bytes| {
         let compiled = FontData::from_bytes(bytes)?;
         match compiled.body {

@@ -16,7 +16,9 @@ use engine_resource::image::{
     decode as decode_bytes, level_size,
 };
 use engine_resource::reload_steps::ReloadStep;
-use engine_resource::resource_kind::{CompileContext, ResourceKind, SourceForm, kind_names};
+use engine_resource::resource_kind::{
+    CompileContext, ResourceKind, SourceForm, compiler, kind_names,
+};
 
 /// The resource kind of pictures and the settings next to them.
 pub static TEXTURE: ResourceKind = ResourceKind {
@@ -41,7 +43,7 @@ pub static TEXTURE: ResourceKind = ResourceKind {
     version: 5,
     framed: false,
     reload: &[ReloadStep::Textures],
-    compile,
+    compile: compiler(compile),
     validate: |bytes| data::read(bytes).map(drop),
 };
 

@@ -13,7 +13,9 @@ use engine_foundation::error;
 use engine_foundation::sjson;
 use engine_resource::image::{DecodedImage, Image, PixelFormat, TEXELS_MAX};
 use engine_resource::reload_steps::ReloadStep;
-use engine_resource::resource_kind::{CompileContext, ResourceKind, SourceForm, kind_names};
+use engine_resource::resource_kind::{
+    CompileContext, ResourceKind, SourceForm, compiler, kind_names,
+};
 use std::collections::HashMap;
 
 /// Maximum number of frames of one sheet.
@@ -33,7 +35,7 @@ pub static SHEET: ResourceKind = ResourceKind {
     version: 4,
     framed: false,
     reload: &[ReloadStep::Sheets, ReloadStep::Sequences, ReloadStep::UnitResources],
-    compile,
+    compile: compiler(compile),
     validate: |bytes| read(bytes).map(drop),
 };
 

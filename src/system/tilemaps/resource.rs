@@ -8,7 +8,7 @@ use engine_foundation::sjson::{self, SjsonTree};
 use engine_foundation::{Error, suggest};
 use engine_resource::data_resources::write_tree;
 use engine_resource::reload_steps::ReloadStep;
-use engine_resource::resource_kind::{CompileContext, ResourceKind, SourceForm};
+use engine_resource::resource_kind::{CompileContext, ResourceKind, SourceForm, compiler};
 
 /// Resource kind of tile maps.
 pub static TILEMAP: ResourceKind = ResourceKind {
@@ -23,7 +23,7 @@ pub static TILEMAP: ResourceKind = ResourceKind {
     version: 6,
     framed: false,
     reload: &[ReloadStep::Tilemaps, ReloadStep::UnitResources],
-    compile,
+    compile: compiler(compile),
     validate: |bytes| MapFile::read(bytes).map(drop),
 };
 

@@ -15,7 +15,9 @@ use engine_foundation::suggest::hint;
 use engine_foundation::{Error, error, log, sjson};
 use engine_models::data::ModelData;
 use engine_resource::reload_steps::ReloadStep;
-use engine_resource::resource_kind::{CompileContext, ResourceKind, SourceForm, kind_names};
+use engine_resource::resource_kind::{
+    CompileContext, ResourceKind, SourceForm, compiler, kind_names,
+};
 use engine_resource::resource_name::is_inside;
 use std::ops::Deref;
 
@@ -31,7 +33,7 @@ pub static ANIMATION_FILE: ResourceKind = ResourceKind {
     version: ANIMATION_VERSION,
     framed: true,
     reload: &[ReloadStep::Animations, ReloadStep::UnitResources],
-    compile,
+    compile: compiler(compile),
     validate: |bytes| AnimationData::read(bytes).map(drop),
 };
 

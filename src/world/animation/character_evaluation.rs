@@ -59,7 +59,8 @@ impl PoseScratch {
         self.below.clone_from(pose);
         for it in clips {
             let share = it.share();
-            if model.clips[usize::from(it.clip)].clip.is_additive() {
+            let clip = &model.clips[usize::from(it.clip)].clip;
+            if clip.is_additive() {
                 it.player.sample(&model.no_difference, &mut self.sampled);
                 pose.add_difference(&self.sampled, share, None);
             } else if it.options.adds {
@@ -67,9 +68,9 @@ impl PoseScratch {
                 self.sampled.subtract(base);
                 pose.add_difference(&self.sampled, share, None);
             } else if share >= 1.0 {
-                it.player.sample(&self.below, pose);
+                it.player.sample_over(clip, (&self.below, base), pose);
             } else if share > 0.0 {
-                it.player.sample(&self.below, &mut self.sampled);
+                it.player.sample_over(clip, (&self.below, base), &mut self.sampled);
                 self.sum.clear();
                 self.sum.add(pose, 1.0 - share);
                 self.sum.add(&self.sampled, share);

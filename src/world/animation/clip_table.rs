@@ -290,14 +290,32 @@ impl Animations {
             }
             match self.foreign_clip(&new, &clip.name, files) {
                 Ok(read) => new.clips.push(Arc::new(read)),
-                Err(error) if same_skeleton => {
-                    log::error(&format!("{error}: characters keep the previous version"));
-                    new.clips.push(clip.clone());
+                Err(error) => {
+                    let location = self.location_of(&new, &clip.name);
+                    let effect = match same_skeleton {
+                        true => "characters keep the previous version",
+                        false => "characters end the animation",
+                    };
+                    log::error(&format!("{location}{error}: {effect}"));
+                    new.clips.extend(same_skeleton.then(|| clip.clone()));
                 }
-                Err(error) => log::error(&format!("{error}: characters end the animation")),
             }
         }
         new
+    }
+}
+
+impl Animations {
+    /// Returns the file and the line where a state machine of characters with a model names a clip,
+    /// before a message; empty if only scripts play the clip.
+    fn location_of(&self, model: &AnimatedModel, clip: &str) -> String {
+        let machines = self.machines.iter().filter(|((_, of_model), _)| *of_model == model.name);
+        let locations = machines.filter_map(|(_, bound)| {
+            let found = bound.machine.clips().iter().find(|it| it.name == clip)?;
+            Some((bound.machine.path(), found.line))
+        });
+        let first = locations.min();
+        first.map_or(String::new(), |(path, line)| format!("{path}:{line}: "))
     }
 }
 
@@ -333,8 +351,13 @@ fn missing_clip(model: &AnimatedModel, name: &str, store: &ResourceStore) -> Err
         return error!("the model '{}' has no animations", model.name);
     }
     let own = model.clips.iter().map(|clip| clip.name.as_str());
+    // The name of a file, rather than one of a model's animations.
+    let file = match name.contains('/') {
+        true => format!(", and there is no file {name}.{}", kind_names::ANIMATION),
+        false => String::new(),
+    };
     error!(
-        "the model '{}' has no animation '{name}'{}",
+        "the model '{}' has no animation '{name}'{file}{}",
         model.name,
         hint(name, own.chain(files.iter().map(String::as_str)))
     )

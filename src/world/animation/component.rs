@@ -272,8 +272,7 @@ fn inspect(view: &ComponentView, unit: UnitId, lines: &mut Vec<String>) {
         let note = if machine.enabled { "" } else { ", disabled" };
         lines.push(format!("  state machine {name:?}{note}"));
         for (index, _) in machine.bound.machine.layers().iter().enumerate() {
-            let info = machine.state.layer_info(&machine.bound.machine, index as u16);
-            let Some(info) = info else { continue };
+            let Some(info) = machine.layer_info(index as u16) else { continue };
             lines.push(format!(
                 "  layer {} in state {:?} at {:.2} of {:.2} s",
                 index + 1,

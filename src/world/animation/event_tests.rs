@@ -21,7 +21,7 @@ fn marked(shared: &AnimatedModel, name: &str, distance: f32, times: &[f32]) -> N
     };
     let event = |time: &f32| {
         let (name, cue) = (format!("{name} {time}"), EventCue::default());
-        ClipEvent { name, time: *time, cue }
+        ClipEvent { name, time: *time, cue, line: 0 }
     };
     let events = times.iter().map(event).collect();
     let settings = ClipSettings { looping: Some(true), events, ..ClipSettings::DEFAULT };

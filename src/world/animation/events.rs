@@ -238,10 +238,13 @@ impl NamedClip {
         &self,
         mut check: impl FnMut(&EventCue) -> Result<(), Error>,
     ) -> Result<(), Error> {
-        for ClipEvent { name, time, cue } in self.clip.events() {
+        for ClipEvent { name, time, cue, line } in self.clip.events() {
             check(cue).map_err(|error| {
                 let source = match &self.origin {
-                    ClipOrigin::Animation => format!("{}.{}", self.name, kind_names::ANIMATION),
+                    ClipOrigin::Animation => {
+                        let line = if *line > 0 { format!(":{line}") } else { String::new() };
+                        format!("{}.{}{line}", self.name, kind_names::ANIMATION)
+                    }
                     ClipOrigin::Own | ClipOrigin::Model(_) => format!("animation '{}'", self.name),
                 };
                 error!("{source}: event '{name}' at {time} s: {}", error.message)

@@ -127,6 +127,16 @@ impl Document {
         found
     }
 
+    /// Returns the whole numbers of an accessor.
+    fn integers(&self, at: usize) -> Vec<usize> {
+        let scale = match index(&list(&self.root, "accessors")[at], "componentType").unwrap() {
+            5121 => 255.0,
+            5123 => 65535.0,
+            other => panic!("an accessor of type {other}"),
+        };
+        self.accessor(at).iter().map(|number| (number * scale).round() as usize).collect()
+    }
+
     /// Returns the value of a sampler at a time.
     fn sample(&self, sampler: &SjsonTree, path: &str, time: f64) -> Vec<f64> {
         let times = self.accessor(index(sampler, "input").unwrap());
@@ -385,8 +395,49 @@ fn compare(path: &Path) -> Comparison {
 /// Parts of the length of an animation at which [`bone_lines`] returns poses.
 const SHOWN_PARTS: [f64; 5] = [0.1, 0.3, 0.5, 0.7, 0.9];
 
+/// Number of triangles of a mesh with morph targets of which [`bone_lines`] shows one.
+const SHOWN_TRIANGLES: usize = 16;
+
+/// Returns the numbers of the edges of some triangles of a node's mesh, as morph targets change
+/// them at a time of an animation.
+fn morphed_edges(
+    document: &Document,
+    (animation, time): (&SjsonTree, f64),
+    (node, matrix): (usize, &Matrix),
+) -> Vec<f64> {
+    let is_weights = |channel: &&SjsonTree| {
+        let target = channel.get("target").unwrap();
+        index(target, "node") == Some(node) && text(target, "path") == "weights"
+    };
+    let nodes = list(&document.root, "nodes");
+    let mesh = index(&nodes[node], "mesh");
+    let channel = list(animation, "channels").iter().find(is_weights);
+    let (Some(mesh), Some(channel)) = (mesh, channel) else { return Vec::new() };
+    let sampler = &list(animation, "samplers")[index(channel, "sampler").unwrap()];
+    let weights = document.sample(sampler, "weights", time);
+    let mut numbers = Vec::new();
+    for primitive in list(&list(&document.root, "meshes")[mesh], "primitives") {
+        let position = |tree: &SjsonTree| document.accessor(index(tree, "POSITION").unwrap());
+        let mut points = position(primitive.get("attributes").unwrap());
+        for (target, weight) in list(primitive, "targets").iter().zip(&weights) {
+            let offsets = position(target);
+            points.iter_mut().zip(offsets).for_each(|(point, offset)| *point += offset * weight);
+        }
+        let corners = document.integers(index(primitive, "indices").unwrap());
+        for triangle in corners.chunks_exact(3).step_by(SHOWN_TRIANGLES) {
+            let corner = |at: usize| {
+                let at = triangle[at % 3] * 3;
+                converted(moved(matrix, [points[at], points[at + 1], points[at + 2]]))
+            };
+            (0..3).for_each(|at| numbers.extend([corner(at), corner(at + 1)].as_flattened()));
+        }
+    }
+    numbers
+}
+
 /// Returns the bones of a file as a table in Lua: for each of five times of the first animation, a
-/// table with the time and the numbers of the lines from each node without a mesh to its parent.
+/// table with the time and the numbers of the lines from each node without a mesh to its parent,
+/// and of edges of meshes with moving morph targets.
 fn bone_lines(path: &Path) -> String {
     let document = Document::read(path);
     let Some(animation) = list(&document.root, "animations").first() else {
@@ -410,6 +461,8 @@ fn bone_lines(path: &Path) -> String {
                     ends.as_flattened().iter().for_each(|it| text += &format!(", {it:.6}"));
                 }
             }
+            let edges = morphed_edges(&document, (animation, time), (at, &matrices[at]));
+            edges.iter().for_each(|it| text += &format!(", {it:.6}"));
         }
         text += " },\n";
     }

@@ -110,7 +110,7 @@ pub use playing_clip::{PLAYING_MAX, PlayOptions, PlayingClip};
 pub use ragdoll::CharacterRagdoll;
 use ragdoll_description::ModelRagdolls;
 pub use ragdoll_description::RagdollDescription;
-pub use ragdoll_update::{FACE_UP_VARIABLE, RagdollOptions};
+pub use ragdoll_update::RagdollOptions;
 pub use root_motion::RootMode;
 pub use skeleton_view::SkeletonView;
 pub use slot_values::{part_index, slot_tolerances};

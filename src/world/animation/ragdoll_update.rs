@@ -7,8 +7,8 @@ use super::{Animations, Character, NONE};
 use crate::WorldId;
 use crate::physics::{ActorId, PhysicsTables, PhysicsTemplate, PhysicsWorldId, RagdollStart};
 use crate::unit::{UnitId, Units};
-use engine_animation::Skeleton;
 use engine_animation::ragdoll::LyingSide;
+use engine_animation::{FACE_UP_VARIABLE, Skeleton};
 use engine_foundation::suggest::hint;
 use engine_foundation::{Error, Quat, Vec3, error, log};
 use std::sync::Arc;
@@ -20,7 +20,6 @@ const LOCATION: &str = "the end of its ragdoll";
 
 /// Variable of state machines that is 1 while a ragdoll lies on its back, and 0 while it lies on
 /// its belly.
-pub const FACE_UP_VARIABLE: &str = "ragdoll_face_up";
 
 /// Options of a ragdoll that a script starts.
 #[derive(Clone, PartialEq, Debug, Default)]

@@ -13,15 +13,15 @@ use super::events::{EventOrigin, cue_errors, refer_to_cue};
 use super::kept_indices::KeptIndices;
 use engine_animation::constraints::ModelPose;
 use engine_animation::{
-    BoneMask, Clip, ClipInfo, ClipPlayer, EventCue, PlayerPool, Pose, PoseEvaluator, RigData,
-    RigidTransform, STATE_MACHINE_VERSION, SamplePlayers, SentEvent, StateMachine,
+    BoneMask, Clip, ClipInfo, ClipPlayer, EventCue, LayerInfo, PlayerPool, Pose, PoseEvaluator,
+    RigData, RigidTransform, STATE_MACHINE_VERSION, SamplePlayers, SentEvent, StateMachine,
     StateMachineOutput, StateMachineState, WeightEvaluator, compile_state_machine,
     read_state_machine,
 };
 use engine_foundation::hash::StateHash;
 use engine_foundation::{Error, error, log};
 use engine_resource::reload_steps::ReloadStep;
-use engine_resource::resource_kind::{ResourceKind, SourceForm, kind_names};
+use engine_resource::resource_kind::{ResourceKind, SourceForm, compiler, kind_names};
 use engine_resource::resource_name::ResourceName;
 use engine_resource::store::ResourceStore;
 use std::sync::Arc;
@@ -38,7 +38,7 @@ pub static STATE_MACHINE: ResourceKind = ResourceKind {
     version: STATE_MACHINE_VERSION,
     framed: true,
     reload: &[ReloadStep::StateMachines, ReloadStep::UnitResources],
-    compile: |compiling| {
+    compile: compiler(|compiling| {
         let text = std::str::from_utf8(&compiling.bytes)
             .map_err(|_| error!("{}: it is not text in UTF-8", compiling.path))?;
         let machine = compile_state_machine(&compiling.path, text)?;
@@ -46,7 +46,7 @@ pub static STATE_MACHINE: ResourceKind = ResourceKind {
         machine.sent_events().iter().for_each(|event| refer_to_cue(compiling, &event.cue));
         machine.clips().iter().for_each(|clip| refer_clip(compiling, &clip.name));
         Ok(machine.write())
-    },
+    }),
     validate: |bytes| read_state_machine(bytes).map(drop),
 };
 
@@ -410,9 +410,15 @@ impl CharacterMachine {
         self.state.send_event(&self.bound.machine, event, &mut self.sent)
     }
 
-    /// Returns the length of the current state of a layer in seconds, also before its pose begins.
-    pub fn current_seconds(&self, layer: u16) -> f32 {
-        self.state.current_seconds(&self.bound.machine, &self.bound.infos, layer)
+    /// Returns the activity of a layer, with the length of its state also before its pose begins:
+    /// until the next update, a state that an event has begun has no track.
+    pub fn layer_info(&self, layer: u16) -> Option<LayerInfo<'_>> {
+        let info = self.state.layer_info(&self.bound.machine, layer)?;
+        if info.seconds > 0.0 {
+            return Some(info);
+        }
+        let seconds = self.state.current_seconds(&self.bound.machine, &self.bound.infos, layer);
+        Some(LayerInfo { seconds, ..info })
     }
 
     /// Returns the movement of the root in the last update.

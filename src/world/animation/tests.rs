@@ -236,6 +236,22 @@ fn upper_layers_move_only_the_bones_of_their_clips() {
 }
 
 #[test]
+fn upper_layers_hold_bones_that_their_clips_key_at_rest() {
+    let clips = vec![slide("walk", 0, 1.0), slide("hold", 0, 0.0)];
+    let mut stage = Stage::of(AnimatedModel::read(&model(clips)).unwrap());
+    stage.play("walk", ONCE).unwrap();
+    stage.play("hold", PlayOptions { layer: 1, blend: 0.5, ..ONCE }).unwrap();
+    stage.step(0.25);
+    assert_near(stage.x(1), 0.125);
+    stage.step(0.5);
+    assert_near(stage.x(1), 0.0);
+    let row = stage.unit.row();
+    stage.animations.of_mut(row).unwrap().stop(Some(1), 0.0);
+    stage.step(0.1);
+    assert_near(stage.x(1), 0.85);
+}
+
+#[test]
 fn bones_without_a_clip_keep_poses_set_by_scripts() {
     let mut stage = Stage::new();
     let row = stage.unit.row();

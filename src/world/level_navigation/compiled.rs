@@ -15,7 +15,7 @@ use engine_navigation::baked_tiles::{BAKED_TILES_VERSION, read_tiles, write_tile
 use engine_navigation::jumps::{JumpSettings, LINK_NAME_MAX, LINKS_MAX};
 use engine_navigation::volumes::VOLUMES_MAX;
 use engine_resource::panic_report::contain;
-use engine_resource::resource_kind::{CompileContext, ResourceKind, kind_names};
+use engine_resource::resource_kind::{CompileContext, ResourceKind, compiler, kind_names};
 use engine_resource::resource_name::ResourceName;
 use engine_resource::store::ResourceStore;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -37,7 +37,7 @@ pub static NAVIGATION_MESH: ResourceKind = ResourceKind {
     framed: false,
     // The units, models and files from which they are baked have their own steps.
     reload: &[],
-    compile,
+    compile: compiler(compile),
     validate: |bytes| CompiledMeshes::read_data(bytes).map(drop),
 };
 

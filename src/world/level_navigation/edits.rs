@@ -321,6 +321,15 @@ impl EditPlan {
             let report = &mut self.reports[*at];
             let number = report.number.expect("it was added");
             let link = mesh.link_of(number).expect("it was added");
+            if mesh.is_link_loop(number) {
+                report.has_effect = false;
+                report.message = format!(
+                    "does nothing: both of its ends are at {}: give it two places, by 'from' and \
+                     'to' or a spline",
+                    shown(ends[0])
+                );
+                continue;
+            }
             if mesh.is_link_usable(number) {
                 report.message = format!(
                     "joins {} and {}, {:.1} m, cost {:.1}{}{}",

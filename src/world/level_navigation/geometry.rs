@@ -7,6 +7,8 @@ use crate::WorldId;
 use crate::level::{LevelTransform, Levels};
 use crate::physics::{ActorId, PhysicsProperties, PhysicsTables};
 use crate::tilemap_collision;
+use crate::tilemap_component::TilemapComponent;
+use crate::tilemap_solids::{self, SolidPieces};
 use crate::unit::{UnitId, Units};
 use crate::unit_resource::{UnitReader, UnitResource};
 use engine_foundation::{Error, HandleKind, Slots, Vec3, error};
@@ -14,8 +16,8 @@ use engine_models::{Model, Models};
 use engine_navigation::bake::{BakeSource, SOURCE_TRIANGLES_MAX};
 use engine_physics::{MotionType, SimulationSettings};
 use engine_resource::store::ResourceStore;
-use engine_tilemaps::Tilemaps;
-use std::collections::HashMap;
+use engine_tilemaps::{CollisionTable, TilemapId, Tilemaps};
+use std::collections::{BTreeMap, HashMap};
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
@@ -39,6 +41,17 @@ impl Collected {
         ControlFlow::Continue(())
     }
 
+    /// Adds solid pieces, whose numbers follow those of the solids so far.
+    fn add_pieces(&mut self, pieces: &SolidPieces) -> ControlFlow<()> {
+        let last = self.solids.iter().copied().max().unwrap_or(0);
+        for (number, piece) in (last + 1..).zip(pieces) {
+            for face in piece {
+                self.add(*face, number)?;
+            }
+        }
+        ControlFlow::Continue(())
+    }
+
     fn source(self, is_whole: bool) -> Result<BakeSource, Error> {
         if !is_whole {
             return Err(error!(
@@ -54,11 +67,16 @@ impl Collected {
 }
 
 impl PhysicsTables {
-    /// Returns the triangles of the static actors of a world. There may be none.
+    /// Returns the triangles of the static actors of a world, and the insides of its solid tiles.
+    /// There may be none.
     ///
     /// # Errors
     /// Returns an error if there are too many, or if one is too far from the origin.
-    pub fn triangles_of_world(&self, world: WorldId) -> Result<BakeSource, Error> {
+    pub fn triangles_of_world(
+        &self,
+        world: WorldId,
+        tiles: &SolidPieces,
+    ) -> Result<BakeSource, Error> {
         let mut collected = Collected::default();
         let mut is_whole = true;
         if let Some(physics) = self.of_world(world) {
@@ -67,17 +85,19 @@ impl PhysicsTables {
                 .static_triangles(|corners, solid| collected.add(corners, solid))
                 .is_continue();
         }
+        is_whole = is_whole && collected.add_pieces(tiles).is_continue();
         collected.source(is_whole)
     }
 
     /// Returns the triangles of the static actors of units, in the order of the units and of their
-    /// actors. There may be none.
+    /// actors, and the insides of their solid tiles. There may be none.
     ///
     /// # Errors
     /// Returns an error if there are too many, or if one is too far from the origin.
     pub fn triangles_of_units(
         &self,
         units: impl Iterator<Item = UnitId>,
+        tiles: &SolidPieces,
     ) -> Result<BakeSource, Error> {
         let (mut collected, mut solids) = (Collected::default(), 0);
         for actor in units.flat_map(|unit| self.actors_of(unit)) {
@@ -87,7 +107,8 @@ impl PhysicsTables {
                 return collected.source(false);
             }
         }
-        collected.source(true)
+        let is_whole = collected.add_pieces(tiles).is_continue();
+        collected.source(is_whole)
     }
 }
 
@@ -161,6 +182,23 @@ impl Placement {
         Ok(resource)
     }
 
+    /// Adds the insides of the solid tiles of a map of a unit.
+    fn add_tiles(
+        &mut self,
+        unit: UnitId,
+        map: &TilemapComponent,
+        tilemap: TilemapId,
+        pieces: &mut SolidPieces,
+    ) {
+        let Some(settings) = &map.collision else { return };
+        let tilemap = self.tilemaps.of(tilemap);
+        let table = CollisionTable::new(tilemap.file(), settings.rules().clone());
+        let placement = map.placement.in_world(false);
+        let world = self.units.scene.world(unit.row(), usize::from(map.node));
+        let of = (&**settings, &table);
+        tilemap_solids::add_pieces(of, (tilemap, &placement), world, pieces);
+    }
+
     /// Returns a model without entries for the renderer, which units need for their nodes.
     fn model(&mut self, store: &mut ResourceStore, name: &str) -> Result<&Model, Error> {
         if !self.models.contains_key(name) {
@@ -191,6 +229,7 @@ pub fn level_geometry(
     placement.physics.properties = Some(Arc::new(PhysicsProperties::of_game(store)?));
     let simulation = placement.physics.make_world(world, SimulationSettings::DEFAULT);
     let top = levels.add(store, world, name, LevelTransform::ORIGIN, None)?;
+    let mut tiles = BTreeMap::new();
     while let Some((level, index)) = levels.next_waiting(top) {
         let (of, transform) = (levels.of(level).resource.clone(), levels.of(level).transform);
         let placed = &of.units[index as usize];
@@ -211,6 +250,8 @@ pub fn level_geometry(
                 unit,
                 of,
             )?;
+            placement.add_tiles(unit, map, tilemap, tiles.entry(unit.row()).or_default());
+            let tilemaps = &mut placement.tilemaps;
             tilemaps.remove(tilemap, 0, "");
         }
     }
@@ -225,6 +266,8 @@ pub fn level_geometry(
     if parts.first().is_none_or(|part| part.file.is_of_world) {
         return Ok(None);
     }
-    let source = placement.physics.triangles_of_units(levels.units(top));
+    let of_units = levels.units(top).filter_map(|unit| tiles.remove(&unit.row()));
+    let tiles = of_units.flatten().collect();
+    let source = placement.physics.triangles_of_units(levels.units(top), &tiles);
     Ok(Some(LevelGeometry { parts, source }))
 }

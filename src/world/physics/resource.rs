@@ -9,7 +9,9 @@ use engine_physics::{COLLISION_TYPES_MAX, ColliderDesc, CollisionFilter};
 use engine_resource::data_resources::{read_document, read_tree, write_tree};
 use engine_resource::panic_report::contain;
 use engine_resource::reload_steps::ReloadStep;
-use engine_resource::resource_kind::{CompileContext, ResourceKind, SourceForm, kind_names};
+use engine_resource::resource_kind::{
+    CompileContext, ResourceKind, SourceForm, compiler, kind_names,
+};
 use engine_resource::resource_name::ResourceName;
 use engine_resource::store::ResourceStore;
 
@@ -21,7 +23,7 @@ pub static PHYSICS_PROPERTIES: ResourceKind = ResourceKind {
     version: 1,
     framed: false,
     reload: &[ReloadStep::PhysicsProperties],
-    compile,
+    compile: compiler(compile),
     validate: |bytes| {
         let tree = read_document(bytes)?.to_tree();
         PhysicsProperties::read(&tree).map(drop).map_err(|error| Error::new(error.message))

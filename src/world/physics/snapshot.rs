@@ -5,16 +5,18 @@ use super::{Actor, ActorId, Mover, MoverId, PhysicsTables, PhysicsWorldId, SNAPS
 use super::{Joint, JointId, SnapshotId, actor_of, step};
 use crate::animation::AnimationSnapshot;
 use crate::unit::{UnitId, Units};
+use crate::unit_agent_snapshot::UnitAgentSnapshot;
 use engine_foundation::hash::StateHash;
 use engine_foundation::memory::limit;
 use engine_foundation::{Error, Handle, Quat, Vec3};
+use engine_navigation::snapshot::NavigationSnapshot;
 use engine_physics::{CollisionFilter, JointId as SimulationJoint, SimulationSnapshot};
 
 /// Estimated bytes of a snapshot per body, with its shapes and contacts.
 const BODY_BYTES: usize = 2048;
 
 /// Snapshot of a physics world: the simulation and the tables around it. The engine adds the
-/// characters of the world.
+/// characters of the world and its navigation.
 pub struct PhysicsWorldSnapshot {
     pub(super) physics: PhysicsWorldId,
     simulation: SimulationSnapshot,
@@ -25,6 +27,8 @@ pub struct PhysicsWorldSnapshot {
     units: Vec<(UnitId, bool)>,
     /// The characters of the world.
     pub animation: Option<AnimationSnapshot>,
+    /// The navigation meshes of the world, with their agents, and the units of these.
+    pub navigation: Option<(NavigationSnapshot, UnitAgentSnapshot)>,
 }
 
 impl PhysicsTables {
@@ -49,6 +53,7 @@ impl PhysicsTables {
             joints: joints.map(|(id, joint)| (JointId(id), *joint)).collect(),
             units: units.map(|parts| (parts.unit, parts.disabled)).collect(),
             animation: None,
+            navigation: None,
         };
         self.snapshots.add(kept).map(SnapshotId).ok_or_else(|| {
             engine_foundation::error!(

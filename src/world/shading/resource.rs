@@ -9,7 +9,9 @@ use engine_frame_packet::shading_environment::{ShadingEnvironment, ShadingValue,
 use engine_resource::data_resources::{read_document, read_tree, write_tree};
 use engine_resource::panic_report::contain;
 use engine_resource::reload_steps::ReloadStep;
-use engine_resource::resource_kind::{CompileContext, ResourceKind, SourceForm, kind_names};
+use engine_resource::resource_kind::{
+    CompileContext, ResourceKind, SourceForm, compiler, kind_names,
+};
 use engine_resource::resource_name::ResourceName;
 use engine_resource::store::ResourceStore;
 
@@ -21,7 +23,7 @@ pub static SHADING_ENVIRONMENT: ResourceKind = ResourceKind {
     version: 1,
     framed: false,
     reload: &[ReloadStep::ShadingEnvironments],
-    compile,
+    compile: compiler(compile),
     validate: |bytes| parse(&read_document(bytes)?.to_tree()).map(drop).map_err(|(_, error)| error),
 };
 

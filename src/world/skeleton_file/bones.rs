@@ -1,8 +1,10 @@
 //! The block `bones` of a `.skeleton` file: bones become the nodes of a model, parents first.
 
+use super::errors::FileErrors;
 use super::fields::{Block, COORDINATE_MAX};
 use engine_animation::BONES_MAX;
 use engine_foundation::deterministic_math::sin_cos;
+use engine_foundation::sjson::ObjectEntry;
 use engine_foundation::suggest::hint;
 use engine_foundation::{Error, error};
 use engine_models::data::ModelNode;
@@ -55,47 +57,76 @@ struct Bone<'a> {
 /// Reads the bones as nodes, in the order of the file as far as parents precede children.
 ///
 /// # Errors
-/// Returns an error if there are none or too many, if a parent does not exist, or if bones are
-/// parents of each other in a circle.
-pub fn read(root: &Block, plane: Plane) -> Result<Vec<ModelNode>, Error> {
+/// Returns an error if there are too many, or if bones are parents of each other in a circle.
+/// `errors` gets those of single bones, which are nodes nevertheless, so that their names exist.
+pub fn read(root: &Block, plane: Plane, errors: &FileErrors) -> Result<Vec<ModelNode>, Error> {
     let entries = root.named("bones", (BONES_MAX, "BONES_MAX"))?;
     let indices: HashMap<&str, usize> = entries.iter().map(|it| it.key).zip(0..).collect();
     let mut bones = Vec::with_capacity(entries.len());
     for entry in &entries {
-        let block =
-            Block::open(root.path, format!("bone '{}'", entry.key), entry.value, &BONE_KEYS)?;
-        if entry.key == ROOT {
-            return Err(block.error_at(
-                entry.value,
-                "has the name of the first node of every unit, which no animation moves: name it \
-                 \"hip\" or \"body\"",
-            ));
+        if errors.is_full() {
+            break;
         }
-        let parent = match block.text("parent")? {
-            None => None,
-            Some(name) => Some(*indices.get(name).ok_or_else(|| {
-                let near = hint(name, entries.iter().map(|it| it.key));
-                block.error_at(
-                    entry.value,
-                    &format!("has the parent '{name}', which does not exist{near}"),
-                )
-            })?),
-        };
-        let node = ModelNode {
-            name: entry.key.to_string(),
-            parent: None,
-            position: plane.position(block.pair("position", COORDINATE_MAX)?.unwrap_or([0.0; 2])),
-            rotation: plane.rotation(block.angle("rotation")?.unwrap_or(0.0)),
-            scale: plane.scale(block.scale("scale")?.unwrap_or([1.0; 2])),
-            mesh: None,
-            camera: None,
-            light: None,
-            skin: None,
-            extras: None,
-        };
+        let read = errors.keep(read_bone(root.path, plane, entry, &indices));
+        let (parent, node) = read.unwrap_or_else(|| (None, plain_node(entry.key)));
         bones.push(Bone { name: entry.key, parent, node, line: entry.line() });
     }
+    // Parents that were not read, because there are too many errors.
+    let count = bones.len();
+    bones.iter_mut().for_each(|bone| bone.parent = bone.parent.filter(|it| *it < count));
     sort(root.path, &bones)
+}
+
+/// Returns the index of a bone's parent and its node.
+fn read_bone(
+    path: &str,
+    plane: Plane,
+    entry: &ObjectEntry,
+    indices: &HashMap<&str, usize>,
+) -> Result<(Option<usize>, ModelNode), Error> {
+    let block = Block::open(path, format!("bone '{}'", entry.key), entry.value, &BONE_KEYS)?;
+    if entry.key == ROOT {
+        return Err(block.error_at(
+            entry.value,
+            "has the name of the first node of every unit, which no animation moves: name it \
+             \"hip\" or \"body\"",
+        ));
+    }
+    let parent = match block.text("parent")? {
+        None => None,
+        Some(name) => Some(*indices.get(name).ok_or_else(|| {
+            let mut names: Vec<&str> = indices.keys().copied().collect();
+            names.sort_by_key(|name| indices[name]);
+            let near = hint(name, names);
+            block.error_at(
+                entry.value,
+                &format!("has the parent '{name}', which does not exist{near}"),
+            )
+        })?),
+    };
+    let node = ModelNode {
+        position: plane.position(block.pair("position", COORDINATE_MAX)?.unwrap_or([0.0; 2])),
+        rotation: plane.rotation(block.angle("rotation")?.unwrap_or(0.0)),
+        scale: plane.scale(block.scale("scale")?.unwrap_or([1.0; 2])),
+        ..plain_node(entry.key)
+    };
+    Ok((parent, node))
+}
+
+/// Returns a node without a transform.
+fn plain_node(name: &str) -> ModelNode {
+    ModelNode {
+        name: name.to_string(),
+        parent: None,
+        position: [0.0; 3],
+        rotation: [0.0, 0.0, 0.0, 1.0],
+        scale: [1.0; 3],
+        mesh: None,
+        camera: None,
+        light: None,
+        skin: None,
+        extras: None,
+    }
 }
 
 /// Returns the nodes, parents before children.

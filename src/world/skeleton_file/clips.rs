@@ -3,6 +3,7 @@
 
 use super::bones::{self, Plane};
 use super::curves::{ChannelKeys, CurveKey, KeyCurve, channel_keys, read_keys};
+use super::errors::FileErrors;
 use super::fields::{ANGLE_MAX, Block, COORDINATE_MAX, color_of, numbers, scale_of};
 use super::sheets::{Sheets, TagFrames, frames_of};
 use super::slots::find_part;
@@ -32,10 +33,11 @@ const SLOT_TRACKS: [&str; 4] = ["part", "color", "order", "tag"];
 /// Reads the clips of a file into its source.
 ///
 /// # Errors
-/// Returns an error that names the line, the clip and the bone or slot.
+/// Returns an error that names the line if the block cannot be read at all. Those of single bones,
+/// slots and settings are kept.
 pub fn read(
     root: &Block,
-    plane: Plane,
+    (plane, errors): (Plane, &FileErrors),
     sheets: &Sheets,
     source: &mut SkeletonSource,
 ) -> Result<(), Error> {
@@ -51,9 +53,14 @@ pub fn read(
             plane,
             sheets,
             frame_slots: &source.frame_slots,
+            failed_slots: &source.failed_slots,
+            errors,
         };
-        let clip = reader.clip(&entry)?;
-        source.clips.push(clip);
+        if errors.is_full() {
+            break;
+        }
+        let clip = errors.keep(reader.clip(&entry));
+        source.clips.extend(clip);
     }
     add_tags(root.path, sheets, source, &keys)?;
     match source.clips.len() > SKELETON_CLIPS_MAX {
@@ -155,6 +162,8 @@ struct ClipReader<'s, 'a> {
     plane: Plane,
     sheets: &'s Sheets,
     frame_slots: &'s [(String, String)],
+    failed_slots: &'s [String],
+    errors: &'s FileErrors,
 }
 
 impl<'a> ClipReader<'_, 'a> {
@@ -163,16 +172,25 @@ impl<'a> ClipReader<'_, 'a> {
         let known: Vec<&str> = CLIP_KEYS.into_iter().chain(CLIP_SETTING_KEYS).collect();
         let block = Block::open(self.path, format!("clip '{name}'"), entry.value, &known)?;
         let mut clip = SkeletonClip::new(name);
+        let before = self.errors.count();
         for setting in block.entries()?.iter().filter(|it| !CLIP_KEYS.contains(&it.key)) {
-            read_clip_setting(self.path, &mut clip.file, setting)?;
+            self.errors.keep(read_clip_setting(self.path, &mut clip.file, setting));
         }
         let channels = &mut clip.animation.channels;
         for bone in block.named("bones", (engine_animation::BONES_MAX, "BONES_MAX"))? {
-            self.bone(&block, &bone, channels)?;
+            if !self.errors.is_full() {
+                self.errors.keep(self.bone(&block, &bone, channels));
+            }
         }
         let slots = block.named("slots", (SKELETON_SLOTS_MAX, "SKELETON_SLOTS_MAX"))?;
         for slot in slots {
-            self.slot(&block, &slot, &mut clip)?;
+            let has_failed = self.failed_slots.iter().any(|failed| failed == slot.key);
+            if !has_failed && !self.errors.is_full() {
+                self.errors.keep(self.slot(&block, &slot, &mut clip));
+            }
+        }
+        if self.errors.count() > before || !self.failed_slots.is_empty() {
+            return Ok(clip);
         }
         let is_tag = self.frame_slots.iter().any(|(_, sheet)| {
             let tags = self.sheets.get(sheet).map_or(&[][..], |sheet| &sheet.tags);

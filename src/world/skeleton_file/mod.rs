@@ -5,6 +5,7 @@
 mod bones;
 mod clips;
 mod curves;
+mod errors;
 mod fields;
 mod sheets;
 mod skin_mesh;
@@ -22,6 +23,7 @@ use engine_foundation::suggest::hint;
 use engine_foundation::{Error, error};
 use engine_models::data::{AnimationData, ClipData, ModelData};
 use engine_resource::resource_kind::CompileContext;
+use errors::FileErrors;
 use fields::Block;
 use sheets::Sheets;
 use slots::SlotReader;
@@ -48,6 +50,8 @@ pub struct SkeletonSource {
     pub clips: Vec<SkeletonClip>,
     /// Slots that show the frames of a sheet, and the sheet.
     frame_slots: Vec<(String, String)>,
+    /// Slots with errors, whose parts are not known.
+    failed_slots: Vec<String>,
 }
 
 /// A clip of a file.
@@ -65,8 +69,17 @@ pub fn is_skeleton(path: &str) -> bool {
 /// Reads a file: the bytes and the path of the context.
 ///
 /// # Errors
-/// Returns an error that names the file and the line.
+/// Returns an error that names the file and the line, with a line for each error of the file.
 pub fn read(compiling: &mut CompileContext) -> Result<SkeletonSource, Error> {
+    let errors = FileErrors::default();
+    let source = read_parts(compiling, &errors);
+    errors.finish(source)
+}
+
+fn read_parts(
+    compiling: &mut CompileContext,
+    errors: &FileErrors,
+) -> Result<SkeletonSource, Error> {
     let document = sjson::parse_bytes(&compiling.bytes)
         .map_err(|fault| Error::new(fault.in_file(&compiling.path)))?;
     let path = compiling.path.clone();
@@ -84,35 +97,35 @@ pub fn read(compiling: &mut CompileContext) -> Result<SkeletonSource, Error> {
     let plane = Plane { metres_per_texel: 1.0 / texels, upright: plane == PLANES[1] };
     let sheet = root.resource("sheet")?;
     if let (Some(sheet), None) = (sheet, root.value.get("slots")) {
-        return read_sheet(compiling, &root, (plane, sheet));
+        return read_sheet(compiling, &root, (plane, sheet), errors);
     }
     if let Some(pivot) = root.value.get("pivot") {
         return Err(root
             .error_at(pivot, "has a pivot and slots: give the pivots to the parts of the slots"));
     }
     let mut source = SkeletonSource::default();
-    source.model.nodes = bones::read(&root, plane)?;
+    source.model.nodes = bones::read(&root, plane, errors)?;
     if source.model.nodes.is_empty() {
         return Err(error!("{path}: the skeleton has no bones: bones = {{ body = {{}} }}"));
     }
-    read_pictures(compiling, [&root, &root], (plane, sheet), source)
+    read_pictures(compiling, [&root, &root], (plane, sheet, errors), source)
 }
 
 /// Reads the slots and skins of one block and the clips of another into a source with bones.
 fn read_pictures(
     compiling: &mut CompileContext,
     [slots, clips]: [&Block; 2],
-    (plane, sheet): (Plane, Option<&str>),
+    (plane, sheet, errors): (Plane, Option<&str>, &FileErrors),
     mut source: SkeletonSource,
 ) -> Result<SkeletonSource, Error> {
     let mut sheets = Sheets::default();
     let mut model = std::mem::take(&mut source.model);
     let mut reader =
-        SlotReader::new(slots.path, compiling, &mut sheets, (plane, sheet), &mut model);
+        SlotReader::new(slots.path, compiling, &mut sheets, (plane, sheet, errors), &mut model);
     let sprite_skeleton = reader.read(slots, &mut source)?;
     model.sprite_skeleton = Some(Arc::new(sprite_skeleton));
     source.model = model;
-    clips::read(clips, plane, &sheets, &mut source)?;
+    clips::read(clips, (plane, errors), &sheets, &mut source)?;
     Ok(source)
 }
 
@@ -121,15 +134,16 @@ fn read_sheet(
     compiling: &mut CompileContext,
     root: &Block,
     (plane, sheet): (Plane, &str),
+    errors: &FileErrors,
 ) -> Result<SkeletonSource, Error> {
     let mut source = SkeletonSource::default();
-    source.model.nodes = bones::read(root, plane)?;
+    source.model.nodes = bones::read(root, plane, errors)?;
     let text = |text: &str| SjsonTree::String(text.to_string());
     if source.model.nodes.is_empty() {
         let body = block(SHEET_SLOT, SjsonTree::Object(Vec::new()));
         let document = Document::from_tree(&block("bones", body))?;
         let bones = Block::open(root.path, "the skeleton", document.root(), &KEYS)?;
-        source.model.nodes = bones::read(&bones, plane)?;
+        source.model.nodes = bones::read(&bones, plane, errors)?;
     }
     let bone = text(&source.model.nodes[0].name);
     let [x, y] = root.pair("pivot", fields::COORDINATE_MAX)?.unwrap_or([0.5, 0.5]);
@@ -139,7 +153,7 @@ fn read_sheet(
     let slot = block(SHEET_SLOT, SjsonTree::Object(fields));
     let document = Document::from_tree(&block("slots", slot))?;
     let slots = Block::open(root.path, "the skeleton", document.root(), &KEYS)?;
-    read_pictures(compiling, [&slots, root], (plane, None), source)
+    read_pictures(compiling, [&slots, root], (plane, None, errors), source)
 }
 
 /// Returns a block with one entry.
@@ -158,15 +172,24 @@ pub fn compile_skeleton(compiling: &mut CompileContext) -> Result<ModelData, Err
     let path = &compiling.path;
     let skeleton = skeleton_of(&model).map_err(|fault| error!("{path}: {}", fault.message))?;
     let mut compiled = Vec::with_capacity(clips.len());
+    let mut errors = Vec::new();
     for clip in &clips {
         let name = clip.animation.name.clone();
-        let result = compile_clip(clip, &clips, &model, &skeleton);
-        let result = result.map_err(|fault| error!("{path}: clip '{name}': {}", fault.message))?;
+        let result = match compile_clip(clip, &clips, &model, &skeleton) {
+            Ok(result) => result,
+            Err(fault) => {
+                errors.push(error!("{path}: clip '{name}': {}", fault.message));
+                continue;
+            }
+        };
         model.warnings.extend(result.warning.map(|text| format!("clip '{name}': {text}")));
         compiled.push(ClipData { name, bytes: result.clip.write() });
     }
     model.clips = compiled;
-    Ok(model)
+    match Error::several(errors) {
+        Some(error) => Err(error),
+        None => Ok(model),
+    }
 }
 
 fn compile_clip(

@@ -2,6 +2,7 @@
 
 use super::SkeletonSource;
 use super::bones::{self, Plane};
+use super::errors::FileErrors;
 use super::fields::{Block, COORDINATE_MAX};
 use super::sheets::Sheets;
 use super::skin_mesh::{self, PartShape};
@@ -56,6 +57,7 @@ pub struct SlotReader<'a, 'c, 's> {
     /// Indices of the bones by their names.
     bones: BTreeMap<String, u16>,
     count: usize,
+    errors: &'c FileErrors,
 }
 
 impl<'a, 'c, 's> SlotReader<'a, 'c, 's> {
@@ -63,17 +65,18 @@ impl<'a, 'c, 's> SlotReader<'a, 'c, 's> {
         path: &'a str,
         compiling: &'c mut CompileContext<'s>,
         sheets: &'c mut Sheets,
-        (plane, default_sheet): (Plane, Option<&'a str>),
+        (plane, default_sheet, errors): (Plane, Option<&'a str>, &'c FileErrors),
         model: &'c mut ModelData,
     ) -> SlotReader<'a, 'c, 's> {
-        let bones = bones::by_name(&model.nodes);
-        SlotReader { path, compiling, sheets, plane, default_sheet, model, bones, count: 0 }
+        let (bones, count) = (bones::by_name(&model.nodes), 0);
+        SlotReader { path, compiling, sheets, plane, default_sheet, model, bones, count, errors }
     }
 
     /// Reads the slots and the skins.
     ///
     /// # Errors
-    /// Returns an error that names the line and the slot.
+    /// Returns an error that names the line if a block cannot be read at all. Those of single slots
+    /// and skins are kept.
     pub fn read(
         &mut self,
         root: &Block<'a>,
@@ -86,8 +89,22 @@ impl<'a, 'c, 's> SlotReader<'a, 'c, 's> {
             skins: Vec::new(),
         };
         for entry in root.named("slots", (SKELETON_SLOTS_MAX, "SKELETON_SLOTS_MAX"))? {
-            let slot = self.slot(&entry, source)?;
-            data.slots.push(slot);
+            if self.errors.is_full() {
+                break;
+            }
+            let before = self.errors.count();
+            let slot = self.slot(&entry, source);
+            let placeholder = || SpriteSlot {
+                name: entry.key.to_string(),
+                bone: 0,
+                color: [1.0; 4],
+                part: 0,
+                parts: Vec::new(),
+            };
+            data.slots.push(self.errors.keep(slot).unwrap_or_else(placeholder));
+            if self.errors.count() > before {
+                source.failed_slots.push(entry.key.to_string());
+            }
         }
         if data.slots.is_empty() {
             return Err(error!(
@@ -97,8 +114,8 @@ impl<'a, 'c, 's> SlotReader<'a, 'c, 's> {
             ));
         }
         for entry in root.named("skins", (SKELETON_SKINS_MAX, "SKELETON_SKINS_MAX"))? {
-            let skin = self.skin(&entry, &data)?;
-            data.skins.push(skin);
+            let skin = self.skin(&entry, &data, &source.failed_slots);
+            data.skins.extend(self.errors.keep(skin));
         }
         Ok(data)
     }
@@ -111,21 +128,29 @@ impl<'a, 'c, 's> SlotReader<'a, 'c, 's> {
         let name = entry.key;
         let block = Block::open(self.path, format!("slot '{name}'"), entry.value, &SLOT_KEYS)?;
         let bone_name = block.text("bone")?.unwrap_or(name);
-        let bone = *self.bones.get(bone_name).ok_or_else(|| {
+        let bone = self.bones.get(bone_name).copied().ok_or_else(|| {
             let near = hint(bone_name, self.bones.keys().map(String::as_str));
             let remedy = if near.is_empty() { ": name one by bone = \"…\"" } else { "" };
             let message = format!("has no bone '{bone_name}'{near}{remedy}");
             block.error_at(entry.value, &message)
-        })?;
+        });
         let mut slot = SpriteSlot {
             name: name.to_string(),
-            bone,
+            bone: self.errors.keep(bone).unwrap_or(0),
             color: block.color(SLOT_COLOR.key)?.unwrap_or([1.0; 4]),
             part: 0,
             parts: Vec::new(),
         };
+        let before = self.errors.count();
         for part in block.named("parts", SKIN_PARTS)? {
-            self.part(&mut slot, (part.key, part.value), &PART_KEYS)?;
+            if self.errors.is_full() {
+                break;
+            }
+            let read = self.part(&mut slot, (part.key, part.value), &PART_KEYS);
+            self.errors.keep(read);
+        }
+        if self.errors.count() > before {
+            return Ok(slot);
         }
         if let Some(sheet) = block.resource("sheet")?.filter(|_| entry.value.get("frame").is_none())
         {
@@ -318,50 +343,71 @@ impl<'a, 'c, 's> SlotReader<'a, 'c, 's> {
         &mut self,
         entry: &ObjectEntry<'a>,
         data: &SpriteSkeletonData,
+        failed_slots: &[String],
     ) -> Result<SpriteSkin, Error> {
         let skin = entry.key;
         let block = Block::open(self.path, format!("skin '{skin}'"), entry.value, &[])?;
         let mut parts: Vec<(u16, u16, SpritePart)> = Vec::new();
         for of_slot in block.entries()? {
-            let name = of_slot.key;
-            let slot = data.slot(name).ok_or_else(|| {
-                let near = hint(name, data.slots.iter().map(|slot| slot.name.as_str()));
-                block.error_at(of_slot.value, &format!("has no slot '{name}'{near}"))
-            })?;
-            let known = &data.slots[slot];
-            let subject = format!("skin '{skin}' in slot '{name}'");
-            // A text replaces the only part of the slot.
-            let named: Vec<(&str, SjsonValue)> = match (of_slot.value.as_str(), &known.parts[..]) {
-                (Some(_), [only]) => vec![(only.name.as_str(), of_slot.value)],
-                (Some(_), _) => {
-                    let block = Block { path: self.path, subject, value: of_slot.value };
-                    let message = "names one texture, and the slot has several parts: write a \
-                                   block with their names";
-                    return Err(block.error_at(of_slot.value, message));
-                }
-                (None, _) => {
-                    let block = Block::open(self.path, subject.clone(), of_slot.value, &[])?;
-                    block.entries()?.iter().map(|part| (part.key, part.value)).collect()
-                }
-            };
-            for (part, value) in named {
-                let block = Block { path: self.path, subject: format!("skin '{skin}'"), value };
-                let index = find_part(&block, known, part)? - 1;
-                let replaced = &known.parts[usize::from(index)];
-                self.count_part(&block)?;
-                let outline = PartOutline {
-                    subject: format!("part '{part}' of slot '{name}' in skin '{skin}'"),
-                    title: format!("{skin}/{name}/{part}"),
-                    bone: known.bone,
-                    keys: &PART_KEYS,
-                    replaced: Some(replaced),
-                };
-                let replaced = self.read_part(&outline, (part, value))?;
-                parts.push((slot as u16, index, replaced));
+            if self.errors.is_full() {
+                break;
             }
+            if failed_slots.iter().any(|failed| failed == of_slot.key) {
+                continue;
+            }
+            let read = self.skin_slot(&block, &of_slot, data, &mut parts);
+            self.errors.keep(read);
         }
         parts.sort_compact_by_key(|(slot, part, _)| (*slot, *part));
         Ok(SpriteSkin { name: skin.to_string(), parts })
+    }
+
+    /// Reads the parts of a slot that a skin replaces.
+    fn skin_slot(
+        &mut self,
+        block: &Block<'a>,
+        of_slot: &ObjectEntry<'a>,
+        data: &SpriteSkeletonData,
+        parts: &mut Vec<(u16, u16, SpritePart)>,
+    ) -> Result<(), Error> {
+        let skin = block.subject.clone();
+        let name = of_slot.key;
+        let slot = data.slot(name).ok_or_else(|| {
+            let near = hint(name, data.slots.iter().map(|slot| slot.name.as_str()));
+            block.error_at(of_slot.value, &format!("has no slot '{name}'{near}"))
+        })?;
+        let known = &data.slots[slot];
+        let subject = format!("{skin} in slot '{name}'");
+        // A text replaces the only part of the slot.
+        let named: Vec<(&str, SjsonValue)> = match (of_slot.value.as_str(), &known.parts[..]) {
+            (Some(_), [only]) => vec![(only.name.as_str(), of_slot.value)],
+            (Some(_), _) => {
+                let block = Block { path: self.path, subject, value: of_slot.value };
+                let message = "names one texture, and the slot has several parts: write a \
+                                   block with their names";
+                return Err(block.error_at(of_slot.value, message));
+            }
+            (None, _) => {
+                let block = Block::open(self.path, subject.clone(), of_slot.value, &[])?;
+                block.entries()?.iter().map(|part| (part.key, part.value)).collect()
+            }
+        };
+        for (part, value) in named {
+            let block = Block { path: self.path, subject: skin.clone(), value };
+            let index = find_part(&block, known, part)? - 1;
+            let replaced = &known.parts[usize::from(index)];
+            self.count_part(&block)?;
+            let outline = PartOutline {
+                subject: format!("part '{part}' of slot '{name}' in {skin}"),
+                title: format!("{skin}/{name}/{part}"),
+                bone: known.bone,
+                keys: &PART_KEYS,
+                replaced: Some(replaced),
+            };
+            let replaced = self.read_part(&outline, (part, value))?;
+            parts.push((slot as u16, index, replaced));
+        }
+        Ok(())
     }
 }
 

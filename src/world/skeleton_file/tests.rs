@@ -427,3 +427,51 @@ fn a_coarse_tolerance_keeps_parts_orders_and_colors() {
     let red = values_at(&model, "c", 0.5)[sprite_skeleton.first_value(0)];
     assert!((red - 64.0 / 255.0).abs() <= 1.0 / 512.0, "{red}");
 }
+
+#[test]
+fn all_errors_of_a_file_are_reported_together() {
+    let text = "bones = { body = {} head = { parent = \"bdy\" } arm = { rotation = 1e300 } }
+slots = {
+  body = { texture = \"b\" }
+  head = { bone = \"hed\" parts = { open = { texture = 5 } shut = \"s\" } }
+  hand = { bone = \"arm\" parts = { a = \"a\" } part = \"b\" }
+  held = { bone = \"arm\" parts = { a = \"a\" b = { texture = \"b\" size = [0, 1] } } }
+}
+skins = {
+  red = { body = \"r\" head = { none = \"n\" } tail = \"t\"
+    hand = \"h\" }
+}
+clips = {
+  wave = { loop = 1
+    bones = { arm = { rotation = [ { time = 0 value = \"x\" } ] }
+      leg = { rotation = [ { time = 0 value = 1 } ] } }
+    slots = { head = { part = [ { time = 0 value = \"none\" } ] }
+      tale = { part = [ { time = 0 value = \"\" } ] } } }
+  nod = { bones = { head = { rotation = [ { time = 0 value = 1 } ] } } boes = {} }
+}";
+    let message = compiled(text).unwrap_err();
+    let found = engine_foundation::error::messages(&message);
+    let wanted = [
+        "1: bone 'head' has the parent 'bdy', which does not exist, did you mean 'body'?",
+        "1: 'rotation' of bone 'arm' must be a number",
+        "4: slot 'head' has no bone 'hed', did you mean 'head'?",
+        "4: 'texture' of part 'open' of slot 'head' must be",
+        "5: slot 'hand' has the part 'b', which slot 'hand' lacks",
+        "6: part 'b' of slot 'held' has the size [0, 1]",
+        "9: skin 'red' has no slot 'tail'",
+        "13: 'loop'",
+        "14: 'value' of",
+        "15: clip 'wave' moves the bone 'leg', which does not exist",
+        "17: clip 'wave' changes the slot 'tale', which does not exist",
+        "18: clip 'nod' has no 'boes', did you mean 'bones'?",
+    ];
+    assert_eq!(found.len(), wanted.len(), "{message}");
+    for (found, wanted) in found.iter().zip(wanted) {
+        let (line, text) = wanted.split_once(": ").unwrap();
+        assert!(found.contains(&format!(":{line}: ")) && found.contains(text), "{wanted}: {found}");
+    }
+    // Very many errors end the search.
+    let many: String = (0..2000).map(|bone| format!("b{bone} = {{ scale = \"x\" }} ")).collect();
+    let message = compiled(&format!("bones = {{ {many} }} {SLOT}")).unwrap_err();
+    assert_eq!(engine_foundation::error::messages(&message).len(), 33, "{message}");
+}

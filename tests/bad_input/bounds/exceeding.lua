@@ -236,6 +236,9 @@ M.calls = {
       NavigationGrid.destroy))
     error(tostring(size) .. "; " .. tostring(count), 0)
   end,
+  ["NavigationGrid.find_path_async"] = filled(16385, function()
+    return NavigationGrid.find_path_async(fixtures.get("NavigationGrid"), 1, 1, 8, 8, print)
+  end, function(path) NavigationGrid.cancel_path(fixtures.get("NavigationGrid"), path) end),
   ["NavigationMesh.add_box"] = filled(4097, function()
     return NavigationMesh.add_box(fixtures.get("NavigationMesh"), 0, Vector3(99, 0, 0),
       Vector3(1, 1, 1))

@@ -18,7 +18,7 @@ use engine_navigation::{AgentId, NavigationMeshId};
 use engine_runtime::Engine;
 use engine_runtime::navigation::Navigation;
 
-const AGENT_ARG: (&str, &str) = ("agent", "an agent");
+pub(super) const AGENT_ARG: (&str, &str) = ("agent", "an agent");
 
 pub static AGENT: ModuleRows = module(
     "Agent",
@@ -172,7 +172,8 @@ Agent.destroy(agent)"#,
             &[AGENT_ARG, ("position", "a point on the ground, or at most 2 metres away")],
             "Moves an agent at once, with the mover of its unit if it drives one. It goes on to \
              its destination from there. An agent that is \"lost\" because there was no ground \
-             near it is \"idle\" there.",
+             near it is \"idle\" there. Returns false, and changes nothing, if there is no ground \
+             at the point.",
         ),
         func(
             "update_position",
@@ -521,17 +522,10 @@ fn destination(engine: &mut Engine, agent: AgentId) -> Option<Vec3> {
     Some(engine.worlds.navigation.agents.pose(mesh).to_world(position))
 }
 
-fn set_position(engine: &mut Engine, agent: AgentId, position: Vec3) -> Result<(), Error> {
-    let Some((mesh, at)) = ground_of(engine, agent, position)? else {
-        // For the message, on the mesh below all platforms.
-        let Navigation { agents, meshes, .. } = &engine.worlds.navigation;
-        let root = meshes.get(agents.root(of(engine, agent).mesh));
-        return match root {
-            Some(root) => ground(root, position, "#2 'position'").map(drop),
-            None => mesh(engine, agent).map(drop),
-        };
-    };
-    engine.teleport_agent(agent, (mesh, at))
+fn set_position(engine: &mut Engine, agent: AgentId, position: Vec3) -> Result<bool, Error> {
+    let Some(ground) = ground_of(engine, agent, position)? else { return Ok(false) };
+    engine.teleport_agent(agent, ground)?;
+    Ok(true)
 }
 
 fn set_speed(engine: &mut Engine, agent: AgentId, speed: f64) -> Result<(), Error> {

@@ -1,6 +1,6 @@
 //! Functions of `NavigationMesh` about flow fields: ways that many share.
 
-use super::mesh::{MESH_ARG, ground};
+use super::mesh::{MESH_ARG, OFF_MESH, snap};
 use super::volumes::{of_mut, position};
 use crate::api_row::{ModuleRows, NodeFlag, func, more};
 use crate::argument::{PointList, TextArgument};
@@ -9,6 +9,7 @@ use engine_navigation::NavigationMeshId;
 use engine_navigation::fields::FIELD_TARGETS_MAX;
 use engine_navigation::grid::FLOW_FIELDS_MAX;
 use engine_navigation::mesh::{NavigationMesh, NearestPolygon};
+use engine_navigation::search::PartialReason;
 use engine_runtime::Engine;
 
 /// Default and highest factor of fields that lead away.
@@ -17,6 +18,8 @@ const FLEE_FACTOR_MAX: f64 = 10.0;
 
 const NAME_ARG: (&str, &str) = ("name", "the name of a flow field");
 const POSITION_ARG: (&str, &str) = ("position", "a point on the ground, or at most 2 metres away");
+
+const REASON: &str = "reason nil, or why there is no way";
 
 pub(super) const THREATS_ARG: (&str, &str) =
     ("threats", "the name of a flow field with targets: those from which one flees");
@@ -59,18 +62,20 @@ pub static NAVIGATION_MESH: ModuleRows = more(
             &[MESH_ARG, NAME_ARG, POSITION_ARG],
             "Returns the point to which one walks straight on the cheapest way to the nearest \
              target of a flow field: a corner, the end of a link at its start, or the target. \
-             Returns nil if no way leads to one. A field that leads away ends at a position that \
-             it returns itself.",
+             Returns nil and the reason, \"unreachable\" or \"off_mesh\", if no way leads to one. \
+             A field that leads away ends at a position that it returns itself.",
         )
-        .returns(&["point the next corner, or nil"])
+        .returns(&["point the next corner, or nil", REASON])
         .node(NodeFlag::Query),
         func(
             "distance",
             distance,
             &[MESH_ARG, NAME_ARG, POSITION_ARG],
             "Returns the cost of the cheapest way to the nearest target of a flow field, to a few \
-             percent; nil if there is none. Raises an error for a field that leads away.",
+             percent; nil and the reason, \"unreachable\" or \"off_mesh\", if there is none. \
+             Raises an error for a field that leads away.",
         )
+        .returns(&["cost in metres of ordinary ground", REASON])
         .node(NodeFlag::Query),
     ],
 );
@@ -152,7 +157,11 @@ fn set_flee(
     }
 }
 
-fn find_field(mesh: &NavigationMesh, name: &TextArgument, argument: &str) -> Result<usize, Error> {
+pub(super) fn find_field(
+    mesh: &NavigationMesh,
+    name: &TextArgument,
+    argument: &str,
+) -> Result<usize, Error> {
     let name = name.as_str();
     mesh.field(name).ok_or_else(|| {
         let hint = suggest::hint(name, mesh.field_names());
@@ -173,18 +182,30 @@ pub(super) fn check_distance(name: &str, threats: Option<&str>) -> Result<(), Er
     }
 }
 
-/// Returns the mesh with a field that is up to date, and the ground at a position.
+/// Returns the mesh with a field that is up to date, and the ground at a position, if there is any.
 fn field<'a>(
     engine: &'a mut Engine,
     mesh: NavigationMeshId,
     name: &TextArgument,
     position: Vec3,
-) -> Result<(&'a NavigationMesh, usize, NearestPolygon), Error> {
+) -> Result<(&'a NavigationMesh, usize, Option<NearestPolygon>), Error> {
     let mesh = of_mut(engine, mesh);
     let field = find_field(mesh, name, "#2 'name'")?;
-    let at = ground(mesh, position, "#3 'position'")?;
-    mesh.update_field(field);
+    let at = snap(mesh, position, "#3 'position'")?;
+    if at.is_some() {
+        mesh.update_field(field);
+    }
     Ok((mesh, field, at))
+}
+
+/// Returns a result, or the reason why there is none.
+fn or_reason<T>(is_on_mesh: bool, result: Option<T>) -> (Option<T>, Option<String>) {
+    let reason = match (&result, is_on_mesh) {
+        (Some(_), _) => None,
+        (None, true) => Some(PartialReason::Unreachable.name().to_string()),
+        (None, false) => Some(OFF_MESH.to_string()),
+    };
+    (result, reason)
 }
 
 fn flow(
@@ -192,9 +213,9 @@ fn flow(
     mesh: NavigationMeshId,
     name: TextArgument,
     position: Vec3,
-) -> Result<Option<Vec3>, Error> {
+) -> Result<(Option<Vec3>, Option<String>), Error> {
     let (mesh, field, at) = field(engine, mesh, &name, position)?;
-    Ok(mesh.field_corner(field, at))
+    Ok(or_reason(at.is_some(), at.and_then(|at| mesh.field_corner(field, at))))
 }
 
 fn distance(
@@ -202,8 +223,9 @@ fn distance(
     mesh: NavigationMeshId,
     name: TextArgument,
     position: Vec3,
-) -> Result<Option<f64>, Error> {
+) -> Result<(Option<f64>, Option<String>), Error> {
     let (mesh, field, at) = field(engine, mesh, &name, position)?;
     check_distance(name.as_str(), mesh.field_threats(field))?;
-    Ok(mesh.field_distance(field, at).map(f64::from))
+    let distance = at.and_then(|at| mesh.field_distance(field, at)).map(f64::from);
+    Ok(or_reason(at.is_some(), distance))
 }

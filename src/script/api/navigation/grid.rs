@@ -6,7 +6,7 @@ use super::{read_numbers, volumes};
 use crate::api_row::{ModuleRows, NodeFlag, func, hot, module};
 use crate::argument::{Integer, MaybeHandle, TextArgument};
 use crate::context;
-use crate::return_value::{ManyResults, WholeNumber};
+use crate::return_value::WholeNumber;
 use crate::value::ScriptValue;
 use engine_foundation::{Error, Vec3, error, suggest};
 use engine_navigation::grid::{
@@ -16,9 +16,9 @@ use engine_navigation::grid::{
 use engine_navigation::{GRIDS_MAX, NavigationGridId};
 use engine_runtime::Engine;
 
-const GRID_ARG: (&str, &str) = ("grid", "a navigation grid");
-const COLUMN_ARG: (&str, &str) = ("column", "from 1 at the left");
-const ROW_ARG: (&str, &str) = ("row", "from 1 at the bottom");
+pub(super) const GRID_ARG: (&str, &str) = ("grid", "a navigation grid");
+pub(super) const COLUMN_ARG: (&str, &str) = ("column", "from 1 at the left");
+pub(super) const ROW_ARG: (&str, &str) = ("row", "from 1 at the bottom");
 const FIELD_ARG: (&str, &str) = ("name", "the name of a flow field");
 
 /// Default distance within which a free cell is searched, in cells.
@@ -26,8 +26,6 @@ const NEAREST_DISTANCE: i64 = 64;
 /// Smallest and largest side of a cell that is drawn.
 const CELL_SIZE_MIN: f64 = 0.001;
 const CELL_SIZE_MAX: f64 = 10_000.0;
-/// Maximum number of cells of a path.
-const PATH_CELLS_MAX: usize = 1 << 18;
 
 pub static NAVIGATION_GRID: ModuleRows = module(
     "NavigationGrid",
@@ -65,6 +63,14 @@ NavigationGrid.destroy(grid)"#,
             &[("grid", "a number that may be a grid's handle; nil and false are none")],
             "Returns true if the handle refers to an existing grid. Never raises for a stale \
              handle.",
+        )
+        .pure(),
+        func(
+            "version",
+            version,
+            &[GRID_ARG],
+            "Returns a number that another one follows whenever the cost of a cell changes: a path \
+             that was found before can be wrong by then.",
         )
         .pure(),
         func("size", size, &[GRID_ARG], "Returns the number of its columns and rows.")
@@ -166,22 +172,7 @@ NavigationGrid.destroy(grid)"#,
     ],
 );
 
-/// Native functions on which the prelude's functions are built. They are in its table `core`.
-pub static CORE: ModuleRows = module(
-    "NavigationGrid",
-    "Paths, for the prelude.",
-    "assert(core == nil)",
-    &[func(
-        "grid_path",
-        grid_path,
-        &[("grid", ""), ("from_column", ""), ("from_row", ""), ("to_column", ""), ("to_row", "")],
-        "Returns the columns and rows of a path, and the reason why it is not complete.",
-    )
-    .public_name("NavigationGrid.find_path")
-    .pure()],
-);
-
-fn of(engine: &mut Engine, grid: NavigationGridId) -> &mut NavigationGrid {
+pub(super) fn of(engine: &mut Engine, grid: NavigationGridId) -> &mut NavigationGrid {
     let found = engine.worlds.navigation.grids.get_mut(grid.0);
     found.expect("the handle was checked where it came in")
 }
@@ -227,12 +218,16 @@ fn alive(engine: &mut Engine, grid: MaybeHandle) -> bool {
     grid.handle().is_some_and(|handle| engine.worlds.navigation.grids.get(handle).is_some())
 }
 
+fn version(engine: &mut Engine, grid: NavigationGridId) -> u64 {
+    of(engine, grid).version().into()
+}
+
 fn size(engine: &mut Engine, grid: NavigationGridId) -> (WholeNumber, WholeNumber) {
     let (columns, rows) = of(engine, grid).size();
     (WholeNumber(columns as f64), WholeNumber(rows as f64))
 }
 
-fn cell(grid: &NavigationGrid, column: Integer, row: Integer) -> Result<u32, Error> {
+pub(super) fn cell(grid: &NavigationGrid, column: Integer, row: Integer) -> Result<u32, Error> {
     grid.cell(column.0.saturating_sub(1), row.0.saturating_sub(1)).ok_or_else(|| {
         let (columns, rows) = grid.size();
         error!(
@@ -269,35 +264,6 @@ fn set_cost(
     }
     grid.set_cost(cell, cost);
     Ok(())
-}
-
-fn grid_path(
-    engine: &mut Engine,
-    grid: NavigationGridId,
-    from_column: Integer,
-    from_row: Integer,
-    to_column: Integer,
-    to_row: Integer,
-) -> Result<ManyResults, Error> {
-    let grid = of(engine, grid);
-    let (from, to) = (cell(grid, from_column, from_row)?, cell(grid, to_column, to_row)?);
-    let mut path = Vec::new();
-    let partial = grid.find_path(from, to, usize::MAX, &mut path);
-    if path.len() > PATH_CELLS_MAX {
-        return Err(error!(
-            "the path has {} cells, and {PATH_CELLS_MAX} are the most (PATH_CELLS_MAX): find the \
-             way to a cell in between, or use NavigationGrid.flow",
-            path.len()
-        ));
-    }
-    let mut numbers = Vec::with_capacity(path.len() * 2);
-    for cell in path {
-        let (column, row) = grid.column_and_row(cell);
-        numbers.extend([column, row].map(|at| ScriptValue::Number(at as f64 + 1.0)));
-    }
-    let cells = ScriptValue::List(numbers);
-    let reason = partial.map_or(ScriptValue::Nil, |it| ScriptValue::Text(it.name().to_string()));
-    Ok(ManyResults(vec![cells, reason]))
 }
 
 fn set_targets(
@@ -372,7 +338,7 @@ fn find_field(grid: &NavigationGrid, name: &TextArgument, argument: &str) -> Res
 }
 
 /// Returns the column and row of a cell.
-fn position(
+pub(super) fn position(
     grid: &NavigationGrid,
     cell: Option<u32>,
 ) -> (Option<WholeNumber>, Option<WholeNumber>) {

@@ -2,20 +2,21 @@
 //! return lists of points are in the prelude (lua/world/navigation.lua), around the native parts in
 //! queries.rs.
 
-use super::{creation, following, links, platforms, queries, volumes};
+use super::{creation, fields, following, links, platforms, polygon_paths, queries, volumes};
 use crate::api_row::{ModuleRows, NodeFlag, func, hot, module};
-use crate::argument::{Integer, MaybeHandle};
+use crate::argument::{Integer, MaybeHandle, TextArgument};
 use crate::context;
 use crate::value::ScriptValue;
 use engine_foundation::{Error, Vec3, error};
 use engine_navigation::NavigationMeshId;
 use engine_navigation::mesh::{NavigationMesh, NearestPolygon};
 use engine_navigation::queries::SNAP_DISTANCE;
-use engine_navigation::rays::RAY_POLYGONS_MAX;
-use engine_navigation::search::SEARCH_NODES_DEFAULT;
+use engine_navigation::search::PartialReason;
 use engine_runtime::Engine;
 
 pub(super) const MESH_ARG: (&str, &str) = ("mesh", "a navigation mesh");
+/// Reason why a query has no result: no ground is at its start or its end.
+pub(super) const OFF_MESH: &str = PartialReason::OffMesh.name();
 pub(super) const POLYGON_ARG: (&str, &str) = ("polygon", "the number of a polygon, from 1");
 const OPTIONS_ARG: (&str, &str) = (
     "options",
@@ -125,9 +126,13 @@ NavigationMesh.destroy(mesh)"#,
                 MESH_ARG,
                 ("from", "the number of the first polygon"),
                 ("to", "the number of the last polygon"),
+                polygon_paths::NODES_ARG,
             ],
-            "Returns the polygons of a path as a list of numbers; nil if there is none.",
+            "Returns the polygons of a path as a list of numbers. Nil and the reason if it finds \
+             none: \"unreachable\" if there is none, \"budget\" if it has visited as many nodes \
+             as it may.",
         )
+        .returns(&["polygons their numbers, or nil", "reason nil, or why there is no path"])
         .pure(),
         func(
             "set_obstructed",
@@ -262,18 +267,18 @@ NavigationMesh.destroy(mesh)"#,
             "is_link_usable",
             links::is_link_usable,
             &[MESH_ARG, links::LINK_ARG],
-            "Returns true if paths can use a link: there is ground at both of its ends, and \
-             `NavigationMesh.update` was called since the link was added.",
+            "Returns true if paths can use a link: there is ground at both of its ends, which are \
+             two places, and `NavigationMesh.update` was called since the link was added.",
         )
         .pure(),
         func(
             "draw",
             draw,
-            &[MESH_ARG],
+            &[MESH_ARG, ("name", "the name of a flow field to show; none if it is left out")],
             "Shows a mesh and its agents as lines for one frame: walls are white, closed polygons \
              red, links yellow, paths orange, velocities green, and other edges have the colour of \
-             their area. Returns the number of lines that do not fit in. Shows nothing in a \
-             release.",
+             their area. The arrows of the flow field are blue, its targets yellow. Returns the \
+             number of lines that do not fit in. Shows nothing in a release.",
         )
         .node(NodeFlag::Hidden),
         func(
@@ -301,30 +306,6 @@ NavigationMesh.destroy(mesh)"#,
         )
         .pure(),
         func(
-            "raycast",
-            raycast,
-            &[MESH_ARG, ("from", "a point on the ground"), ("to", "another point")],
-            "Returns the point at which the straight way between two points meets the edge of the \
-             mesh; nil if a character can go straight. The height of the second point does not \
-             count.",
-        )
-        .pure(),
-        func(
-            "disc_cast",
-            queries::disc_cast,
-            &[
-                MESH_ARG,
-                ("from", "a point on the ground"),
-                ("to", "another point"),
-                ("radius", "of the disc, in metres, up to 100"),
-            ],
-            "Returns the point at which a disc that moves straight from a point to another one \
-             touches the edge of the mesh; nil if it gets there. The radius is added to that of \
-             the characters of the mesh. The height of the second point does not count.",
-        )
-        .returns(&["point the middle of the disc"])
-        .pure(),
-        func(
             "distance_to_edge",
             queries::distance_to_edge,
             &[
@@ -335,15 +316,12 @@ NavigationMesh.destroy(mesh)"#,
             "Returns the distance from a point to the edge of the mesh, or of a closed polygon, \
              that is nearest to it, and the nearest point there; nil if there is none.",
         )
-        .returns(&["distance in metres", "point the nearest point on the edge"])
+        .returns(&[
+            "distance in metres",
+            "point the nearest point on the edge",
+            "reason \"off_mesh\" if no ground is at the position, or nil",
+        ])
         .pure(),
-        func(
-            "random_point",
-            queries::random_point,
-            &[MESH_ARG],
-            "Returns a random point of the mesh; nil if it has no open polygons. All places are \
-             equally likely.",
-        ),
         func(
             "num_waiting_paths",
             queries::num_waiting_paths,
@@ -480,14 +458,16 @@ fn search(
     mesh: NavigationMeshId,
     from: Integer,
     to: Integer,
-) -> Result<ScriptValue, Error> {
+    nodes: Option<Integer>,
+) -> Result<(Option<ScriptValue>, Option<String>), Error> {
+    let nodes = polygon_paths::nodes(nodes)?;
     let (mesh, memory) = engine.searched_mesh(mesh)?;
     let from = middle(mesh, polygon(mesh, from, "#2 'from'")?);
     let to = middle(mesh, polygon(mesh, to, "#3 'to'")?);
-    memory.searcher.search(mesh, from, to, SEARCH_NODES_DEFAULT, &mut memory.path);
+    memory.searcher.search(mesh, from, to, nodes, &mut memory.path);
     Ok(match memory.path.partial {
-        None => list(memory.path.polygons.iter().copied()),
-        Some(_) => ScriptValue::Nil,
+        None => (Some(list(memory.path.polygons.iter().copied())), None),
+        Some(reason) => (None, Some(reason.name().to_string())),
     })
 }
 
@@ -534,6 +514,7 @@ pub(super) fn ground(
     })
 }
 
+/// Returns the ground at a position, or next to it; `None` if there is none.
 pub(super) fn snap(
     mesh: &NavigationMesh,
     position: Vec3,
@@ -542,26 +523,24 @@ pub(super) fn snap(
     Ok(mesh.snap(volumes::position(position, argument)?))
 }
 
-fn raycast(
-    engine: &mut Engine,
-    mesh: NavigationMeshId,
+/// Returns the ground at both ends of a way; `None` if there is none at one of them.
+pub(super) fn ends(
+    mesh: &NavigationMesh,
     from: Vec3,
     to: Vec3,
-) -> Result<Option<Vec3>, Error> {
-    let mesh = of(engine, mesh);
-    let to = volumes::position(to, "#3 'to'")?;
-    let end = mesh.raycast(ground(mesh, from, "#2 'from'")?, to);
-    if end.is_cut {
-        return Err(error!(
-            "the way from {from} to {to} crosses more than {RAY_POLYGONS_MAX} polygons \
-             (RAY_POLYGONS_MAX): divide it into shorter ones"
-        ));
-    }
-    Ok(end.wall.map(|_| end.position))
+) -> Result<Option<(NearestPolygon, NearestPolygon)>, Error> {
+    let (from, to) = (snap(mesh, from, "#2 'from'")?, snap(mesh, to, "#3 'to'")?);
+    Ok(from.zip(to))
 }
 
-fn draw(engine: &mut Engine, mesh: NavigationMeshId) -> Result<u64, Error> {
-    Ok(engine.show_mesh(mesh)? as u64)
+fn draw(
+    engine: &mut Engine,
+    mesh: NavigationMeshId,
+    name: Option<TextArgument>,
+) -> Result<u64, Error> {
+    let of = of(engine, mesh);
+    let field = name.map(|name| fields::find_field(of, &name, "#2 'name'")).transpose()?;
+    Ok(engine.show_mesh(mesh, field)? as u64)
 }
 
 fn num_agents(engine: &mut Engine, mesh: NavigationMeshId) -> u64 {

@@ -2,11 +2,13 @@
 //! `NavigationGrid` (grid.rs) and `Agent` (agent.rs), and the options that they share.
 
 pub mod agent;
+pub mod agent_settings;
 mod creation;
 pub mod dispersion;
 pub mod fields;
 mod following;
 pub mod grid;
+pub mod grid_paths;
 pub mod levels;
 mod links;
 pub mod mesh;
@@ -15,6 +17,7 @@ pub mod polygon_paths;
 pub mod queries;
 pub mod tilemap_grids;
 mod volumes;
+pub mod ways;
 
 use crate::value::ScriptValue;
 use engine_foundation::{Error, error, suggest};

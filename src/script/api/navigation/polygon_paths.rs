@@ -2,20 +2,35 @@
 //! paths themselves.
 
 use super::creation::numbers;
-use super::mesh::{MESH_ARG, POLYGON_ARG, coordinates, ground, list, middle, of, polygon};
+use super::mesh::{MESH_ARG, OFF_MESH, POLYGON_ARG, coordinates, ends, list, middle, of, polygon};
 use super::volumes;
 use crate::api_row::{ModuleRows, NodeFlag, func, module, more};
 use crate::argument::Integer;
 use crate::return_value::ManyResults;
 use crate::value::ScriptValue;
 use engine_foundation::{Error, Vec3, error};
+use engine_navigation::own_costs::OwnCosts;
 use engine_navigation::path_requests::PATH_POINTS_MAX;
 use engine_navigation::search::{PointPath, PolygonPath, SEARCH_NODES_DEFAULT};
 use engine_navigation::{AgentId, NavigationMeshId};
 use engine_runtime::Engine;
+use std::sync::Arc;
 
 /// Maximum number of polygons of a path that a script passes.
 const PATH_POLYGONS_MAX: usize = 65_536;
+
+pub(super) const NODES_ARG: (&str, &str) =
+    ("nodes", "the most nodes that it visits, 1 to 65,536, which is the default");
+
+/// Returns the number of nodes that a search may visit.
+pub(super) fn nodes(nodes: Option<Integer>) -> Result<usize, Error> {
+    let most = SEARCH_NODES_DEFAULT as i64;
+    let nodes = nodes.map_or(most, |nodes| nodes.0);
+    if !(1..=most).contains(&nodes) {
+        return Err(error!("argument #4 'nodes' must be 1 to {most}, got {nodes}"));
+    }
+    Ok(nodes as usize)
+}
 
 pub static NAVIGATION_MESH: ModuleRows = more(
     "NavigationMesh",
@@ -38,8 +53,8 @@ pub static NAVIGATION_MESH: ModuleRows = more(
                 ("agent", "an agent, whose own costs count; without it, those of the mesh"),
             ],
             "Returns what the way of `NavigationMesh.find_path` costs: each metre what its area \
-             costs, and each link its own cost. Nil and the reason, \"unreachable\" or \"budget\", \
-             if no way leads there.",
+             costs, and each link its own cost. Nil and the reason, \"unreachable\", \"budget\" or \
+             \"off_mesh\", if no way leads there.",
         )
         .returns(&["cost in metres of ordinary ground", "reason nil, or why there is no way"])
         .pure(),
@@ -73,7 +88,7 @@ pub static CORE: ModuleRows = module(
         func(
             "navigation_partial_search",
             partial_search,
-            &[("mesh", ""), ("from", ""), ("to", "")],
+            &[("mesh", ""), ("from", ""), ("to", ""), ("nodes", "")],
             "Returns the polygons of a path and the reason why it is not complete.",
         )
         .public_name("NavigationMesh.partial_search")
@@ -86,12 +101,14 @@ fn partial_search(
     mesh: NavigationMeshId,
     from: Integer,
     to: Integer,
+    nodes: Option<Integer>,
 ) -> Result<ManyResults, Error> {
+    let nodes = self::nodes(nodes)?;
     let (mesh, memory) = engine.searched_mesh(mesh)?;
     let from = middle(mesh, polygon(mesh, from, "#2 'from'")?);
     let to = middle(mesh, polygon(mesh, to, "#3 'to'")?);
     let mut path = PolygonPath::default();
-    memory.searcher.search(mesh, from, to, SEARCH_NODES_DEFAULT, &mut path);
+    memory.searcher.search(mesh, from, to, nodes, &mut path);
     let reason = path.partial.map(|reason| ScriptValue::Text(reason.name().to_string()));
     let polygons = list(path.polygons.into_iter());
     Ok(ManyResults(vec![polygons, reason.unwrap_or(ScriptValue::Nil)]))
@@ -110,6 +127,12 @@ fn project_to_polygon(
     Ok((apart <= mesh.settings().cell_size * 0.01).then_some(point))
 }
 
+/// Returns the costs that an agent has in place of those of its mesh.
+pub(super) fn own_costs(engine: &Engine, agent: Option<AgentId>) -> Option<Arc<OwnCosts>> {
+    let known = agent.and_then(|agent| engine.worlds.navigation.agents.slots.get(agent.0));
+    known.and_then(|agent| agent.own_costs.clone())
+}
+
 fn path_cost(
     engine: &mut Engine,
     mesh: NavigationMeshId,
@@ -117,10 +140,11 @@ fn path_cost(
     to: Vec3,
     agent: Option<AgentId>,
 ) -> Result<(Option<f64>, Option<String>), Error> {
-    let known = agent.and_then(|agent| engine.worlds.navigation.agents.slots.get(agent.0));
-    let own = known.and_then(|agent| agent.own_costs.clone());
+    let own = own_costs(engine, agent);
     let (mesh, memory) = engine.searched_mesh(mesh)?;
-    let (from, to) = (ground(mesh, from, "#2 'from'")?, ground(mesh, to, "#3 'to'")?);
+    let Some((from, to)) = ends(mesh, from, to)? else {
+        return Ok((None, Some(OFF_MESH.to_string())));
+    };
     Ok(mesh.with_costs(own.as_ref(), |mesh| {
         let path = &mut memory.path;
         memory.searcher.search(mesh, from, to, SEARCH_NODES_DEFAULT, path);

@@ -2,28 +2,32 @@
 //! Functions that return lists are in the prelude (lua/world/navigation.lua), around the native
 //! parts at the end of this file.
 
-use super::mesh::{coordinates, ground, list, of, polygon};
-use super::volumes::{of_mut, position};
+use super::mesh::{OFF_MESH, coordinates, ends, list, of, polygon, snap};
+use super::polygon_paths::own_costs;
+use super::volumes::{self, of_mut};
 use super::{read_numbers, whole};
 use crate::api_row::{ModuleRows, func, module};
 use crate::argument::Integer;
 use crate::return_value::ManyResults;
 use crate::value::ScriptValue;
 use engine_foundation::{Error, Vec3, error};
-use engine_navigation::NavigationMeshId;
 use engine_navigation::cover::{COVER_POINTS_MAX, CoverRules};
 use engine_navigation::path_requests::{PATH_POINTS_MAX, REQUESTS_MAX};
 use engine_navigation::queries::{AROUND_POLYGONS_MAX, AROUND_POSITIONS_MAX, FLOOD_POLYGONS_MAX};
 use engine_navigation::search::{PartialReason, SEARCH_NODES_DEFAULT};
+use engine_navigation::{AgentId, NavigationMeshId};
 use engine_runtime::Engine;
 
 /// Largest height of cover, and of the eyes of a threat, in metres.
 const HEIGHT_MAX: f64 = 1000.0;
 /// Largest distance of a query, in metres.
-const DISTANCE_MAX: f64 = 10_000.0;
+pub(super) const DISTANCE_MAX: f64 = 10_000.0;
 /// Largest radius of a disc, and smallest distance between positions around a target.
-const RADIUS_MAX: f64 = 100.0;
+pub(super) const RADIUS_MAX: f64 = 100.0;
 const SPACING_MIN: f64 = 0.05;
+
+/// Distance to the edge of a mesh, the point there, and the reason why there is none.
+type EdgeDistance = (Option<f64>, Option<Vec3>, Option<String>);
 
 /// Native functions on which the prelude's functions are built. They are in its table `core`.
 pub static CORE: ModuleRows = module(
@@ -34,7 +38,7 @@ pub static CORE: ModuleRows = module(
         func(
             "navigation_path",
             navigation_path,
-            &[("mesh", ""), ("from", ""), ("to", "")],
+            &[("mesh", ""), ("from", ""), ("to", ""), ("agent", "")],
             "Returns the coordinates of a path and the reason why it is not complete.",
         )
         .public_name("NavigationMesh.find_path")
@@ -42,7 +46,7 @@ pub static CORE: ModuleRows = module(
         func(
             "navigation_request",
             navigation_request,
-            &[("mesh", ""), ("from", ""), ("to", "")],
+            &[("mesh", ""), ("from", ""), ("to", ""), ("agent", "")],
             "Asks for a path. Returns the number of the request.",
         )
         .public_name("NavigationMesh.find_path_async"),
@@ -104,31 +108,18 @@ pub static CORE: ModuleRows = module(
 );
 
 /// Checks a length in metres.
-fn length(number: f64, argument: &str, low: f64, high: f64) -> Result<f32, Error> {
+pub(super) fn length(number: f64, argument: &str, low: f64, high: f64) -> Result<f32, Error> {
     if !(low..=high).contains(&number) {
         return Err(error!("argument {argument} must be {low} to {high} metres, got {number}"));
     }
     Ok(number as f32)
 }
 
-pub(super) fn disc_cast(
-    engine: &mut Engine,
-    mesh: NavigationMeshId,
-    from: Vec3,
-    to: Vec3,
-    radius: f64,
-) -> Result<Option<Vec3>, Error> {
-    let radius = length(radius, "#4 'radius'", 0.0, RADIUS_MAX)?;
-    let to = position(to, "#3 'to'")?;
-    let (mesh, memory) = engine.searched_mesh(mesh)?;
-    let end = memory.flood.disc_cast(mesh, ground(mesh, from, "#2 'from'")?, to, radius);
-    if end.is_cut {
-        return Err(error!(
-            "more than {AROUND_POLYGONS_MAX} polygons are within {radius} metres of the way from \
-             {from} to {to} (AROUND_POLYGONS_MAX): divide it into shorter ones"
-        ));
-    }
-    Ok(end.wall.map(|_| end.position))
+/// Returns empty lists, and the reason.
+fn off_mesh(lists: usize) -> ManyResults {
+    let mut results = vec![ScriptValue::List(Vec::new()); lists];
+    results.push(ScriptValue::Text(OFF_MESH.to_string()));
+    ManyResults(results)
 }
 
 pub(super) fn distance_to_edge(
@@ -136,10 +127,12 @@ pub(super) fn distance_to_edge(
     mesh: NavigationMeshId,
     position: Vec3,
     distance: Option<f64>,
-) -> Result<(Option<f64>, Option<Vec3>), Error> {
+) -> Result<EdgeDistance, Error> {
     let distance = length(distance.unwrap_or(10.0), "#3 'distance'", 0.0, DISTANCE_MAX)?;
     let (mesh, memory) = engine.searched_mesh(mesh)?;
-    let start = ground(mesh, position, "#2 'position'")?;
+    let Some(start) = snap(mesh, position, "#2 'position'")? else {
+        return Ok((None, None, Some(OFF_MESH.to_string())));
+    };
     let wall = memory.flood.nearest_wall(mesh, start, distance);
     if wall.is_some_and(|wall| wall.is_cut) {
         return Err(error!(
@@ -147,18 +140,8 @@ pub(super) fn distance_to_edge(
              (AROUND_POLYGONS_MAX): search within a smaller distance"
         ));
     }
-    Ok(wall.map(|wall| (f64::from(wall.distance), wall.position)).unzip())
-}
-
-pub(super) fn random_point(
-    engine: &mut Engine,
-    mesh: NavigationMeshId,
-) -> Result<Option<Vec3>, Error> {
-    let mut random = engine.frame.random.clone();
-    let (mesh, _) = engine.searched_mesh(mesh)?;
-    let point = mesh.random_point(|| random.next_f64());
-    engine.frame.random = random;
-    Ok(point.map(|point| point.position))
+    let (distance, point) = wall.map(|wall| (f64::from(wall.distance), wall.position)).unzip();
+    Ok((distance, point, None))
 }
 
 fn navigation_cancel(
@@ -180,12 +163,16 @@ fn navigation_path(
     mesh: NavigationMeshId,
     from: Vec3,
     to: Vec3,
+    agent: Option<AgentId>,
 ) -> Result<ManyResults, Error> {
+    let own = own_costs(engine, agent);
     let (mesh, memory) = engine.searched_mesh(mesh)?;
-    let (from, to) = (ground(mesh, from, "#2 'from'")?, ground(mesh, to, "#3 'to'")?);
+    let Some((from, to)) = ends(mesh, from, to)? else { return Ok(off_mesh(1)) };
     let path = &mut memory.path;
-    memory.searcher.search(mesh, from, to, SEARCH_NODES_DEFAULT, path);
-    memory.searcher.corners(mesh, path, PATH_POINTS_MAX, &mut memory.corners);
+    mesh.with_costs(own.as_ref(), |mesh| {
+        memory.searcher.search(mesh, from, to, SEARCH_NODES_DEFAULT, path);
+        memory.searcher.corners(mesh, path, PATH_POINTS_MAX, &mut memory.corners);
+    });
     let reason = path.partial.map(|reason| ScriptValue::Text(reason.name().to_string()));
     let points = coordinates(&memory.corners.points);
     Ok(ManyResults(vec![points, reason.unwrap_or(ScriptValue::Nil)]))
@@ -196,11 +183,13 @@ fn navigation_request(
     mesh: NavigationMeshId,
     from: Vec3,
     to: Vec3,
+    agent: Option<AgentId>,
 ) -> Result<u64, Error> {
-    let meshes = &mut engine.worlds.navigation.meshes;
-    let mesh = meshes.get_mut(mesh.0).expect("the handle was checked where it came in");
-    let (from, to) = (ground(mesh, from, "#2 'from'")?, ground(mesh, to, "#3 'to'")?);
-    mesh.request_path(from, to).map(u64::from).ok_or_else(|| {
+    let own = own_costs(engine, agent);
+    let mesh = of_mut(engine, mesh);
+    let from = volumes::position(from, "#2 'from'")?;
+    let to = volumes::position(to, "#3 'to'")?;
+    mesh.request_path_between(from, to, own).map(u64::from).ok_or_else(|| {
         error!(
             "{REQUESTS_MAX} paths of the mesh wait for an answer (REQUESTS_MAX): ask for more \
              after the next NavigationMesh.update, or send agents"
@@ -224,6 +213,7 @@ fn navigation_answers(engine: &mut Engine, mesh: NavigationMeshId) -> ScriptValu
             None => 0.0,
             Some(PartialReason::Unreachable) => 1.0,
             Some(PartialReason::Budget) => 2.0,
+            Some(PartialReason::OffMesh) => 3.0,
         };
         numbers.extend([f64::from(answer.number), reason, answer.points.len() as f64]);
         numbers.extend(answer.points.iter().flat_map(|point| point.to_array()).map(f64::from));
@@ -240,8 +230,8 @@ fn navigation_flood(
 ) -> Result<ManyResults, Error> {
     let distance = length(distance, "#3 'distance'", 0.0, DISTANCE_MAX)?;
     let (mesh, memory) = engine.searched_mesh(mesh)?;
+    let Some(start) = snap(mesh, position, "#2 'position'")? else { return Ok(off_mesh(2)) };
     let mut polygons = Vec::new();
-    let start = ground(mesh, position, "#2 'position'")?;
     if !memory.flood.fill(mesh, start, distance, &mut polygons) {
         return Err(error!(
             "more than {FLOOD_POLYGONS_MAX} polygons are within {distance} metres of {position} \
@@ -260,7 +250,7 @@ fn navigation_around(
     count: Integer,
     distance: f64,
     spacing: f64,
-) -> Result<ScriptValue, Error> {
+) -> Result<ManyResults, Error> {
     if !(0..=AROUND_POSITIONS_MAX as i64).contains(&count.0) {
         return Err(error!(
             "argument #3 'count' must be 0 to {AROUND_POSITIONS_MAX} (AROUND_POSITIONS_MAX), got \
@@ -271,11 +261,11 @@ fn navigation_around(
     let distance = length(distance, "#4 'distance'", 0.0, RADIUS_MAX)?;
     let spacing = length(spacing, "#5 'spacing'", SPACING_MIN, RADIUS_MAX)?;
     let mesh = of(engine, mesh);
-    let target = ground(mesh, target, "#2 'target'")?;
+    let Some(target) = snap(mesh, target, "#2 'target'")? else { return Ok(off_mesh(1)) };
     let mut positions = Vec::new();
     mesh.positions_around(target, count.0 as usize, (distance, spacing), &mut positions);
     let points: Vec<Vec3> = positions.iter().map(|at| at.position).collect();
-    Ok(coordinates(&points))
+    Ok(ManyResults(vec![coordinates(&points)]))
 }
 
 fn navigation_cover(
@@ -285,9 +275,9 @@ fn navigation_cover(
     distance: f64,
     threat: Vec3,
     options: Option<ScriptValue>,
-) -> Result<ScriptValue, Error> {
+) -> Result<ManyResults, Error> {
     let distance = length(distance, "#3 'radius'", 0.0, DISTANCE_MAX)?;
-    let threat = position(threat, "#4 'threat'")?;
+    let threat = volumes::position(threat, "#4 'threat'")?;
     let mut rules = CoverRules { distance, ..CoverRules::DEFAULT };
     let mut count = rules.count as f32;
     read_numbers(options, &["height", "eyes", "spacing", "count"], |name, number| {
@@ -312,8 +302,9 @@ fn navigation_cover(
     }
     rules.count = count as usize;
     let (mesh, memory) = engine.searched_mesh(mesh)?;
-    let start = ground(mesh, from, "#2 'position'")?;
-    Ok(coordinates(&memory.flood.cover_points(mesh, start, threat, &rules)?))
+    let Some(start) = snap(mesh, from, "#2 'position'")? else { return Ok(off_mesh(1)) };
+    let points = memory.flood.cover_points(mesh, start, threat, &rules)?;
+    Ok(ManyResults(vec![coordinates(&points)]))
 }
 
 fn navigation_vertices(

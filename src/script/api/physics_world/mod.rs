@@ -5,6 +5,7 @@
 pub(super) mod flat_shapes;
 pub(super) mod queries;
 pub mod raycast;
+pub(super) mod snapshots;
 
 use crate::api_row::{ModuleRows, func, hot, module};
 use crate::context;
@@ -115,22 +116,6 @@ Application.release_world(world)"#,
             "Destroys a joint. Its handle is stale afterwards.",
         )
         .when_full(),
-        func(
-            "snapshot",
-            snapshot,
-            &[PHYSICS],
-            "Stores the whole state of the physics in memory, and that of the animation of the \
-             world's units, for `restore`.",
-        ),
-        func(
-            "restore",
-            restore,
-            &[PHYSICS, ("snapshot", "result of `snapshot`")],
-            "Restores a state. The steps that follow repeat those that followed the snapshot, to \
-             the last bit, if nothing that is not part of a snapshot has changed, such as links, \
-             and cameras that levels of detail depend on. Actors and units that were destroyed \
-             since then stay destroyed, and those that were created since then do not change.",
-        ),
         func(
             "drop_snapshot",
             drop_snapshot,
@@ -298,14 +283,6 @@ fn destroy_joint(
     let frame = engine.frame.index;
     engine.worlds.physics.end_joint(joint, frame, &context::script_location());
     Ok(())
-}
-
-fn snapshot(engine: &mut Engine, physics: PhysicsWorldId) -> Result<SnapshotId, Error> {
-    engine.snapshot_physics(physics)
-}
-
-fn restore(engine: &mut Engine, physics: PhysicsWorldId, kept: SnapshotId) -> Result<(), Error> {
-    engine.restore_physics(physics, kept)
 }
 
 fn drop_snapshot(engine: &mut Engine, _: PhysicsWorldId, kept: SnapshotId) {

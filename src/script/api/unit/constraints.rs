@@ -3,7 +3,7 @@
 use super::state_machine::{index_of, machine, script_index, unknown};
 use crate::api_row::{ModuleRows, func, more};
 use crate::argument::{NameOrIndex, PointOrPose, TextArgument};
-use engine_foundation::{Error, Mat4, Quat};
+use engine_foundation::{Error, Mat4, Quat, error};
 use engine_runtime::Engine;
 use engine_world::animation::{CharacterMachine, IndexKind, WorldTarget};
 use engine_world::scene_graph::NodePose;
@@ -62,7 +62,18 @@ fn target_names(machine: &CharacterMachine) -> impl Iterator<Item = &str> {
 
 fn find_target(machine: &CharacterMachine, name: &str) -> Result<u16, Error> {
     let found = machine.bound.constraints.find_target(name);
-    found.ok_or_else(|| unknown(machine, ("constraint target", name), target_names(machine)))
+    found.ok_or_else(|| {
+        let error = unknown(machine, ("constraint target", name), target_names(machine));
+        let constraints = machine.bound.machine.constraints();
+        let constraint = constraints.iter().find(|constraint| constraint.name == name);
+        match constraint.map(|constraint| constraint.target.as_deref()) {
+            None => error,
+            Some(None) => error!("{}: the constraint '{name}' has no target", error.message),
+            Some(Some(target)) => {
+                error!("{}: the constraint '{name}' has the target '{target}'", error.message)
+            }
+        }
+    })
 }
 
 fn target_index(machine: &CharacterMachine, which: &NameOrIndex) -> Result<u16, Error> {

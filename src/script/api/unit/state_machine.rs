@@ -366,15 +366,12 @@ fn animation_layer_info(
 ) -> Result<ScriptValue, Error> {
     let machine = machine(engine, unit)?;
     let layer = layer_index(machine, &layer.unwrap_or(NameOrIndex::Index(1)))?;
-    let info = machine.state.layer_info(&machine.bound.machine, layer);
-    let info = info.expect("the layer was checked");
-    // Until the next update, a state that an event has begun has no track.
-    let seconds = if info.seconds > 0.0 { info.seconds } else { machine.current_seconds(layer) };
+    let info = machine.layer_info(layer).expect("the layer was checked");
     let number = |value: f32| ScriptValue::Number(f64::from(value));
     let mut fields = vec![
         ("state".to_string(), ScriptValue::Text(info.state.to_string())),
         ("time".to_string(), number(info.time)),
-        ("length".to_string(), number(seconds)),
+        ("length".to_string(), number(info.seconds)),
     ];
     if let Some((from, progress)) = info.transition {
         fields.push(("from".to_string(), ScriptValue::Text(from.to_string())));

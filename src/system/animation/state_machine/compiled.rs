@@ -8,7 +8,7 @@ use engine_foundation::blob::{BlobReader, BlobWriter, unframe};
 use engine_foundation::{Error, error};
 
 /// Version of the compiled form. A change of this number recompiles every state machine.
-pub const STATE_MACHINE_VERSION: u32 = 4;
+pub const STATE_MACHINE_VERSION: u32 = 5;
 const MAGIC: [u8; 4] = *b"ASMC";
 
 /// Number in place of an optional index.
@@ -168,13 +168,14 @@ fn write_state(writer: &mut BlobWriter, state: &State) {
             });
         }
     }
+    writer.u8(u8::from(state.additive));
+    writer.u8(u8::from(state.is_space));
     writer.list(&state.clips, |writer, clip| {
         writer.u32(u32::from(clip.clip));
         write_expression(writer, clip.weight);
     });
     writer.list(&state.speeds, |writer, speed| write_expression(writer, Some(*speed)));
     writer.u8(state.looping.map_or(2, u8::from));
-    writer.u8(u8::from(state.additive));
     write_indices(writer, &state.constraints);
     write_indices(writer, &state.enter);
     write_indices(writer, &state.exit);
@@ -299,10 +300,13 @@ fn read_kind(reader: &mut BlobReader) -> Result<StateKind, Error> {
 }
 
 fn read_state(reader: &mut BlobReader) -> Result<State, Error> {
+    let (name, line, kind) = (read_text(reader)?, reader.u32()?, read_kind(reader)?);
+    let (additive, is_space) = (reader.flag()?, reader.flag()?);
     Ok(State {
-        name: read_text(reader)?,
-        line: reader.u32()?,
-        kind: read_kind(reader)?,
+        name,
+        line,
+        kind,
+        is_space,
         clips: reader.list_at_most((STATE_CLIPS_MAX, "STATE_CLIPS_MAX"), |reader| {
             Ok(StateClip { clip: read_u16(reader)?, weight: read_expression(reader)? })
         })?,
@@ -314,7 +318,7 @@ fn read_state(reader: &mut BlobReader) -> Result<State, Error> {
             2 => None,
             _ => return Err(damaged("the repetition of a state")),
         },
-        additive: reader.flag()?,
+        additive,
         constraints: read_indices(reader)?,
         enter: read_indices(reader)?,
         exit: read_indices(reader)?,

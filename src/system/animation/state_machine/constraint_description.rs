@@ -2,8 +2,8 @@
 //! evaluation is not part of the state machine.
 
 use super::data::MASK_BONES_MAX;
+use super::source::Builder;
 use super::source_fields::SourceFields;
-use engine_foundation::Error;
 use engine_foundation::sjson::ObjectEntry;
 
 /// Maximum number of legs of a foot placement.
@@ -112,6 +112,8 @@ const fn vector(name: &'static str, default: [f32; 3]) -> ParameterRow {
 
 const WEIGHT: ParameterRow = number("weight", (0.0, 1.0), 1.0);
 
+/// Parameters of all kinds.
+const COMMON: &[ParameterRow] = &[WEIGHT];
 const AIM: &[ParameterRow] = &[
     WEIGHT,
     // Degrees to each side, and up and down.
@@ -182,68 +184,107 @@ impl ConstraintDescription {
             && self.target.is_some() == self.kind.has_target()
     }
 
-    /// Returns a constraint without bones in place of one with an error.
-    pub(super) fn named(name: &str) -> ConstraintDescription {
-        ConstraintDescription {
-            name: name.to_string(),
-            line: 0,
+    /// Reads an entry of the block `constraints`, and keeps all errors of it. States may name one
+    /// with errors.
+    pub(super) fn read<'a>(
+        builder: &mut Builder<'a>,
+        entry: &ObjectEntry<'a>,
+    ) -> ConstraintDescription {
+        let mut constraint = ConstraintDescription {
+            name: entry.key.to_string(),
+            line: entry.line() as u32,
             kind: ConstraintKind::Position,
             bones: Vec::new(),
             target: None,
             parameters: Vec::new(),
+        };
+        let subject = format!("constraint '{}'", entry.key);
+        let kind = entry.value.entries().and_then(|_| {
+            let subject = subject.clone();
+            read_kind(builder, &SourceFields { path: builder.path, subject, value: entry.value })
+        });
+        let Some(fields) = builder.open(subject, entry.value, &known_keys(kind)) else {
+            return constraint;
+        };
+        constraint.bones = read_bones(builder, &fields, kind);
+        // Without a kind, only the parameters of all kinds are read.
+        let rows = kind.map_or(COMMON, ConstraintKind::parameters);
+        constraint.parameters = rows.iter().map(|row| row.read(builder, &fields)).collect();
+        if kind.is_none_or(ConstraintKind::has_target) {
+            let target = builder.keep(fields.text("target")).unwrap_or(entry.key);
+            constraint.target = Some(target.to_string());
+        }
+        constraint.kind = kind.unwrap_or(constraint.kind);
+        constraint
+    }
+}
+
+fn read_kind(builder: &mut Builder, fields: &SourceFields) -> Option<ConstraintKind> {
+    let kind = builder.note(fields.choice("type", &ConstraintKind::ALL))?;
+    if kind.is_none() {
+        let known = ConstraintKind::ALL.map(|(name, _)| name).join(", ");
+        let message = format!("'type' is missing (known: {known})");
+        builder.errors.push(fields.block_error(&message));
+    }
+    kind
+}
+
+/// Returns the keys of a kind; without a kind, those of all.
+fn known_keys(kind: Option<ConstraintKind>) -> Vec<&'static str> {
+    let mut known = vec!["type", "bone", "bones"];
+    for (_, other) in ConstraintKind::ALL {
+        if kind.is_none_or(|kind| kind == other) {
+            known.extend(other.has_target().then_some("target"));
+            known.extend(other.parameters().iter().map(|row| row.name));
         }
     }
+    if kind.is_none() {
+        known.sort_unstable();
+        known.dedup();
+    }
+    known
+}
 
-    /// Reads an entry of the block `constraints`.
-    pub(super) fn read(path: &str, entry: &ObjectEntry) -> Result<ConstraintDescription, Error> {
-        let name = entry.key;
-        let subject = format!("constraint '{name}'");
-        let any = SourceFields { path, subject: subject.clone(), value: entry.value };
-        any.entries()?;
-        let Some(kind) = any.choice("type", &ConstraintKind::ALL)? else {
-            let known = ConstraintKind::ALL.map(|(name, _)| name).join(", ");
-            return Err(any.block_error(&format!("'type' is missing (known: {known})")));
-        };
-        let mut known = vec!["type", "bone", "bones"];
-        known.extend(kind.has_target().then_some("target"));
-        known.extend(kind.parameters().iter().map(|row| row.name));
-        let fields = SourceFields::open(path, subject, entry.value, &known)?;
-        let (key, other) = match fields.get("bone") {
-            Some(_) => ("bone", "bones"),
-            None => ("bones", "bone"),
-        };
-        if let Some(value) = fields.get(other) {
-            return Err(fields.error_at(value, "it has both 'bone' and 'bones': write one of them"));
+fn read_bones(
+    builder: &mut Builder,
+    fields: &SourceFields,
+    kind: Option<ConstraintKind>,
+) -> Vec<String> {
+    let (key, other) = match fields.get("bone") {
+        Some(_) => ("bone", "bones"),
+        None => ("bones", "bone"),
+    };
+    let is_twice = fields.get(other).map(|value| {
+        let message = "it has both 'bone' and 'bones': write one of them";
+        builder.errors.push(fields.error_at(value, message));
+    });
+    let items = fields.one_or_list(key, (MASK_BONES_MAX, "MASK_BONES_MAX"));
+    let Some(items) = builder.note(items) else { return Vec::new() };
+    let count = items.len();
+    if let Some(kind) = kind.filter(|kind| is_twice.is_none() && !kind.has_bones(count)) {
+        let message = format!("it names {count} bones: name {}", kind.bones());
+        builder.errors.push(fields.block_error(&message));
+    }
+    let name = |item| builder.note(fields.text_of(key, item)).map(str::to_string);
+    items.into_iter().filter_map(name).collect()
+}
+
+impl ParameterRow {
+    /// Returns the value of the parameter in a block.
+    fn read(&self, builder: &mut Builder, fields: &SourceFields) -> [f32; 3] {
+        let Some(value) = fields.get(self.name) else { return self.default };
+        match self.form {
+            ParameterForm::Vector => {
+                let numbers = builder.note(fields.numbers_of(self.name, value, self.range));
+                numbers.map_or(self.default, |all| all.map(|number| builder.keep(number)))
+            }
+            ParameterForm::Number => {
+                [builder.keep(fields.number_of(self.name, value, self.range)), 0.0, 0.0]
+            }
+            ParameterForm::Boolean => {
+                let is_true = builder.keep(fields.boolean(self.name)) == Some(true);
+                [if is_true { 1.0 } else { 0.0 }, 0.0, 0.0]
+            }
         }
-        let mut bones = Vec::new();
-        for value in fields.one_or_list(key, (MASK_BONES_MAX, "MASK_BONES_MAX"))? {
-            bones.push(fields.text_of(key, value)?.to_string());
-        }
-        if !kind.has_bones(bones.len()) {
-            let (count, wanted) = (bones.len(), kind.bones());
-            return Err(fields.block_error(&format!("it names {count} bones: name {wanted}")));
-        }
-        let mut parameters = Vec::new();
-        for row in kind.parameters() {
-            parameters.push(match (fields.get(row.name), row.form) {
-                (None, _) => row.default,
-                (Some(value), ParameterForm::Vector) => {
-                    fields.vector_of(row.name, value, row.range)?
-                }
-                (Some(value), ParameterForm::Number) => {
-                    [fields.number_of(row.name, value, row.range)?, 0.0, 0.0]
-                }
-                (Some(_), ParameterForm::Boolean) => {
-                    let is_true = fields.boolean(row.name)? == Some(true);
-                    [if is_true { 1.0 } else { 0.0 }, 0.0, 0.0]
-                }
-            });
-        }
-        let target = match kind.has_target() {
-            true => Some(fields.text("target")?.unwrap_or(name).to_string()),
-            false => None,
-        };
-        let (name, line) = (name.to_string(), entry.line() as u32);
-        Ok(ConstraintDescription { name, line, kind, bones, target, parameters })
     }
 }

@@ -36,6 +36,10 @@ pub const BLEND_SECONDS_MAX: f32 = 60.0;
 /// Range of variables that have no range in the file: from its negative to this number.
 pub const VARIABLE_ABS_MAX: f32 = 1e9;
 
+/// Variable that the engine sets while a character is a ragdoll: 1 while it lies on its back, and 0
+/// otherwise.
+pub const FACE_UP_VARIABLE: &str = "ragdoll_face_up";
+
 /// Variable that a game sets, and that expressions read.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Variable {
@@ -234,6 +238,9 @@ pub struct State {
     pub name: String,
     pub line: u32,
     pub kind: StateKind,
+    /// True if the clips have positions in a blend space: each weight is a match function of its
+    /// axes.
+    pub is_space: bool,
     pub clips: Vec<StateClip>,
     /// Factors of the playback rate: those of the state and of its groups.
     pub speeds: Vec<Expression>,

@@ -2,10 +2,13 @@
 
 use super::constraint_description::ConstraintKind;
 use super::data::*;
-use super::explain::{StateMachineSummary, StateSummary, TransitionSummary};
+use super::explain::{EventSummary, StateMachineSummary, StateSummary, TransitionSummary};
 use super::expression::Expression;
 use crate::clip_events::EventCue;
 use std::fmt::Write;
+
+/// Maximum number of states that the description of an event lists.
+const STATES_LISTED: usize = 8;
 
 /// Appends a line that is indented by two spaces a level.
 fn line(text: &mut String, level: usize, content: &str) {
@@ -63,6 +66,10 @@ impl StateMachine {
             let (kind, bones) = (kind.map_or("", |(name, _)| name), constraint.bones.join(", "));
             line(&mut text, 1, &format!("{}: {kind} of {bones}", constraint.name));
         }
+        if !summary.events.is_empty() {
+            line(&mut text, 0, "\nEvents:");
+        }
+        summary.events.iter().for_each(|event| line(&mut text, 1, &event.describe()));
         for layer in &self.layers {
             self.describe_layer(&mut text, layer, &summary);
         }
@@ -73,7 +80,9 @@ impl StateMachine {
     fn describe_layer(&self, text: &mut String, layer: &Layer, summary: &StateMachineSummary) {
         let initial = &self.states[usize::from(layer.initial)].name;
         let mask = layer.mask.map(|mask| &self.masks[usize::from(mask)].name);
-        let mask = mask.map_or(String::new(), |mask| format!(", mask '{mask}'"));
+        let covers = !std::ptr::eq(layer, &self.layers[0]) && layer.weight.is_none();
+        let all = if covers { ", all bones" } else { "" };
+        let mask = mask.map_or(all.to_string(), |mask| format!(", mask '{mask}'"));
         let weight = layer.weight.map(|weight| self.expression_text(weight));
         let weight = weight.map_or(String::new(), |weight| format!(", weight {weight}"));
         line(text, 0, &format!("\nLayer '{}', begins in '{initial}'{mask}{weight}:", layer.name));
@@ -127,13 +136,22 @@ impl StateMachine {
     pub(super) fn weighted_clips(&self, state: &State) -> Vec<String> {
         let word = (state.kind == StateKind::ClipChoice).then_some("if");
         let name = |clip: &StateClip| &self.clips[usize::from(clip.clip)].name;
-        let text = |clip: &StateClip| self.weighted(name(clip), word, clip.weight);
+        let text = |clip: &StateClip| match clip.weight {
+            Some(weight) if state.is_space => match &self.space_point(weight).1[..] {
+                [x, y] => format!("{} at [{x}, {y}]", name(clip)),
+                at => format!("{} at {}", name(clip), at.first().copied().unwrap_or(0.0)),
+            },
+            weight => self.weighted(name(clip), word, weight),
+        };
         state.clips.iter().map(text).collect()
     }
 
     /// Returns the properties that a state has in its file.
     pub(super) fn state_properties(&self, state: &State) -> Vec<String> {
         let mut all = Vec::new();
+        let point = state.clips.first().and_then(|clip| clip.weight).filter(|_| state.is_space);
+        let axes = point.map_or(Vec::new(), |point| self.space_point(point).0);
+        all.extend(["x", "y"].iter().zip(axes).map(|(axis, text)| format!("{axis} = {text}")));
         match &state.kind {
             StateKind::Time(time) => all.push(format!("time {}", self.expression_text(*time))),
             StateKind::Ragdoll { mask: Some(mask) } => {
@@ -180,6 +198,32 @@ impl StateMachine {
     }
 }
 
+/// Returns names, or the first ones and the number of the others.
+fn named(names: &[String]) -> String {
+    let listed = names.iter().take(STATES_LISTED).cloned().collect::<Vec<_>>().join(", ");
+    match names.len().saturating_sub(STATES_LISTED) {
+        0 => listed,
+        more => format!("{listed} and {more} more"),
+    }
+}
+
+impl EventSummary {
+    fn describe(&self) -> String {
+        let handled = match self.handled_by.is_empty() {
+            true => "handled by no state".to_string(),
+            false => format!("handled by {}", named(&self.handled_by)),
+        };
+        match self.sent_by.is_empty() {
+            true => format!("{}: {handled}", self.name),
+            // Events that are only sent are for scripts.
+            false if self.handled_by.is_empty() => {
+                format!("{}: sent by {}", self.name, named(&self.sent_by))
+            }
+            false => format!("{}: {handled}, sent by {}", self.name, named(&self.sent_by)),
+        }
+    }
+}
+
 impl TransitionSummary {
     fn describe(&self) -> String {
         let event = self.event.as_ref().map_or("at its end".to_string(), |it| format!("on {it}"));
@@ -207,6 +251,7 @@ impl StateMachineSummary {
         for event in &self.unhandled_events {
             findings.push(format!("event '{event}' is handled by no state that can be reached"));
         }
+        findings.extend(self.never_taken.iter().cloned());
         let unused = [
             ("variable", "no expression reads it", &self.unused_variables),
             ("mask", "no layer and no ragdoll has it", &self.unused_masks),

@@ -41,6 +41,16 @@ pub struct TransitionSummary {
     pub line: u32,
 }
 
+/// Event in the description of a state machine, with the names of states and groups.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub struct EventSummary {
+    pub name: String,
+    /// States that handle it.
+    pub handled_by: Vec<String>,
+    /// States and groups that send it.
+    pub sent_by: Vec<String>,
+}
+
 /// Description of a state machine.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct StateMachineSummary {
@@ -52,7 +62,11 @@ pub struct StateMachineSummary {
     pub unhandled_events: Vec<String>,
     /// States without a transition that leaves them, in layers with several states.
     pub dead_ends: Vec<(String, String)>,
-    /// Variables that no expression reads.
+    /// Transitions that no state takes, with the reason.
+    pub never_taken: Vec<String>,
+    /// Events that states handle or send, in the order of their first use.
+    pub events: Vec<EventSummary>,
+    /// Variables that no expression reads, but for one that the engine sets for scripts.
     pub unused_variables: Vec<String>,
     /// Masks that no layer and no ragdoll has.
     pub unused_masks: Vec<String>,
@@ -89,7 +103,7 @@ fn unused<'a>(
 
 impl StateMachine {
     /// Returns the transitions that leave a state, in the order in which they are tried.
-    fn leaving(&self, state: &State) -> impl Iterator<Item = &Transition> {
+    pub(super) fn leaving(&self, state: &State) -> impl Iterator<Item = &Transition> {
         let routes = &self.routes[state.routes.0 as usize..state.routes.1 as usize];
         routes.iter().map(|route| &self.transitions[usize::from(route.transition)])
     }
@@ -122,8 +136,43 @@ impl StateMachine {
         }
         let unhandled = self.events.iter().zip(handled).filter(|(_, handled)| !handled);
         summary.unhandled_events = unhandled.map(|(name, _)| name.clone()).collect();
+        summary.never_taken = self.transitions_never_taken(&reached);
+        summary.events = self.event_summaries();
         self.find_unused(&mut summary);
         summary
+    }
+
+    /// Returns the events, first those that states can handle.
+    fn event_summaries(&self) -> Vec<EventSummary> {
+        let named = |name: &String| EventSummary { name: name.clone(), ..EventSummary::default() };
+        let mut events: Vec<EventSummary> = self.events.iter().map(named).collect();
+        let add = |list: &mut Vec<String>, name: &String| {
+            if !list.contains(name) {
+                list.push(name.clone());
+            }
+        };
+        let mut send = |event: u16, name: &String| {
+            let sent = &self.sent_events[usize::from(event)].name;
+            let known = events.iter().position(|it| it.name == *sent).unwrap_or_else(|| {
+                events.push(named(sent));
+                events.len() - 1
+            });
+            add(&mut events[known].sent_by, name);
+        };
+        for group in &self.groups {
+            group.enter.iter().chain(&group.exit).for_each(|event| send(*event, &group.name));
+        }
+        for state in &self.states {
+            let timed = state.events.iter().map(|event| &event.event);
+            let all = state.enter.iter().chain(timed).chain(&state.exit);
+            all.for_each(|event| send(*event, &state.name));
+        }
+        for state in &self.states {
+            for event in self.leaving(state).filter_map(|transition| transition.event) {
+                add(&mut events[usize::from(event)].handled_by, &state.name);
+            }
+        }
+        events
     }
 
     fn find_unused(&self, summary: &mut StateMachineSummary) {
@@ -142,6 +191,7 @@ impl StateMachine {
         };
         let names = self.variables.iter().map(|variable| &variable.name);
         summary.unused_variables = unused(names, reads);
+        summary.unused_variables.retain(|name| name != FACE_UP_VARIABLE);
         summary.unused_masks = unused(self.masks.iter().map(|mask| &mask.name), is_masked);
         let names = self.constraints.iter().map(|constraint| &constraint.name);
         summary.unused_constraints = unused(names, is_constrained);
@@ -154,6 +204,7 @@ impl StateMachine {
             name: state.name.clone(),
             line: state.line,
             kind: match state.clips.len() {
+                _ if state.is_space => "blend_space",
                 1 if state.kind == StateKind::Blend => "clip",
                 _ => state.kind.keyword(),
             },

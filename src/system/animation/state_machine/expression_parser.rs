@@ -5,7 +5,7 @@
 
 use super::expression::{EXPRESSION_OPS_MAX, EXPRESSION_STACK_MAX, MACHINE_OPS_MAX};
 use super::expression::{Expression, ExpressionTable, Op, PlainOp};
-use super::match_weight::windows;
+use super::match_weight::{MatchWindow, windows};
 use engine_foundation::suggest;
 
 /// Maximum length of the text of an expression in bytes.
@@ -65,6 +65,46 @@ pub fn parse(
     table: &mut ExpressionTable,
     group: &mut MatchGroup,
 ) -> Result<Expression, String> {
+    let ops = parse_ops(text, Vec::new(), variables, table, group)?;
+    add_expression(ops, line, table)
+}
+
+/// Parses the expressions of the axes of a blend space and adds the weight of a point: that of
+/// `match` with one axis, and of `match_2d` with two. Each axis has its text and its line.
+///
+/// # Errors
+/// Returns a message as [`parse`] does.
+pub fn parse_point(
+    axes: &[(&str, usize)],
+    at: [f32; 2],
+    variables: &[&str],
+    table: &mut ExpressionTable,
+    group: &mut MatchGroup,
+) -> Result<Expression, String> {
+    let mut ops = Vec::new();
+    for (text, _) in axes {
+        ops = parse_ops(text, ops, variables, table, group)?;
+    }
+    let code = ops.clone();
+    if axes.len() == 2 {
+        group.points.push((code, table.ops.len() + ops.len(), at));
+        ops.push(Op::Match2d { first: 0, count: 0, point: 0 });
+    } else {
+        let window = group.add_range(code, (at[0], at[0]), table);
+        ops.push(Op::Match(window));
+    }
+    let line = axes.first().map_or(0, |axis| axis.1);
+    add_expression(ops, line, table)
+}
+
+/// Parses an expression and appends its operations to others.
+fn parse_ops(
+    text: &str,
+    ops: Vec<Op>,
+    variables: &[&str],
+    table: &mut ExpressionTable,
+    group: &mut MatchGroup,
+) -> Result<Vec<Op>, String> {
     if text.len() > EXPRESSION_BYTES_MAX {
         let length = text.len();
         return Err(format!(
@@ -72,13 +112,20 @@ pub fn parse(
         ));
     }
     let tokens = tokens(text)?;
-    let mut parser =
-        Parser { text, tokens, next: 0, depth: 0, variables, ops: vec![], table, group };
+    let mut parser = Parser { text, tokens, next: 0, depth: 0, variables, ops, table, group };
     parser.binary(0)?;
     if let Some(token) = parser.peek() {
         return Err(parser.error(Some(token), "the expression is complete before it"));
     }
-    let mut ops = parser.ops;
+    Ok(parser.ops)
+}
+
+/// Adds the operations of an expression at a line to the table.
+fn add_expression(
+    mut ops: Vec<Op>,
+    line: usize,
+    table: &mut ExpressionTable,
+) -> Result<Expression, String> {
     check_size(&ops)?;
     if is_constant(&ops) {
         ops = vec![Op::Number(table.evaluate_ops::<true>(&ops, 0, &[]))];
@@ -131,6 +178,19 @@ fn check_size(ops: &[Op]) -> Result<(), String> {
 }
 
 impl MatchGroup {
+    /// Adds a range of the number that `code` computes. Returns the index of its window.
+    fn add_range(
+        &mut self,
+        code: Vec<Op>,
+        (from, to): (f32, f32),
+        table: &mut ExpressionTable,
+    ) -> u16 {
+        let window = table.windows.len();
+        table.windows.push(MatchWindow { from, to, fall_before: 1.0, fall_after: 1.0 });
+        self.ranges.push((code, window, (from, to)));
+        window as u16
+    }
+
     /// Computes the windows and points of all match functions of the group.
     ///
     /// # Errors
@@ -436,15 +496,8 @@ impl<'a> Parser<'a> {
             let message = format!("the range from {from} to {to} is empty: swap its ends");
             return Err(self.error(Some(token), &message));
         }
-        let window = self.table.windows.len();
-        self.table.windows.push(super::match_weight::MatchWindow {
-            from,
-            to,
-            fall_before: 1.0,
-            fall_after: 1.0,
-        });
-        self.group.ranges.push((code, window, (from, to)));
-        self.ops.push(Op::Match(window as u16));
+        let window = self.group.add_range(code, (from, to), self.table);
+        self.ops.push(Op::Match(window));
         Ok(())
     }
 }

@@ -85,8 +85,35 @@ fn call(name: &str, arguments: &[Part], numbers: &[f32]) -> Part {
 impl StateMachine {
     /// Returns the text of an expression.
     pub(super) fn expression_text(&self, expression: Expression) -> String {
+        let last = self.expression_parts(self.table.ops(expression)).pop();
+        last.map_or(String::new(), |part| part.text)
+    }
+
+    /// Returns the texts of the axes of a blend space and the position of a point from the weight
+    /// of the point.
+    pub(super) fn space_point(&self, weight: Expression) -> (Vec<String>, Vec<f32>) {
+        let Some((last, axes)) = self.table.ops(weight).split_last() else {
+            return (Vec::new(), Vec::new());
+        };
+        let at = match *last {
+            Op::Match(window) => {
+                let window = self.table.windows.get(usize::from(window));
+                window.map(|window| vec![window.from])
+            }
+            Op::Match2d { first, point, .. } => {
+                let index = usize::from(first) + usize::from(point);
+                self.table.points.get(index).map(|at| at.to_vec())
+            }
+            _ => None,
+        };
+        let axes = self.expression_parts(axes).into_iter().map(|part| part.text);
+        (axes.collect(), at.unwrap_or_default())
+    }
+
+    /// Returns the texts of the values that operations leave.
+    fn expression_parts(&self, ops: &[Op]) -> Vec<Part> {
         let mut stack: Vec<Part> = Vec::new();
-        for op in self.table.ops(expression) {
+        for op in ops {
             let count = match op {
                 Op::Number(_) | Op::Variable(_) => 0,
                 Op::Plain(plain) => plain.arguments(),
@@ -123,6 +150,6 @@ impl StateMachine {
                 }
             });
         }
-        stack.pop().map_or(String::new(), |part| part.text)
+        stack
     }
 }

@@ -15,6 +15,7 @@ mod explain;
 mod expression;
 mod expression_parser;
 mod expression_text;
+mod findings;
 mod mask;
 mod match_weight;
 mod merging;
@@ -24,6 +25,7 @@ mod root_output;
 mod runtime;
 mod save;
 mod source;
+mod source_blend_space;
 mod source_events;
 mod source_fields;
 mod source_states;
@@ -37,12 +39,12 @@ pub use constraint_description::{
     ConstraintDescription, ConstraintKind, ParameterForm, ParameterRow,
 };
 pub use data::{
-    ClipReference, Curve, FadeSettings, Interruption, LAYERS_MAX, Layer, Mask, State, StateEvent,
-    StateKind, StateMachine, Transition, TransitionMode, Variable,
+    ClipReference, Curve, FACE_UP_VARIABLE, FadeSettings, Interruption, LAYERS_MAX, Layer, Mask,
+    State, StateEvent, StateKind, StateMachine, Transition, TransitionMode, Variable,
 };
 pub use evaluate::PoseEvaluator;
 pub use evaluate_weights::{CHOICE_PART, WeightEvaluator};
-pub use explain::{StateMachineSummary, StateSummary, TransitionSummary};
+pub use explain::{EventSummary, StateMachineSummary, StateSummary, TransitionSummary};
 pub use mask::BoneMask;
 pub use merging::StateTime;
 pub use playback::{LayerOutput, RagdollOutput, Sample, SampleMode, StateMachineOutput};

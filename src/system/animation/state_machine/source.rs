@@ -124,7 +124,7 @@ pub fn compile_state_machine(path: &str, text: &str) -> Result<StateMachine, Err
     match root.text("skeleton") {
         Ok(Some(skeleton)) => builder.machine.skeleton = skeleton.to_string(),
         Ok(None) => {
-            let example = "skeleton = \"units/orc\"";
+            let example = "skeleton = \"models/orc\"";
             let message = format!("'skeleton' is missing: add {example}");
             builder.errors.push(root.block_error(&message));
         }
@@ -248,52 +248,44 @@ impl<'a> Builder<'a> {
         self.failed.variables = !is_whole;
         for entry in entries {
             let variable = self.read_variable(&entry);
-            let variable = self.note(variable);
-            // Expressions may read one with an error.
-            let (value, max) = (0.0, VARIABLE_ABS_MAX);
-            let default = || Variable { name: entry.key.to_string(), value, min: -max, max };
             self.variable_names.push(entry.key);
-            self.machine.variables.push(variable.unwrap_or_else(default));
+            self.machine.variables.push(variable);
         }
     }
 
-    fn read_variable(&self, entry: &ObjectEntry<'a>) -> Result<Variable, Error> {
+    /// Returns a variable, and keeps all errors of it. Expressions may read one with errors.
+    fn read_variable(&mut self, entry: &ObjectEntry<'a>) -> Variable {
         let whole = (-VARIABLE_ABS_MAX, VARIABLE_ABS_MAX);
         let (name, value) = (entry.key, entry.value);
         let subject = format!("variable '{name}'");
+        let fields = SourceFields { path: self.path, subject: subject.clone(), value };
         let is_name = |c: char| c.is_alphanumeric() || c == '_';
         if !name.chars().all(is_name) || name.starts_with(|c: char| c.is_numeric()) {
-            let fields = SourceFields { path: self.path, subject, value };
             let message = "the name of a variable has only letters, digits and '_'";
-            return Err(fields.block_error(message));
+            self.errors.push(fields.block_error(message));
         }
         if RESERVED_NAMES.contains(&name) {
-            let fields = SourceFields { path: self.path, subject, value };
             let message = "expressions have another meaning for this name: use another one";
-            return Err(fields.block_error(message));
+            self.errors.push(fields.block_error(message));
         }
-        let mut variable = Variable {
-            name: name.to_string(),
-            value: 0.0,
-            min: -VARIABLE_ABS_MAX,
-            max: VARIABLE_ABS_MAX,
-        };
+        let mut variable =
+            Variable { name: name.to_string(), value: 0.0, min: whole.0, max: whole.1 };
         if value.kind() == ValueKind::Number {
-            let fields = SourceFields { path: self.path, subject, value };
-            variable.value = fields.number_of("value", value, whole)?;
-        } else {
-            let known = ["max", "min", "value"];
-            let fields = SourceFields::open(self.path, subject, value, &known)?;
-            variable.min = fields.number("min", whole)?.unwrap_or(variable.min);
-            variable.max = fields.number("max", whole)?.unwrap_or(variable.max);
-            let Variable { min, max, .. } = variable;
+            variable.value = self.keep(fields.number_of("value", value, whole));
+        } else if let Some(fields) = self.open(subject, value, &["max", "min", "value"]) {
+            let mut limit = |key| self.keep(fields.number(key, whole));
+            let (min, max) = (limit("min").unwrap_or(whole.0), limit("max").unwrap_or(whole.1));
             if min > max {
-                return Err(fields.block_error(&format!("'min' is {min}, above 'max' {max}")));
+                let message = format!("'min' is {min}, above 'max' {max}");
+                self.errors.push(fields.block_error(&message));
+            } else {
+                (variable.min, variable.max) = (min, max);
             }
-            let zero = 0.0f32.clamp(min, max);
-            variable.value = fields.number("value", (min, max))?.unwrap_or(zero);
+            let range = (variable.min, variable.max);
+            let number = self.keep(fields.number("value", range));
+            variable.value = number.unwrap_or(0.0f32.clamp(range.0, range.1));
         }
-        Ok(variable)
+        variable
     }
 
     fn read_events(&mut self, root: &SourceFields<'a>) {
@@ -347,10 +339,7 @@ impl<'a> Builder<'a> {
         let (entries, is_whole) = self.entries(root, "constraints", limit);
         self.failed.constraints = !is_whole;
         for entry in entries {
-            let constraint = ConstraintDescription::read(self.path, &entry);
-            // States may name one with an error.
-            let named = || ConstraintDescription::named(entry.key);
-            let constraint = self.note(constraint).unwrap_or_else(named);
+            let constraint = ConstraintDescription::read(self, &entry);
             self.machine.constraints.push(constraint);
         }
     }

@@ -200,21 +200,32 @@ impl<'a> SourceFields<'a> {
         Err(self.error_at(self.get(key).unwrap_or(self.value), &message))
     }
 
-    /// Returns numbers: as many as `count`.
+    /// Returns as many numbers as the list has, or the error of each. Returns an error if it is no
+    /// list of this length.
+    pub fn numbers_of<const N: usize>(
+        &self,
+        key: &str,
+        value: SjsonValue,
+        range: (f32, f32),
+    ) -> Result<[Result<f32, Error>; N], Error> {
+        let items: Vec<SjsonValue> = value.items().into_iter().flatten().collect();
+        let Ok(items) = <[SjsonValue; N]>::try_from(items) else {
+            let message = format!("'{key}' must be a list of {N} numbers");
+            return Err(self.error_at(value, &message));
+        };
+        Ok(items.map(|item| self.number_of(key, item, range)))
+    }
+
+    /// Returns numbers, or the first error of one.
     pub fn vector_of<const N: usize>(
         &self,
         key: &str,
         value: SjsonValue,
         range: (f32, f32),
     ) -> Result<[f32; N], Error> {
-        let items: Vec<SjsonValue> = value.items().into_iter().flatten().collect();
-        if items.len() != N {
-            let message = format!("'{key}' must be a list of {N} numbers");
-            return Err(self.error_at(value, &message));
-        }
         let mut out = [0.0; N];
-        for (target, item) in out.iter_mut().zip(items) {
-            *target = self.number_of(key, item, range)?;
+        for (target, number) in out.iter_mut().zip(self.numbers_of::<N>(key, value, range)?) {
+            *target = number?;
         }
         Ok(out)
     }

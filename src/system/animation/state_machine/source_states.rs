@@ -6,6 +6,7 @@ use super::expression_parser::MatchGroup;
 use super::source::{Builder, Member, Scope};
 use super::source_fields::SourceFields;
 use super::source_transitions::TargetSlot;
+use crate::clip_settings::CLIP_SETTING_KEYS;
 use engine_foundation::sjson::{ObjectEntry, SjsonValue, ValueKind};
 use engine_foundation::suggest::hint;
 use engine_foundation::{Error, error};
@@ -19,28 +20,6 @@ const TIME_KEYS: [&str; 3] = ["additive", "events", "time"];
 const GROUP_KEYS: [&str; 2] = ["on_end", "speed"];
 const SCOPE_KEYS: [&str; 3] = ["any", "initial", "states"];
 const STATE_LIMIT: (usize, &str) = (STATES_MAX, "STATES_MAX");
-/// Range of positions in blend spaces.
-const POSITIONS: (f32, f32) = (-1e6, 1e6);
-
-/// Returns the position of a point of a blend space, which no earlier one has.
-fn point_position(
-    point: &SourceFields,
-    is_wide: bool,
-    earlier: &[[f32; 2]],
-) -> Result<[f32; 2], Error> {
-    let Some(at) = point.get("at") else {
-        return Err(point.block_error("'at' is missing: the position of the clip"));
-    };
-    let position = match is_wide {
-        true => point.vector_of("at", at, POSITIONS)?,
-        false => [point.number_of("at", at, POSITIONS)?, 0.0],
-    };
-    match earlier.contains(&position) {
-        true => Err(point.error_at(at, "an earlier point has the same position")),
-        false => Ok(position),
-    }
-}
-
 /// Adds the indices that are not in the list.
 fn add_new(list: &mut Vec<u16>, indices: Vec<u16>) {
     for index in indices {
@@ -233,7 +212,8 @@ impl<'a> Builder<'a> {
             )));
         }
         let is_time = fields.get("time").is_some();
-        let known = self.state_keys(&fields, kind);
+        let mut known = self.state_keys(&fields, kind);
+        known.extend(self.misplaced_keys(&fields, &known));
         self.open(fields.subject.clone(), fields.value, &known);
         let additive = self.keep(fields.boolean("additive")).unwrap_or(false);
         let outer = &self.scopes[scope];
@@ -241,6 +221,7 @@ impl<'a> Builder<'a> {
             name,
             line: entry.line() as u32,
             kind: StateKind::Empty,
+            is_space: false,
             clips: Vec::new(),
             speeds: outer.speeds.clone(),
             looping: None,
@@ -292,6 +273,31 @@ impl<'a> Builder<'a> {
             "clip" => [&known[..], &["weight"]].concat(),
             _ => known,
         }
+    }
+
+    /// Notes the errors of keys that states of another form have, and of settings of clips. Returns
+    /// the keys.
+    fn misplaced_keys(&mut self, fields: &SourceFields<'a>, known: &[&str]) -> Vec<&'a str> {
+        let is_time = fields.get("time").is_some();
+        let mut misplaced = Vec::new();
+        for entry in fields.value.entries().into_iter().flatten() {
+            let key = entry.key;
+            let reason = match key {
+                _ if known.contains(&key) => continue,
+                "loop" | "on_end" | "speed" if is_time => {
+                    "because it has 'time', which chooses what is shown: remove one of them"
+                }
+                "loop" | "events" => continue,
+                _ if CLIP_SETTING_KEYS.contains(&key) => {
+                    "because that is a setting of an .animation file, which 'clip' can name"
+                }
+                _ => continue,
+            };
+            let (path, line, subject) = (self.path, entry.line(), &fields.subject);
+            self.errors.push(error!("{path}:{line}: {subject} has no '{key}' {reason}"));
+            misplaced.push(key);
+        }
+        misplaced
     }
 
     /// Reads the keys that most states have, and adds the state. `has_kind` is false if its kind
@@ -351,7 +357,7 @@ impl<'a> Builder<'a> {
             }
             "blend_space" => {
                 state.clips = self.blend_space(fields, value)?;
-                state.kind = StateKind::Blend;
+                (state.kind, state.is_space) = (StateKind::Blend, true);
             }
             "random" | "choice" if self.selects_states(fields, kind)? => {
                 let random = kind == "random";
@@ -439,55 +445,6 @@ impl<'a> Builder<'a> {
             true => self.finish_group(fields, group).map(|()| clips),
             false => Err(error!("")),
         }
-    }
-
-    /// Reads a blend space: clips at positions of one or two numbers.
-    fn blend_space(
-        &mut self,
-        fields: &SourceFields<'a>,
-        value: SjsonValue<'a>,
-    ) -> Result<Vec<StateClip>, Error> {
-        let subject = format!("'blend_space' of {}", fields.subject);
-        let Some(space) = self.open(subject, value, &["points", "x", "y"]) else {
-            return Err(error!(""));
-        };
-        let limit = (STATE_CLIPS_MAX, "STATE_CLIPS_MAX");
-        let points = space.list("points", limit)?.unwrap_or_default();
-        if points.is_empty() {
-            return Err(space.block_error("'points' is missing: [ { clip = \"…\" at = 1 } ]"));
-        }
-        let mut positions: Vec<[f32; 2]> = Vec::new();
-        let mut clips = Vec::new();
-        let is_wide = space.get("y").is_some();
-        let count = points.len();
-        for point in points {
-            let subject = format!("a point of {}", space.subject);
-            let Some(point) = self.open(subject, point, &["at", "clip"]) else { continue };
-            let position = point_position(&point, is_wide, &positions);
-            let clip = self.clip(&point, "clip");
-            if let (Some(position), Some(clip)) = (self.note(position), self.note(clip)) {
-                positions.push(position);
-                clips.push(StateClip { clip, weight: None });
-            }
-        }
-        if clips.len() < count {
-            return Err(error!(""));
-        }
-        let mut group = MatchGroup::default();
-        for (clip, [x, y]) in clips.iter_mut().zip(positions) {
-            let axis = |key: &str| match space.get(key).map(|value| value.as_str()) {
-                Some(Some(text)) => Ok(text),
-                Some(None) => Err(space.block_error(&format!("'{key}' must be an expression"))),
-                None => Err(space.block_error(&format!("'{key}' is missing: an expression"))),
-            };
-            let text = match is_wide {
-                true => format!("match_2d({}, {}, {x}, {y})", axis("x")?, axis("y")?),
-                false => format!("match({}, {x})", axis("x")?),
-            };
-            clip.weight = Some(self.generated_expression(&space, &text, &mut group)?);
-        }
-        self.finish_group(&space, group)?;
-        Ok(clips)
     }
 
     /// Returns an error if all weights are numbers that are not above 0. `counts` is false if the

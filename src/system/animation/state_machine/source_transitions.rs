@@ -2,8 +2,6 @@
 //! by which each state is left.
 
 use super::data::*;
-use super::expression::Expression;
-use super::expression_parser::{self, MatchGroup, NO_VARIABLE};
 use super::source::{Builder, Member};
 use super::source_fields::SourceFields;
 use engine_foundation::compact_sort::CompactSort;
@@ -178,22 +176,6 @@ impl<'a> Builder<'a> {
         let value = fields.get("to").unwrap_or(fields.value);
         self.targets.push(TargetName { slot, fields: fields.clone(), value, name, scope });
         Ok(())
-    }
-
-    /// Compiles an expression that was composed from those of a block.
-    pub fn generated_expression(
-        &mut self,
-        fields: &SourceFields<'a>,
-        text: &str,
-        group: &mut MatchGroup,
-    ) -> Result<Expression, Error> {
-        let table = &mut self.machine.table;
-        let text_at = (text, fields.value.line());
-        expression_parser::parse(text_at, &self.variable_names, table, group).map_err(|message| {
-            let is_hidden = self.failed.variables && message.contains(NO_VARIABLE);
-            let error = fields.block_error(&format!("expression '{text}': {message}"));
-            self.unless(is_hidden, error)
-        })
     }
 
     /// Resolves the names of states.

@@ -4,6 +4,7 @@
 use super::super::device::GpuDevice;
 use super::super::numeric_map::DirtyRanges;
 use bytemuck::Pod;
+use std::ops::Range;
 
 /// Initial size of buffers, which grow to powers of two.
 const BYTES_MIN: u64 = 1024;
@@ -52,17 +53,30 @@ pub fn copy_changed<T: Pod>(
     (from, spare): (&[T], u32),
     changed: &mut DirtyRanges,
 ) -> (u64, bool) {
+    copy_changed_parts(device, to, (from.len(), spare), changed, |range| {
+        std::iter::once(&from[range.start as usize..range.end as usize])
+    })
+}
+
+/// The same for an array of `count` elements, whose ranges `parts` returns in parts.
+pub fn copy_changed_parts<'a, T: Pod, Parts: Iterator<Item = &'a [T]>>(
+    device: &GpuDevice,
+    to: &mut GrowingBuffer,
+    (count, spare): (usize, u32),
+    changed: &mut DirtyRanges,
+    parts: impl Fn(Range<u32>) -> Parts,
+) -> (u64, bool) {
     let size = size_of::<T>() as u64;
-    let grown = to.ensure(device, (from.len() as u64 + u64::from(spare)) * size);
+    let grown = to.ensure(device, (count as u64 + u64::from(spare)) * size);
     if grown {
-        changed.add(0..from.len() as u32);
+        changed.add(0..count as u32);
     }
     let mut copied = 0;
     for range in changed.merge_all() {
-        let part = &from[range.start as usize..range.end as usize];
-        let bytes: &[u8] = bytemuck::cast_slice(part);
-        device.upload(&to.buffer, u64::from(range.start) * size, bytes);
-        copied += bytes.len() as u64;
+        let bytes = u64::from(range.end - range.start) * size;
+        let parts = parts(range.clone()).map(bytemuck::cast_slice);
+        device.upload_parts(&to.buffer, u64::from(range.start) * size, bytes, parts);
+        copied += bytes;
     }
     changed.clear();
     (copied, grown)

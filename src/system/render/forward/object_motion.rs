@@ -52,11 +52,11 @@ fn push_rows(to: &mut Vec<[f32; 4]>, scene: &RetainedScene, slot: u32) -> Option
     let first = to.len();
     let location = |rows: &[[f32; 4]], at: usize| if rows.is_empty() { 0 } else { at + 1 };
     let start = first + HEADER_ROWS;
-    let locations = [location(before, start), location(now, start + before.len())];
+    let locations = [location(before, start), location(now[0], start + before.len())];
     to.extend_from_slice(&pose.0);
     to.push([locations[0] as f32, locations[1] as f32, 0.0, 0.0]);
     to.extend_from_slice(before);
-    to.extend_from_slice(now);
+    now.iter().for_each(|part| to.extend_from_slice(part));
     Some(first as u32)
 }
 

@@ -5,15 +5,15 @@ use super::super::device::GpuDevice;
 use super::super::gui_passes::FrameUniform;
 use super::super::numeric_map::NumberMap;
 use super::super::scene::{
-    Deformations, DrawData, DrawResources, FrameLights, RetainedScene, RetainedScenes,
-    SceneUniform, ShadowMap, SurfaceUniform, TextureSet,
+    DrawData, DrawResources, FrameLights, RetainedScene, RetainedScenes, SceneUniform, ShadowMap,
+    SurfaceUniform, TextureSet,
 };
 use super::super::sky::SkyMaps;
 use super::super::textures::{TextureTable, address_mode, entry};
 use super::PARTICLE_BYTES;
 use super::bind_group_layouts::{BindGroupLayouts, DECAL_IMAGES, FOG_FROXELS, SCREEN_OCCLUSION};
 use super::decal_images::DecalImages;
-use super::growing_buffer::{GrowingBuffer, copy_changed};
+use super::growing_buffer::{GrowingBuffer, copy_changed, copy_changed_parts};
 use super::morph_buffer::MorphBuffer;
 use super::particle_batches::BatchUniform;
 use super::targets::SceneTargets;
@@ -181,9 +181,15 @@ impl SceneBuffers {
         let data: &[DrawData] = &scene.data;
         let draws = &mut buffers.draws;
         let (copied, grown) = copy_changed(device, draws, (data, 0), &mut scene.changed);
-        let Deformations { rows, changed, spare_rows, .. } = &mut scene.deformations;
-        let rows = (&rows[..], *spare_rows);
-        let (pose_bytes, poses_grown) = copy_changed(device, &mut buffers.poses, rows, changed);
+        let deformations = &mut scene.deformations;
+        deformations.sort_held();
+        let mut changed = std::mem::take(&mut deformations.changed);
+        let count = (deformations.rows.len(), deformations.spare_rows);
+        let parts = |range| deformations.parts(range);
+        let poses = &mut buffers.poses;
+        let (pose_bytes, poses_grown) =
+            copy_changed_parts(device, poses, count, &mut changed, parts);
+        deformations.changed = changed;
         if grown || poses_grown {
             buffers.groups = None;
         }

@@ -16,12 +16,11 @@ pub use built_in::{BUILT_IN_CONFIGS, built_in};
 pub use report::{FrameReport, PassReport, TargetReport, report};
 
 use super::shader::{EnginePart, check_with};
-use engine_foundation::Error;
-use engine_foundation::error;
 use engine_foundation::hash::murmur32;
+use engine_foundation::{DEVELOPMENT, Error, error};
 use engine_resource::reload_steps::ReloadStep;
 use engine_resource::render_config_data::{FrameImage, Generator, RenderConfigData};
-use engine_resource::resource_kind::{ResourceKind, SourceForm, kind_names};
+use engine_resource::resource_kind::{ResourceKind, SourceForm, compiler, kind_names};
 use std::collections::HashMap;
 
 /// The engine's part of a generator's shader.
@@ -49,7 +48,7 @@ pub static RENDER_CONFIG: ResourceKind = ResourceKind {
     version: murmur32(PASS.as_bytes(), 1),
     framed: false,
     reload: &[ReloadStep::RenderConfigs],
-    compile: |compiling| source::compile(compiling).map(|data| data.write()),
+    compile: compiler(|compiling| source::compile(compiling).map(|data| data.write())),
     validate: |bytes| read(bytes).map(drop),
 };
 
@@ -64,7 +63,9 @@ pub fn read(bytes: &[u8]) -> Result<RenderConfigData, Error> {
         return Err(error!("it is damaged: its shaders are too long (SOURCES_BYTES_MAX)"));
     }
     let mut checked: HashMap<&str, (usize, usize)> = HashMap::new();
-    for generator in &data.generators {
+    // Without compilers there is no renderer either, and nothing reads the shaders.
+    let translated = if DEVELOPMENT { &data.generators[..] } else { &[] };
+    for generator in translated {
         let (textures, variables) = match checked.get(&generator.source[..]) {
             Some(known) => *known,
             None => {

@@ -6,12 +6,18 @@
 //! joints that are posed, that of morph targets with weights, that of the rows of weights, and the
 //! location of its pre-skinned vertices), the weights, and three rows for each joint. Pre-skinned
 //! vertices are behind all of them, on the adapter only.
+//!
+//! The palettes of the newest packet are not copied into the array: the memory of the packet is
+//! held, and copied to the adapter in place of the rows. Only palettes that the next packet does
+//! not replace are copied then.
 
 use super::super::numeric_map::{DirtyRanges, NumberMap};
 use super::super::range_allocator::RangeAllocator;
 use engine_foundation::Vec3;
 use engine_frame_packet::mesh::MeshFrame;
 use engine_frame_packet::scene::{DrawTransform, PALETTE_MATRICES_MAX, SkinUpdate};
+use std::ops::Range;
+use std::sync::Arc;
 
 /// Rows of a matrix.
 const MATRIX_ROWS: usize = 3;
@@ -26,6 +32,8 @@ struct DrawDeformation {
     first: u32,
     joints: u32,
     targets: u32,
+    /// Where its palette is, if it is not in its rows.
+    held: Option<HeldPalette>,
     /// Sphere around the posed vertices in the draw's space; `None`: the bind pose.
     posed: Option<(Vec3, f32)>,
     /// The largest scale of the palette, and the greatest distance in metres by which the morph
@@ -34,9 +42,44 @@ struct DrawDeformation {
     reach: f32,
 }
 
+/// A palette in the memory of a packet: a matrix for each joint of the draw.
+#[derive(Clone, Copy)]
+struct HeldPalette {
+    /// Number of the packet with palettes.
+    packet: u64,
+    /// Index of the first matrix.
+    first: u32,
+}
+
+/// The memory of the palettes of a packet, and the draws whose palettes are in it.
+#[derive(Default)]
+struct HeldMatrices {
+    matrices: Option<Arc<Vec<DrawTransform>>>,
+    /// Slots, also of draws that have other palettes since, and several times.
+    slots: Vec<u32>,
+}
+
+impl HeldMatrices {
+    fn get(&self, held: HeldPalette, count: u32) -> &[DrawTransform] {
+        let all = self.matrices.as_ref().expect("palettes are held with their memory");
+        &all[held.first as usize..][..count as usize]
+    }
+}
+
+/// A palette to be copied to the adapter: its first row, its number of rows, and its first matrix.
+type HeldRows = [u32; 3];
+
 /// The deformations of all draws of a scene.
 pub struct Deformations {
+    /// Rows of all draws. Those of held palettes are outdated.
     pub rows: Vec<[f32; 4]>,
+    /// Number of packets with palettes.
+    packet: u64,
+    held: HeldMatrices,
+    /// Those of the packet before, while a packet is applied.
+    earlier: HeldMatrices,
+    /// The held palettes in the order of their rows, while they are copied.
+    held_rows: Vec<HeldRows>,
     /// Ranges of `rows` that have changed since they were copied.
     pub changed: DirtyRanges,
     free: RangeAllocator,
@@ -91,6 +134,10 @@ impl Deformations {
     pub fn new() -> Deformations {
         Deformations {
             rows: Vec::new(),
+            packet: 0,
+            held: HeldMatrices::default(),
+            earlier: HeldMatrices::default(),
+            held_rows: Vec::new(),
             changed: DirtyRanges::default(),
             free: RangeAllocator::all(0),
             draws: NumberMap::default(),
@@ -106,6 +153,86 @@ impl Deformations {
     pub fn begin(&mut self) {
         self.changed_bytes = 0;
         self.pre_skinned_count = 0;
+    }
+
+    /// Begins the palettes of a packet, whose matrices are in this memory.
+    pub fn begin_palettes(&mut self, matrices: Arc<Vec<DrawTransform>>) {
+        std::mem::swap(&mut self.held, &mut self.earlier);
+        self.held.matrices = Some(matrices);
+        self.held.slots.clear();
+        self.packet += 1;
+    }
+
+    /// Ends the palettes of a packet: copies those of the packet before that stay.
+    pub fn end_palettes(&mut self) {
+        for slot in &self.earlier.slots {
+            let Some(draw) = self.draws.get_mut(slot) else { continue };
+            let Some(held) = draw.held.filter(|held| held.packet != self.packet) else { continue };
+            let palette = self.earlier.get(held, draw.joints);
+            let rows = &mut self.rows[draw.palette()..][..palette.len() * MATRIX_ROWS];
+            rows.copy_from_slice(bytemuck::cast_slice(palette));
+            draw.held = None;
+        }
+        self.earlier.slots.clear();
+        self.earlier.matrices = None;
+    }
+
+    /// Returns the rows of a draw's palette.
+    fn palette_rows(&self, draw: &DrawDeformation) -> &[[f32; 4]] {
+        match draw.held {
+            None => &self.rows[draw.palette()..][..draw.joints as usize * MATRIX_ROWS],
+            Some(held) => {
+                let is_newest = held.packet == self.packet;
+                let all = if is_newest { &self.held } else { &self.earlier };
+                bytemuck::cast_slice(all.get(held, draw.joints))
+            }
+        }
+    }
+
+    /// Prepares [`Deformations::parts`].
+    pub fn sort_held(&mut self) {
+        self.held_rows.clear();
+        for slot in &self.held.slots {
+            if let Some(draw) = self.draws.get(slot)
+                && let Some(held) = draw.held
+            {
+                let count = draw.joints * MATRIX_ROWS as u32;
+                self.held_rows.push([draw.palette() as u32, count, held.first]);
+            }
+        }
+        self.held_rows.sort_unstable();
+        self.held_rows.dedup();
+    }
+
+    /// Returns a range of the rows as parts, with held palettes in place of their rows. It follows
+    /// [`Deformations::sort_held`].
+    pub fn parts(&self, range: Range<u32>) -> impl Iterator<Item = &[[f32; 4]]> {
+        let held = &self.held_rows;
+        let mut next = held.partition_point(|[row, count, _]| row + count <= range.start);
+        let mut at = range.start;
+        std::iter::from_fn(move || {
+            if at >= range.end {
+                return None;
+            }
+            let found = held.get(next).filter(|[row, ..]| *row < range.end);
+            let Some([row, count, first]) = found else {
+                let rest = &self.rows[at as usize..range.end as usize];
+                at = range.end;
+                return Some(rest);
+            };
+            if at < *row {
+                let before = &self.rows[at as usize..*row as usize];
+                at = *row;
+                return Some(before);
+            }
+            let held = HeldPalette { packet: self.packet, first: *first };
+            let palette = self.held.get(held, count / MATRIX_ROWS as u32);
+            let palette: &[[f32; 4]] = bytemuck::cast_slice(palette);
+            let end = (row + count).min(range.end);
+            let part = &palette[(at - row) as usize..(end - row) as usize];
+            (at, next) = (end, next + 1);
+            Some(part)
+        })
     }
 
     /// Returns the slots of all draws with a deformation, in any order.
@@ -148,11 +275,11 @@ impl Deformations {
         self.draws.get(&slot).map_or(0, |draw| draw.first + 1)
     }
 
-    /// Returns the rows of a draw's deformation; none: the draw has its bind pose.
-    pub fn rows_of(&self, slot: u32) -> &[[f32; 4]] {
-        self.draws.get(&slot).map_or(&[], |draw| {
-            let count = DrawDeformation::row_count(draw.joints, draw.targets);
-            &self.rows[draw.first as usize..][..count as usize]
+    /// Returns the rows of a draw's deformation: the header with the weights, and the palette.
+    /// None: the draw has its bind pose.
+    pub fn rows_of(&self, slot: u32) -> [&[[f32; 4]]; 2] {
+        self.draws.get(&slot).map_or([&[]; 2], |draw| {
+            [&self.rows[draw.first as usize..draw.palette()], self.palette_rows(draw)]
         })
     }
 
@@ -212,14 +339,15 @@ impl Deformations {
             self.rows[first as usize..][..count as usize].fill([0.0; 4]);
             let weight_rows = DrawDeformation::weight_rows(targets);
             self.rows[first as usize][2] = weight_rows as f32;
-            let (posed, scale, reach) = (None, 1.0, 0.0);
-            let draw = DrawDeformation { first, joints, targets, posed, scale, reach };
+            let (held, posed, scale, reach) = (None, None, 1.0, 0.0);
+            let draw = DrawDeformation { first, joints, targets, held, posed, scale, reach };
             self.draws.insert(slot, draw);
         }
         self.draws.get_mut(&slot)
     }
 
     /// Sets the palette of a draw whose mesh has a skin.
+    #[cfg(test)]
     pub fn set_palette(
         &mut self,
         slot: u32,
@@ -227,10 +355,32 @@ impl Deformations {
         update: &SkinUpdate,
         palette: &[DrawTransform],
     ) {
+        self.replace_palette(slot, mesh, update, (palette, None));
+    }
+
+    /// Sets the palette of a draw whose mesh has a skin to one of the newest packet: that of the
+    /// update, in the memory that is held.
+    pub fn set_held_palette(
+        &mut self,
+        slot: u32,
+        mesh: &MeshFrame,
+        update: &SkinUpdate,
+        palette: &[DrawTransform],
+    ) {
+        self.replace_palette(slot, mesh, update, (palette, Some(update.first)));
+    }
+
+    fn replace_palette(
+        &mut self,
+        slot: u32,
+        mesh: &MeshFrame,
+        update: &SkinUpdate,
+        (palette, held): (&[DrawTransform], Option<u32>),
+    ) {
         let Some(skin) = &mesh.skin else { return };
         let palette = &palette[..palette.len().min(skin.joint_count())];
         let bounds = update.center.extend(update.radius);
-        let is_finite = bounds.is_finite() && is_finite(palette);
+        let is_finite = bounds.is_finite() && (update.is_finite || is_finite(palette));
         if !is_finite {
             self.refused.get_or_insert_with(|| {
                 format!(
@@ -244,7 +394,11 @@ impl Deformations {
         if !shown && !self.draws.contains_key(&slot) {
             return;
         }
+        let packet = self.packet;
         let Some(draw) = self.ensure(slot, mesh) else { return };
+        // Lacking joints need rows.
+        let held = held.filter(|_| shown && palette.len() == draw.joints as usize);
+        draw.held = held.map(|first| HeldPalette { packet, first });
         draw.posed = shown.then_some((update.center, update.radius));
         // Only morph weights need the scale.
         let with_scale = shown && draw.targets > 0;
@@ -252,7 +406,9 @@ impl Deformations {
         let (first, start, joints) = (draw.first as usize, draw.palette(), draw.joints);
         let count = DrawDeformation::row_count(joints, draw.targets);
         self.rows[first][0] = if shown { joints as f32 } else { 0.0 };
-        if shown {
+        if held.is_some() {
+            self.held.slots.push(slot);
+        } else if shown {
             let rows = &mut self.rows[start..][..joints as usize * MATRIX_ROWS];
             let (posed, lacking) = rows.split_at_mut(palette.len() * MATRIX_ROWS);
             posed.copy_from_slice(bytemuck::cast_slice(palette));
@@ -283,13 +439,12 @@ impl Deformations {
             *number = usable(weight);
         }
         let reach = morph.reach(numbers);
+        let draw = &self.draws[&slot];
+        let palette = draw.posed.map(|_| bytemuck::cast_slice(self.palette_rows(draw)));
+        let scale = palette.map(scale_max);
         let draw = self.draws.get_mut(&slot).expect("it was ensured");
         draw.reach = reach;
-        if draw.posed.is_some() {
-            let start = draw.palette();
-            let palette = &self.rows[start..][..draw.joints as usize * MATRIX_ROWS];
-            draw.scale = scale_max(bytemuck::cast_slice(palette));
-        }
+        draw.scale = scale.unwrap_or(draw.scale);
         self.mark(first as u32, row_count as u32);
     }
 
@@ -304,133 +459,5 @@ fn scale_max(palette: &[DrawTransform]) -> f32 {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use engine_frame_packet::deformation::{MeshMorph, MeshSkin};
-    use engine_frame_packet::mesh::{MeshBounds, MeshVertex};
-    use engine_frame_packet::scene::DrawSlot;
-    use std::sync::Arc;
-
-    /// Returns a mesh of one point with joints and morph targets of one metre.
-    fn mesh(joints: u16, targets: usize) -> MeshFrame {
-        let vertices = vec![MeshVertex::default()];
-        let skin = (joints > 0).then(|| {
-            let (joints, weights) = ([joints - 1, 0, 0, 0], [1.0, 0.0, 0.0, 0.0]);
-            Arc::new(MeshSkin::new(&vertices, &[joints], &[weights]))
-        });
-        let targets = vec![vec![[1.0, 0.0, 0.0]]; targets];
-        let morph = MeshMorph::new(&vertices, &[], &targets).expect("few targets");
-        MeshFrame {
-            name: "worm".to_string(),
-            bounds: MeshBounds::of(&vertices),
-            vertices,
-            indices: Vec::new(),
-            parts: Vec::new(),
-            skin,
-            morph: (!targets.is_empty()).then(|| Arc::new(morph)),
-        }
-    }
-
-    fn update(radius: f32) -> SkinUpdate {
-        SkinUpdate { slot: DrawSlot(0), first: 0, count: 0, center: Vec3::X, radius }
-    }
-
-    fn palette(count: usize) -> Vec<DrawTransform> {
-        (0..count).map(|at| DrawTransform::at(Vec3::splat(at as f32))).collect()
-    }
-
-    #[test]
-    fn rows_have_a_header_weights_and_matrices() {
-        let (mut all, mesh) = (Deformations::new(), mesh(2, 5));
-        all.set_palette(7, &mesh, &update(1.0), &palette(2));
-        all.set_weights(7, &mesh, &[0.0, 0.5, 0.0, 0.0, 2.0, 9.0]);
-        assert_eq!(all.location(7), 1);
-        assert_eq!(all.rows[0], [2.0, 5.0, 2.0, 0.0]);
-        assert_eq!(all.rows[1..3], [[0.0, 0.5, 0.0, 0.0], [2.0, 0.0, 0.0, 0.0]]);
-        assert_eq!(all.rows[3..6], DrawTransform::IDENTITY.0);
-        assert_eq!(all.rows[6..9], DrawTransform::at(Vec3::ONE).0);
-        assert_eq!(all.bounds(7, &mesh), Some((Vec3::X, 1.0 + 2.5)));
-        assert_eq!(all.changed_bytes, (9 + 3) * 16);
-        all.set_weights(7, &mesh, &[]);
-        assert_eq!((all.rows[0], all.rows[1]), ([2.0, 0.0, 2.0, 0.0], [0.0; 4]));
-    }
-
-    #[test]
-    fn lacking_joints_stay_and_further_matrices_are_ignored() {
-        let (mut all, mesh) = (Deformations::new(), mesh(3, 0));
-        all.set_palette(0, &mesh, &update(1.0), &palette(5));
-        assert_eq!(all.rows[7..10], DrawTransform::at(Vec3::splat(2.0)).0);
-        assert_eq!(all.rows[10], [0.0; 4]);
-        all.set_palette(0, &mesh, &update(1.0), &palette(1));
-        assert_eq!(all.rows[4..7], DrawTransform::IDENTITY.0);
-        assert_eq!(all.rows[7..10], DrawTransform::IDENTITY.0);
-        assert_eq!(all.refused, None);
-    }
-
-    #[test]
-    fn a_pose_that_is_not_finite_is_the_bind_pose() {
-        let (mut all, mesh) = (Deformations::new(), mesh(2, 0));
-        for wrong in [f32::NAN, f32::INFINITY, f32::NEG_INFINITY] {
-            let mut broken = palette(2);
-            broken[1].0[2][1] = wrong;
-            all.set_palette(0, &mesh, &update(1.0), &broken);
-            assert_eq!(all.location(0), 0, "it had no pose before");
-            all.set_palette(0, &mesh, &update(1.0), &palette(2));
-            assert_eq!(all.rows[0][0], 2.0);
-            all.set_palette(0, &mesh, &update(1.0), &broken);
-            assert_eq!(all.rows[0][0], 0.0);
-            let bounds = (mesh.bounds.center, mesh.bounds.radius);
-            assert_eq!(all.bounds(0, &mesh), Some(bounds));
-            assert!(all.rows.as_flattened().iter().all(|number| number.is_finite()));
-            let message = all.refused.take().expect("it is reported");
-            assert!(message.contains("a pose of 'worm' has numbers that are not"), "{message}");
-            all.set_palette(0, &mesh, &update(wrong), &palette(2));
-            assert_eq!(all.bounds(0, &mesh), Some(bounds), "nor can its bounds be used");
-            assert!(all.refused.take().is_some());
-            all.release(0);
-        }
-        let morph = self::mesh(0, 2);
-        all.set_weights(0, &morph, &[f32::NAN, 1.0]);
-        assert_eq!(all.rows[1], [0.0, 1.0, 0.0, 0.0]);
-        all.set_palette(0, &morph, &update(1.0), &palette(2));
-        assert_eq!(all.rows[0], [0.0, 2.0, 1.0, 0.0], "a mesh without a skin has no palette");
-    }
-
-    #[test]
-    fn rows_are_used_again_and_follow_the_mesh() {
-        let (mut all, two, three) = (Deformations::new(), mesh(2, 0), mesh(3, 0));
-        for slot in 0..3 {
-            all.set_palette(slot, &two, &update(1.0), &palette(2));
-        }
-        assert_eq!([0, 1, 2].map(|slot| all.location(slot)), [1, 8, 15]);
-        all.fit(1, Some(&two));
-        assert_eq!(all.location(1), 8, "a mesh with as many joints keeps the pose");
-        all.fit(1, Some(&three));
-        assert_eq!((all.location(1), all.count()), (0, 2));
-        all.set_palette(5, &two, &update(1.0), &palette(2));
-        assert_eq!(all.location(5), 8);
-        all.set_palette(1, &three, &update(1.0), &palette(3));
-        assert_eq!(all.location(1), 22);
-        all.fit(1, None);
-        assert_eq!(all.location(1), 0);
-    }
-
-    #[test]
-    fn the_number_of_palettes_is_limited() {
-        let (mut all, mesh) = (Deformations::new(), mesh(1024, 0));
-        let bones = palette(1024);
-        let most = PALETTE_MATRICES_MAX / 1024;
-        let mut shown = 0;
-        for slot in 0..most as u32 + 2 {
-            all.set_palette(slot, &mesh, &update(1.0), &bones);
-            shown += usize::from(all.location(slot) > 0);
-        }
-        assert!(shown < most + 1 && shown > most - 4, "{shown}");
-        assert_eq!(all.rows.len(), Deformations::ROWS_MAX);
-        let message = all.refused.take().expect("it is reported");
-        assert!(message.contains("1048576 joints") && message.contains("'worm'"), "{message}");
-        all.release(0);
-        all.set_palette(9999, &mesh, &update(1.0), &bones);
-        assert_eq!((all.location(9999), all.refused), (1, None));
-    }
-}
+#[path = "deformations_tests.rs"]
+mod tests;

@@ -34,13 +34,19 @@ impl PreviousPoses {
     }
 
     /// Keeps the pose of a draw that is about to change. Of several changes in a packet, the first
-    /// counts. `deformation` are the rows of the draw's deformation.
-    pub fn keep(&mut self, slot: u32, pose: &DrawTransform, deformation: &[[f32; 4]]) {
+    /// counts. `deformation` returns the rows of the draw's deformation in two parts.
+    pub fn keep<'a>(
+        &mut self,
+        slot: u32,
+        pose: &DrawTransform,
+        deformation: impl FnOnce() -> [&'a [[f32; 4]]; 2],
+    ) {
         if !self.is_kept || self.draws.contains_key(&slot) {
             return;
         }
-        let (first, count) = (self.rows.len(), deformation.len());
-        self.rows.extend_from_slice(deformation);
+        let first = self.rows.len();
+        deformation().iter().for_each(|part| self.rows.extend_from_slice(part));
+        let count = self.rows.len() - first;
         self.draws.insert(slot, PreviousPose { pose: *pose, first, count });
     }
 
@@ -66,18 +72,20 @@ mod tests {
     use super::*;
     use engine_foundation::Vec3;
 
+    const NONE: [&[[f32; 4]]; 2] = [&[]; 2];
+
     #[test]
     fn the_first_pose_of_a_packet_is_kept_if_needed() {
         let (one, two) = (DrawTransform::at(Vec3::X), DrawTransform::at(Vec3::Y));
         let mut poses = PreviousPoses::default();
         poses.begin(false);
-        poses.keep(3, &one, &[]);
+        poses.keep(3, &one, || NONE);
         assert!(poses.is_empty());
         poses.begin(true);
-        poses.keep(3, &one, &[[1.0; 4]]);
-        poses.keep(3, &two, &[[2.0; 4]]);
-        poses.keep(4, &two, &[]);
-        assert_eq!(poses.get(3), Some((&one, &[[1.0; 4]][..])));
+        poses.keep(3, &one, || [&[[1.0; 4]], &[[3.0; 4]]]);
+        poses.keep(3, &two, || [&[[2.0; 4]], &[]]);
+        poses.keep(4, &two, || NONE);
+        assert_eq!(poses.get(3), Some((&one, &[[1.0; 4], [3.0; 4]][..])));
         assert_eq!(poses.get(4), Some((&two, &[][..])));
         poses.forget(3);
         assert_eq!(poses.get(3), None);

@@ -193,8 +193,12 @@ impl RetainedScene {
         for (slot, pose) in frame.moved.iter().zip(&frame.poses) {
             self.move_to(library, *slot, pose);
         }
-        for update in &frame.skins {
-            self.set_palette(library, update, frame.palettes.matrices());
+        if !frame.skins.is_empty() {
+            self.deformations.begin_palettes(frame.palettes.hold());
+            for update in &frame.skins {
+                self.set_palette(library, update, frame.palettes.matrices());
+            }
+            self.deformations.end_palettes();
         }
         for update in &frame.morphs {
             self.set_weights(library, update, &frame.morph_weights);
@@ -352,8 +356,8 @@ impl RetainedScene {
 
     /// Keeps the pose of a draw that is about to change.
     fn keep_previous(&mut self, slot: u32) {
-        let deformation = self.deformations.rows_of(slot);
-        self.previous.keep(slot, &self.data[slot as usize].pose, deformation);
+        let pose = &self.data[slot as usize].pose;
+        self.previous.keep(slot, pose, || self.deformations.rows_of(slot));
     }
 
     fn set_palette(
@@ -369,8 +373,11 @@ impl RetainedScene {
         if let Some(mesh) = library.mesh(self.mesh(slot)) {
             let palette = range(palettes, update.first, update.count);
             self.keep_previous(slot);
-            self.deformations.set_palette(slot, mesh, update, palette);
-            self.locate_deformation(slot);
+            self.deformations.set_held_palette(slot, mesh, update, palette);
+            // The location of a known deformation stays.
+            if self.states[slot as usize] & state::DEFORMED == 0 {
+                self.locate_deformation(slot);
+            }
             self.update_sphere(library, slot);
         }
     }

@@ -11,7 +11,9 @@ use engine_resource::material_data::{
     BLENDS, FILTERS, MaterialData, ShaderData, ShaderVariableType, TextureBinding, WRAPS,
 };
 use engine_resource::reload_steps::ReloadStep;
-use engine_resource::resource_kind::{CompileContext, ResourceKind, SourceForm, kind_names};
+use engine_resource::resource_kind::{
+    CompileContext, ResourceKind, SourceForm, compiler, kind_names,
+};
 use engine_resource::surface_source::SurfaceSource;
 
 /// The kind `material`.
@@ -22,7 +24,7 @@ pub static MATERIAL: ResourceKind = ResourceKind {
     version: 4,
     framed: false,
     reload: &[ReloadStep::Materials],
-    compile,
+    compile: compiler(compile),
     validate: |bytes| MaterialData::read(bytes).map(drop),
 };
 
@@ -32,7 +34,7 @@ const KEYS: [&str; 8] =
 /// The block of a material whose values are colors.
 pub const COLORS: ColorKey = ColorKey { key: "colors", linear_key: "", has_alpha: true };
 
-fn compile(compiling: &mut CompileContext) -> Result<Vec<u8>, Error> {
+pub(super) fn compile(compiling: &mut CompileContext) -> Result<Vec<u8>, Error> {
     let document = sjson::parse_bytes(&compiling.bytes)
         .map_err(|error| Error::new(error.in_file(&compiling.path)))?;
     let mut data = MaterialData::default();
@@ -264,11 +266,11 @@ fn against_shader(
         let path = format!("{name}.{ending}");
         compiling.read_optional(&path).map(|bytes| (path, bytes))
     });
-    let built_in = || {
-        let source = core_materials::source(kind_names::SHADER, name)?;
-        Some((name.to_string(), source.as_bytes().to_vec()))
+    let shader = match found {
+        Some((path, bytes)) => Some(check(&path, &String::from_utf8_lossy(&bytes))),
+        None => core_materials::shader(name),
     };
-    let Some((path, bytes)) = found.or_else(built_in) else {
+    let Some(shader) = shader else {
         // A built-in shader is in no file of the game.
         if is_built_in(name) {
             return Ok(None);
@@ -276,9 +278,8 @@ fn against_shader(
         let message = format!("there is no shader '{name}': neither {name}.wgsl nor {name}.shader");
         return Err(compiling.error_at(line, &message));
     };
-    let source = String::from_utf8_lossy(&bytes).into_owned();
     // Errors of the shader itself are reported with its file.
-    let Ok(shader) = check(&path, &source) else { return Ok(None) };
+    let Ok(shader) = shader else { return Ok(None) };
     compare(&shader, name, root, data)
         .map_err(|(line, message)| compiling.error_at(line, &message))?;
     Ok(Some(shader))

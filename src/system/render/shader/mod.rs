@@ -37,15 +37,18 @@ pub mod surface_prelude;
 #[cfg(test)]
 mod tests;
 
-use engine_foundation::Error;
-use engine_foundation::error;
 use engine_foundation::hash::murmur32;
+use engine_foundation::{DEVELOPMENT, Error, error};
 use engine_resource::material_data::ShaderData;
 use engine_resource::reload_steps::ReloadStep;
-use engine_resource::resource_kind::{CompileContext, ResourceKind, SourceForm, kind_names};
+use engine_resource::resource_kind::{
+    CompileContext, ResourceKind, SourceForm, compiler, kind_names,
+};
+use std::collections::HashSet;
 
 pub use material_compile::{COLORS, MATERIAL};
 pub use nesting_limits::STACK_BYTES;
+use reflection::{SOURCE_BYTES_MAX, VARIABLE_BYTES_MAX};
 pub use reflection::{check, check_with};
 
 /// The engine's part for pictures: bindings, vertex stage, every paint, entry points. That for
@@ -79,10 +82,10 @@ pub static SHADER: ResourceKind = ResourceKind {
     version: murmur32(PRELUDE.as_bytes(), murmur32(surface_prelude::INTERFACE.as_bytes(), 2)),
     framed: false,
     reload: &[ReloadStep::Shaders],
-    compile: |compiling: &mut CompileContext| -> Result<Vec<u8>, Error> {
+    compile: compiler(|compiling: &mut CompileContext| -> Result<Vec<u8>, Error> {
         let source = compiling.text()?;
         Ok(check(&compiling.path, source)?.write())
-    },
+    }),
     validate,
 };
 
@@ -90,6 +93,9 @@ pub static SHADER: ResourceKind = ResourceKind {
 /// or variables and textures that do not match the source.
 fn validate(bytes: &[u8]) -> Result<(), Error> {
     let data = ShaderData::read(bytes)?;
+    if !DEVELOPMENT {
+        return check_untranslated(&data);
+    }
     if data.surface.is_some() {
         return match check("it is damaged", &data.source)? == data {
             true => Ok(()),
@@ -101,6 +107,34 @@ fn validate(bytes: &[u8]) -> Result<(), Error> {
     match check("it is damaged", source)? == data {
         true => Ok(()),
         false => Err(error!("it is damaged: it has other variables or textures than it says")),
+    }
+}
+
+/// Checks what a shader says of itself, without its source being translated: for engines that have
+/// neither a compiler of shaders nor a renderer.
+fn check_untranslated(data: &ShaderData) -> Result<(), Error> {
+    let parts_bytes = if data.surface.is_some() { 0 } else { PRELUDE.len() + 1 };
+    let fits = data.variable_bytes <= VARIABLE_BYTES_MAX
+        && data.variables.len() <= VARIABLE_BYTES_MAX as usize / 4
+        && data.textures.len() <= TEXTURES_MAX as usize
+        && data.source.len() <= SOURCE_BYTES_MAX + parts_bytes;
+    if !fits {
+        return Err(error!("it is damaged: it has more variables, textures or text than allowed"));
+    }
+    let source = match data.surface {
+        Some(_) => Some(&data.source[..]),
+        None => data.source.strip_suffix(PRELUDE).and_then(|source| source.strip_suffix('\n')),
+    };
+    let source = source.ok_or_else(|| error!("it is damaged: the engine's part is missing"))?;
+    if surface_prelude::functions(source) != data.surface {
+        return Err(error!("it is damaged: it has other functions than it says"));
+    }
+    let (mut variables, mut textures) = (HashSet::new(), HashSet::new());
+    let is_unique = data.variables.iter().all(|variable| variables.insert(&variable.name))
+        && data.textures.iter().all(|name| textures.insert(name));
+    match is_unique {
+        true => Ok(()),
+        false => Err(error!("it is damaged: two variables or textures have the same name")),
     }
 }
 

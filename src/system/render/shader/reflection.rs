@@ -13,7 +13,7 @@ use super::{
 use engine_foundation::compact_sort::CompactSort;
 use engine_foundation::error;
 use engine_foundation::suggest::nearest;
-use engine_foundation::{Error, panic};
+use engine_foundation::{DEVELOPMENT, Error, panic};
 use engine_resource::material_data::{
     ShaderData, ShaderVariable, ShaderVariableType, SurfaceFunctions,
 };
@@ -36,6 +36,9 @@ pub fn check(path: &str, source: &str) -> Result<ShaderData, Error> {
 
 /// Checks and reflects a shader's file that a part of the engine completes.
 pub fn check_with(path: &str, source: &str, part: &EnginePart) -> Result<ShaderData, Error> {
+    if !DEVELOPMENT {
+        return Err(error!("{path}: this executable of the engine has no compiler of shaders"));
+    }
     if source.len() > SOURCE_BYTES_MAX {
         return Err(error!("{path}: the shader is longer than 1 MiB (SOURCE_BYTES_MAX)"));
     }

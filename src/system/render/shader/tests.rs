@@ -339,3 +339,32 @@ fn errors_of_surface_functions_have_lines_of_the_file() {
          vec3f { … }",
     );
 }
+
+#[test]
+fn shaders_are_checked_without_being_translated() {
+    let picture = check("wave.wgsl", WAVE).unwrap();
+    let mesh = "fn surface(in: SurfaceIn) -> SurfaceOut { return in.base; }";
+    let mesh = check("mesh.wgsl", mesh).unwrap();
+    let refused = |change: &dyn Fn(&mut ShaderData)| {
+        let mut data = picture.clone();
+        change(&mut data);
+        check_untranslated(&data).unwrap_err().message
+    };
+    for shader in [&picture, &mesh] {
+        check_untranslated(shader).unwrap();
+    }
+    let too_much = "it is damaged: it has more variables, textures or text than allowed";
+    assert_eq!(refused(&|data| data.variable_bytes = VARIABLE_BYTES_MAX + 1), too_much);
+    assert_eq!(refused(&|data| data.textures = vec!["a".to_string(); 9]), too_much);
+    let first = picture.variables[0].clone();
+    assert_eq!(refused(&|data| data.variables = vec![first.clone(); 4097]), too_much);
+    let long = format!("//{}\n{}", "x".repeat(SOURCE_BYTES_MAX), picture.source);
+    assert_eq!(refused(&|data| data.source.clone_from(&long)), too_much);
+    let without_part = "it is damaged: the engine's part is missing";
+    assert_eq!(refused(&|data| data.source = WAVE.to_string()), without_part);
+    let other = "it is damaged: it has other functions than it says";
+    assert_eq!(refused(&|data| data.surface = mesh.surface), other);
+    let same = "it is damaged: two variables or textures have the same name";
+    assert_eq!(refused(&|data| data.variables[1].name = "speed".to_string()), same);
+    assert_eq!(refused(&|data| data.textures.push("noise".to_string())), same);
+}

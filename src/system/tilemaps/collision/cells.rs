@@ -129,6 +129,27 @@ impl Tilemap {
         Ok(())
     }
 
+    /// Returns a function that returns the kind of the tile of a layer in a cell, if it collides as
+    /// a whole.
+    pub(super) fn whole_tiles(
+        &self,
+        table: &CollisionTable,
+        layer: usize,
+    ) -> impl Fn(u32, u32) -> Option<CollisionKind> {
+        let of = &self.map().layers[layer];
+        let layer_kind = table.rules.kind_of_properties(&of.properties);
+        let columns = of.grid.columns as usize;
+        move |column: u32, row: u32| match self.tiles[layer]
+            [row as usize * columns + column as usize]
+        {
+            0 => None,
+            tile => match table.tiles.get(&self.set_of(tile)?) {
+                Some(tile) if !tile.shapes.is_empty() => None,
+                tile => tile.and_then(|tile| tile.kind).or(layer_kind),
+            },
+        }
+    }
+
     fn add_tiles(
         &self,
         table: &CollisionTable,
@@ -137,21 +158,11 @@ impl Tilemap {
         out: &mut KindEdges,
     ) -> Result<(), Error> {
         let of = &self.map().layers[layer];
-        let layer_kind = table.rules.kind_of_properties(&of.properties);
         let columns = of.grid.columns as usize;
         let tile_at =
             |column: u32, row: u32| self.tiles[layer][row as usize * columns + column as usize];
-        let collision = |tile: u32| {
-            let known = self.set_of(tile).map(|set| table.tiles.get(&set));
-            known.map(|known| (known, layer_kind))
-        };
-        let kind_at = |column: u32, row: u32| match tile_at(column, row) {
-            0 => None,
-            tile => match collision(tile)? {
-                (Some(tile), _) if !tile.shapes.is_empty() => None,
-                (tile, layer) => tile.and_then(|tile| tile.kind).or(layer),
-            },
-        };
+        let collision = |tile: u32| self.set_of(tile).and_then(|set| table.tiles.get(&set));
+        let kind_at = self.whole_tiles(table, layer);
         let cells = WholeCells {
             grid: of.grid,
             position: [of.x, of.y],
@@ -168,7 +179,7 @@ impl Tilemap {
                 let own = || cells.is_in(area, column, row);
                 if let Some(kind) = kind_at(column, row) {
                     cells.add(column, row, (kind, own()), out);
-                } else if let Some((Some(known), _)) = collision(tile)
+                } else if let Some(known) = collision(tile)
                     && !known.shapes.is_empty()
                 {
                     self.add_shapes(layer, [column, row], (&known.shapes, own()), out);
@@ -187,6 +198,20 @@ impl Tilemap {
         (kinds, own): (&[CollisionKind], bool),
         out: &mut KindEdges,
     ) {
+        self.each_shape(layer, [column, row], |at, points, is_open| match is_open {
+            true if own => out.of(kinds[at]).add_open(&points),
+            true => {}
+            false => out.of(kinds[at]).add_polygon(&points, own),
+        });
+    }
+
+    /// Calls `each` with the shapes of a tile in the map: their index, points, and true for a line.
+    pub(super) fn each_shape(
+        &self,
+        layer: usize,
+        [column, row]: [u32; 2],
+        mut each: impl FnMut(usize, Vec<[f64; 2]>, bool),
+    ) {
         let index = row as usize * self.map().layers[layer].grid.columns as usize;
         let tile = self.tiles[layer][index + column as usize];
         let Some((set, number)) = self.set_of(tile) else { return };
@@ -201,13 +226,8 @@ impl Tilemap {
                 low[axis] + (right[axis] - low[axis]) * part[0] + (top[axis] - low[axis]) * part[1]
             })
         };
-        for (shape, kind) in set.shapes_of(number).iter().zip(kinds) {
-            let points: Vec<[f64; 2]> = shape.points.iter().map(to_map).collect();
-            match shape.is_open {
-                true if own => out.of(*kind).add_open(&points),
-                true => {}
-                false => out.of(*kind).add_polygon(&points, own),
-            }
+        for (at, shape) in set.shapes_of(number).iter().enumerate() {
+            each(at, shape.points.iter().map(to_map).collect(), shape.is_open);
         }
     }
 }

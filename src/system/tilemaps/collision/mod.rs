@@ -9,6 +9,7 @@ mod cell_costs;
 mod cells;
 mod chains;
 mod edges;
+mod solids;
 #[cfg(test)]
 mod tests;
 

@@ -308,3 +308,50 @@ fn shapes_of_tiles_are_limited() {
         "x.tmx: 'points' must be a number up to 1e9, got 2e9"
     );
 }
+
+#[test]
+fn solid_outlines_cover_the_solid_cells() {
+    let found = |map: &Tilemap| {
+        let mut all = Vec::new();
+        map.solid_outlines(&table(map), |points| all.push(points.to_vec()));
+        all
+    };
+    // Rectangles of cells that grow upwards as long as their runs are the same.
+    let blocks = found(&map(&["1,1,0,1", "1,1,0,0", "1,1,1,0"]));
+    let rectangle = |[left, low, right, high]: [f64; 4]| {
+        vec![[left, low], [right, low], [right, high], [left, high]]
+    };
+    let wanted = [[0.0, 0.0, 24.0, 8.0], [0.0, 8.0, 16.0, 24.0], [24.0, 16.0, 32.0, 24.0]];
+    assert_eq!(blocks, wanted.map(rectangle));
+    // Shapes: a slope, an ellipse; one-way tiles and lines have no inside.
+    let shapes = found(&map(&["2,3,5,6,4"]));
+    assert_eq!(shapes[0].len(), 3);
+    assert_eq!((shapes.len(), shapes[1].len()), (2, ELLIPSE_POINTS));
+    for points in &shapes {
+        let count = points.len();
+        let twice = |at: usize| {
+            let ([ax, ay], [bx, by]) = (points[at], points[(at + 1) % count]);
+            ax * by - ay * bx
+        };
+        assert!((0..count).map(twice).sum::<f64>() > 0.0, "counter-clockwise");
+    }
+    assert!(found(&map(&["0,0", "0,0"])).is_empty());
+}
+
+#[test]
+fn outlines_that_are_not_convex_are_left_out() {
+    use super::solids::each_convex;
+    let count = |points: &[[f64; 2]]| {
+        let mut count = 0;
+        each_convex(points.to_vec(), &mut |_| count += 1);
+        count
+    };
+    assert_eq!(count(&[[0.0, 0.0], [4.0, 0.0], [4.0, 4.0], [0.0, 4.0]]), 1);
+    assert_eq!(count(&[[0.0, 0.0], [0.0, 4.0], [4.0, 4.0], [4.0, 0.0]]), 1, "clockwise");
+    assert_eq!(count(&[[0.0, 0.0], [4.0, 0.0], [1.0, 1.0], [0.0, 4.0]]), 0);
+    assert_eq!(count(&[[0.0, 0.0], [4.0, 0.0]]), 0);
+    assert_eq!(count(&[[0.0, 0.0], [4.0, 0.0], [8.0, 0.0]]), 0);
+    // A star of five points turns to the left twice.
+    let star = [[0.0, 3.0], [-1.8, -2.4], [2.9, 0.9], [-2.9, 0.9], [1.8, -2.4]];
+    assert_eq!(count(&star), 0);
+}

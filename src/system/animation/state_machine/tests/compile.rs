@@ -167,7 +167,16 @@ fn states_that_contradict_themselves_are_refused() {
     check_state("random = [ { to = \"s\" } ]", "the choice leads back to itself");
     check_state("clip = \"o\" loop = true on_end = \"other\"", "never ends");
     check_state("clip = \"o\" weight = 0.5", "'weight' needs 'additive = true'");
-    check_state("clip = \"o\" time = \"speed\" loop = true", "state 's' has no 'loop'");
+    let reason = "because it has 'time', which chooses what is shown: remove one of them";
+    for key in ["loop", "speed", "on_end"] {
+        let wanted = format!("state 's' has no '{key}' {reason}");
+        check_state(&format!("clip = \"o\" time = \"speed\" {key} = \"other\""), &wanted);
+    }
+    check_state(
+        "clip = \"o\" root_motion = \"xy\"",
+        "state 's' has no 'root_motion' because that is a setting of an .animation file, which \
+         'clip' can name",
+    );
     check_state("empty = true on_end = \"other\"", "state 's' has no 'on_end'");
     check_state(
         "clip = \"o\" on = { go = { to = \"other\" blend = -1 } }",
@@ -320,116 +329,6 @@ fn the_number_of_states_has_a_limit() {
     }
     let layers = "layers = [ { states = { all = { group = \"g5\" } } } ]";
     check(&format!("groups = {{ {groups} }} {layers}"), "(STATES_MAX)");
-}
-
-#[test]
-fn the_summary_lists_states_that_nothing_reaches() {
-    let machine = compiled(
-        "events = [\"go\" \"stop\" \"dance\"]
-         layers = [ { name = \"body\" states = {
-            idle = { clip = \"idle\" on = { go = { to = \"walk\" mode = \"sync_percentage\" } } }
-            walk = { clip = \"walk\" enter = \"began\" }
-            lost = { clip = \"idle\" on = { stop = \"idle\" } } } } ]",
-    );
-    let summary = machine.summary();
-    assert_eq!(summary.states.len(), 3);
-    assert_eq!(
-        (summary.states[1].kind, &summary.states[1].sends[0][..]),
-        ("clip", "began on entering")
-    );
-    assert_eq!(summary.transitions.len(), 2);
-    let TransitionSummary { from, to, mode, .. } = &summary.transitions[0];
-    assert_eq!((&from[..], &to[..], *mode), ("idle", "walk", "sync_percentage"));
-    let named = |name: &str| vec![("body".to_string(), name.to_string())];
-    assert_eq!(summary.unreachable, named("lost"));
-    assert_eq!(summary.dead_ends, named("walk"));
-    assert_eq!(summary.unhandled_events, ["stop", "dance"]);
-}
-
-#[test]
-fn the_description_lists_all_parts_and_those_without_effect() {
-    let machine = compiled(
-        "events = [\"go\" \"stop\"]
-         variables = { speed = { value = 1 min = 0 max = 4 } spare = 0 }
-         masks = { upper = { spine = 1 } lower = { hip = 1 } }
-         constraints = { look = { type = \"aim\" bone = \"head\" } }
-         layers = [ { name = \"body\" mask = \"upper\" states = {
-            idle = { clip = \"idle\" speed = \"speed\" exit = { name = \"off\" sound = \"s/go\" }
-                on = { go = { to = \"walk\" blend = 0.5 if = \"speed > 1\" priority = 2 } } }
-            walk = { clip = \"walk\" on_end = \"idle\" }
-            lost = { clip = \"idle\" } } } ]",
-    );
-    let wanted = "state machine units/orc of units/orc
-1 layer, 3 states, 2 transitions, 2 events, 2 variables
-
-Variables:
-  speed = 1, 0 to 4
-  spare = 0
-
-Constraints:
-  look: aim of head
-
-Layer 'body', begins in 'idle', mask 'upper':
-  idle: clip idle (line 6)
-    speed speed
-    sends off (sound s/go) on leaving
-    on go -> walk, 0.5 s smooth, immediate, if speed > 1, priority 2
-  walk: clip walk (line 8)
-    plays once
-    at its end -> idle, 0.2 s smooth, immediate
-  lost: clip idle (line 9)
-
-Without effect:
-  state 'lost' of layer 'body' cannot be reached
-  event 'stop' is handled by no state that can be reached
-  variable 'spare': no expression reads it
-  mask 'lower': no layer and no ragdoll has it
-  constraint 'look': no layer and no state has it
-";
-    assert_eq!(machine.describe("units/orc"), wanted);
-}
-
-#[test]
-fn the_description_has_weights_times_and_constraints() {
-    let machine = compiled(
-        "variables = { speed = 0 lean = 0 }
-         masks = { upper = { spine = 1 } }
-         constraints = { look = { type = \"aim\" bone = \"head\" }
-             tail = { type = \"spring\" bones = [\"a\" \"b\"] } }
-         layers = [ { weight = \"1 - lean\" constraints = \"tail\" states = {
-            move = { blend = [ { clip = \"walk\" weight = \"match(speed, 2)\" }
-                    { clip = \"run\" weight = \"match_range(speed, 4, 5)\" } ]
-                speed = \"max(1, speed / 2)\" constraints = \"look\" loop = true
-                events = [ { name = \"step\" at = 0.5 } ] }
-            pick = { choice = [ { to = \"move\" if = \"speed > 1\" } { to = \"nod\" } ] }
-            nod = { clip = \"nod\" additive = true weight = \"lean\" enter = \"begun\"
-                events = [ { name = \"low\" time = 0.25 sound = \"s/nod\" } ] }
-            slide = { clip = \"slide\" time = \"lean\" }
-            all = { group = { states = { in = { clip = \"x\" speed = 2 } } }
-                speed = \"lean\" enter = \"up\" exit = \"down\" }
-            fall = { ragdoll = { mask = \"upper\" } } } } ]",
-    );
-    let wanted = "
-Layer 'layer_1', begins in 'move', weight 1 - lean:
-  constraints of all states: tail
-  move: blend walk (weight match(speed, 2)), run (weight match_range(speed, 4, 5)) (line 6)
-    speed max(1, speed / 2), repeats
-    constraints look
-    sends step at 0.5 of the length
-  pick: choice move (if speed > 1), nod (line 10)
-  nod: clip nod (weight lean) (line 11)
-    additive
-    sends begun on entering, low (sound s/nod) at 0.25 s
-  slide: time slide (line 13)
-    time lean
-  all/in: clip x (line 14)
-    speed (lean) * (2)
-    sends up on entering the group 'all', down on leaving the group 'all'
-  fall: ragdoll (line 16)
-    mask 'upper'
-";
-    let text = machine.describe("units/orc");
-    assert!(text.contains(wanted), "{text}");
 }
 
 #[test]

@@ -128,6 +128,67 @@ layers = [
 }
 
 #[test]
+fn errors_of_a_variable_or_a_constraint_hide_no_others_of_it() {
+    let text = "skeleton = \"b\"
+variables = {
+  speed = { min = \"a\" max = 1e30 vlaue = 1
+    value = \"fast\" }
+  lean = { min = 3 max = 1 value = 2 }
+  turn = { max = \"x\" min = 4
+    value = 3 }
+  \"a b\" = { value = false }
+}
+constraints = {
+  look = { type = \"aim\" bones = [\"a\" 3 \"b\"] yaw = 200 ptich = 1
+    axis = [0 \"up\" 1e9] target = 7 }
+  reach = { type = \"two_bone\" bone = \"a\" bones = [\"a\"] pole = [1 2] weight = 3 }
+  copy = { type = \"copy\" bones = 5 position = 1
+    rotation = 2 }
+  none = { weight = 2 yaww = 1 yaw = \"any\" bone = 1 }
+  other = { type = \"amm\" softness = 3
+    bones = [ ] target = [ ] }
+  flat = 3
+}
+layers = [ { states = { a = { clip = \"a\" speed = \"speed + lean\"
+  constraints = [\"flat\"] } } } ]";
+    check_errors(
+        text,
+        &[
+            (3, "variable 'speed' has no 'vlaue', did you mean 'value'?"),
+            (3, "variable 'speed': 'min' must be a number, got"),
+            (3, "variable 'speed': 'max' must be"),
+            (4, "variable 'speed': 'value' must be a number, got"),
+            (5, "variable 'lean': 'min' is 3, above 'max' 1"),
+            (6, "variable 'turn': 'max' must be a number, got"),
+            (7, "variable 'turn': 'value' must be 4 to"),
+            (8, "the name of a variable has only letters, digits and '_'"),
+            (8, "variable 'a b': 'value' must be a number, got"),
+            (11, "constraint 'look' has no 'ptich', did you mean 'pitch'?"),
+            (11, "constraint 'look': it names 3 bones: name the bone that turns"),
+            (11, "constraint 'look': 'bones' must be text in quotes, got"),
+            (11, "constraint 'look': 'yaw' must be 0 to 180, got 200"),
+            (12, "constraint 'look': 'axis' must be a number, got"),
+            (12, "constraint 'look': 'axis' must be -5000 to 5000, got"),
+            (12, "constraint 'look': 'target' must be text in quotes, got"),
+            (13, "constraint 'reach': it has both 'bone' and 'bones'"),
+            (13, "constraint 'reach': 'weight' must be 0 to 1, got 3"),
+            (13, "constraint 'reach': 'pole' must be a list of 3 numbers"),
+            (14, "constraint 'copy': it names 1 bones: name the bone, and"),
+            (14, "constraint 'copy': 'bones' must be text in quotes, got"),
+            (14, "constraint 'copy': 'position' must be true or false"),
+            (15, "constraint 'copy': 'rotation' must be true or false"),
+            (16, "constraint 'none': 'type' is missing (known: aim, two_bone, "),
+            (16, "constraint 'none' has no 'yaww', did you mean 'yaw'?"),
+            (16, "constraint 'none': 'bone' must be text in quotes, got"),
+            (16, "constraint 'none': 'weight' must be 0 to 1, got 2"),
+            (17, "constraint 'other': 'type' cannot be 'amm', did you mean 'aim'?"),
+            (18, "constraint 'other': 'target' must be text in quotes, got"),
+            (19, "constraint 'flat' must be a block"),
+        ],
+    );
+}
+
+#[test]
 fn blocks_with_errors_cause_no_errors_elsewhere() {
     let layers =
         "layers = [ { mask = \"top\" weight = \"speed\" constraints = [\"look\"] states = {
@@ -190,4 +251,37 @@ fn names_with_a_meaning_in_expressions_are_no_variables() {
         let wanted = format!("variable '{name}': expressions have another meaning for this name");
         assert!(error.contains(&wanted), "{error}");
     }
+}
+
+#[test]
+fn errors_of_blend_spaces_quote_the_text_of_the_file() {
+    let text = "skeleton = \"b\" variables = { speed = 1 }
+layers = [ { states = {
+  a = { blend_space = {
+    x = \"speed + sped\"
+
+    y = \"speed, 2) * max(1\"
+    points = [ { clip = \"a\" at = [0 0] } { clip = \"b\" at = [1 0] } ] } }
+  b = { blend_space = { points = [ { clip = \"a\" at = 1 } ]
+    x = \"speed, 2) * max(1\" } }
+  c = { blend_space = { points = [ { clip = \"a\" at = 1 } ]
+    x = 5 } }
+} } ]";
+    check_errors(
+        text,
+        &[
+            (4, "expression 'speed + sped' of 'x': column 9: there is no variable 'sped'"),
+            (6, "expression 'speed, 2) * max(1' of 'y': column 6: unexpected ','"),
+            (9, "expression 'speed, 2) * max(1' of 'x': column 6: unexpected ','"),
+            (11, "'x' must be an expression in quotes"),
+        ],
+    );
+    // Expressions of both axes are parts of the size of a weight.
+    let long = format!("speed{}", " + speed".repeat(100));
+    let text = format!(
+        "skeleton = \"b\" variables = {{ speed = 1 }} layers = [ {{ states = {{ a = {{
+        blend_space = {{ x = \"{long}\" y = \"{long}\" points = [ {{ clip = \"a\" at = [0 0] }} ] }}
+        }} }} }} ]"
+    );
+    check_errors(&text, &[(2, "it has 403 operations: at most")]);
 }

@@ -2,6 +2,7 @@
 
 mod compile;
 mod compile_errors;
+mod descriptions;
 mod evaluation;
 mod expressions;
 mod playing;

@@ -39,7 +39,7 @@ fn locate(mesh: u32) -> Option<MeshLocation> {
 
 fn locations(scenes: &RetainedScenes, draws: u32) -> Vec<f32> {
     let deformations = &scenes.scenes[&1].deformations;
-    let header = |slot: u32| deformations.rows_of(slot).first().map_or(-1.0, |row| row[3]);
+    let header = |slot: u32| deformations.rows_of(slot)[0].first().map_or(-1.0, |row| row[3]);
     (0..draws).map(header).collect()
 }
 
