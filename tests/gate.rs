@@ -59,6 +59,7 @@ const HOMES: &[(&str, &[&str])] = &[
     ("libc", &["src/platform/"]),
     ("libloading", &["src/system/sound/", "src/system/window/"]),
     ("libm", &["src/foundation/"]),
+    ("lzma_rust2", &["src/package/archive/"]),
     ("memmap2", &["src/resource/bundle.rs"]),
     ("mimalloc", &["src/foundation/memory/"]),
     ("mlua", &["src/script/"]),

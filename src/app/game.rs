@@ -136,7 +136,7 @@ mod tests {
     use std::fs;
 
     #[test]
-    fn without_folders_the_reason_is_told_why_a_path_is_not_a_bundle() {
+    fn paths_that_are_no_bundles_are_reported_with_the_reason() {
         let folder = std::env::temp_dir().join(format!("engine-{}-games", std::process::id()));
         fs::create_dir_all(&folder).unwrap();
         let file = folder.join("notes.txt");
@@ -150,7 +150,8 @@ mod tests {
         assert_eq!(refused(&folder), wanted);
         let beginning = "the bundle 'FOLDER/notes.txt' cannot be played: ";
         let message = refused(&file);
-        assert!(message.starts_with(beginning) && !message.contains("folder"), "{message}");
+        assert!(message.starts_with(beginning), "{message}");
+        assert!(!message.contains("only plays bundles"), "{message}");
         for name in ["lost.bundle", "lost"] {
             let message = refused(&folder.join(name));
             let beginning = format!("the bundle 'FOLDER/{name}' cannot be played: ");

@@ -210,7 +210,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_message_for_an_absent_command_names_it_and_the_one_that_is_there() {
+    fn messages_about_absent_commands_name_another_one() {
         let wanted = "this executable of the engine has no command 'test': it only plays bundles, \
                       with `engine run game.bundle`. An engine for development has other commands";
         assert_eq!(absent_message("test"), wanted);

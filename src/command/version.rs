@@ -73,7 +73,7 @@ mod tests {
     }
 
     #[test]
-    fn executables_for_servers_say_what_they_lack() {
+    fn features_of_servers_name_missing_parts() {
         let all_commands = "for servers: no windows, no drawing, no sound devices";
         assert_eq!(features(false, true), all_commands);
         let bundles = format!("{all_commands}; plays bundles, without other commands");

@@ -111,6 +111,7 @@ mod tests {
             assert!(kept <= (2 * count).max(MATRICES_KEPT) && kept >= count, "{count}: {kept}");
         }
     }
+
     #[test]
     fn matrices_that_a_renderer_holds_stay() {
         let mut palettes = Palettes::default();

@@ -14,13 +14,13 @@
 use super::bundle_end::{self, BundleEnd};
 use super::resource_kind::{ResourceKind, ResourceKinds};
 use super::resource_name::is_inside;
-use engine_foundation::Error;
 use engine_foundation::blob::{BlobReader, FRAME_BYTES, unframe};
 use engine_foundation::error;
 use engine_foundation::file_access::readers::{INDEX_BYTES_MAX, size_text};
 use engine_foundation::file_access::{self, AccessError};
 use engine_foundation::hash::{IdString64, murmur64a};
 use engine_foundation::memory::limit;
+use engine_foundation::{DEVELOPMENT, Error};
 use memmap2::{Mmap, MmapOptions};
 use std::fs::File;
 use std::io::{Read, Seek, SeekFrom};
@@ -363,8 +363,32 @@ fn invalid_bundle_message(file: &mut File) -> String {
         Err(reason) => format!("it cannot be read: {reason}"),
         Ok(0) => "the file is empty".to_string(),
         Ok(_) if start == MAGIC => CUT_SHORT.to_string(),
-        Ok(_) => "it is something else: bundles are made with `engine compile FOLDER --bundle \
-                  --out FILE`, and a game's folder is played as it is"
-            .to_string(),
+        Ok(_) => other_file_message(DEVELOPMENT).to_string(),
+    }
+}
+
+/// Returns the message for a file of another kind.
+fn other_file_message(plays_folders: bool) -> &'static str {
+    match plays_folders {
+        true => {
+            "it is something else: bundles are made with `engine compile FOLDER --bundle --out \
+             FILE`, and a game's folder is played as it is"
+        }
+        false => {
+            "it is something else: an engine for development makes bundles with `engine compile \
+             FOLDER --bundle --out FILE`"
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn messages_about_other_files_fit_the_engine() {
+        assert!(other_file_message(true).contains("folder is played as it is"));
+        let message = other_file_message(false);
+        assert!(message.contains("an engine for development") && !message.contains("folder"));
     }
 }

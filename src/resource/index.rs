@@ -69,9 +69,10 @@ impl IndexEntry {
         let (kind, path) = (&self.resource.kind, &self.files[0].path);
         // The data of a model is in a file next to that of the model.
         match wanted_kind == kind_names::MODEL && kind == kind_names::BINARY {
-            true => {
-                format!(": its file is missing, and '{path}' has only the data of a .gltf file")
-            }
+            true => format!(
+                ", but a binary of that name: if '{path}' is the data of a .gltf file, that file \
+                 is missing"
+            ),
             false => format!(", but a {kind} of that name"),
         }
     }

@@ -27,6 +27,7 @@ pub const fn compiler(compile: CompileFunction) -> CompileFunction {
     if DEVELOPMENT { compile } else { without_compilers }
 }
 
+/// The compile function of all kinds in executables without compilers.
 fn without_compilers(compiling: &mut CompileContext) -> Result<Vec<u8>, Error> {
     Err(error!(
         "{}: this executable of the engine has no compilers of resources: it plays bundles, which \
@@ -282,5 +283,27 @@ impl<'a> CompileContext<'a> {
     /// Returns an error at a line of the source.
     pub fn error_at(&self, line: usize, message: &str) -> Error {
         engine_foundation::error!("{}:{line}: {message}", self.path)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn without_compilers_an_error_names_the_source_and_says_who_makes_bundles() {
+        let read = |path: &str| Err(error!("there is no file {path}"));
+        let name = ResourceName::new(kind_names::TEXT, "notes");
+        let (path, bytes) = ("notes.txt".to_string(), b"text".to_vec());
+        let mut compiling = CompileContext::new(name, path, SourceForm::Own, bytes, true, &read);
+        let message = without_compilers(&mut compiling).unwrap_err().message;
+        let wanted = "notes.txt: this executable of the engine has no compilers of resources: it \
+                      plays bundles, which `engine compile --bundle` of an engine for development \
+                      makes";
+        assert_eq!(message, wanted);
+        fn keeps(compiling: &mut CompileContext) -> Result<Vec<u8>, Error> {
+            Ok(std::mem::take(&mut compiling.bytes))
+        }
+        assert_eq!(compiler(keeps)(&mut compiling).unwrap(), b"text", "tests have compilers");
     }
 }

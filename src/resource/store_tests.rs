@@ -173,8 +173,8 @@ fn the_data_of_a_model_without_its_file_is_named() {
     };
     assert_eq!(
         message("model"),
-        "there is no model 'orc': its file is missing, and 'orc.bin' has only the data of a .gltf \
-         file"
+        "there is no model 'orc', but a binary of that name: if 'orc.bin' is the data of a .gltf \
+         file, that file is missing"
     );
     assert_eq!(message("level"), "there is no level 'orc', but a binary of that name");
 }

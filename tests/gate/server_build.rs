@@ -281,7 +281,7 @@ fn the_marks_of_servers_are_the_same_everywhere() {
 
 /// Without the feature `development`, the shaders of bundles are not checked.
 #[test]
-fn a_renderer_without_the_checks_of_development_does_not_compile() {
+fn renderers_without_checks_of_shaders_do_not_compile() {
     let path = root().join("src/lib.rs");
     let text = std::fs::read_to_string(path).expect("the file is there");
     let condition = "#[cfg(all(feature = \"desktop\", not(feature = \"development\")))]\n\

@@ -147,7 +147,8 @@ describe("an animation file", function()
     end
     check("Bwo", "has no animation 'Bwo', did you mean 'Bow'")
     check("animations/strech",
-      "no animation 'animations/strech', did you mean 'animations/stretch'")
+      "no animation 'animations/strech', and there is no file animations/strech%.animation, "
+      .. "did you mean 'animations/stretch'")
     check("models/column#Nud", "'models/column' has no animation 'Nud', did you mean 'Nod'")
     check("models/column.gltf#Nud", "'models/column' has no animation 'Nud', did you mean 'Nod'")
     check("models/colum#Nod", "there is no model 'models/colum'")

@@ -150,7 +150,8 @@ describe("the events of animations", function()
     assert.equals(before + 1, #history)
     assert.equals("sounds/high", history[#history].sound)
     assert.error_matches(function() Unit.crossfade_animation(post, "animations/boneless") end,
-      "animations/boneless%.animation:%d+: event 'step' at .* s: .*no bone 'Haed', did you mean 'Head'")
+      "animations/boneless%.animation:%d+: event 'step' at .* s: .*no bone 'Haed', "
+      .. "did you mean 'Head'")
   end)
 
   it("play sounds at the bone", function()

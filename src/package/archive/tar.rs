@@ -21,7 +21,7 @@ const XZ_LEVEL: u32 = 6;
 /// ones make archives larger, because a block refers to none of the bytes before it.
 const XZ_BLOCK_BYTES: NonZeroU64 = NonZeroU64::new(12 << 20).expect("it is not 0");
 /// Maximum number of blocks of xz that are compressed at the same time. Each takes about 130 MiB.
-const XZ_THREADS_MAX: usize = 8;
+const XZ_THREADS_MAX: usize = 4;
 
 /// Compression of a tar archive.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

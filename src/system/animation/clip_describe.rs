@@ -45,27 +45,8 @@ impl Clip {
             (false, false) => ", plays once",
         };
         line(format!("length: {:.3} s{looping}{additive}", self.seconds));
-        let kinds = self.track_counts();
         let stats = self.stats();
-        line(match kinds.is_empty() {
-            true => "tracks: none, so that the pose is that of the model".to_string(),
-            false => format!(
-                "tracks: {} ({}), of {} of the {} nodes of the model",
-                stats.tracks,
-                kinds.join(", "),
-                self.animated_bones().len(),
-                self.bone_count()
-            ),
-        });
-        let at_rest: BTreeSet<u16> = self.rest_tracks().tracks.iter().map(|it| it.1).collect();
-        if !at_rest.is_empty() {
-            line(format!(
-                "at rest: {} tracks of {} nodes have keys with the pose of the model: they hold \
-                 the nodes over animations of lower layers",
-                self.rest_tracks().tracks.len(),
-                at_rest.len()
-            ));
-        }
+        self.describe_tracks().into_iter().for_each(&mut line);
         let (constant, regular) = (stats.constant_tracks, stats.uniform_tracks);
         if constant + regular > 0 {
             line(format!(
@@ -113,6 +94,31 @@ impl Clip {
             line(format!("events:{}", more(events.len())));
         }
         text
+    }
+
+    /// Returns the lines about the tracks.
+    fn describe_tracks(&self) -> Vec<String> {
+        let kinds = self.track_counts();
+        let mut lines = vec![match kinds.is_empty() {
+            true => "tracks: none, so that the pose is that of the model".to_string(),
+            false => format!(
+                "tracks: {} ({}), of {} of the {} nodes of the model",
+                self.stats().tracks,
+                kinds.join(", "),
+                self.animated_bones().len(),
+                self.bone_count()
+            ),
+        }];
+        let at_rest: BTreeSet<u16> = self.rest_tracks().tracks.iter().map(|it| it.1).collect();
+        if !at_rest.is_empty() {
+            lines.push(format!(
+                "at rest: {} tracks of {} nodes have keys with the pose of the model: they hold \
+                 the nodes over animations of lower layers",
+                self.rest_tracks().tracks.len(),
+                at_rest.len()
+            ));
+        }
+        lines
     }
 
     /// Returns the line about the chunks of a streamed clip.

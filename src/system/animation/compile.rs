@@ -24,7 +24,7 @@ use super::skeleton::{BoneTransform, Skeleton};
 use super::source::{SourceClip, SourceInterpolation, SourceTrack, TrackProperty};
 use super::source_range::cut;
 use super::uniform_fit::UniformCurve;
-use super::uniform_plan::Plan;
+use super::uniform_plan::{Plan, are_keyframes};
 use engine_foundation::compact_sort::CompactSort;
 use engine_foundation::suggest::hint;
 use engine_foundation::{Error, Quat, Vec4, error};
@@ -390,7 +390,11 @@ pub(super) fn sample_track<'a>(source: &'a SourceTrack, input: &Input) -> Option
             (input.scales.reaches[usize::from(bone)], input.strictest[usize::from(bone)])
         }
     };
-    if !source.is_played_exactly() {
+    // Parts of a mix between two keys are exact between the whole ones only.
+    let is_mix =
+        source.interpolation == SourceInterpolation::Mixed && property == TrackProperty::Rotation;
+    let count = source.times.len() as u32;
+    if !source.is_played_exactly() || is_mix && !are_keyframes(&source.times, seconds, count) {
         ticks = between(source, seconds, &ticks, (reach, tolerance * SAMPLE_PART));
     }
     let tick_seconds = seconds / f32::from(LAST_TICK);

@@ -306,3 +306,46 @@ fn recordings_are_exact_at_their_keys_and_mixed_between() {
         .map(|settings| compile(&held, &skeleton, settings).unwrap().clip);
     assert_eq!(plain, same);
 }
+
+#[test]
+fn recordings_with_other_times_are_within_the_tolerance() {
+    let skeleton = leg();
+    let settings = ClipSettings { recorded: true, ..ClipSettings::DEFAULT };
+    let late = |time: f32, _: usize| time + 1.0 / 24.0;
+    let uneven = |time: f32, key: usize| time + [0.0, 0.004, -0.005, 0.002][key % 4];
+    let rounded = |time: f32, _: usize| (time * 100.0).round() * 0.01;
+    let changes: [&dyn Fn(f32, usize) -> f32; 3] = [&late, &uneven, &rounded];
+    for (at, change) in changes.into_iter().enumerate() {
+        let mut source = kicks(&skeleton, 0.7, 2.0);
+        for track in &mut source.tracks {
+            let times = track.times.iter().enumerate();
+            track.times = times.map(|(key, time)| change(*time, key).max(0.0)).collect();
+        }
+        let ends = source.tracks.iter().filter_map(|track| track.times.last().copied());
+        source.seconds = ends.fold(source.seconds, f32::max);
+        let mut mixed = source;
+        mixed.tracks.iter_mut().for_each(|it| it.interpolation = SourceInterpolation::Mixed);
+        let compiled = compile(&mixed, &skeleton, &settings).unwrap();
+        assert_eq!(compiled.warning, None, "{at}");
+        // Corners are at the nearest tick.
+        let errors = errors(&mixed, &skeleton, &compiled.clip, settings.shell);
+        let worst = errors.iter().fold(0.0f32, |worst, error| worst.max(*error));
+        assert!(worst < 1.5 * settings.tolerance, "{at}: {worst}");
+    }
+}
+
+#[test]
+fn lengths_of_recorded_rotations_do_not_count() {
+    let skeleton = leg();
+    let settings = ClipSettings { recorded: true, ..ClipSettings::DEFAULT };
+    let source = kicks(&skeleton, 0.7, 2.0);
+    let mut scaled = source.clone();
+    for track in scaled.tracks.iter_mut().filter(|it| it.property == TrackProperty::Rotation) {
+        for value in track.values.iter_mut().step_by(2) {
+            *value = value.map(|number| number * 0.25);
+        }
+    }
+    let [plain, scaled] =
+        [source, scaled].map(|it| compile(&it, &skeleton, &settings).unwrap().clip);
+    assert_eq!(plain, scaled);
+}

@@ -71,6 +71,7 @@ impl SourceTrack {
             (SourceInterpolation::Step, _) => self.finish(a),
             (SourceInterpolation::Linear, TrackProperty::Rotation) => slerp(a, b, part),
             (SourceInterpolation::Mixed, TrackProperty::Rotation) => {
+                let (a, b) = (a.normalize_or(Vec4::W), b.normalize_or(Vec4::W));
                 self.finish(a + (if a.dot(b) < 0.0 { -b } else { b } - a) * part)
             }
             (SourceInterpolation::Linear | SourceInterpolation::Mixed, _) => {

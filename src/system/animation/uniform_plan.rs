@@ -182,7 +182,7 @@ fn uniform_curve(
 }
 
 /// Returns true if the times of keys are those of the keyframes, within half a tick.
-fn are_keyframes(times: &[f32], seconds: f32, count: u32) -> bool {
+pub(super) fn are_keyframes(times: &[f32], seconds: f32, count: u32) -> bool {
     let most = seconds / f32::from(LAST_TICK) * 0.5;
     let is_keyframe = |(keyframe, time): (u32, &f32)| {
         (time - keyframe_time(seconds, count, keyframe)).abs() <= most

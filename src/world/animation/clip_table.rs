@@ -347,15 +347,15 @@ fn warn_of_unmatched(name: &str, model: &AnimatedModel, warning: Option<String>)
 /// Returns the message for a clip that neither the model nor a file has.
 fn missing_clip(model: &AnimatedModel, name: &str, store: &ResourceStore) -> Error {
     let files = store.names(kind_names::ANIMATION).unwrap_or_default();
-    if model.clips.is_empty() && files.is_empty() {
-        return error!("the model '{}' has no animations", model.name);
-    }
     let own = model.clips.iter().map(|clip| clip.name.as_str());
     // The name of a file, rather than one of a model's animations.
     let file = match name.contains('/') {
         true => format!(", and there is no file {name}.{}", kind_names::ANIMATION),
         false => String::new(),
     };
+    if model.clips.is_empty() && files.is_empty() {
+        return error!("the model '{}' has no animations{file}", model.name);
+    }
     error!(
         "the model '{}' has no animation '{name}'{file}{}",
         model.name,

@@ -18,9 +18,6 @@ const GROUND_DISTANCE: f32 = 3.0;
 /// Location that messages about the actors of ended ragdolls show.
 const LOCATION: &str = "the end of its ragdoll";
 
-/// Variable of state machines that is 1 while a ragdoll lies on its back, and 0 while it lies on
-/// its belly.
-
 /// Options of a ragdoll that a script starts.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct RagdollOptions {

@@ -17,8 +17,9 @@ impl StateMachine {
         }
     }
 
-    /// Returns true if a state never ends, because the time of its clips stands still.
-    fn stands_still(&self, state: &State) -> bool {
+    /// Returns true if a state with clips that have a length never ends, because its time does not
+    /// advance.
+    fn never_ends(&self, state: &State) -> bool {
         let stops = |speed: &Expression| self.constant(*speed) == Some(0.0);
         !matches!(state.kind, StateKind::Time(_)) && state.speeds.iter().any(stops)
     }
@@ -35,8 +36,11 @@ impl StateMachine {
         if condition(transition) == Some(Some(0.0)) {
             return Some("its 'if' is always 0".to_string());
         }
-        if transition.event.is_none() && self.stands_still(state) {
-            return Some(format!("the speed of state '{}' is always 0", state.name));
+        if transition.event.is_none() && self.never_ends(state) {
+            return Some(format!(
+                "the speed of state '{}' is always 0, so that only animations without length end",
+                state.name
+            ));
         }
         let is_taken = |it: &&&Transition| {
             let always = condition(it).is_none_or(|value| value.is_some_and(|value| value != 0.0));

@@ -1,6 +1,7 @@
 //! Reader of the blocks of a `.state_machine` file. Error messages name file, line and block.
 //! Defines no keys itself.
 
+use engine_foundation::error::LISTED_MAX;
 use engine_foundation::sjson::{ObjectEntry, SjsonValue, ValueKind};
 use engine_foundation::{Error, error, suggest};
 
@@ -31,8 +32,8 @@ impl<'a> SourceFields<'a> {
         }
     }
 
-    /// Returns an error for each unknown key, the last one first. Returns an error if the value is
-    /// no block.
+    /// Returns an error for each unknown key, the last one first, as far as they are listed. Returns
+    /// an error if the value is no block.
     pub fn unknown_keys(&self, known: &[&str]) -> Result<Vec<Error>, Error> {
         let unknown = |entry: &ObjectEntry<'a>| {
             let hint = suggest::hint(entry.key, known.iter().copied());
@@ -41,8 +42,11 @@ impl<'a> SourceFields<'a> {
             error!("{path}:{line}: {subject} has no '{key}'{hint} (known: {list})")
         };
         let entries = self.entries()?;
-        let entries = entries.iter().rev().filter(|entry| !known.contains(&entry.key));
-        Ok(entries.map(unknown).collect())
+        // More are not listed.
+        let entries = entries.iter().filter(|entry| !known.contains(&entry.key));
+        let mut errors: Vec<Error> = entries.take(LISTED_MAX + 1).map(unknown).collect();
+        errors.reverse();
+        Ok(errors)
     }
 
     /// Returns the entries of the block. Returns an error if it is no block.

@@ -287,7 +287,7 @@ impl<'a> Builder<'a> {
                 "loop" | "on_end" | "speed" if is_time => {
                     "because it has 'time', which chooses what is shown: remove one of them"
                 }
-                "loop" | "events" => continue,
+                "additive" | "loop" | "events" => continue,
                 _ if CLIP_SETTING_KEYS.contains(&key) => {
                     "because that is a setting of an .animation file, which 'clip' can name"
                 }

@@ -128,6 +128,7 @@ fn the_number_of_palettes_is_limited() {
     all.set_palette(9999, &mesh, &update(1.0), &bones);
     assert_eq!((all.location(9999), all.refused), (1, None));
 }
+
 /// Applies a packet whose palettes are of these draws, with a matrix of this position for each.
 fn apply(all: &mut Deformations, mesh: &MeshFrame, changed: &[(u32, f32)]) {
     let at = |(_, x): &(u32, f32)| [DrawTransform::at(Vec3::splat(*x)); 2];

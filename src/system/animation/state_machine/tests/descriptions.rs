@@ -129,8 +129,8 @@ fn blend_spaces_are_described_by_their_axes_and_points() {
     );
     let text = machine.describe("units/orc");
     let line = "  line: blend_space walk at 2, run at 5.5 (line 3)\n    x = speed * 2\n";
-    let plane = "  plane: blend_space left at [-1, 0], right at [1, 0.5] (line 5)\n    x = turn, y = \
-                 max(speed, 1), time part\n";
+    let plane = "  plane: blend_space left at [-1, 0], right at [1, 0.5] (line 5)\n    \
+                 x = turn, y = max(speed, 1), time part\n";
     assert!(text.contains(line) && text.contains(plane), "{text}");
     assert_eq!(read_state_machine(&machine.write()).unwrap(), machine);
 }
@@ -170,7 +170,8 @@ fn transitions_that_no_state_takes_are_findings() {
                     { to = \"c\" priority = 2 if = \"speed > 1\" } ] } }
             b = { clip = \"b\" speed = \"0\" on_end = \"a\" }
             c = { group = {
-                    states = { x = { clip = \"c\" on = { leave = \"y\" } } y = { clip = \"c\" on = { to_x = \"x\" } } }
+                    states = { x = { clip = \"c\" on = { leave = \"y\" } }
+                        y = { clip = \"c\" on = { to_x = \"x\" } } }
                 } on = { leave = \"a\" } }
         } any = { up = { to = \"a\" if = \"false\" } } } ]",
     );
@@ -178,14 +179,15 @@ fn transitions_that_no_state_takes_are_findings() {
     let (_, findings) = text.split_once("Without effect:\n").unwrap();
     let wanted = "  the transition on 'go' to 'b' (line 3): its 'if' is always 0
   the transition on 'stop' to 'b' (line 5): the one to 'c/x' (line 4) is always taken before it
-  the transition at the end to 'a' (line 7): the speed of state 'b' is always 0
-  the transition on 'up' to 'a' (line 11): its 'if' is always 0
+  the transition at the end to 'a' (line 7): the speed of state 'b' is always 0, so that only \
+                  animations without length end
+  the transition on 'up' to 'a' (line 12): its 'if' is always 0
 ";
     assert_eq!(findings, wanted, "and no variable that the engine sets, no transition of a group");
 }
 
 #[test]
-fn layers_above_the_first_say_which_bones_they_replace() {
+fn higher_layers_list_the_bones_they_replace() {
     let machine = compiled(
         "masks = { top = { Head = 1 } }
          layers = [ { states = { a = { clip = \"a\" } } } { states = { b = { clip = \"a\" } } }
