@@ -273,8 +273,8 @@ mod tests {
         const CELLS: usize = 24;
         let cell = |at: Vec3| (at.x * 0.5) as usize + CELLS * (at.y * 0.5) as usize;
         let (mut memory, mut random) = (Memory::default(), Random::seed(12));
-        for seed in 0..6 {
-            let mesh = pillars(3, seed, 0.3);
+        for seed in 0..12 {
+            let mesh = pillars(3, seed, [0.03, 0.06, 0.12][seed as usize % 3]);
             let start = near(&mesh, 20.0, 20.0);
             // Points anywhere, of which those count whose way is short enough.
             let mut expected = vec![0; CELLS * CELLS];
