@@ -77,7 +77,7 @@ function NavigationMesh.find_path_async(mesh, from, to, callback, agent)
     bad_argument("NavigationMesh.find_path_async", 4, "callback", "function", callback)
   end
   no_reload("NavigationMesh.find_path_async")
-  local request = core.navigation_request(mesh, from, to, agent)
+  local request = core.navigation_request(mesh, from, to, nil, agent)
   wait_for(mesh, 3, request, callback)
   return request
 end

@@ -65,7 +65,8 @@ fn module_table(module: &str) -> String {
     }
 }
 
-/// Writes `local function name(...) return Vector3(slow(...)) end`.
+/// Writes `local function name(...) return Vector3(slow(...)) end`. The last one of several
+/// optional results is left out if it is nil, as the checked form does.
 fn wrapper(text: &mut String, row: &RegisteredFunction) {
     let name = row.func.name;
     let (mut numbers, mut results) = (Vec::new(), Vec::new());
@@ -81,13 +82,22 @@ fn wrapper(text: &mut String, row: &RegisteredFunction) {
             numbers.push(format!("r{i}"));
         }
     }
+    let mut shorter = String::new();
+    if let [before @ .., last] = row.func.returns
+        && !before.is_empty()
+        && row.func.returns.iter().all(|one| one.optional)
+    {
+        let part = if matches!(last.shape, ValueShape::Value(_)) { "_0" } else { "" };
+        let (at, before) = (before.len(), results[..before.len()].join(", "));
+        shorter = format!("if r{at}{part} == nil then return {before} end ");
+    }
     let (numbers, results) = (numbers.join(", "), results.join(", "));
     let module = module_table(row.module);
     write!(
         text,
         "do local M = {module}\n\
          local slow = M.{name}\n\
-         M.{name} = function(...) local {numbers} = slow(...) return {results} end end\n"
+         M.{name} = function(...) local {numbers} = slow(...) {shorter}return {results} end end\n"
     )
     .expect("a string can be written to");
 }

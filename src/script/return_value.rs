@@ -403,6 +403,19 @@ const fn both<A: ReturnValue, B: ReturnValue>() -> Option<SlotWriter<(A, B)>> {
     }
 }
 
+/// Pushes the last one of several optional results: nothing if it is missing.
+///
+/// # Safety
+/// As for `ReturnValue::push`.
+unsafe fn push_last<R: ReturnValue>(
+    result: Option<R>,
+    l: *mut lua_State,
+    cx: &mut ScriptContext,
+) -> Result<c_int, String> {
+    // SAFETY: as the caller promised.
+    result.map_or(Ok(0), |it| unsafe { it.push(l, cx) })
+}
+
 /// Two optional results: `Option::unzip` makes them of an optional pair.
 impl<A: ReturnValue, B: ReturnValue> ReturnValue for (Option<A>, Option<B>) {
     const TYPES: &'static [ApiType] = {
@@ -412,7 +425,7 @@ impl<A: ReturnValue, B: ReturnValue> ReturnValue for (Option<A>, Option<B>) {
     const INTO_SLOTS: Option<SlotWriter<Self>> = both::<Option<A>, Option<B>>();
     unsafe fn push(self, l: *mut lua_State, cx: &mut ScriptContext) -> Result<c_int, String> {
         // SAFETY: as the caller promised.
-        unsafe { Ok(push_before(self.0, l, cx)? + self.1.push(l, cx)?) }
+        unsafe { Ok(push_before(self.0, l, cx)? + push_last(self.1, l, cx)?) }
     }
 }
 
@@ -439,7 +452,7 @@ unsafe fn push_before<R: ReturnValue>(
     }
 }
 
-/// Three optional results.
+/// Three optional results. The last one is left out if it is nil.
 impl<A, B, C> ReturnValue for (Option<A>, Option<B>, Option<C>)
 where
     A: ReturnValue,
@@ -464,7 +477,7 @@ where
         // SAFETY: as the caller promised.
         unsafe {
             let count = push_before(self.0, l, cx)? + push_before(self.1, l, cx)?;
-            Ok(count + self.2.push(l, cx)?)
+            Ok(count + push_last(self.2, l, cx)?)
         }
     }
 }

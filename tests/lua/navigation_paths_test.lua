@@ -220,8 +220,22 @@ describe("paths on a navigation mesh", function()
     assert.matches("'agent'", error_of(NavigationMesh.find_path, mesh, LEFT, RIGHT, 5))
     assert.matches("'agent': agent was destroyed",
       error_of(NavigationMesh.find_path, mesh, LEFT, RIGHT, agent))
-    assert.matches("'agent'",
+    assert.matches("#5 'agent'",
       error_of(NavigationMesh.find_path_async, mesh, LEFT, RIGHT, print, mesh))
+  end)
+
+  it("that wait leave the costs of agents their room", function()
+    local one, other = Agent.create(mesh, LEFT), Agent.create(mesh, LEFT)
+    local count = 0
+    for i = 1, 20 do
+      Agent.set_area_cost(one, 5, i + 1)
+      NavigationMesh.find_path_async(mesh, LEFT, RIGHT, function() count = count + 1 end, one)
+    end
+    Agent.destroy(one)
+    Agent.set_area_cost(other, 5, 99)
+    for _ = 1, 60 do NavigationMesh.update(mesh, 0) end
+    assert.equals(20, count)
+    Agent.destroy(other)
   end)
 
   it("are valid until something is in their way", function()
@@ -260,7 +274,10 @@ describe("paths on a navigation mesh", function()
     Agent.destroy(agent)
     assert.is_true(valid(mesh, { LEFT }))
     assert.same({ false, 1 }, { valid(mesh, { Vector3(30, 35, 0), RIGHT }) })
-    assert.matches("'points' must have 1 to 4097 points", error_of(valid, mesh, {}))
+    assert.same({ false }, { valid(mesh, {}) })
+    local many = {}
+    for i = 1, 4098 * 3 do many[i] = 1 end
+    assert.matches("'points' must have at most 4097 points", error_of(valid, mesh, many))
     assert.matches("'first' must be the number of a point, 1 to %d, got 9",
       error_of(valid, mesh, points, 9))
     assert.matches("'points'", error_of(valid, mesh, { 1, 2 }))
@@ -306,6 +323,16 @@ describe("queries of a navigation mesh", function()
     assert.is_true(can_go(mesh, from, Vector3(10, 15, 0), 2))
     assert.same({ false, "edge" }, { can_go(mesh, from, Vector3(10, 15, 0), 12) })
     assert.same({ false, "edge" }, { can_go(mesh, from, RIGHT) })
+    -- Within ground that is closed.
+    local polygon = NavigationMesh.find_polygon(mesh, from)
+    local corners = NavigationMesh.polygon_vertices(mesh, polygon)
+    local middle = (corners[1] + corners[2] + corners[3]) * (1 / 3)
+    local near = Vector3.lerp(middle, corners[1], 0.2)
+    assert.is_true(can_go(mesh, middle, near))
+    NavigationMesh.set_obstructed(mesh, polygon, true)
+    assert.same({ false, "edge" }, { can_go(mesh, middle, near) })
+    assert.same({ false, "edge" }, { can_go(mesh, middle, near, 0.1) })
+    NavigationMesh.set_obstructed(mesh, polygon, false)
     assert.same({ false, "off_mesh" }, { can_go(mesh, from, Vector3(10, 15, 60)) })
     assert.same({ false, "off_mesh" }, { can_go(mesh, Vector3(10, 15, 60), from) })
     -- Two floors: a ray along the lower one does not know the upper one.
@@ -362,7 +389,14 @@ describe("queries of a navigation mesh", function()
   end)
 
   it("draw random points to which a way leads", function()
-    local random, seed = NavigationMesh.random_point, Math.random_seed
+    local random = NavigationMesh.random_point
+    -- No nil at the end of the results.
+    local list = {}
+    table.insert(list, random(mesh))
+    assert.equals(1, select("#", random(mesh, LEFT, 15)))
+    assert.equals(2, select("#", random(mesh, Vector3(900, 0, 0))))
+    assert.equals(1, select("#", NavigationMesh.raycast(mesh, LEFT, LEFT)))
+    assert.equals(1, #list)
     for _ = 1, 60 do
       assert.is_true(random(mesh, ISLAND).y > 40)
       local point = random(mesh, LEFT, 15)

@@ -397,6 +397,20 @@ impl Agents {
         result
     }
 
+    /// Returns the costs that an agent has on a mesh; none if they are those of the mesh. On
+    /// another mesh than its own, the links that it has given up are open: others have their
+    /// numbers there.
+    pub fn costs_on(&self, agent: Handle, mesh: Handle) -> Option<Arc<OwnCosts>> {
+        let agent = self.slots.get(agent)?;
+        let own = agent.own_costs.as_ref()?;
+        if agent.mesh == mesh || !own.has_closed() {
+            return Some(own.clone());
+        }
+        let mut costs = (**own).clone();
+        costs.open_links();
+        (costs != OwnCosts::default()).then(|| Arc::new(costs))
+    }
+
     /// Returns the set of the agents of a mesh with these costs, or a new one; none if they are
     /// those of the mesh.
     pub(super) fn shared_costs(

@@ -506,3 +506,45 @@ fn views_are_chosen_once_for_all_updates() {
     crowd.agents.advance(crowd.id, &mut crowd.mesh, STEP, &crowd.pool).unwrap();
     assert_eq!(known(&crowd), [Some(0)]);
 }
+
+#[test]
+fn requests_that_wait_keep_no_set_of_agents() {
+    let mut crowd = Crowd::new(pond(), 1);
+    let (from, to) = (Vec3::new(4.0, 4.0, 0.4), Vec3::new(68.0, 4.0, 0.4));
+    for _ in 0..2 {
+        crowd.send(from, to, AgentSettings::DEFAULT);
+    }
+    let [first, second] = [crowd.handles[0], crowd.handles[1]];
+    for at in 0..COST_SETS_MAX + 4 {
+        crowd.agents.set_area_cost(first, WATER, Some(2.0 + at as f32)).unwrap();
+        let own = crowd.agents.costs_on(first, crowd.id);
+        crowd.mesh.request_path_between(from, to, own.as_deref()).unwrap();
+    }
+    crowd.agents.set_area_cost(second, WATER, Some(99.0)).unwrap();
+    // Each request has the costs of the time at which it was asked for.
+    while crowd.mesh.num_waiting_paths() > 0 {
+        crowd.mesh.answer_paths(&crowd.pool).unwrap();
+    }
+    let lengths: Vec<usize> = crowd.mesh.path_answers().map(|it| it.points.len()).collect();
+    assert_eq!(lengths.len(), COST_SETS_MAX + 4);
+    assert!(lengths[0] < lengths[COST_SETS_MAX + 3], "around the water: {lengths:?}");
+}
+
+#[test]
+fn links_that_an_agent_has_given_up_are_open_on_other_meshes() {
+    let mut crowd = Crowd::new(pond(), 1);
+    let (from, to) = (Vec3::new(4.0, 4.0, 0.4), Vec3::new(68.0, 4.0, 0.4));
+    crowd.send(from, to, AgentSettings::DEFAULT);
+    let agent = crowd.handles[0];
+    // Any handle that is not that of its mesh.
+    let other = agent;
+    crowd.agents.change_costs(agent, |costs| costs.set_closed(1, true)).unwrap();
+    assert!(crowd.agents.costs_on(agent, crowd.id).is_some());
+    assert_eq!(crowd.agents.costs_on(agent, other), None);
+    crowd.agents.set_area_cost(agent, WATER, Some(7.0)).unwrap();
+    let mut expected = OwnCosts::default();
+    expected.set(WATER, Some(7.0));
+    assert_eq!(crowd.agents.costs_on(agent, other).as_deref(), Some(&expected));
+    expected.set_closed(1, true);
+    assert_eq!(crowd.agents.costs_on(agent, crowd.id).as_deref(), Some(&expected));
+}

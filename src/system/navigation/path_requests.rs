@@ -36,7 +36,8 @@ struct Request {
     version: u32,
     /// Updates for which it has waited.
     updates: u32,
-    /// Costs of an agent, which count in place of those of the mesh.
+    /// Costs of an agent, which count in place of those of the mesh: a copy, because the sets of
+    /// agents end with the last agent that has them.
     own: Option<Arc<OwnCosts>>,
 }
 
@@ -45,7 +46,7 @@ struct Request {
 pub struct PathAnswer<'a> {
     /// Number of the request.
     pub number: u32,
-    /// Corners of the path; empty if there is no ground any more where it begins or ends.
+    /// Corners of the path; empty if there is no ground where it begins or ends.
     pub points: &'a [Vec3],
     pub partial: Option<PartialReason>,
 }
@@ -135,12 +136,12 @@ impl NavigationMesh {
 
     /// Asks for a path between two positions that can be off the mesh, as
     /// [`NavigationMesh::request_path`] does. The answer is empty if no ground is there then. The
-    /// costs of an agent count in place of those of the mesh.
+    /// costs of an agent, as they are now, count in place of those of the mesh.
     pub fn request_path_between(
         &mut self,
         from: Vec3,
         to: Vec3,
-        own: Option<Arc<OwnCosts>>,
+        own: Option<&OwnCosts>,
     ) -> Option<u32> {
         match self.snap(from).zip(self.snap(to)) {
             Some((from, to)) => {
@@ -156,7 +157,7 @@ impl NavigationMesh {
         from: Vec3,
         to: Vec3,
         polygons: Option<[u32; 2]>,
-        own: Option<Arc<OwnCosts>>,
+        own: Option<&OwnCosts>,
     ) -> Option<u32> {
         if self.num_waiting_paths() + self.requests.answers.answers.len() >= REQUESTS_MAX {
             return None;
@@ -165,6 +166,7 @@ impl NavigationMesh {
         requests.lanes.resize_with(LANES, Lane::default);
         requests.last = requests.last.wrapping_add(1).max(1);
         let number = requests.last;
+        let own = own.map(|own| requests.shared_copy(own));
         let request =
             Request { number, from, to, polygons, version: self.version, updates: 0, own };
         requests.lanes[number as usize % LANES].waiting.push_back(request);
@@ -245,6 +247,13 @@ impl NavigationMesh {
 }
 
 impl PathRequests {
+    /// Returns a copy of costs, which the last requests with equal costs share.
+    fn shared_copy(&self, own: &OwnCosts) -> Arc<OwnCosts> {
+        let last = self.lanes.iter().filter_map(|lane| lane.waiting.back()?.own.as_ref());
+        let mut equal = last.filter(|known| ***known == *own);
+        equal.next().cloned().unwrap_or_else(|| Arc::new(own.clone()))
+    }
+
     /// Returns a copy, which goes on as this does.
     pub fn kept(&self) -> PathRequests {
         let PathRequests { last, answers, worst_wait, nodes, answered, .. } = self;
@@ -287,7 +296,7 @@ impl Lane {
     fn kept(&self) -> Lane {
         let Lane { waiting, searched, nodes, searcher, found, .. } = self;
         let searcher = searched.map_or_else(Searcher::default, |_| searcher.clone());
-        let (waiting, found) = (waiting.iter().map(Request::kept).collect(), found.clone());
+        let (waiting, found) = (waiting.clone(), found.clone());
         Lane { waiting, searched: *searched, nodes: *nodes, searcher, found, ..Lane::default() }
     }
 
@@ -348,13 +357,6 @@ impl Lane {
 }
 
 impl Request {
-    /// Returns a copy, with costs that are not those of agents: sets of costs end with the last
-    /// agent that has them.
-    fn kept(&self) -> Request {
-        let own = self.own.as_deref().map(|own| Arc::new(own.clone()));
-        Request { own, ..self.clone() }
-    }
-
     /// Returns true if these costs count for it.
     fn has_costs(&self, own: Option<&Arc<OwnCosts>>) -> bool {
         match (&self.own, own) {

@@ -8,13 +8,19 @@ use engine_foundation::{Error, Vec2, Vec3, error};
 
 /// Points anywhere on a mesh that are tried before the polygons that can be reached are listed.
 const TRIES_ANYWHERE: usize = 8;
-/// Points within a distance that are tried: the way to some of them bends, and is too long.
-const TRIES_NEAR: usize = 64;
+/// Points within a distance that are tried: the way to some of them bends, and is too long. All
+/// their searches together visit so many nodes.
+const TRIES_NEAR: usize = 512;
+const TRIES_NODES: usize = 4 * SEARCH_NODES_DEFAULT;
+/// Factor of the distance within which polygons are listed: the costs of the list are those of
+/// one way into each polygon, and to a part of it a shorter one can lead.
+const MARGIN: f32 = 1.5;
 
 impl Flood {
     /// Returns a random point to which a way leads from a point, on polygons that can be entered.
     /// All such points are equally likely. `random` gives numbers from 0 to 1. With a distance, the
-    /// way costs at most that much. `None` if nothing can be reached.
+    /// way costs at most that much; the start is the result if no point is found in many tries.
+    /// `None` if nothing can be reached.
     ///
     /// # Errors
     /// Returns an error if too many polygons are within the distance.
@@ -61,7 +67,10 @@ impl Flood {
         mut random: impl FnMut() -> f64,
     ) -> Result<Option<NearestPolygon>, Error> {
         let mut polygons = Vec::new();
-        if !self.fill(mesh, start, distance, &mut polygons) {
+        // Without room for the margin, those within the distance have to do.
+        if !self.fill(mesh, start, distance * MARGIN, &mut polygons)
+            && !self.fill(mesh, start, distance, &mut polygons)
+        {
             return Err(error!(
                 "more than {FLOOD_POLYGONS_MAX} polygons are within {distance} metres of {} \
                  (FLOOD_POLYGONS_MAX): use a smaller distance",
@@ -70,28 +79,36 @@ impl Flood {
         }
         // The parts of the polygons that can be near enough, so that few points are tried in vain.
         let reach = Vec2::splat(distance / mesh.least_cost());
-        let flat = start.position.truncate();
+        let middle = start.position.truncate();
         let mut parts: Vec<(u32, Vec<Vec3>, f64)> = Vec::new();
         let mut sum = 0.0;
         for (polygon, _) in polygons.into_iter().filter(|(polygon, _)| mesh.is_open(*polygon)) {
-            let corners = clip(mesh.corners(polygon), flat - reach, flat + reach);
+            let corners = clip(mesh.corners(polygon), middle - reach, middle + reach);
             let size = if corners.len() < 3 { 0.0 } else { f64::from(area(&corners)) };
             if size > 0.0 {
                 sum += size;
                 parts.push((polygon, corners, sum));
             }
         }
+        let mut nodes = 0;
         for _ in 0..TRIES_NEAR {
             let wanted = random() * sum;
             let at = parts.partition_point(|(.., before)| *before <= wanted);
             let Some((polygon, corners, _)) = parts.get(at).or(parts.last()) else { break };
             let flat = random_in(corners, &mut random);
+            if flat.distance(middle) > reach.x {
+                continue;
+            }
             let position = flat.extend(mesh.height(*polygon, flat));
             let found = NearestPolygon { polygon: *polygon, position };
             searcher.search(mesh, start, found, SEARCH_NODES_DEFAULT, path);
+            nodes += searcher.num_nodes();
             let cost = || path.cost(mesh, start.position, position);
             if path.partial.is_none() && cost() <= distance {
                 return Ok(Some(found));
+            }
+            if nodes > TRIES_NODES {
+                break;
             }
         }
         Ok(mesh.is_open(start.polygon).then_some(start))
@@ -249,6 +266,36 @@ mod tests {
             inner += usize::from(away < 2.0);
         }
         assert!((430..570).contains(&inner), "{inner}");
+    }
+
+    #[test]
+    fn all_places_within_the_distance_are_drawn() {
+        const CELLS: usize = 24;
+        let cell = |at: Vec3| (at.x * 0.5) as usize + CELLS * (at.y * 0.5) as usize;
+        let (mut memory, mut random) = (Memory::default(), Random::seed(12));
+        for seed in 0..12 {
+            let mesh = pillars(3, seed, [0.03, 0.06, 0.12][seed as usize % 3]);
+            let start = near(&mesh, 20.0, 20.0);
+            // Points anywhere, of which those count whose way is short enough.
+            let mut expected = vec![0; CELLS * CELLS];
+            for _ in 0..6000 {
+                let found = mesh.random_point(|| random.next_f64()).unwrap();
+                if found.position.distance(start.position) <= 12.0
+                    && memory.cost(&mesh, start, found) <= 12.0
+                {
+                    expected[cell(found.position)] += 1;
+                }
+            }
+            let all: usize = expected.iter().sum();
+            let mut drawn = vec![0; CELLS * CELLS];
+            for _ in 0..all * 2 {
+                let found = memory.point(&mesh, start, Some(12.0), &mut random).unwrap();
+                drawn[cell(found.position)] += 1;
+            }
+            for (at, expected) in expected.iter().enumerate().filter(|(_, count)| **count >= 10) {
+                assert!(drawn[at] * 2 >= *expected, "{seed}: {at}, {} {expected}", drawn[at]);
+            }
+        }
     }
 
     #[test]

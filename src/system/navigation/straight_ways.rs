@@ -18,6 +18,10 @@ const SAME_GROUND: f32 = 0.5;
 /// only passes corners that this touches.
 const STRAIGHT_SLACK: f32 = 1e-3;
 
+/// Nodes that a search for the way past such corners may visit, and all those of a path together.
+const LEG_NODES: usize = 4096;
+const PATH_NODES: usize = SEARCH_NODES_DEFAULT;
+
 /// Reason why a character cannot go straight to a point.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum NotStraight {
@@ -41,8 +45,25 @@ impl NotStraight {
 }
 
 impl NavigationMesh {
+    /// Returns why a character cannot go straight from the start of a way that was followed to a
+    /// position; `None` if it can. The ground at both must be open.
+    pub fn cannot_go(&self, start: NearestPolygon, end: &RayEnd, to: Vec3) -> Option<NotStraight> {
+        let reason = self.not_straight(end, to);
+        let is_open = || self.is_open_at(start.position) && self.is_open_at(to);
+        if reason.is_none() && !is_open() { Some(NotStraight::Edge) } else { reason }
+    }
+
+    /// Returns true if the ground at a position is open. Where polygons meet, one is enough.
+    fn is_open_at(&self, position: Vec3) -> bool {
+        let Some(ground) = self.ground_at(position, ON_GROUND) else { return false };
+        let settings = self.settings();
+        let (side, up) = (settings.cell_size * ON_GROUND, settings.height * SAME_GROUND);
+        let is_open = |polygon| self.is_open(polygon);
+        is_open(ground.polygon) || self.nearest_among(ground.position, side, up, is_open).is_some()
+    }
+
     /// Returns why a straight way that was followed does not lead to a position; `None` if it does.
-    pub fn not_straight(&self, end: &RayEnd, to: Vec3) -> Option<NotStraight> {
+    fn not_straight(&self, end: &RayEnd, to: Vec3) -> Option<NotStraight> {
         if end.wall.is_some() || end.is_cut {
             return Some(NotStraight::Edge);
         }
@@ -67,11 +88,21 @@ impl NavigationMesh {
 
     /// Returns the index of the first point of a path from which no character can go on to the next
     /// one: over open ground, on which the next point is, or over a link that joins both. `None` if
-    /// all of the path can be walked.
+    /// all of the path can be walked, or it has no points. Ways that touch the corners of walls are
+    /// searched, within a number of nodes for all of the path.
     pub fn first_bad_leg(
+        &self,
+        memory: (&mut Searcher, &mut PolygonPath),
+        points: &[Vec3],
+    ) -> Option<usize> {
+        self.bad_leg_within(memory, points, PATH_NODES)
+    }
+
+    fn bad_leg_within(
         &self,
         (searcher, path): (&mut Searcher, &mut PolygonPath),
         points: &[Vec3],
+        mut nodes: usize,
     ) -> Option<usize> {
         if let [point] = points {
             let ground = self.path_ground(*point);
@@ -79,16 +110,18 @@ impl NavigationMesh {
         }
         (0..points.len().saturating_sub(1)).find(|at| {
             let (from, to) = (points[*at], points[*at + 1]);
-            !self.can_walk((searcher, path), from, to) && !self.can_jump(from, to)
+            !self.can_jump(from, to) && !self.can_walk((searcher, path), from, to, &mut nodes)
         })
     }
 
-    /// Returns true if a character can go straight from a point of a path to the next one.
+    /// Returns true if a character can go straight from a point of a path to the next one. Takes
+    /// what a search has visited from the nodes that are left.
     fn can_walk(
         &self,
         (searcher, path): (&mut Searcher, &mut PolygonPath),
         from: Vec3,
         to: Vec3,
+        nodes: &mut usize,
     ) -> bool {
         let ends = [from, to].map(|point| self.path_ground(point));
         let [Some(from), Some(to)] = ends else { return false };
@@ -101,7 +134,11 @@ impl NavigationMesh {
         }
         // Paths touch the corners of walls. A ray can end there, but the way past them is hardly
         // longer.
-        searcher.search(self, from, to, SEARCH_NODES_DEFAULT, path);
+        if *nodes == 0 {
+            return false;
+        }
+        searcher.search(self, from, to, LEG_NODES.min(*nodes), path);
+        *nodes = nodes.saturating_sub(searcher.num_nodes().max(1));
         if path.partial.is_some() || path.links.iter().any(|at| self.links[*at as usize].is_jump())
         {
             return false;
@@ -212,6 +249,51 @@ mod tests {
     }
 
     #[test]
+    fn ground_at_both_ends_must_be_open() {
+        let mut mesh = rooms(2, 4);
+        let mut random = Random::seed(8);
+        let mut any = || mesh.random_point(|| random.next_f64()).unwrap();
+        let starts: Vec<NearestPolygon> = (0..20).map(|_| any()).collect();
+        for start in starts {
+            let corners = mesh.corners(start.polygon);
+            let sum: Vec3 = corners.iter().copied().sum();
+            let middle = sum / corners.len() as f32;
+            let to = start.position.lerp(middle, 0.5);
+            let reason =
+                |mesh: &NavigationMesh| mesh.cannot_go(start, &mesh.raycast(start, to), to);
+            assert_eq!(reason(&mesh), None);
+            mesh.set_obstructed(start.polygon, true);
+            assert_eq!(reason(&mesh), Some(NotStraight::Edge));
+            mesh.set_obstructed(start.polygon, false);
+        }
+    }
+
+    #[test]
+    fn searches_past_corners_have_nodes_for_the_whole_path() {
+        let mesh = pillars(3, 2, 0.3);
+        let (mut random, mut searched) = (Random::seed(6), 0);
+        for _ in 0..150 {
+            let mut any = || mesh.random_point(|| random.next_f64()).unwrap();
+            let points = points_of(&mesh, any(), any()).points;
+            for leg in points.windows(2) {
+                let (mut searcher, mut path) = (Searcher::default(), PolygonPath::default());
+                assert_eq!(mesh.first_bad_leg((&mut searcher, &mut path), leg), None);
+                let nodes = searcher.num_nodes();
+                if nodes == 0 {
+                    continue;
+                }
+                searched += 1;
+                let way = [leg[0], leg[1], leg[0], leg[1], leg[0], leg[1], leg[0], leg[1]];
+                let memory = (&mut searcher, &mut path);
+                let bad = mesh.bad_leg_within(memory, &way, nodes + 1);
+                assert!(bad.is_some_and(|bad| bad > 0 && bad < 5), "{bad:?} {nodes}");
+                assert_eq!(bad_leg(&mesh, &way[..2]), None);
+            }
+        }
+        assert!(searched > 3, "{searched}");
+    }
+
+    #[test]
     fn legs_over_links_are_valid_while_the_link_is_there() {
         let mut mesh = floors();
         let ground = |mesh: &NavigationMesh, x, z| mesh.snap(Vec3::new(x, 10.0, z)).unwrap();
@@ -228,6 +310,11 @@ mod tests {
         let points = points_of(&mesh, ground(&mesh, 3.0, 0.0), ground(&mesh, 5.0, 4.0)).points;
         assert_eq!(points.len(), 4);
         assert_eq!(bad_leg(&mesh, &points), None);
+        // No search is needed for them.
+        let mut searcher = Searcher::default();
+        let memory = (&mut searcher, &mut PolygonPath::default());
+        assert_eq!(mesh.first_bad_leg(memory, &points[1..3]), None);
+        assert_eq!(searcher.num_nodes(), 0);
         let back: Vec<Vec3> = points.iter().rev().copied().collect();
         assert_eq!(bad_leg(&mesh, &back), Some(1));
         // A leg that leads to the other floor without the link is none.

@@ -127,10 +127,13 @@ fn project_to_polygon(
     Ok((apart <= mesh.settings().cell_size * 0.01).then_some(point))
 }
 
-/// Returns the costs that an agent has in place of those of its mesh.
-pub(super) fn own_costs(engine: &Engine, agent: Option<AgentId>) -> Option<Arc<OwnCosts>> {
-    let known = agent.and_then(|agent| engine.worlds.navigation.agents.slots.get(agent.0));
-    known.and_then(|agent| agent.own_costs.clone())
+/// Returns the costs that an agent has on a mesh in place of those of the mesh.
+pub(super) fn own_costs(
+    engine: &Engine,
+    agent: Option<AgentId>,
+    mesh: NavigationMeshId,
+) -> Option<Arc<OwnCosts>> {
+    engine.worlds.navigation.agents.costs_on(agent?.0, mesh.0)
 }
 
 fn path_cost(
@@ -140,7 +143,7 @@ fn path_cost(
     to: Vec3,
     agent: Option<AgentId>,
 ) -> Result<(Option<f64>, Option<String>), Error> {
-    let own = own_costs(engine, agent);
+    let own = own_costs(engine, agent, mesh);
     let (mesh, memory) = engine.searched_mesh(mesh)?;
     let Some((from, to)) = ends(mesh, from, to)? else {
         return Ok((None, Some(OFF_MESH.to_string())));

@@ -46,8 +46,8 @@ pub static CORE: ModuleRows = module(
         func(
             "navigation_request",
             navigation_request,
-            &[("mesh", ""), ("from", ""), ("to", ""), ("agent", "")],
-            "Asks for a path. Returns the number of the request.",
+            &[("mesh", ""), ("from", ""), ("to", ""), ("callback", ""), ("agent", "")],
+            "Asks for a path. Returns the number of the request. The prelude keeps the callback.",
         )
         .public_name("NavigationMesh.find_path_async"),
         func(
@@ -165,7 +165,7 @@ fn navigation_path(
     to: Vec3,
     agent: Option<AgentId>,
 ) -> Result<ManyResults, Error> {
-    let own = own_costs(engine, agent);
+    let own = own_costs(engine, agent, mesh);
     let (mesh, memory) = engine.searched_mesh(mesh)?;
     let Some((from, to)) = ends(mesh, from, to)? else { return Ok(off_mesh(1)) };
     let path = &mut memory.path;
@@ -183,13 +183,14 @@ fn navigation_request(
     mesh: NavigationMeshId,
     from: Vec3,
     to: Vec3,
+    _callback: Option<Integer>,
     agent: Option<AgentId>,
 ) -> Result<u64, Error> {
-    let own = own_costs(engine, agent);
+    let own = own_costs(engine, agent, mesh);
     let mesh = of_mut(engine, mesh);
     let from = volumes::position(from, "#2 'from'")?;
     let to = volumes::position(to, "#3 'to'")?;
-    mesh.request_path_between(from, to, own).map(u64::from).ok_or_else(|| {
+    mesh.request_path_between(from, to, own.as_deref()).map(u64::from).ok_or_else(|| {
         error!(
             "{REQUESTS_MAX} paths of the mesh wait for an answer (REQUESTS_MAX): ask for more \
              after the next NavigationMesh.update, or send agents"

@@ -62,8 +62,9 @@ pub static NAVIGATION_MESH: ModuleRows = more(
             ],
             "Returns true if a character can go straight from one point to another: over connected \
              ground that is open, which is below or above the second point at its end. Otherwise \
-             false and the reason: \"edge\" if the edge of the mesh is in the way, \"height\" if \
-             the way ends on ground of another floor, and \"off_mesh\" if no ground is at a point.",
+             false and the reason: \"edge\" if the edge of the mesh is in the way, or the ground \
+             at a point is closed, \"height\" if the way ends on ground of another floor, and \
+             \"off_mesh\" if no ground is at a point.",
         )
         .returns(&["can_go", "reason nil, or why not"])
         .pure(),
@@ -79,7 +80,7 @@ pub static NAVIGATION_MESH: ModuleRows = more(
             "Returns true if the path can still be walked: from each point, the next one is \
              straight ahead on open ground, or a link joins both. Otherwise false, and the number \
              of the point from which one cannot go on. It does not say if another way is shorter \
-             by now.",
+             by now. An empty list is no path: false, and no number.",
         )
         .returns(&["is_valid", "leg number of the point before the part that cannot be walked"])
         .pure(),
@@ -95,8 +96,10 @@ pub static NAVIGATION_MESH: ModuleRows = more(
                      else; any without it",
                 ),
             ],
-            "Returns a random point of the mesh, on open polygons. All places are equally likely. \
-             Nil and the reason, \"unreachable\" or \"off_mesh\", if there is none.",
+            "Returns a random point of the mesh, on open polygons. All places are equally likely; \
+             with a distance, nearly so, and the point is `from` if none is found in many tries. \
+             More than 65,536 polygons within the distance are an error (FLOOD_POLYGONS_MAX). Nil \
+             and the reason, \"unreachable\" or \"off_mesh\", if there is none.",
         )
         .returns(&["point on the ground, or nil", "reason nil, or why there is none"]),
     ],
@@ -183,7 +186,7 @@ fn can_go(
                 }
                 false => checked_ray(mesh.raycast(start, to), from, to),
             }?;
-            mesh.not_straight(&end, to)
+            mesh.cannot_go(start, &end, to)
         }
     };
     Ok((reason.is_none(), reason.map(|reason| reason.name().to_string())))
@@ -197,9 +200,13 @@ fn is_path_valid(
     agent: Option<AgentId>,
 ) -> Result<(bool, Option<WholeNumber>), Error> {
     let points = points.0;
-    if points.is_empty() || points.len() > PATH_POINTS_MAX + 1 {
+    if points.is_empty() {
+        return Ok((false, None));
+    }
+    if points.len() > PATH_POINTS_MAX + 1 {
         return Err(error!(
-            "argument #2 'points' must have 1 to {} points (PATH_POINTS_MAX and the start), got {}",
+            "argument #2 'points' must have at most {} points (PATH_POINTS_MAX and the start), \
+             got {}",
             PATH_POINTS_MAX + 1,
             points.len()
         ));
@@ -215,7 +222,7 @@ fn is_path_valid(
     for point in &points {
         position(*point, "#2 'points'")?;
     }
-    let own = own_costs(engine, agent);
+    let own = own_costs(engine, agent, mesh);
     let (mesh, memory) = engine.searched_mesh(mesh)?;
     let bad = mesh.with_costs(own.as_ref(), |mesh| {
         mesh.first_bad_leg((&mut memory.searcher, &mut memory.path), &points[first..])
