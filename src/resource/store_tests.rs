@@ -163,13 +163,14 @@ fn resources_without_usable_variants_are_reported() {
 
 #[test]
 fn the_data_of_a_model_without_its_file_is_named() {
-    let mut store = store(&[("orc", "")]);
-    let entry = &mut store.index.entries[0];
+    let store = store(&[("orc", "")]);
+    let mut index = (*store.index).clone();
+    let entry = &mut index.entries[0];
     entry.resource = ResourceName::new(kind_names::BINARY, "orc");
     entry.files[0].path = "orc.bin".to_string();
     let message = |kind: &str| {
         let wanted = ResourceName::new(kind, "orc");
-        missing_message(&store.index, KINDS, &store.preferences, &wanted)
+        missing_message(&index, KINDS, &store.preferences, &wanted)
     };
     assert_eq!(
         message("model"),
