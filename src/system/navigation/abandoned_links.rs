@@ -18,7 +18,7 @@ pub(super) struct AbandonedLink {
 
 impl AbandonedLink {
     pub fn write_state(&self, write: &mut impl FnMut(u64)) {
-        write(u64::from(self.link) | u64::from(self.seconds.to_bits()) << 32);
+        write(u64::from(self.seconds.to_bits()));
     }
 }
 

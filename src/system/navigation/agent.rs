@@ -504,8 +504,9 @@ impl Agent {
         write(request.map_or(0, |request| request + 1));
         write(self.path.polygons.len() as u64);
         self.path.polygons.iter().for_each(|polygon| write(u64::from(*polygon)));
-        write(self.link().map_or(0, |link| u64::from(link) + 1));
-        write(u64::from(self.queue.0) | u64::from(self.queue.1) << 32);
+        // Without the numbers of links, see `Jumps::write_state`.
+        write(u64::from(self.link().is_some()));
+        write(u64::from(self.queue.0 != 0) | u64::from(self.queue.1) << 32);
         self.abandoned.iter().for_each(|link| link.write_state(&mut write));
         self.ceded_ground.write_state(&mut write);
         self.obstruction.write_state(&mut write);

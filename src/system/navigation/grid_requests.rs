@@ -19,6 +19,9 @@ const ANSWER_NODES: usize = 64;
 const CELLS_OF_NODE: usize = 4;
 /// Times that a search is begun again because cells have changed. Then it is done at once.
 const RESTARTS_MAX: u32 = 4;
+/// Cells that a search visits at most that is done at once. What is left of its path is found by a
+/// request from the end of the part that was found.
+pub const GRID_CHANGING_NODES_MAX: usize = 65_536;
 
 #[derive(Clone, Copy, Debug)]
 struct Request {
@@ -140,15 +143,18 @@ impl GridRequests {
     /// Searches until the nodes are used up. Returns the number of those that were visited.
     fn advance(&mut self, grid: &NavigationGrid, nodes: usize) -> usize {
         let (mut left, mut visited) = (nodes, 0);
-        while left > 0
+        let is_at_once = |of: &Searched| of.restarts >= RESTARTS_MAX;
+        // One that is done at once goes on by the other search in the same update.
+        while (left > 0 || self.searched.as_ref().is_some_and(is_at_once))
             && let Some(&request) = self.waiting.front()
         {
             let searched = match self.searched {
                 Some(searched) if searched.version == grid.version => searched,
                 known => self.begin(grid, request, known.map_or(0, |known| known.restarts + 1)),
             };
-            let most = if searched.restarts >= RESTARTS_MAX { usize::MAX } else { left };
+            let is_at_once = is_at_once(&searched);
             let before = self.search.nodes;
+            let most = if is_at_once { GRID_CHANGING_NODES_MAX - before } else { left };
             let progress = match searched.jumps {
                 true => self.search.advance_jumps(grid, most),
                 false => self.search.advance(grid, most),
@@ -157,14 +163,14 @@ impl GridRequests {
             visited += used;
             left = left.saturating_sub(used);
             match progress {
-                GridProgress::Unfinished => {}
+                GridProgress::Unfinished if !is_at_once => {}
                 // The other search knows how far one gets.
-                GridProgress::Failed if searched.jumps => {
+                GridProgress::Failed | GridProgress::Unfinished if searched.jumps => {
                     let ends = (grid.node(request.from), grid.node(request.to));
                     self.search.begin(grid, ends);
                     self.searched = Some(Searched { jumps: false, ..searched });
                 }
-                GridProgress::Found | GridProgress::Failed => {
+                GridProgress::Found | GridProgress::Failed | GridProgress::Unfinished => {
                     let cells = self.answer(grid, request, (progress, searched.jumps));
                     left = left.saturating_sub(ANSWER_NODES + cells / CELLS_OF_NODE);
                 }
@@ -183,7 +189,7 @@ impl GridRequests {
         searched
     }
 
-    /// Writes the path of the search that is finished. Returns the number of its cells.
+    /// Writes the path of the search that is finished, or has visited as many cells as it may. Returns the number of its cells.
     fn answer(
         &mut self,
         grid: &NavigationGrid,
@@ -197,7 +203,8 @@ impl GridRequests {
         let partial = match progress {
             _ if self.path.len() > GRID_PATH_MAX => Some(PartialReason::Budget),
             GridProgress::Found => None,
-            _ => Some(PartialReason::Unreachable),
+            GridProgress::Failed => Some(PartialReason::Unreachable),
+            GridProgress::Unfinished => Some(PartialReason::Budget),
         };
         self.path.truncate(GRID_PATH_MAX);
         let (number, first) = (request.number, self.cells.len());
@@ -290,6 +297,45 @@ mod tests {
         }
         assert_eq!(updates, RESTARTS_MAX as usize + 1);
         grid.forget_answers();
+    }
+
+    #[test]
+    fn searches_of_a_grid_that_changes_in_each_update_have_a_bound() {
+        let size = 640;
+        let cells = size * size;
+        for (jumps, costs) in [(true, &[1.0][..]), (false, &[1.0, 1.5, 2.0])] {
+            let mut grid = random_grid(GridShape::Square8, size as usize, costs);
+            // The target is closed in, and the field uneven enough that jumps are short.
+            let to = cells - 1;
+            for cell in [to - 1, to - size, to - size - 1] {
+                grid.set_cost(cell, 0.0);
+            }
+            for cell in (0..cells).filter(|cell| jumps && cell % 3 == 0 && cell / size % 3 == 0) {
+                grid.set_cost(cell + cell / size / 3 % 2, 0.0);
+            }
+            grid.set_cost(1, 1.0);
+            grid.set_cost(0, 1.0);
+            assert!(!jumps || grid.has_jumps());
+            grid.request_path(1, to).unwrap();
+            let (mut most, mut updates) = (0, 0);
+            while grid.num_waiting_paths() > 0 && updates < 50 {
+                let other = if jumps { 0.0 } else { 3.0 };
+                grid.set_cost(size * 7, if updates % 2 == 0 { other } else { 1.0 });
+                most = most.max(grid.answer_paths().1);
+                updates += 1;
+            }
+            assert_eq!(updates, RESTARTS_MAX as usize + 1, "{jumps}");
+            // Both kinds of searches.
+            assert!((GRID_CHANGING_NODES_MAX..=GRID_CHANGING_NODES_MAX * 2).contains(&most));
+            let answer = grid.path_answers().next().unwrap();
+            assert_eq!(answer.partial, Some(PartialReason::Budget));
+            assert_eq!(answer.cells[0], 1);
+            let distance = |cell: u32| {
+                grid.distance(grid.location(grid.node(cell)), grid.location(grid.node(to)))
+            };
+            assert!(distance(*answer.cells.last().unwrap()) < distance(1), "{jumps}");
+            grid.forget_answers();
+        }
     }
 
     #[test]

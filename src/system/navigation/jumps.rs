@@ -63,12 +63,13 @@ pub(super) enum LinkKey {
 /// Costs of links, sorted. Infinity closes them.
 pub(super) type LinkCosts = Vec<(LinkKey, f32)>;
 
-/// Calls `write` with the numbers that make up costs of links.
+/// Calls `write` with the numbers that make up costs of links, without the numbers of the links:
+/// see [`Jumps::write_state`].
 pub(super) fn write_link_costs(costs: &LinkCosts, write: &mut impl FnMut(u64)) {
     for (key, cost) in costs {
         let key = match *key {
             LinkKey::Name(name) => u64::from(name),
-            LinkKey::Number(number) => u64::from(number) | 1 << 63,
+            LinkKey::Number(_) => 1 << 63,
         };
         write(key);
         write(u64::from(cost.to_bits()));
@@ -104,6 +105,8 @@ impl Ways {
 #[derive(Clone, PartialEq, Debug, Default)]
 pub(super) struct Jumps {
     pub(super) links: BTreeMap<u32, JumpSettings>,
+    /// Largest number that was given to a link. No number is used twice, also if a snapshot of
+    /// before is restored.
     pub(super) last: u32,
     /// True if links were added or removed since the mesh was put together.
     pub has_changed: bool,
@@ -118,10 +121,12 @@ pub(super) struct Jumps {
 }
 
 impl Jumps {
+    /// Calls `write` with the numbers that make up the state. The numbers of links are no part of
+    /// it: after a snapshot is restored, those that are added again have others.
     pub fn write_state(&self, write: &mut dyn FnMut(u64)) {
         for (number, link) in &self.links {
             let is_closed = u64::from(self.closed.contains(number));
-            write(u64::from(*number) << 2 | u64::from(link.is_two_way) << 1 | is_closed);
+            write(u64::from(link.is_two_way) << 1 | is_closed);
             let points = link.from.to_array().into_iter().chain(link.to.to_array());
             points.for_each(|number| write(u64::from(number.to_bits())));
             write(u64::from(link.cost.to_bits()) << 1 | u64::from(link.is_manual));

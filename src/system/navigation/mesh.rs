@@ -133,7 +133,7 @@ impl NavigationMesh {
         let (meshes, fields): (Vec<_>, Vec<_>) = tiles.into_iter().unzip();
         let mut mesh = NavigationMesh::of_tiles(layout, source, meshes, pool)?;
         for (tile, field) in fields.into_iter().enumerate() {
-            mesh.volumes.keep_field(tile, field);
+            mesh.volumes.keep_field(tile, field.map(Arc::new));
         }
         Ok(mesh)
     }

@@ -114,6 +114,8 @@ mod platform_tests;
 #[cfg(test)]
 mod query_tests;
 #[cfg(test)]
+mod restore_tests;
+#[cfg(test)]
 mod snapshot_tests;
 #[cfg(test)]
 mod test_worlds;

@@ -108,7 +108,7 @@ impl OwnCosts {
                 write(bytes.iter().fold(0, |number, byte| number << 8 | u64::from(*byte)));
             }
         }
-        self.closed.iter().for_each(|number| write(u64::from(*number)));
+        write(self.closed.len() as u64);
     }
 }
 

@@ -214,7 +214,9 @@ impl Passages {
     /// Finds the next passage on the path of an agent.
     fn approach(&mut self, mesh: &NavigationMesh, agent: &Agent) -> Approach {
         let polygons = &agent.path.polygons;
-        let key = polygons.first().map(|first| (*first, polygons.len()));
+        // Those who see the position next to their leader have no path.
+        let Some(first) = polygons.first() else { return Approach::default() };
+        let key = Some((*first, polygons.len()));
         if key == agent.approach.key {
             return agent.approach;
         }
@@ -310,7 +312,8 @@ impl Approach {
 
     /// Has the next passage searched again.
     pub fn forget(&mut self) {
-        self.key = None;
+        // The passage would be found again by the key of an empty path, which is none as well.
+        *self = Approach::default();
     }
 }
 

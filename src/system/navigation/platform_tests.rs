@@ -48,16 +48,26 @@ impl Building {
         let mut meshes = Slots::new(HandleKind::NavigationMesh, 8);
         let floors = [([0.0, 0.0, -0.5], [20.0, 20.0, 0.0]), ([24.0, 0.0, 3.5], [44.0, 20.0, 4.0])];
         let ground = meshes.add(bake(&floors)).unwrap();
-        let lift = meshes.add(bake(&[([-2.0, -2.0, -0.5], [2.0, 2.0, 0.0])])).unwrap();
+        let lift = meshes.add(Building::bake_lift()).unwrap();
         let (agents, pool) = (Agents::default(), TaskPool::new(Some(threads)));
         let mut of = Building { meshes, agents, ground, lift, pool };
-        let pose = MeshPose { position: LOWER, rotation: Quat::IDENTITY };
-        let mesh = of.meshes.get(lift).unwrap();
-        of.agents.add_platform(Platform::new((lift, mesh), ground, pose, (5.0, capacity)));
-        let hall = (Vec3::new(19.5, 10.0, 0.0), Vec3::new(-1.5, 0.0, 0.0));
-        of.add_stop(lift, "hall", hall);
-        of.add_stop(lift, "gallery", (Vec3::new(24.5, 10.0, 4.0), Vec3::new(1.5, 0.0, 0.0)));
+        of.add_lift_platform(capacity);
         of
+    }
+
+    pub fn bake_lift() -> NavigationMesh {
+        bake(&[([-2.0, -2.0, -0.5], [2.0, 2.0, 0.0])])
+    }
+
+    /// Makes the mesh of the lift a platform with two stops.
+    pub fn add_lift_platform(&mut self, capacity: Option<usize>) {
+        let (lift, pose) = (self.lift, MeshPose { position: LOWER, rotation: Quat::IDENTITY });
+        let mesh = self.meshes.get(lift).unwrap();
+        let platform = Platform::new((lift, mesh), self.ground, pose, (5.0, capacity));
+        self.agents.add_platform(platform);
+        let hall = (Vec3::new(19.5, 10.0, 0.0), Vec3::new(-1.5, 0.0, 0.0));
+        self.add_stop(lift, "hall", hall);
+        self.add_stop(lift, "gallery", (Vec3::new(24.5, 10.0, 4.0), Vec3::new(1.5, 0.0, 0.0)));
     }
 
     fn add_stop(&mut self, of: Handle, name: &str, (ashore, aboard): (Vec3, Vec3)) {

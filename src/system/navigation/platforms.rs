@@ -209,7 +209,7 @@ impl Agents {
         let platform = self.platform_mut(mesh).expect("the caller has checked the platform");
         assert!(platform.stops.len() < STOPS_MAX, "the caller has checked the number of stops");
         let number = platform.stops.len() as u8;
-        let room = super::jumps::LINKS_MAX - ground.num_links();
+        let room = super::jumps::LINKS_MAX.saturating_sub(ground.num_links());
         if room < platform.stops.len() * 2 {
             return false;
         }

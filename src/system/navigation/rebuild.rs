@@ -10,6 +10,7 @@ use super::mesh::{HEIGHTS_MAX, MESH_POLYGONS_MAX, NavigationMesh, nearest_in_pol
 use super::mesh_errors::{located, too_many_heights, too_many_polygons};
 use engine_foundation::tasks::TaskPool;
 use engine_foundation::{Error, Vec2, Vec3, error, owner, panic, scope};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, channel};
 use std::sync::{Arc, Mutex};
 
@@ -22,7 +23,7 @@ pub const REBUILD_UPDATES: u32 = 2;
 #[derive(Debug)]
 struct Job {
     tile: usize,
-    field: Option<CompactField>,
+    field: Option<Arc<CompactField>>,
     mesh: Result<TileMesh, Error>,
 }
 
@@ -42,7 +43,7 @@ impl Job {
             return tile_from_field(field, layout, self.tile, volumes);
         }
         let BakedTile { mesh, field } = bake_tile(source, layout, self.tile, volumes)?;
-        self.field = Some(field);
+        self.field = Some(Arc::new(field));
         Ok(mesh)
     }
 }
@@ -50,12 +51,14 @@ impl Job {
 /// Tiles that are built again, with the volumes of each.
 pub(super) type BatchTiles = Arc<Vec<(usize, Vec<AreaVolume>)>>;
 
+/// Builds tiles while somebody waits for them.
 fn build(
     jobs: &mut [Job],
     tiles: &[(usize, Vec<AreaVolume>)],
     (source, layout): (&BakeSource, &TileLayout),
+    is_wanted: impl Fn() -> bool,
 ) {
-    for (job, (_, volumes)) in jobs.iter_mut().zip(tiles) {
+    for (job, (_, volumes)) in jobs.iter_mut().zip(tiles).take_while(|_| is_wanted()) {
         job.build(volumes, source, layout);
     }
 }
@@ -71,48 +74,78 @@ pub(super) struct Batch {
 
 #[derive(Debug)]
 enum Work {
+    /// It begins in the next update.
+    Waiting,
     Done(Vec<Job>),
-    Running(Mutex<Receiver<Vec<Job>>>),
+    Running(Running),
+}
+
+/// Tiles that another thread builds. It stops after a tile if this was dropped.
+#[derive(Debug)]
+struct Running {
+    receiver: Mutex<Receiver<Vec<Job>>>,
+    is_wanted: Arc<AtomicBool>,
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        self.is_wanted.store(false, Ordering::Relaxed);
+    }
 }
 
 impl Batch {
-    /// Starts to build tiles: on another thread, if the game may use more than one.
+    /// Makes a batch that begins in the next update, and is swapped in after a number of updates.
+    pub fn waiting(tiles: BatchTiles, updates: u32) -> Batch {
+        Batch { tiles, updates, work: Work::Waiting }
+    }
+
+    /// Returns false for one that begins in the next update.
+    pub fn has_begun(&self) -> bool {
+        !matches!(self.work, Work::Waiting)
+    }
+
+    /// Starts to build the tiles: on another thread, if the game may use more than one.
     ///
     /// # Errors
     /// Returns an error if the system cannot start another thread.
     fn start(
+        &mut self,
         mut jobs: Vec<Job>,
-        (tiles, updates): (BatchTiles, u32),
         source: &Arc<BakeSource>,
         layout: TileLayout,
         pool: &TaskPool,
-    ) -> Result<Batch, Error> {
-        let work = if pool.threads() == 1 {
-            build(&mut jobs, &tiles, (source, &layout));
+    ) -> Result<(), Error> {
+        self.work = if pool.threads() == 1 {
+            build(&mut jobs, &self.tiles, (source, &layout), || true);
             Work::Done(jobs)
         } else {
             let (sender, receiver) = channel();
-            let (source, tiles) = (Arc::clone(source), Arc::clone(&tiles));
+            let (source, tiles) = (Arc::clone(source), Arc::clone(&self.tiles));
+            let is_wanted = Arc::new(AtomicBool::new(true));
+            let wanted = Arc::clone(&is_wanted);
             let thread = panic::spawn("navigation tiles", move || {
                 scope!("navigation_tiles");
                 owner!("navigation");
-                build(&mut jobs, &tiles, (&source, &layout));
-                // Nobody waits for the tiles of a mesh that was destroyed.
+                let is_wanted = || wanted.load(Ordering::Relaxed);
+                build(&mut jobs, &tiles, (&source, &layout), is_wanted);
+                // Nobody waits for the tiles of a mesh that was destroyed, or was restored from a
+                // snapshot.
                 let _ = sender.send(jobs);
             });
             thread.map_err(|cause| error!("no thread for the tiles of a mesh: {cause}"))?;
-            Work::Running(Mutex::new(receiver))
+            Work::Running(Running { receiver: Mutex::new(receiver), is_wanted })
         };
-        Ok(Batch { tiles, updates, work })
+        Ok(())
     }
 
     /// Returns the tiles, and waits until they are built.
     fn finish(self) -> Result<Vec<Job>, Error> {
         match self.work {
             Work::Done(jobs) => Ok(jobs),
-            Work::Running(receiver) => panic::lock(&receiver).recv().map_err(|_| {
+            Work::Running(running) => panic::lock(&running.receiver).recv().map_err(|_| {
                 error!("the thread that built tiles of a navigation mesh has failed: see the log")
             }),
+            Work::Waiting => unreachable!("it begins before it ends"),
         }
     }
 
@@ -163,8 +196,12 @@ impl NavigationMesh {
     /// Returns an error if the system cannot start another thread. Tiles that are too complex are
     /// left as they are, and named by the result.
     pub fn rebuild(&mut self, pool: &TaskPool) -> Result<Option<Renumbering>, Error> {
-        if let Some(batch) = &mut self.volumes.batch {
+        if let Some(mut batch) = self.volumes.batch.take() {
+            if !batch.has_begun() {
+                self.build_tiles(&mut batch, pool)?;
+            }
             batch.updates -= 1;
+            self.volumes.batch = Some(batch);
         }
         let jobs = match self.volumes.batch.take_if(|batch| batch.updates == 0) {
             Some(batch) => batch.finish()?,
@@ -188,25 +225,27 @@ impl NavigationMesh {
             let volumes = self.volumes_near(tile).map(|(_, volume)| volume.clone()).collect();
             tiles.push((tile, volumes));
         }
-        self.volumes.batch = Some(self.build_tiles((Arc::new(tiles), REBUILD_UPDATES), pool)?);
+        let mut batch = Batch::waiting(Arc::new(tiles), REBUILD_UPDATES);
+        self.build_tiles(&mut batch, pool)?;
+        self.volumes.batch = Some(batch);
         Ok(())
     }
 
-    /// Starts to build tiles, which are swapped in after a number of updates.
+    /// Starts to build tiles. Their open spans stay known, in case nobody waits for them later.
     ///
     /// # Errors
-    /// Returns an error if the system cannot start another thread.
-    pub(super) fn build_tiles(
-        &mut self,
-        (tiles, updates): (BatchTiles, u32),
-        pool: &TaskPool,
-    ) -> Result<Batch, Error> {
-        let mut job = |tile: usize| {
-            let field = self.volumes.take_field(tile);
+    /// Returns an error if the system cannot start another thread. The tiles wait again then.
+    fn build_tiles(&mut self, batch: &mut Batch, pool: &TaskPool) -> Result<(), Error> {
+        let job = |tile: usize| {
+            let field = self.volumes.field(tile);
             Job { tile, field, mesh: Ok(TileMesh::default()) }
         };
-        let jobs = tiles.iter().map(|(tile, _)| job(*tile)).collect();
-        Batch::start(jobs, (tiles, updates), &self.source, self.layout, pool)
+        let jobs = batch.tiles.iter().map(|(tile, _)| job(*tile)).collect();
+        let started = batch.start(jobs, &self.source, self.layout, pool);
+        if started.is_err() {
+            self.volumes.waiting.extend(batch.tiles.iter().map(|(tile, _)| *tile));
+        }
+        started
     }
 
     /// Replaces tiles, and puts the mesh together again.

@@ -5,19 +5,19 @@
 use super::agents::{Agent, Agents};
 use super::bake::{AREAS_MAX, AreaVolume, BakeSource, HeightGrid, TileMesh};
 use super::fields::Field;
-use super::jumps::{JumpSettings, Jumps};
+use super::jumps::{JumpSettings, Jumps, LINKS_MAX};
 use super::mesh::{Link, NavigationMesh, Polygon};
 use super::own_costs::OwnCosts;
 use super::passages::Passages;
 use super::path_requests::PathRequests;
 use super::platforms::Platform;
-use super::rebuild::BatchTiles;
+use super::rebuild::{Batch, BatchTiles};
 use super::shared_targets::{SHARED_TARGETS_MAX, SharedTarget};
 use super::volumes::Renumbering;
 use engine_foundation::handle::{Handle, Slots};
 use engine_foundation::memory::limit;
 use engine_foundation::tasks::TaskPool;
-use engine_foundation::{Error, Vec3};
+use engine_foundation::{Error, Vec3, log};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Weak};
 
@@ -137,23 +137,17 @@ impl NavigationMesh {
         Weak::ptr_eq(&self.kept_ground, &Arc::downgrade(ground))
     }
 
-    /// Restores the state of the mesh.
-    ///
-    /// # Errors
-    /// Returns an error, and changes nothing, if the system cannot start another thread.
-    fn restore(&mut self, kept: &KeptMesh, pool: &TaskPool) -> Result<(), Error> {
-        let batch = match &kept.batch {
-            None => None,
-            Some((tiles, updates)) => {
-                let is_same = self.volumes.batch.take_if(|batch| Arc::ptr_eq(&batch.tiles, tiles));
-                let mut again = match is_same {
-                    Some(batch) => batch,
-                    None => self.build_tiles((tiles.clone(), *updates), pool)?,
-                };
-                again.updates = *updates;
-                Some(again)
-            }
-        };
+    /// Restores the state of the mesh. Tiles that were being built are built again from the next
+    /// update on, and swapped in at the same one as before.
+    fn restore(&mut self, kept: &KeptMesh) {
+        let batch = kept.batch.as_ref().map(|(tiles, updates)| {
+            let is_same = self.volumes.batch.take_if(|batch| Arc::ptr_eq(&batch.tiles, tiles));
+            let mut again = is_same.unwrap_or_else(|| Batch::waiting(tiles.clone(), *updates));
+            again.updates = *updates;
+            again
+        });
+        // Numbers that were given since are not given again, and change no way.
+        let last = std::mem::replace(&mut self.jumps.last, kept.jumps.last);
         let is_ground = self.is_ground(&kept.ground);
         if !is_ground || self.jumps != kept.jumps {
             self.views.clear();
@@ -176,13 +170,13 @@ impl NavigationMesh {
         }
         self.version = kept.version;
         self.jumps.clone_from(&kept.jumps);
+        self.jumps.last = last.max(kept.jumps.last);
         self.volumes.volumes.clone_from(&kept.volumes);
         self.volumes.last = kept.last_volume;
         self.volumes.waiting.clone_from(&kept.waiting);
         self.volumes.batch = batch;
         self.requests = kept.requests.kept();
         self.fields = kept.fields.iter().map(Field::kept).collect();
-        Ok(())
     }
 
     fn restore_ground(&mut self, ground: &Arc<KeptGround>) {
@@ -199,14 +193,37 @@ impl NavigationMesh {
         self.kept_ground = Arc::downgrade(ground);
     }
 
-    /// Adds a link of a platform with the number that it has.
-    fn add_new_link(&mut self, NewLink { number, link, is_closed }: NewLink) {
+    /// Adds a link of a platform with the number that it has, which no link of the snapshot has.
+    /// Returns false if there is no room for it.
+    fn add_new_link(&mut self, NewLink { number, link, is_closed }: NewLink) -> bool {
+        if self.jumps.links.len() >= LINKS_MAX {
+            return false;
+        }
         self.jumps.links.insert(number, link);
         if is_closed {
             self.jumps.closed.insert(number);
         }
-        self.jumps.last = self.jumps.last.max(number);
         self.jumps.has_changed = true;
+        true
+    }
+}
+
+/// Adds the links of new platforms to their ground. Those for which it has no room are lost.
+fn add_new_links(mesh: &mut NavigationMesh, id: Handle, links: Vec<NewLink>, agents: &mut Agents) {
+    let mut lost = 0;
+    for link in links {
+        let number = link.number;
+        if !mesh.add_new_link(link) {
+            lost += 1;
+            let of_mesh = agents.platforms.iter_mut().filter(|of| of.ground == id);
+            of_mesh.for_each(|platform| _ = platform.links.remove(&number));
+        }
+    }
+    if lost > 0 {
+        log::warning(&format!(
+            "{lost} links of platforms that are newer than a snapshot have no room beside those of \
+             the snapshot, and are left out: a mesh has {LINKS_MAX} at most (LINKS_MAX)"
+        ));
     }
 }
 
@@ -270,12 +287,12 @@ impl NavigationSnapshot {
             }
             let (count, is_ground) = (mesh.num_polygons() as u32, mesh.is_ground(&kept.ground));
             let new_links = self.new_links(kept.id, mesh, agents);
-            mesh.restore(kept, pool)?;
-            new_links.into_iter().for_each(|link| mesh.add_new_link(link));
+            mesh.restore(kept);
             let ended = self.platforms.iter().filter(|of| agents.platform(of.mesh).is_none());
             for platform in ended.filter(|of| of.ground == kept.id) {
                 platform.links.keys().for_each(|link| _ = mesh.remove_link(*link));
             }
+            add_new_links(mesh, kept.id, new_links, agents);
             let of_mesh = agents.slots.iter_mut().filter(|(_, agent)| agent.mesh == kept.id);
             for (_, agent) in of_mesh.filter(|(id, _)| returning.get(&id.index()) != Some(id)) {
                 agent.approach.forget();
@@ -288,7 +305,8 @@ impl NavigationSnapshot {
         }
         self.restore_shared_state(agents, &restored);
         self.restore_agents(meshes, agents, &restored);
-        // Requests with costs of an agent are searched before agents, on the views of these.
+        // Paths that scripts ask for with the costs of an agent, before the next update has its
+        // views built, are searched on them.
         for id in &restored {
             let groups = agents.list_rows(*id);
             let mesh = meshes.get_mut(*id).expect("it was restored");

@@ -8,6 +8,7 @@ use super::mesh::NavigationMesh;
 use super::rebuild::Batch;
 use engine_foundation::Vec2;
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 /// Maximum number of volumes of a mesh.
 pub const VOLUMES_MAX: usize = 4096;
@@ -33,28 +34,33 @@ pub(super) struct Volumes {
     pub batch: Option<Batch>,
     /// Open spans of tiles, from the bake or from when they were built again, each with a number
     /// that is larger the later they were kept; and their memory.
-    fields: BTreeMap<usize, (u64, CompactField)>,
+    fields: BTreeMap<usize, (u64, Arc<CompactField>)>,
     kept: u64,
     field_bytes: usize,
 }
 
 impl Volumes {
-    /// Takes the open spans of a tile, if they are kept.
-    pub fn take_field(&mut self, tile: usize) -> Option<CompactField> {
-        let (_, field) = self.fields.remove(&tile)?;
-        self.field_bytes -= field.bytes();
-        Some(field)
+    /// Returns the open spans of a tile, if they are kept.
+    pub fn field(&self, tile: usize) -> Option<Arc<CompactField>> {
+        self.fields.get(&tile).map(|(_, field)| Arc::clone(field))
+    }
+
+    /// Forgets the open spans of a tile. Returns false if they were not kept.
+    pub fn forget_field(&mut self, tile: usize) -> bool {
+        let known = self.fields.remove(&tile);
+        self.field_bytes -= known.as_ref().map_or(0, |(_, field)| field.bytes());
+        known.is_some()
     }
 
     /// Keeps the open spans of a tile, instead of those that are the oldest if the memory is used
     /// up.
-    pub fn keep_field(&mut self, tile: usize, field: Option<CompactField>) {
+    pub fn keep_field(&mut self, tile: usize, field: Option<Arc<CompactField>>) {
         let Some(field) = field.filter(|field| field.bytes() <= FIELD_BYTES_MAX) else { return };
-        self.take_field(tile);
+        self.forget_field(tile);
         while self.field_bytes + field.bytes() > FIELD_BYTES_MAX {
             let oldest = self.fields.iter().min_by_key(|(_, (kept, _))| *kept);
             let oldest = *oldest.expect("without any, there is room").0;
-            self.take_field(oldest);
+            self.forget_field(oldest);
         }
         self.field_bytes += field.bytes();
         self.kept += 1;
