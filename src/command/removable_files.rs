@@ -7,8 +7,8 @@ use engine_script::prelude::{LIBRARY_FILES, TEST_FILES};
 
 /// Returns the files that packages do not need: for players, whose executables only play the game,
 /// the manual, the tool page, the test library and the licences, which are files of the package;
-/// for servers, the images of the manual. The engine that only plays bundles has none of all these, and
-/// in packages with another one all commands still work.
+/// for servers, the images of the manual. The engine that only plays bundles has none of all these,
+/// and in packages with another one all commands still work.
 pub fn removable_files(for_servers: bool) -> Vec<&'static [u8]> {
     let pictures = pictures().map(|(_, bytes)| *bytes);
     if for_servers {

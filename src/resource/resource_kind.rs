@@ -291,7 +291,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn without_compilers_an_error_names_the_source_and_says_who_makes_bundles() {
+    fn errors_without_compilers_name_the_source() {
         let read = |path: &str| Err(error!("there is no file {path}"));
         let name = ResourceName::new(kind_names::TEXT, "notes");
         let (path, bytes) = ("notes.txt".to_string(), b"text".to_vec());

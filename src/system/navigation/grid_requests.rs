@@ -189,7 +189,8 @@ impl GridRequests {
         searched
     }
 
-    /// Writes the path of the search that is finished, or has visited as many cells as it may. Returns the number of its cells.
+    /// Writes the path of the search that is finished, or has visited as many cells as it may.
+    /// Returns the number of its cells.
     fn answer(
         &mut self,
         grid: &NavigationGrid,

@@ -531,7 +531,7 @@ fn requests_that_wait_keep_no_set_of_agents() {
 }
 
 #[test]
-fn links_that_an_agent_has_given_up_are_open_on_other_meshes() {
+fn links_abandoned_by_an_agent_are_open_on_other_meshes() {
     let mut crowd = Crowd::new(pond(), 1);
     let (from, to) = (Vec3::new(4.0, 4.0, 0.4), Vec3::new(68.0, 4.0, 0.4));
     crowd.send(from, to, AgentSettings::DEFAULT);

@@ -269,7 +269,7 @@ mod tests {
     }
 
     #[test]
-    fn all_places_within_the_distance_are_drawn() {
+    fn all_locations_within_the_distance_are_drawn() {
         const CELLS: usize = 24;
         let cell = |at: Vec3| (at.x * 0.5) as usize + CELLS * (at.y * 0.5) as usize;
         let (mut memory, mut random) = (Memory::default(), Random::seed(12));

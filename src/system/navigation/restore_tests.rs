@@ -148,7 +148,7 @@ fn is_reached(building: &mut Building) -> bool {
 }
 
 #[test]
-fn links_of_new_platforms_are_other_links_than_those_of_a_snapshot() {
+fn links_of_new_platforms_do_not_replace_those_of_snapshots() {
     let mut building = Building::new(1, None);
     end_lift(&mut building);
     let old = take(&mut building);
@@ -174,7 +174,7 @@ fn links_of_new_platforms_are_other_links_than_those_of_a_snapshot() {
 }
 
 #[test]
-fn a_new_platform_keeps_its_links_when_one_of_the_snapshot_has_ended() {
+fn new_platforms_keep_their_links_after_a_restore() {
     let mut building = Building::new(1, None);
     end_lift(&mut building);
     let old = take(&mut building);
@@ -194,7 +194,7 @@ fn a_new_platform_keeps_its_links_when_one_of_the_snapshot_has_ended() {
 }
 
 #[test]
-fn links_without_room_beside_those_of_a_snapshot_are_left_out() {
+fn links_above_the_limit_after_a_restore_are_left_out() {
     let mut building = Building::new(1, None);
     end_lift(&mut building);
     while ground(&mut building).add_link(link(2.0)).is_some() {}

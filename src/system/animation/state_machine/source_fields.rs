@@ -32,8 +32,8 @@ impl<'a> SourceFields<'a> {
         }
     }
 
-    /// Returns an error for each unknown key, the last one first, as far as they are listed. Returns
-    /// an error if the value is no block.
+    /// Returns an error for each unknown key, the last one first, as far as they are listed.
+    /// Returns an error if the value is no block.
     pub fn unknown_keys(&self, known: &[&str]) -> Result<Vec<Error>, Error> {
         let unknown = |entry: &ObjectEntry<'a>| {
             let hint = suggest::hint(entry.key, known.iter().copied());
