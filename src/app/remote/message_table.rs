@@ -333,8 +333,9 @@ static MESSAGES: &[MessageRow] = &[
         ],
         answer: "unit, name, model, bones, skeleton (whether it is drawn), playing (id, clip, \
                  layer, time, seconds, weight), state_machine, version (another text for each \
-                 version of the machine), enabled, variables (name, value, min, max), constraints \
-                 (name, weight), layers (name, state, time, seconds, from, progress, waits, weight, samples: clip, time, weight), sent (the last events: \
+                 version of the machine), enabled, variables (name, value, min, max), \
+                 constraints (name, weight), layers (name, state, time, seconds, from, progress, \
+                 waits, weight, samples: clip, time, weight), sent (the last events: \
                  number, event, layer), \
                  graph (events, layers: name, initial, states: name, kind, clips, choices; \
                  transitions: from, to, event, blend, mode)",
