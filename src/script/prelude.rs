@@ -123,7 +123,7 @@ pub const FILES: &[PreludeFile] = files![
     "boot/flow_callbacks",
     "world/broadphase",
     "world/navigation",
-    "world/snapshots",
+    "world/physics/snapshots",
     "world/agents",
     "gui/gui",
     "gui/text",

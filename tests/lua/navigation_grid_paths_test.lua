@@ -103,7 +103,10 @@ describe("paths on a navigation grid", function()
     World.update(Application.main_world(), 0)
     assert.equals(0, count)
     assert.equals("unreachable", why)
-    assert.matches("NavigationGrid.update", error_of(NavigationGrid.update, grid))
+    for _, name in ipairs({ "num_waiting_paths", "update", "version" }) do
+      assert.matches("NavigationGrid." .. name, error_of(NavigationGrid[name], grid))
+    end
+    assert.matches("NavigationGrid.cancel_path", error_of(NavigationGrid.cancel_path, grid, 1))
   end)
 
   it("have a version that changed cells change", function()

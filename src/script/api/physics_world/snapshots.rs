@@ -1,4 +1,5 @@
-//! The native part of `PhysicsWorld.snapshot` and `PhysicsWorld.restore` (lua/world/snapshots.lua).
+//! The native part of `PhysicsWorld.snapshot` and `PhysicsWorld.restore`, whose rest is in
+//! lua/world/physics/snapshots.lua.
 
 use super::PHYSICS;
 use crate::api_row::{ModuleRows, func, more};
