@@ -88,8 +88,8 @@ impl LaneBounds {
     /// Adds four spheres on one axis.
     #[inline(always)]
     fn widen(&mut self, axis: usize, center: Vec4, radius: Vec4) {
-        // A sum with a number that is not finite is not finite, also if that is multiplied by 0.
-        self.zeros += center - center;
+        // 0 times a number that is not finite is not a number, and so is each sum with that.
+        self.zeros += center * 0.0;
         let (min, max) = (&mut self.min[axis], &mut self.max[axis]);
         // Comparisons with NaN are false, so that the spheres before it stay.
         let (low, high) = (center - radius, center + radius);

@@ -460,7 +460,7 @@ clips = {
         "6: part 'b' of slot 'held' has the size [0, 1]",
         "9: skin 'red' has no slot 'tail'",
         "13: 'loop'",
-        "14: 'value' of",
+        "14: 'rotation' of bone 'arm' in clip 'wave' has a key at 0 seconds whose value must be",
         "15: clip 'wave' moves the bone 'leg', which does not exist",
         "17: clip 'wave' changes the slot 'tale', which does not exist",
         "18: clip 'nod' has no 'boes', did you mean 'bones'?",
