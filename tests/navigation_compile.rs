@@ -244,7 +244,7 @@ fn solid_tiles_have_no_ground_inside() {
             }
             assert!(mesh.nearest(Vec3::new(4.0, 4.0, 0.0), 1.5, 20.0).is_none());
             // A target inside is put on the ground beside it, to which a path leads.
-            let target = mesh.snap(Vec3::new(2.0, 4.0, 0.0)).unwrap();
+            let target = mesh.snap(Vec3::new(1.5, 4.0, 0.0)).unwrap();
             assert!(target.position.x < 1.0, "{}", target.position);
             let from = mesh.snap(Vec3::new(5.0, -5.0, 0.0)).unwrap();
             let (mut searcher, mut path) = (Searcher::default(), PolygonPath::default());

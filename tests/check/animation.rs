@@ -284,7 +284,13 @@ layers = [ { states = {
     ] {
         assert!(output.contains(wanted), "{wanted}: {output}");
     }
-    // Of one variable and of one constraint.
+}
+
+#[test]
+fn all_errors_of_a_variable_and_a_constraint_are_reported() {
+    let files = |machine: &'static str| {
+        [MAIN, ("column.gltf", COLUMN), ("hero.unit", UNIT), ("hero.state_machine", machine)]
+    };
     let machine = "skeleton = \"column\"
 variables = { speed = { min = \"low\" value = \"fast\" } }
 constraints = { look = { type = \"aim\" bone = 5 yaw = 400
@@ -303,6 +309,13 @@ layers = [ { constraints = \"look\" states = { a = { clip = \"Bow\" speed = \"sp
     ] {
         assert!(output.contains(wanted), "{wanted}: {output}");
     }
+}
+
+#[test]
+fn errors_of_layers_and_groups_do_not_hide_those_within() {
+    let files = |machine: &'static str| {
+        [MAIN, ("column.gltf", COLUMN), ("hero.unit", UNIT), ("hero.state_machine", machine)]
+    };
     // Settings of a layer and of a group do not hide what is within; a list does not cause more.
     let machine = "skeleton = \"column\"
 events = [\"go\" 5]
