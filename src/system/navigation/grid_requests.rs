@@ -231,8 +231,11 @@ mod tests {
         grid
     }
 
-    /// Answers with their costs, and the number of updates.
-    fn answers(grid: &mut NavigationGrid) -> (Vec<(u32, Option<PartialReason>, Vec<u32>)>, usize) {
+    /// Number of a request, why its path is partial, and its cells.
+    type Found = (u32, Option<PartialReason>, Vec<u32>);
+
+    /// Returns all answers, and the number of updates.
+    fn answers(grid: &mut NavigationGrid) -> (Vec<Found>, usize) {
         let (mut found, mut updates) = (Vec::new(), 0);
         while grid.num_waiting_paths() > 0 {
             let (answered, _) = grid.answer_paths();

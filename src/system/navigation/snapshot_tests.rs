@@ -93,12 +93,12 @@ impl Scene {
 
     /// Does as the game before an update.
     fn act(&mut self, update: u32) {
-        if update % 3 == 0 {
+        if update.is_multiple_of(3) {
             let (from, to) = (Vec3::new(1.0, 1.0, 0.0), Vec3::new(47.0, 35.0, 0.0));
             let (from, to) = (self.ground(from), self.ground(to));
             self.mesh().request_path(from, to).unwrap();
         }
-        if update % 30 == 0 {
+        if update.is_multiple_of(30) {
             let at = 3.0 + (update % 17) as f32;
             let known = self.mesh().add_volume(prism(at, 20.0, 2.0), NULL_AREA).unwrap();
             self.crates.push(known);
