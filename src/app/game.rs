@@ -78,8 +78,7 @@ impl Game {
             (false, true) if !bundle::looks_like_bundle(path) => {
                 return Ok(Game::Folder(path.to_path_buf()));
             }
-            // Without folders, everything else is meant as a bundle, and the reason why it is not
-            // a readable one is told.
+            // Everything else is opened as a bundle, which reports the reason if it is not one.
             (false, _) => {}
         }
         Bundle::open(path, &KINDS, platform::NAME).map(|bundle| Game::Bundle(Arc::new(bundle)))
