@@ -38,8 +38,9 @@ pub const SUNS_MAX: usize = 4;
 /// Maximum number of omni and spot lights that cast shadows in one frame, chosen in the same
 /// manner.
 pub const SHADOWED_LIGHTS_MAX: usize = 256;
-/// Maximum number of matrices of all palettes that one scene keeps. Draws beyond it are shown in
-/// their bind pose.
+/// Maximum number of matrices of all palettes that one scene keeps: 48 MiB. Draws beyond it are
+/// shown in their bind pose. While poses change, the renderer also holds the matrices of the newest
+/// packet, and frames in turn have memory for as many.
 pub const PALETTE_MATRICES_MAX: usize = 1 << 20;
 /// Maximum number of particles in one scene.
 pub const PARTICLES_MAX: usize = 1 << 20;

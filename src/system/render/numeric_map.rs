@@ -114,6 +114,11 @@ impl DirtyRanges {
         self.ranges.clear();
         self.is_merged = false;
     }
+
+    /// Returns true if there are no ranges.
+    pub fn is_empty(&self) -> bool {
+        self.ranges.is_empty()
+    }
 }
 
 #[cfg(test)]

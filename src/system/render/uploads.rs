@@ -15,12 +15,14 @@ const LARGE_MIN: u64 = 1 << 14;
 pub struct Uploads {
     staging: wgpu::util::StagingBelt,
     encoder: Option<wgpu::CommandEncoder>,
+    /// The parts of a small copy, one after the other.
+    gathered: Vec<u8>,
 }
 
 impl Uploads {
     pub fn new(device: &wgpu::Device) -> Uploads {
         let staging = wgpu::util::StagingBelt::new(device.clone(), PIECE_BYTES);
-        Uploads { staging, encoder: None }
+        Uploads { staging, encoder: None, gathered: Vec::new() }
     }
 }
 
@@ -39,15 +41,23 @@ impl GpuDevice {
         size: u64,
         parts: impl Iterator<Item = &'a [u8]>,
     ) {
-        if size < LARGE_MIN {
-            for part in parts.filter(|part| !part.is_empty()) {
-                self.queue.write_buffer(to, at, part);
-                at += part.len() as u64;
-            }
+        let mut parts = parts.filter(|part| !part.is_empty()).peekable();
+        let is_one = parts.peek().is_some_and(|part| part.len() as u64 == size);
+        if size < LARGE_MIN && is_one {
+            parts.for_each(|part| self.queue.write_buffer(to, at, part));
             return;
         }
         let mut uploads = self.uploads.lock().unwrap_or_else(PoisonError::into_inner);
-        let Uploads { staging, encoder } = &mut *uploads;
+        let Uploads { staging, encoder, gathered } = &mut *uploads;
+        if size < LARGE_MIN {
+            // One copy, because each takes memory of its own.
+            gathered.clear();
+            parts.for_each(|part| gathered.extend_from_slice(part));
+            if !gathered.is_empty() {
+                self.queue.write_buffer(to, at, gathered);
+            }
+            return;
+        }
         let encoder =
             encoder.get_or_insert_with(|| self.device.create_command_encoder(&Default::default()));
         let end = at + size;

@@ -26,6 +26,11 @@ impl GrowingBuffer {
         GrowingBuffer { buffer, usage }
     }
 
+    /// Returns true if a number of elements fits, with further ones behind them.
+    pub fn has_room<T>(&self, (count, spare): (usize, u32)) -> bool {
+        bytes_of::<T>((count, spare)) <= self.buffer.size()
+    }
+
     /// Makes room for `bytes`. Returns true if the buffer was replaced; the new one is empty.
     pub fn ensure(&mut self, device: &GpuDevice, bytes: u64) -> bool {
         let grown = bytes > self.buffer.size();
@@ -43,6 +48,11 @@ impl GrowingBuffer {
         }
         grown
     }
+}
+
+/// Returns the number of bytes of elements, with further ones behind them.
+fn bytes_of<T>((count, spare): (usize, u32)) -> u64 {
+    (count as u64 + u64::from(spare)) * size_of::<T>() as u64
 }
 
 /// Copies the changed ranges of an array, and makes room for further elements behind it. Returns
@@ -67,7 +77,7 @@ pub fn copy_changed_parts<'a, T: Pod, Parts: Iterator<Item = &'a [T]>>(
     parts: impl Fn(Range<u32>) -> Parts,
 ) -> (u64, bool) {
     let size = size_of::<T>() as u64;
-    let grown = to.ensure(device, (count as u64 + u64::from(spare)) * size);
+    let grown = to.ensure(device, bytes_of::<T>((count, spare)));
     if grown {
         changed.add(0..count as u32);
     }

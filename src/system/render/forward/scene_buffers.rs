@@ -182,11 +182,14 @@ impl SceneBuffers {
         let draws = &mut buffers.draws;
         let (copied, grown) = copy_changed(device, draws, (data, 0), &mut scene.changed);
         let deformations = &mut scene.deformations;
-        deformations.sort_held();
-        let mut changed = std::mem::take(&mut deformations.changed);
         let count = (deformations.rows.len(), deformations.spare_rows);
-        let parts = |range| deformations.parts(range);
         let poses = &mut buffers.poses;
+        // The second view of a scene, and characters at rest, have nothing to copy.
+        if !deformations.changed.is_empty() || !poses.has_room::<[f32; 4]>(count) {
+            deformations.sort_held();
+        }
+        let mut changed = std::mem::take(&mut deformations.changed);
+        let parts = |range| deformations.parts(range);
         let (pose_bytes, poses_grown) =
             copy_changed_parts(device, poses, count, &mut changed, parts);
         deformations.changed = changed;

@@ -9,7 +9,7 @@
 //!
 //! The palettes of the newest packet are not copied into the array: the memory of the packet is
 //! held, and copied to the adapter in place of the rows. Only palettes that the next packet does
-//! not replace are copied then.
+//! not replace are copied then, and all of them after some packets without palettes.
 
 use super::super::numeric_map::{DirtyRanges, NumberMap};
 use super::super::range_allocator::RangeAllocator;
@@ -23,6 +23,8 @@ use std::sync::Arc;
 const MATRIX_ROWS: usize = 3;
 /// Weights in one row.
 const ROW_WEIGHTS: usize = 4;
+/// Number of packets without palettes after which the memory of the last ones is no longer held.
+const IDLE_PACKETS: u32 = 60;
 /// The array grows by at least this many rows: 64 KiB.
 const GROWTH_MIN: usize = 4096;
 const ROW_BYTES: u64 = size_of::<[f32; 4]>() as u64;
@@ -75,6 +77,8 @@ pub struct Deformations {
     pub rows: Vec<[f32; 4]>,
     /// Number of packets with palettes.
     packet: u64,
+    /// Number of packets since the last one with palettes.
+    idle: u32,
     held: HeldMatrices,
     /// Those of the packet before, while a packet is applied.
     earlier: HeldMatrices,
@@ -135,6 +139,7 @@ impl Deformations {
         Deformations {
             rows: Vec::new(),
             packet: 0,
+            idle: 0,
             held: HeldMatrices::default(),
             earlier: HeldMatrices::default(),
             held_rows: Vec::new(),
@@ -153,6 +158,18 @@ impl Deformations {
     pub fn begin(&mut self) {
         self.changed_bytes = 0;
         self.pre_skinned_count = 0;
+        self.idle = self.idle.saturating_add(1);
+        if self.idle > IDLE_PACKETS && self.held.matrices.is_some() {
+            self.release_held();
+        }
+    }
+
+    /// Copies all held palettes, so that the memory of their packet is free: characters at rest do
+    /// not hold it for as long as they are shown.
+    fn release_held(&mut self) {
+        std::mem::swap(&mut self.held, &mut self.earlier);
+        self.packet += 1;
+        self.end_palettes();
     }
 
     /// Begins the palettes of a packet, whose matrices are in this memory.
@@ -161,6 +178,7 @@ impl Deformations {
         self.held.matrices = Some(matrices);
         self.held.slots.clear();
         self.packet += 1;
+        self.idle = 0;
     }
 
     /// Ends the palettes of a packet: copies those of the packet before that stay.

@@ -196,3 +196,34 @@ fn weights_scale_with_palettes_of_packets() {
     all.set_weights(0, &mesh, &[1.0]);
     assert_eq!(all.bounds(0, &mesh), Some((Vec3::X, 4.0)));
 }
+
+#[test]
+fn poses_that_are_not_finite_replace_those_of_packets() {
+    let (mut all, mesh) = (Deformations::new(), mesh(2, 0));
+    apply(&mut all, &mesh, &[(0, 1.0), (1, 2.0)]);
+    apply(&mut all, &mesh, &[(0, f32::NAN)]);
+    assert!(all.refused.take().is_some(), "it is reported");
+    assert_eq!((all.rows[0][0], all.rows[7][0]), (0.0, 2.0));
+    assert_eq!(copied(&all, 7..14), [2.0]);
+    apply(&mut all, &mesh, &[(1, 3.0)]);
+    assert_eq!(copied(&all, 0..14), [0.0, 3.0], "nothing of the wrong pose is left");
+    apply(&mut all, &mesh, &[(0, 4.0)]);
+    assert_eq!((all.rows[0][0], copied(&all, 0..14)), (2.0, vec![4.0, 3.0]));
+}
+
+#[test]
+fn memory_of_packets_is_released_when_poses_rest() {
+    let (mut all, mesh) = (Deformations::new(), mesh(2, 0));
+    apply(&mut all, &mesh, &[(5, 1.0), (3, 2.0)]);
+    all.changed.clear();
+    let memory = all.held.matrices.as_ref().map(Arc::downgrade).expect("it is held");
+    (0..IDLE_PACKETS).for_each(|_| all.begin());
+    assert!(memory.upgrade().is_some());
+    all.begin();
+    assert!(memory.upgrade().is_none());
+    assert!(all.changed.is_empty(), "the adapter has the palettes");
+    all.sort_held();
+    assert_eq!(copied(&all, 0..14), [1.0, 2.0]);
+    apply(&mut all, &mesh, &[(3, 4.0)]);
+    assert_eq!(copied(&all, 0..14), [1.0, 4.0]);
+}
