@@ -307,11 +307,15 @@ impl App {
     }
 }
 
-/// Returns the graph of a resource as readable text, or its problems. `None` if it has no graph.
+/// Returns the graph of a resource as readable text, and false, or its problems and true. `None` if
+/// it has no graph.
 ///
 /// # Errors
 /// Returns an error if the game cannot be opened, or its files cannot be read.
-pub fn explain_graph(folder: &Path, resource: &ResourceName) -> Result<Option<String>, Error> {
+pub fn explain_graph(
+    folder: &Path,
+    resource: &ResourceName,
+) -> Result<Option<(String, bool)>, Error> {
     let launch = GameLaunch {
         boot: Some("tools.check".to_string()),
         ..GameLaunch::headless(Game::Folder(folder.to_path_buf()))
@@ -321,10 +325,10 @@ pub fn explain_graph(folder: &Path, resource: &ResourceName) -> Result<Option<St
     let engine = app.vm.engine();
     let Some(graph) = engine.flow_graph(&resource.kind, &resource.name)? else { return Ok(None) };
     Ok(Some(match engine.compile_flow(&graph) {
-        Ok((program, _)) => explain(&program),
+        Ok((program, _)) => (explain(&program), false),
         Err(problems) => {
             let texts = problems.iter().map(|problem| format!("{}\n", problem.text()));
-            format!("{} has errors:\n{}", graph.name, texts.collect::<String>())
+            (format!("{} has errors:\n{}", graph.name, texts.collect::<String>()), true)
         }
     }))
 }

@@ -41,6 +41,8 @@ use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
 /// Explain a resource: its variants, the one that serves, and references from it and to it
+///
+/// The exit code is 0 if the resource has no errors, 1 if it has, 2 for a wrong command line.
 #[derive(clap::Args)]
 pub struct Args {
     /// The game's folder
@@ -66,9 +68,9 @@ pub struct Args {
 
 pub fn main(args: Args) -> i32 {
     match explain(&args) {
-        Ok(text) => {
+        Ok(Explanation { text, has_errors }) => {
             terminal::print(&text);
-            exit::SUCCESS
+            if has_errors { exit::FAILED } else { exit::SUCCESS }
         }
         Err(error) => {
             engine_foundation::error_line!("error: {error}");
@@ -77,7 +79,20 @@ pub fn main(args: Args) -> i32 {
     }
 }
 
-fn explain(args: &Args) -> Result<String, Error> {
+/// Text that the command prints.
+struct Explanation {
+    text: String,
+    /// True if it, or a message before it, lists errors of the resource.
+    has_errors: bool,
+}
+
+impl Explanation {
+    fn without_errors(text: String) -> Explanation {
+        Explanation { text, has_errors: false }
+    }
+}
+
+fn explain(args: &Args) -> Result<Explanation, Error> {
     content::check_folder(&args.folder)?;
     editor_definitions::refresh(&args.folder);
     if args.confine.is_enabled() {
@@ -92,27 +107,31 @@ fn explain(args: &Args) -> Result<String, Error> {
     let compiled = compile_game(&args.folder, platform)?;
     let index = &compiled.index;
     if let Some(name) = IdString64::from_hex(&args.resource) {
-        return hashes::of_hash(index, name);
+        return hashes::of_hash(index, name).map(Explanation::without_errors);
     }
     if let Some(id) = IdString32::from_hex(&args.resource) {
         let data = data_of(&args.folder, platform)?;
-        return hashes::of_short_hash(index, hashed_names::names(index, &data), id);
+        let text = hashes::of_short_hash(index, hashed_names::names(index, &data), id);
+        return text.map(Explanation::without_errors);
     }
     if args.resource == FRAME && index.entries.iter().all(|entry| entry.resource.name != FRAME) {
-        return frame_of_game(index, args, (platform, &preferences));
+        let text = frame_of_game(index, args, (platform, &preferences));
+        return text.map(Explanation::without_errors);
     }
     if let Some(text) = animation::of_clip(index, args, (platform, &preferences))? {
-        return Ok(text);
+        return Ok(Explanation::without_errors(text));
     }
     let resource = requested_resource(index, args);
-    print_problems(&compiled, resource.as_ref().ok(), &args.folder);
+    let has_problems = print_problems(&compiled, resource.as_ref().ok(), &args.folder);
     let resource = resource?;
     // Saves name it so; the resource has everything else.
     let old = index.redirected(&resource).filter(|_| index.variants(&resource).is_empty());
     if let Some(new) = old {
         engine_foundation::error_line!("note: '{resource}' is an old name of '{new}'");
     }
-    explain_resource(index, old.unwrap_or(&resource), args, (platform, &preferences))
+    let resource = old.unwrap_or(&resource);
+    let explained = explain_resource(index, resource, args, (platform, &preferences))?;
+    Ok(Explanation { has_errors: explained.has_errors || has_problems, ..explained })
 }
 
 /// The word that stands for the frame of the game, unless a resource has this name.
@@ -159,12 +178,12 @@ fn explain_resource(
     resource: &ResourceName,
     args: &Args,
     (platform, preferences): (&str, &VariantPreferences),
-) -> Result<String, Error> {
+) -> Result<Explanation, Error> {
     let variants = index.variants(resource);
     if variants.is_empty() {
         return Err(Error::new(missing_message(index, KINDS, preferences, resource)));
     }
-    let mut text = String::new();
+    let (mut text, mut has_errors) = (String::new(), false);
     if resource.kind == kind_names::SOUND {
         let bytes = compiled_data(index, resource, args, (platform, preferences))?;
         let (definition, _) = sound::resource::read_sound(&bytes)?;
@@ -176,7 +195,7 @@ fn explain_resource(
         ));
     }
     if args.navigation {
-        return navigation_of(resource, args, preferences);
+        return navigation_of(resource, args, preferences).map(Explanation::without_errors);
     }
     let of_kind = match resource.kind.as_str() {
         kind_names::ANIMATION => Some(animation::of_animation as fn(&str, &[u8]) -> _),
@@ -194,7 +213,9 @@ fn explain_resource(
     }
     if resource.kind == kind_names::STATE_MACHINE {
         let store = compiled_store(index, args, (platform, preferences))?;
-        text += &state_machine::errors_with_model(store, &resource.name);
+        let errors = state_machine::errors_with_model(store, &resource.name);
+        has_errors |= !errors.is_empty();
+        text += &errors;
     }
     if resource.kind == kind_names::MATERIAL {
         let chosen = (platform, preferences);
@@ -206,14 +227,16 @@ fn explain_resource(
         text += "\n";
     }
     if flow::GRAPH_KINDS.contains(&resource.kind.as_str())
-        && let Some(graph) = flow::explain_graph(&args.folder, resource)?
+        && let Some((graph, is_wrong)) = flow::explain_graph(&args.folder, resource)?
     {
+        has_errors |= is_wrong;
         text += &graph;
         text += "\n";
     }
     text += &of_resource(index, resource, variants, platform, preferences);
     text += &ignored_files(&args.folder, resource, variants, platform)?;
-    Ok(text + &graph(index, resource, variants, &args.folder, platform)?)
+    text += &graph(index, resource, variants, &args.folder, platform)?;
+    Ok(Explanation { text, has_errors })
 }
 
 /// Returns the description of the navigation of a level.
@@ -366,8 +389,13 @@ fn compile_game(folder: &Path, platform: &str) -> Result<CompileResult, Error> {
     compile::compile(&target, &|_, _| {})
 }
 
-/// Prints the errors of the resource's own files, and the number of other errors.
-fn print_problems(compiled: &CompileResult, resource: Option<&ResourceName>, folder: &Path) {
+/// Prints the errors of the resource's own files, and the number of other errors. Returns true if
+/// it has printed errors.
+fn print_problems(
+    compiled: &CompileResult,
+    resource: Option<&ResourceName>,
+    folder: &Path,
+) -> bool {
     let index = &compiled.index;
     let failed = index.failed.iter().map(|(name, message)| (name, message));
     let broken = index.broken.iter().map(|variant| (&variant.resource, &variant.message));
@@ -381,7 +409,9 @@ fn print_problems(compiled: &CompileResult, resource: Option<&ResourceName>, fol
     };
     let (own, others): (Vec<&String>, Vec<&String>) = compiled.problems.iter().partition(is_own);
     // The message about a resource without data has its problem.
-    if resource.is_some_and(|name| !index.variants(name).is_empty()) {
+    let is_printed =
+        !own.is_empty() && resource.is_some_and(|name| !index.variants(name).is_empty());
+    if is_printed {
         for problem in own.iter().flat_map(|problem| messages(problem)) {
             engine_foundation::error_line!("error: {problem}");
         }
@@ -392,6 +422,7 @@ fn print_problems(compiled: &CompileResult, resource: Option<&ResourceName>, fol
         let folder = folder.display();
         engine_foundation::error_line!("the game has {others} other {noun}: engine check {folder}");
     }
+    is_printed
 }
 
 fn of_resource(
