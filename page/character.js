@@ -56,7 +56,7 @@ function makeVariable(variable, send) {
   };
   input.addEventListener("input", push);
   return {
-    element: make("label", {}, make("span", {}, name), input, ranged ? value : null),
+    element: make("label", {}, make("span", { title: name }, name), input, ranged ? value : null),
     draw(now) {
       setText(value, short(now));
       // A person who holds the slider decides.

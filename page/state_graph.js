@@ -150,7 +150,8 @@ export class StateGraph {
     this.labels = [...byEnds.values()].map(({ from, path, events }) => {
       const middle = path.getPointAtLength(path.getTotalLength() / 2);
       const place = { x: middle.x, y: middle.y + 3, class: "event" };
-      const text = svg("text", place, cut([...new Set(events)].join(", "), EVENT_LETTERS));
+      const names = [...new Set(events)].join(", ");
+      const text = svg("text", place, cut(names, EVENT_LETTERS), svg("title", {}, names));
       return { from, text };
     });
   }

@@ -185,6 +185,15 @@ fn repaired_files(before: &ResourceIndex, now: &ResourceIndex) -> Vec<String> {
     again.filter_map(|name| Some(now.variants(name).first()?.files[0].path.clone())).collect()
 }
 
+/// Returns the files that failed to compile with one of these messages, and have older data. The
+/// reload of scripts is reported separately.
+fn kept_files(index: &ResourceIndex, problems: &HashSet<&String>) -> Vec<String> {
+    let failed = index.failed.iter().filter(|(name, message)| {
+        name.kind != LUA.name && problems.contains(message) && !index.variants(name).is_empty()
+    });
+    failed.map(|(name, _)| index.variants(name)[0].files[0].path.clone()).collect()
+}
+
 /// Returns the pattern of the file to which the sound of a run is written, if it is in the game's
 /// folder. It is not a resource of this run, because it is incomplete until the run ends.
 pub fn sound_output(root: &Path, sound: &AudioDestination) -> Vec<Glob> {
@@ -365,8 +374,13 @@ impl App {
     fn report_new_problems(&mut self, compiled: &CompileResult) {
         let Some(watch) = &mut self.watch else { return };
         let reported: HashSet<&String> = watch.reported_problems.iter().collect();
-        for problem in compiled.problems.iter().filter(|problem| !reported.contains(problem)) {
+        let is_new = |problem: &&String| !reported.contains(problem);
+        let new: HashSet<&String> = compiled.problems.iter().filter(is_new).collect();
+        for problem in compiled.problems.iter().filter(is_new) {
             log::error(problem);
+        }
+        for path in kept_files(&compiled.index, &new) {
+            log::info(&format!("{path}: the previous version stays in use until it is fixed"));
         }
         watch.reported_problems.clone_from(&compiled.problems);
     }

@@ -147,7 +147,13 @@ impl ReloadNote<'_> {
                 let (units, keep) = (counted(old, "unit"), choose(old, "keeps", "keep"));
                 match new {
                     0 => format!("{file} was saved, but {units} {keep} the previous version"),
-                    _ => format!("reloaded {file}: {units} {keep} the previous version"),
+                    _ => {
+                        let (others, use_it) = (counted(new, "unit"), choose(new, "uses", "use"));
+                        format!(
+                            "reloaded {file}: {others} {use_it} it, and {units} {keep} the \
+                             previous version"
+                        )
+                    }
                 }
             }
         }
@@ -391,7 +397,7 @@ mod tests {
             [
                 "reloaded a.x: units that get it from now on use it",
                 "reloaded a.x: 2 units use it",
-                "reloaded a.x: 1 unit keeps the previous version",
+                "reloaded a.x: 1 unit uses it, and 1 unit keeps the previous version",
                 "a.x was saved, but 2 units keep the previous version",
                 "a.x was deleted: no unit has it",
                 "a.x was deleted: 2 units keep it",

@@ -29,6 +29,10 @@ impl Error {
     pub fn several(errors: Vec<Error>) -> Option<Error> {
         let mut lines: Vec<&str> = Vec::new();
         for error in &errors {
+            // Whether there are more than are listed is all that counts.
+            if lines.len() > LISTED_MAX {
+                break;
+            }
             if !lines.contains(&error.message.as_str()) {
                 lines.push(&error.message);
             }

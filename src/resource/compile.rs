@@ -70,6 +70,8 @@ pub(super) struct CompileJob<'a> {
     pub last_failure: Option<&'a FailedVariant>,
     /// The compiled resources, if this one is derived from them.
     pub store: Option<&'a ResourceStore>,
+    /// The sources of the game.
+    pub scanned: &'a FolderScan,
 }
 
 /// Outcome of a [`CompileJob`].
@@ -225,7 +227,7 @@ fn plan_jobs<'a>(
             let last = known.iter().find(|entry| entry.properties == properties).filter(is_present);
             let last_failure = failures.get(&(resource, &properties)).copied();
             let store = None;
-            jobs.push(CompileJob { kind, resource, variant, last, last_failure, store });
+            jobs.push(CompileJob { kind, resource, variant, last, last_failure, store, scanned });
         }
     }
     (jobs, problems)
@@ -443,7 +445,7 @@ fn build(
 /// Returns the context of a variant's compile.
 fn context_of<'a>(
     target: &CompileTarget,
-    job: &CompileJob,
+    job: &CompileJob<'a>,
     bytes: Vec<u8>,
     read: &'a ReadSource<'a>,
 ) -> CompileContext<'a> {
@@ -451,6 +453,7 @@ fn context_of<'a>(
     let mut context = CompileContext::new(name, path.clone(), form, bytes, target.release, read);
     context.kinds = target.kinds;
     context.store = job.store.cloned().unwrap_or_default();
+    context.scanned = Some(job.scanned);
     context.files.extend(job.variant.raw.iter().map(|raw| raw.path.clone()));
     context
 }

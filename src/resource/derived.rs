@@ -53,6 +53,7 @@ pub(super) fn compile(
                 failed.resource == *resource && failed.properties == variant.properties
             }),
             store: Some(store),
+            scanned,
         })
         .collect();
     run_jobs(target, &jobs, progress)

@@ -2,9 +2,11 @@
 //! with. The rows are next to the systems that use them; `app/resource_kinds.rs` assembles the
 //! table.
 
+use super::folder_scan::FolderScan;
 use super::reload_steps::ReloadStep;
 use super::resource_name::ResourceName;
 use super::store::ResourceStore;
+use engine_foundation::suggest::hint_in_folders;
 use engine_foundation::{DEVELOPMENT, Error, error};
 use std::collections::HashSet;
 
@@ -181,6 +183,8 @@ pub struct CompileContext<'a> {
     /// The compiled resources of the game, if the resource is derived from one of them. Resources
     /// that are read from it count as read for this one.
     pub store: ResourceStore,
+    /// The sources of the game, if they are known.
+    pub scanned: Option<&'a FolderScan>,
     read: &'a ReadSource<'a>,
     /// Files that were read in addition to the source.
     pub files: Vec<String>,
@@ -211,6 +215,7 @@ impl<'a> CompileContext<'a> {
             release,
             kinds,
             store: ResourceStore::default(),
+            scanned: None,
             read,
             files,
             references,
@@ -258,6 +263,14 @@ impl<'a> CompileContext<'a> {
     /// trigger a new compile.
     pub fn exists(&self, path: &str) -> bool {
         (self.read)(path).is_ok()
+    }
+
+    /// Returns the end of a message about a resource that does not exist, which suggests a similar
+    /// name of the same kind: `, did you mean 'models/orc'?`. Empty if there is none.
+    pub fn hint(&self, kind: &str, name: &str) -> String {
+        let Some(scanned) = self.scanned else { return String::new() };
+        let known = scanned.resources.keys().filter(|resource| resource.kind == kind);
+        hint_in_folders(name, known.map(|resource| resource.name.as_str()))
     }
 
     /// Records a reference to a resource.

@@ -81,6 +81,15 @@ fn machines_that_no_unit_has_are_checked() {
     let event = "events = [{ name = \"step\" time = 0.5 effect = \"dust\" bone = \"Hed\" }]";
     let missing = "nod.animation:2: event 'step' at 0.5 s: the model 'column' has no bone 'Hed'";
     check("unused-bone", &machine("column", "nod"), &format!("{nod}\n{event}"), missing);
+    // All events of a file are checked.
+    let events = "events = [{ name = \"a\" time = 0.1 effect = \"dust\" bone = \"Hed\" }\n\
+                  { name = \"b\" time = 0.2 effect = \"dust\" bone = \"Hpi\" }]";
+    let files = format!("{nod}\n{events}");
+    let (_, output) = check_unused("unused-bones", &machine("column", "nod"), &files);
+    for wanted in ["nod.animation:2: event 'a' at 0.1 s: the", "nod.animation:3: event 'b' at 0.2"]
+    {
+        assert!(output.contains(&format!("error: {wanted}")), "{output}");
+    }
 }
 
 #[test]
@@ -147,7 +156,7 @@ fn explain_describes_a_state_machine() {
     let machine = "skeleton = \"column\" variables = { spare = 1 }\n\
                    layers = [ { name = \"body\" states = {\n  \
                    a = { clip = \"Bow\" on = { go = \"b\" } } b = { clip = \"Nod\" } } } ]";
-    let files = [MAIN, ("hero.state_machine", machine)];
+    let files = [MAIN, ("column.gltf", COLUMN), ("hero.state_machine", machine)];
     let arguments = ["explain", "game", "hero.state_machine", "--platform", "linux"];
     let (code, out, err) = run_engine("explain-machine", &files, &arguments);
     assert_eq!(code, Some(0), "{err}");
@@ -181,7 +190,7 @@ fn explain_describes_a_clip_by_the_name_that_it_prints() {
     for line in [
         "  tracks: 1 (1 positions), of 1 of the 4 nodes of the model\n",
         "  of these, 0 are constant, and 1 have keys in 11 regular keyframes\n",
-        "  keys: 11 of 2 in the source, 13 bytes in the stream, 3 points for jumps\n",
+        "  keys: 11, from 2 of the source, 13 bytes in the stream, 3 points for jumps\n",
         "  size: 84 bytes, 21.0 for each bone and second\n",
         "  error: 0.0797 mm\n",
     ] {
@@ -427,7 +436,7 @@ fn clips_for_other_skeletons_list_the_bones_that_are_missing() {
 
 #[test]
 fn explain_lists_the_errors_of_a_machine_with_its_model() {
-    let explain = |name: &str, machine: &str| {
+    let explain = |name: &str, machine: &str, wanted: i32| {
         let files = [
             MAIN,
             ("column.gltf", COLUMN),
@@ -436,7 +445,7 @@ fn explain_lists_the_errors_of_a_machine_with_its_model() {
         ];
         let arguments = ["explain", "game", "hero.state_machine", "--platform", "linux"];
         let (code, out, err) = run_engine(name, &files, &arguments);
-        assert_eq!(code, Some(0), "{err}");
+        assert_eq!(code, Some(wanted), "{err}");
         out
     };
     let machine = "skeleton = \"column\"
@@ -445,7 +454,7 @@ constraints = { look = { type = \"aim\" bone = \"Hedd\" } }
 layers = [ { mask = \"top\" constraints = \"look\" states = {
   a = { clip = \"Bwo\" }
   b = { clip = \"animations/nod\" } } } ]";
-    let out = explain("explain-faults", machine);
+    let out = explain("explain-faults", machine, 1);
     let wanted = "Errors with the model 'column':
   hero.state_machine:5: the model 'column' has no animation 'Bwo', did you mean 'Bow'?
   hero.state_machine:6: the model 'column' has no animation 'animations/nod', and there is no file \
@@ -455,5 +464,92 @@ layers = [ { mask = \"top\" constraints = \"look\" states = {
 ";
     assert!(out.contains(wanted), "{out}");
     let machine = "skeleton = \"column\" layers = [ { states = { a = { clip = \"nod\" } } } ]";
-    assert!(!explain("explain-sound", machine).contains("Errors"));
+    assert!(!explain("explain-sound", machine, 0).contains("Errors"));
+}
+
+#[test]
+fn explain_fails_if_the_resource_has_errors() {
+    let good = "skeleton = \"column\" layers = [ { states = { a = { clip = \"Bow\" } } } ]";
+    let files = [
+        MAIN,
+        ("column.gltf", COLUMN),
+        ("hero.state_machine", good),
+        ("lost.state_machine", "skeleton = \"column\" layers = [ { states = {} } ]"),
+    ];
+    let explain = |resource: &str| {
+        let arguments = ["explain", "game", resource, "--platform", "linux"];
+        let (code, _, err) = run_engine("explain-code", &files, &arguments);
+        (code, err)
+    };
+    let (code, err) = explain("hero.state_machine");
+    assert_eq!(code, Some(0), "errors of other files do not count: {err}");
+    assert!(err.contains("the game has 1 other error"), "{err}");
+    assert_eq!(explain("lost.state_machine").0, Some(1));
+}
+
+#[test]
+fn dead_parts_of_a_machine_are_warnings() {
+    let machine = "skeleton = \"column\" variables = { speed = 1 ragdoll_face_up = 0 }
+layers = [ { states = {
+  a = { clip = \"Bow\" on = { go = [
+    { to = \"b\" if = \"speed\" }
+    { to = \"c\" if = \"speed\" }
+    { to = \"c\" if = \"0\" } ] } }
+  b = { clip = \"Nod\" speed = 0 on_end = \"a\" }
+  c = { clip = \"Rise\" } } } ]";
+    let (code, output) = check_unused("dead-parts", machine, "source = \"column#Nod\"");
+    assert_eq!(code, Some(0), "{output}");
+    for wanted in [
+        "hero.state_machine:5: the transition on 'go' to 'c' is never taken: the one to 'b' (line \
+         4) has the same 'if', and is taken before it",
+        "hero.state_machine:6: the transition on 'go' to 'c' is never taken: its 'if' is always 0",
+        "hero.state_machine:7: the transition at the end to 'a' is never taken: the speed of",
+        "no errors, 3 warnings",
+    ] {
+        assert!(output.contains(wanted), "{wanted}: {output}");
+    }
+    assert!(!output.contains("ragdoll_face_up"), "{output}");
+    let machine = "skeleton = \"column\" layers = [ { states = {\n\
+                   a = { clip = \"Bow\" }\nb = { clip = \"Nod\" on = { go = \"a\" } } } } ]";
+    let (code, output) = check_unused("dead-state", machine, "source = \"column#Nod\"");
+    assert_eq!(code, Some(0), "{output}");
+    let wanted = "hero.state_machine:3: state 'b' cannot be reached: no transition leads to it";
+    assert!(output.contains(wanted), "{output}");
+}
+
+#[test]
+fn errors_of_fields_that_depend_on_the_model_have_their_line() {
+    let check = |name: &str, fields: &str, wanted: &str| {
+        let unit = format!("model = \"column\"\ncomponents = {{\n  animation = {{\n{fields} }} }}");
+        let (code, output) =
+            run_check(name, &[MAIN, ("column.gltf", COLUMN), ("hero.unit", &unit)]);
+        assert_eq!(code, Some(1), "{output}");
+        assert!(output.contains(wanted), "{output}");
+    };
+    let limits = "ragdoll = {\nmass = 3\nlimits = {\nHed = { swing = 1 } } }";
+    let wanted = "hero.unit:7: spawning it: component 'animation': 'limits' of the ragdoll names \
+                  the bone 'Hed', which the model 'column' does not have, did you mean 'Head'?";
+    check("limits", limits, wanted);
+    let wanted = "hero.unit:5: spawning it: component 'animation': 'bones' of the ragdoll names \
+                  the bone 'Hpi', which the model 'column' does not have, did you mean 'Hip'?";
+    check("bones", "ragdoll = {\nbones = [\"Hpi\"] }", wanted);
+    let wanted = "hero.unit:4: spawning it: component 'animation': 'lod_bones': the model has no \
+                  bone 'Chst', did you mean 'Chest'?";
+    check("lod", "lod_bones = [[\"Chst\"]]", wanted);
+}
+
+#[test]
+fn a_misspelt_model_of_an_animation_is_suggested() {
+    let machine = "skeleton = \"column\" layers = [ { states = { a = { clip = \"Bow\" } } } ]";
+    let check = |name: &str, animation: &str, wanted: &str| {
+        let (code, output) = check_unused(name, machine, animation);
+        assert_eq!(code, Some(1), "{output}");
+        assert!(output.contains(wanted), "{output}");
+    };
+    let wanted = "nod.animation:2: there is no model 'colunm', did you mean 'column'?";
+    check("near-model", "loop = true\nsource = \"colunm#Nod\"", wanted);
+    let wanted = "nod.animation:2: skeleton: there is no model 'colum', did you mean 'column'?";
+    check("near-skeleton", "source = \"column#Nod\"\nskeleton = \"colum\"", wanted);
+    let wanted = "nod.animation:1: there is no model 'walrus': its file would be walrus.glb";
+    check("no-model", "source = \"walrus#Nod\"", wanted);
 }

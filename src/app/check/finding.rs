@@ -101,7 +101,7 @@ impl CheckFinding {
 }
 
 /// Returns the file and the line at the start of a text such as `a/b.unit:3: message`.
-fn location(text: &str) -> (Option<String>, Option<usize>) {
+pub(super) fn location(text: &str) -> (Option<String>, Option<usize>) {
     let Some((start, _)) = text.split_once(": ") else { return (None, None) };
     let mut parts = start.split(':');
     let path = parts.next().unwrap_or_default();

@@ -4,6 +4,7 @@
 
 mod agents;
 mod animations;
+mod field_lines;
 mod finding;
 mod graphs;
 mod models;

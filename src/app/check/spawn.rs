@@ -2,6 +2,7 @@
 //! window, and returns the problems.
 
 use super::agents::unknown_classes;
+use super::field_lines::field_line;
 use super::finding::{CheckFinding, CheckRule};
 use super::platforms::CheckedPlatform;
 use super::variants::SpawnRun;
@@ -97,7 +98,7 @@ pub fn spawn(
     };
     let new = problems.iter().filter(|problem| reported.insert(format!("{problem:?}")));
     let mut findings: Vec<CheckFinding> =
-        new.flat_map(|problem| spawn_findings(platform, run, problem)).collect();
+        new.flat_map(|problem| spawn_findings((root, platform), run, problem)).collect();
     let is_caused = |text: &String| {
         let ends = |finding: &CheckFinding| finding.text.ends_with(&format!(": {text}"));
         findings.iter().any(ends)
@@ -208,7 +209,7 @@ fn read_results(results: &ScriptValue) -> (Vec<Problem>, SpawnCounts) {
 
 /// Returns the finding of a problem, and those of the other errors of the file that caused it.
 fn spawn_findings(
-    platform: &CheckedPlatform,
+    (root, platform): (&Path, &CheckedPlatform),
     run: &SpawnRun,
     problem: &Problem,
 ) -> Vec<CheckFinding> {
@@ -220,13 +221,13 @@ fn spawn_findings(
     };
     let others: Vec<CheckFinding> = lines.map(other).collect();
     if others.iter().any(|finding| finding.file.is_none()) {
-        return vec![spawn_finding(platform, run, problem, &problem.message)];
+        return vec![spawn_finding((root, platform), run, problem, &problem.message)];
     }
-    [vec![spawn_finding(platform, run, problem, first)], others].concat()
+    [vec![spawn_finding((root, platform), run, problem, first)], others].concat()
 }
 
 fn spawn_finding(
-    platform: &CheckedPlatform,
+    (root, platform): (&Path, &CheckedPlatform),
     run: &SpawnRun,
     problem: &Problem,
     message: &str,
@@ -243,12 +244,15 @@ fn spawn_finding(
     let entries = platform.store.index().variants(resource);
     let mut usable = entries.iter().filter(|entry| entry.properties.is_subset_of(&run.preferred));
     let file = usable.next_back().map(|entry| entry.files[0].path.clone());
+    let of_unit = file.as_ref().filter(|file| **file == resource.to_string());
+    let line = of_unit.and_then(|file| field_line(root, file, message));
+    let at = line.map_or(String::new(), |line| format!(":{line}"));
     let finding = CheckFinding {
         rule: CheckRule::Spawn,
         is_warning: false,
         file,
-        line: None,
-        text: format!("{resource}: {doing}{with}{on}: {message}"),
+        line,
+        text: format!("{resource}{at}: {doing}{with}{on}: {message}"),
         platform: None,
         variant: run.preferred.to_string(),
     };

@@ -59,7 +59,7 @@ impl Clip {
         }
         let bytes = self.byte_count();
         line(format!(
-            "keys: {} of {} in the source, {} bytes in the stream, {} points for jumps",
+            "keys: {}, from {} of the source, {} bytes in the stream, {} points for jumps",
             stats.keys,
             self.source_keys(),
             stats.stream_bytes,

@@ -9,7 +9,7 @@ use crate::skeleton_file::SKELETON_ENDING;
 use engine_animation::{
     ANIMATION_VERSION, AdditiveReference, AnimationData, AnimationFile, FailedCompile, Skeleton,
     SourceClip, UnmatchedBones, compile_settings, parse_animation_file, parse_animation_file_over,
-    read_clip as read_clip_data, retarget, unmatched_bones,
+    read_clip as read_clip_data, read_state_machine, retarget, unmatched_bones,
 };
 use engine_foundation::suggest::hint;
 use engine_foundation::{Error, error, log, sjson};
@@ -95,31 +95,35 @@ fn compile(compiling: &mut CompileContext) -> Result<Vec<u8>, Error> {
     Ok(data.write())
 }
 
-/// Warning of a clip.
+/// Warning of a clip, or of a state machine.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct ClipWarning {
+pub struct AnimationWarning {
     /// Line of the file, if it is known.
     pub line: Option<u32>,
     pub text: String,
 }
 
-/// Returns the warnings of the clips of a resource: an animation, or a model. Resources of other
-/// kinds have none, and are not read.
+/// Returns the warnings of a state machine, or of the clips of a resource: an animation, or a
+/// model. Resources of other kinds have none, and are not read.
 ///
 /// # Errors
 /// Fails if the data cannot be read.
-pub fn clip_warnings<T: Deref<Target = [u8]>>(
+pub fn animation_warnings<T: Deref<Target = [u8]>>(
     kind: &str,
     read: impl FnOnce() -> Result<T, Error>,
-) -> Result<Vec<ClipWarning>, Error> {
+) -> Result<Vec<AnimationWarning>, Error> {
     match kind {
+        kind_names::STATE_MACHINE => {
+            let dead = read_state_machine(&read()?)?.dead_parts().into_iter();
+            Ok(dead.map(|(line, text)| AnimationWarning { line: Some(line), text }).collect())
+        }
         kind_names::ANIMATION => {
             let AnimationData { clip, root_line, warning: text, .. } =
                 AnimationData::read(&read()?)?;
             let line = (root_line > 0).then_some(root_line);
-            let warning = |text: &str| ClipWarning { line, text: text.to_string() };
+            let warning = |text: &str| AnimationWarning { line, text: text.to_string() };
             let mut warnings: Vec<_> = clip.root_warning().map(warning).into_iter().collect();
-            warnings.extend((!text.is_empty()).then_some(ClipWarning { line: None, text }));
+            warnings.extend((!text.is_empty()).then_some(AnimationWarning { line: None, text }));
             Ok(warnings)
         }
         kind_names::MODEL => {
@@ -127,7 +131,7 @@ pub fn clip_warnings<T: Deref<Target = [u8]>>(
             for it in ModelData::read(&read()?)?.clips {
                 let warning = read_clip_data(&it.bytes)?.root_warning();
                 let text = warning.map(|text| format!("clip '{}': {text}", it.name));
-                warnings.extend(text.map(|text| ClipWarning { line: None, text }));
+                warnings.extend(text.map(|text| AnimationWarning { line: None, text }));
             }
             Ok(warnings)
         }
@@ -367,7 +371,7 @@ mod tests {
     fn warnings_of_compiled_clips_are_in_their_data() {
         let warnings = |text: &str| {
             let data = compiled(text).unwrap().0.write();
-            clip_warnings(kind_names::ANIMATION, || Ok(data)).unwrap()
+            animation_warnings(kind_names::ANIMATION, || Ok(data)).unwrap()
         };
         assert_eq!(warnings("source = \"models/column#Rise\""), []);
         let found = warnings("source = \"models/huge#Bow\" tolerance = 0.000001");

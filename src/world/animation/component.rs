@@ -199,6 +199,17 @@ fn spawn(
     template: &UnitTemplate,
 ) -> Result<(), Error> {
     let Some(component) = &template.animation else { return Ok(()) };
+    spawn_character(host, unit, (template, component)).map_err(|error| {
+        let message = format!("component '{}': {}", ANIMATION.name, error.message);
+        Error { message, ..error }
+    })
+}
+
+fn spawn_character(
+    host: &mut ComponentHost,
+    unit: UnitId,
+    (template, component): (&UnitTemplate, &AnimationComponent),
+) -> Result<(), Error> {
     let AnimationComponent { model, machine, clip, loops, ragdoll, .. } = component;
     let model = host.animations.current(model.as_ref().expect("the reference was resolved"));
     let nodes = bone_nodes(&model, host.units, unit);

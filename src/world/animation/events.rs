@@ -203,8 +203,8 @@ impl BoundMachine {
     /// Checks the cues of the events that the machine and its clips can send.
     ///
     /// # Errors
-    /// Returns the errors of `check` for events of states, with the file and the event, or the
-    /// first one for an event of a clip.
+    /// Returns the errors of `check` for events of states, with the file and the event, or those
+    /// for events of a clip.
     pub fn check_cues(
         &self,
         mut check: impl FnMut(&EventCue) -> Result<(), Error>,
@@ -233,24 +233,26 @@ impl NamedClip {
     /// Checks the cues of the clip's events.
     ///
     /// # Errors
-    /// Returns the first error of `check`, with the file or the clip, and the event.
+    /// Returns the errors of `check`, each with the file or the clip, and the event.
     pub fn check_cues(
         &self,
         mut check: impl FnMut(&EventCue) -> Result<(), Error>,
     ) -> Result<(), Error> {
-        for ClipEvent { name, time, cue, line } in self.clip.events() {
-            check(cue).map_err(|error| {
-                let source = match &self.origin {
-                    ClipOrigin::Animation => {
-                        let line = if *line > 0 { format!(":{line}") } else { String::new() };
-                        format!("{}.{}{line}", self.name, kind_names::ANIMATION)
-                    }
-                    ClipOrigin::Own | ClipOrigin::Model(_) => format!("animation '{}'", self.name),
-                };
-                error!("{source}: event '{name}' at {time} s: {}", error.message)
-            })?;
+        let error = |ClipEvent { name, time, cue, line }: &ClipEvent| {
+            let error = check(cue).err()?;
+            let source = match &self.origin {
+                ClipOrigin::Animation => {
+                    let line = if *line > 0 { format!(":{line}") } else { String::new() };
+                    format!("{}.{}{line}", self.name, kind_names::ANIMATION)
+                }
+                ClipOrigin::Own | ClipOrigin::Model(_) => format!("animation '{}'", self.name),
+            };
+            Some(error!("{source}: event '{name}' at {time} s: {}", error.message))
+        };
+        match Error::several(self.clip.events().iter().filter_map(error).collect()) {
+            Some(error) => Err(error),
+            None => Ok(()),
         }
-        Ok(())
     }
 }
 

@@ -73,7 +73,7 @@ use super::scene_graph::NodePose;
 use super::unit::{UnitId, Units};
 use super::unit_resource::UnitResource;
 pub use animated_model::{AnimatedModel, ClipOrigin, NamedClip, Skin};
-pub use animation_resource::{ANIMATION_FILE, clip_warnings, refer_clip};
+pub use animation_resource::{ANIMATION_FILE, animation_warnings, refer_clip};
 pub use bone_mode::BoneMode;
 pub use bone_sets::BoneSetNames;
 use bone_sets::BoneSets;
@@ -93,6 +93,7 @@ use engine_foundation::{Error, error, log};
 use engine_models::Model;
 use engine_resource::resource_kind::kind_names;
 use engine_resource::resource_name::ResourceName;
+use engine_resource::store::ResourceStore;
 use evaluation_order::EvaluationOrder;
 use event_log::EventLog;
 pub(crate) use events::refer_to_cue;
@@ -463,6 +464,12 @@ impl Animations {
             if !self.models.contains_key(&model_name) {
                 continue;
             }
+            if is_removed(files.store(), &name) {
+                outcome = outcome.and(Err(error!(
+                    "the state machine '{name}' was removed: characters keep the previous version"
+                )));
+                continue;
+            }
             let bound = match self.bind_machine(&name, &model_name, files) {
                 Ok(mut bound) => {
                     bound.keep_indices(&self.machines[&(name.clone(), model_name.clone())]);
@@ -498,6 +505,12 @@ impl Animations {
         }
         outcome
     }
+}
+
+/// Returns true if a state machine has no file any more.
+fn is_removed(store: &ResourceStore, machine: &str) -> bool {
+    let resource = ResourceName::new(kind_names::STATE_MACHINE, machine);
+    !store.has(&resource) && store.failure(&resource).is_none()
 }
 
 /// Returns the node of a unit for each bone of a model.

@@ -217,7 +217,7 @@ impl ModelRagdoll {
         };
         let ragdoll = added
             .and_then(|()| Ragdoll::generate(skeleton, &settings))
-            .map_err(|error| error!("model '{}': {}", model.name, error.message))?;
+            .map_err(|error| with_model(&model.name, &error.message))?;
         let mut bodies: Vec<u8> = Vec::with_capacity(skeleton.bone_count());
         for (bone, parent) in skeleton.parents().iter().enumerate() {
             let own = ragdoll.bodies().iter().position(|body| usize::from(body.bone) == bone);
@@ -233,6 +233,14 @@ impl ModelRagdoll {
     /// Returns the body that moves a bone.
     pub fn body_of(&self, bone: usize) -> Option<usize> {
         self.bodies.get(bone).filter(|body| **body != NO_BODY).map(|body| usize::from(*body))
+    }
+}
+
+/// Returns the error of a ragdoll that was generated for a model, with the name of the model.
+fn with_model(model: &str, message: &str) -> Error {
+    match message.contains("the skeleton") {
+        true => error!("{}", message.replacen("the skeleton", &format!("the model '{model}'"), 1)),
+        false => error!("model '{model}': {message}"),
     }
 }
 

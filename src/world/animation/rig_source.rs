@@ -8,7 +8,7 @@ use engine_foundation::suggest::hint;
 use engine_foundation::{Error, error};
 use engine_models::data::{AnimationData, ModelData};
 use engine_models::import_animations;
-use engine_resource::resource_kind::CompileContext;
+use engine_resource::resource_kind::{CompileContext, kind_names};
 
 /// Endings of model files.
 const ENDINGS: [&str; 3] = ["glb", "gltf", "skeleton"];
@@ -111,8 +111,12 @@ fn open(compiling: &mut CompileContext, name: &str) -> Result<f32, Error> {
             return Ok(1.0);
         }
     }
-    Err(error!(
-        "there is no model '{stem}': its file would be {stem}.glb, {stem}.gltf or \
-         {stem}.skeleton{SOURCE_ADVICE}"
-    ))
+    let hint = compiling.hint(kind_names::MODEL, stem);
+    Err(match hint.is_empty() {
+        true => error!(
+            "there is no model '{stem}': its file would be {stem}.glb, {stem}.gltf or \
+             {stem}.skeleton{SOURCE_ADVICE}"
+        ),
+        false => error!("there is no model '{stem}'{hint}"),
+    })
 }

@@ -169,18 +169,21 @@ fn check(settings: &RagdollSettings) -> Result<(), Error> {
     Ok(())
 }
 
-fn find(skeleton: &Skeleton, name: &str) -> Result<usize, Error> {
+/// Returns the index of a bone that a setting names.
+fn find(skeleton: &Skeleton, key: &str, name: &str) -> Result<usize, Error> {
     let bone = skeleton.find(name).map(usize::from);
     bone.ok_or_else(|| {
         let near = hint(name, skeleton.names().iter().map(String::as_str));
-        error!("bone '{name}' of the ragdoll does not exist in the skeleton{near}")
+        error!(
+            "'{key}' of the ragdoll names the bone '{name}', which the skeleton does not have{near}"
+        )
     })
 }
 
 fn named_bones(skeleton: &Skeleton, names: &[String]) -> Result<Vec<usize>, Error> {
     let mut bones = Vec::new();
     for name in names {
-        let bone = find(skeleton, name)?;
+        let bone = find(skeleton, "bones", name)?;
         if bones.contains(&bone) {
             return Err(error!("bone '{name}' is twice in the ragdoll: remove one"));
         }
@@ -211,7 +214,7 @@ fn joint_limits(
                  to {PI} and an axis with a direction"
             ));
         }
-        limits[find(skeleton, name)?] = match *limit {
+        limits[find(skeleton, "limits", name)?] = match *limit {
             JointLimits::Hinge { axis, angles } => {
                 JointLimits::Hinge { axis: axis.normalize_or(Vec3::X), angles }
             }
@@ -236,7 +239,7 @@ fn bone_shapes(
                  {RADIUS_MIN} to {SHAPE_MAX} metres"
             ));
         }
-        shapes[find(skeleton, name)?] = Some(*shape);
+        shapes[find(skeleton, "shapes", name)?] = Some(*shape);
     }
     Ok(shapes)
 }

@@ -329,7 +329,8 @@ fn named_bones_and_limits_are_used() {
         |it| it.limits[0].1 = JointLimits::Hinge { axis: Vec3::ZERO, angles: [0.0, 1.0] },
         "limits that are not valid",
     );
-    check(|it| it.limits[0].0 = "knee".to_string(), "bone 'knee' of the ragdoll does not exist");
+    let wanted = "'limits' of the ragdoll names the bone 'knee', which the skeleton does not have";
+    check(|it| it.limits[0].0 = "knee".to_string(), wanted);
 }
 
 #[test]

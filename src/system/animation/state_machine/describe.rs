@@ -251,7 +251,8 @@ impl StateMachineSummary {
         for event in &self.unhandled_events {
             findings.push(format!("event '{event}' is handled by no state that can be reached"));
         }
-        findings.extend(self.never_taken.iter().cloned());
+        let with_line = |(line, text): &(u32, String)| format!("{text} (line {line})");
+        findings.extend(self.never_taken.iter().map(with_line));
         let unused = [
             ("variable", "no expression reads it", &self.unused_variables),
             ("mask", "no layer and no ragdoll has it", &self.unused_masks),

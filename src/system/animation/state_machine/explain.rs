@@ -62,8 +62,8 @@ pub struct StateMachineSummary {
     pub unhandled_events: Vec<String>,
     /// States without a transition that leaves them, in layers with several states.
     pub dead_ends: Vec<(String, String)>,
-    /// Transitions that no state takes, with the reason.
-    pub never_taken: Vec<String>,
+    /// Transitions that no state takes: the line, and a text with the reason.
+    pub never_taken: Vec<(u32, String)>,
     /// Events that states handle or send, in the order of their first use.
     pub events: Vec<EventSummary>,
     /// Variables that no expression reads, but for one that the engine sets for scripts.
@@ -293,7 +293,7 @@ impl StateMachine {
     }
 
     /// Returns, for each state, true if some sequence of events leads to it.
-    fn reached_states(&self) -> Vec<bool> {
+    pub(super) fn reached_states(&self) -> Vec<bool> {
         let mut reached = vec![false; self.states.len()];
         let mut open: Vec<u16> = self.layers.iter().map(|layer| layer.initial).collect();
         while let Some(index) = open.pop() {
@@ -301,7 +301,8 @@ impl StateMachine {
                 continue;
             }
             let state = &self.states[usize::from(index)];
-            open.extend(self.leaving(state).map(|transition| transition.target));
+            let taken = self.leaving(state).filter(|transition| !self.is_off(transition));
+            open.extend(taken.map(|transition| transition.target));
             if let StateKind::Selection { targets, .. } = &state.kind {
                 open.extend(targets.iter().map(|(target, _)| *target));
             }

@@ -131,7 +131,8 @@ impl<'a> Builder<'a> {
         let scope = self.scopes.len();
         self.scopes.push(inner);
         let errors = self.errors.len();
-        let Some(block) = self.open(format!("group '{name}'"), block, &SCOPE_KEYS) else {
+        let subject = format!("group '{}'", group_name.unwrap_or(&name));
+        let Some(block) = self.open(subject, block, &SCOPE_KEYS) else {
             self.failed_groups.extend(group_name);
             return Ok(Member::Failed);
         };

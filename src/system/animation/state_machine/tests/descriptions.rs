@@ -177,13 +177,60 @@ fn transitions_that_no_state_takes_are_findings() {
     );
     let text = machine.describe("units/orc");
     let (_, findings) = text.split_once("Without effect:\n").unwrap();
-    let wanted = "  the transition on 'go' to 'b' (line 3): its 'if' is always 0
-  the transition on 'stop' to 'b' (line 5): the one to 'c/x' (line 4) is always taken before it
-  the transition at the end to 'a' (line 7): the speed of state 'b' is always 0, so that only \
-                  animations without length end
-  the transition on 'up' to 'a' (line 12): its 'if' is always 0
-";
-    assert_eq!(findings, wanted, "and no variable that the engine sets, no transition of a group");
+    let never = "is never taken";
+    let wanted = [
+        (3, format!("the transition on 'go' to 'b' {never}: its 'if' is always 0")),
+        (
+            5,
+            format!(
+                "the transition on 'stop' to 'b' {never}: the one to 'c/x' (line 4) is always \
+                 taken before it"
+            ),
+        ),
+        (
+            7,
+            format!(
+                "the transition at the end to 'a' {never}: the speed of state 'b' is always 0, so \
+                 that only animations without length end"
+            ),
+        ),
+        (12, format!("the transition on 'up' to 'a' {never}: its 'if' is always 0")),
+    ];
+    let lines = wanted.iter().map(|(line, text)| format!("  {text} (line {line})\n"));
+    let lines: String = lines.collect();
+    assert_eq!(findings, lines, "and no variable that the engine sets, no transition of a group");
+    assert_eq!(machine.dead_parts(), wanted);
+}
+
+#[test]
+fn dead_parts_are_states_and_transitions_without_effect() {
+    let dead = |states: &str| {
+        let machine = compiled(&format!(
+            "variables = {{ speed = 0 }}
+             groups = {{ g = {{ states = {{ x = {{ clip = \"a\" }}
+                y = {{ clip = \"a\" }} }} }} }}
+             layers = [ {{ states = {{ {states} }} }} ]"
+        ));
+        let parts = machine.dead_parts().into_iter();
+        parts.map(|(line, text)| format!("{line}: {text}")).collect::<Vec<_>>()
+    };
+    let same = "a = { clip = \"a\" on = { go = [ { to = \"b\" if = \"speed > 1\" }
+        { to = \"c\" if = \"speed > 1\" }
+        { to = \"c\" if = \"speed > 2\" } ] } }
+        b = { clip = \"b\" } c = { clip = \"c\" on = { end = \"d\" } } d = { clip = \"a\" }";
+    let wanted = "5: the transition on 'go' to 'c' is never taken: the one to 'b' (line 4) has the \
+                  same 'if', and is taken before it";
+    assert_eq!(dead(same), [wanted]);
+    // A state of a group counts once, also if several states contain the group.
+    let groups = |target: &str| {
+        format!(
+            "a = {{ clip = \"a\" on = {{ go = \"b/x\" turn = \"{target}\" }} }}
+             b = {{ group = \"g\" }} c = {{ group = \"g\" on = {{ back = \"a\" }} }}"
+        )
+    };
+    assert!(dead(&groups("c/y")).is_empty());
+    let wanted = ["3: state 'b/y' cannot be reached: no transition leads to it"];
+    assert_eq!(dead(&groups("c/x")), wanted);
 }
 
 #[test]
