@@ -360,7 +360,8 @@ layers = [ { mask = \"top\" constraints = \"look\" states = {
         "error: hero.state_machine:2: mask 'top': the skeleton has no bone 'Hed'",
         "error: hero.state_machine:3: constraint 'look': the skeleton has no bone 'Hedd'",
         "error: hero.state_machine:6: event 'step': the model 'column' has no bone 'Hat'",
-        "\n5 spawn errors\n",
+        "warning: hero.state_machine:6: state 'b' cannot be reached: no transition leads to it",
+        "\n5 spawn errors, 1 warning\n",
     ] {
         assert!(output.contains(wanted), "{wanted}: {output}");
     }
