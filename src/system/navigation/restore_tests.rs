@@ -255,7 +255,7 @@ fn tiles_are_not_built_before_the_update_after_a_restore() {
 }
 
 #[test]
-fn new_agents_keep_their_place_among_those_who_wait() {
+fn new_agents_keep_their_order_of_requests() {
     let mut hall = Hall::new();
     let old = hall.add_agent(0.0, 0.0);
     let kept = hall.take();
