@@ -201,6 +201,7 @@ impl Agents {
         let to = agent.last_wanted_point().unwrap_or(agent.end);
         agent.target.get_or_insert(TravelTarget::new(agent.mesh, to));
         agent.traversal = None;
+        agent.waypoints = None;
         agent.ride = Some(ride);
         self.wait_at_spot(meshes, handle);
     }

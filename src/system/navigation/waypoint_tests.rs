@@ -190,7 +190,7 @@ fn other_orders_end_a_path() {
 }
 
 #[test]
-fn paths_lead_around_what_comes_into_their_way() {
+fn paths_lead_around_new_obstacles() {
     let mut scene = Scene::new();
     let agent = scene.add(at(-15.0, 0.0));
     let way = [at(-5.0, 0.0), at(5.0, 0.0), at(15.0, 0.0)];
@@ -268,4 +268,25 @@ fn paths_are_part_of_snapshots_and_hashes() {
     assert_ne!(hash(&scene), before);
     scene.agents.give_waypoints(agent, rest);
     assert_eq!(hash(&scene), before);
+}
+
+#[test]
+fn lost_agents_go_on_along_their_points() {
+    let mut scene = Scene::new();
+    let agent = scene.add(at(-15.0, 0.0));
+    let way = [at(-5.0, 0.0), at(0.0, 10.0)];
+    assert!(scene.follow(agent, &way));
+    let known = |scene: &Scene| scene.agents.slots.get(agent).unwrap().clone();
+    (0..60).for_each(|_| scene.update());
+    // As if it had just come to the first point.
+    assert!(scene.agents.slots.get_mut(agent).unwrap().pass_waypoint());
+    scene.agents.lose_ground(agent);
+    (0..10).for_each(|_| scene.update());
+    assert_eq!(known(&scene).state, AgentState::Lost);
+    assert_eq!(known(&scene).last_wanted_point(), Some(way[1]));
+    let ground = scene.mesh().snap(at(-5.0, -2.0)).unwrap();
+    let Scene { meshes, id, agents, .. } = &mut scene;
+    agents.find_ground(meshes, agent, (*id, ground));
+    scene.run_to(agent, AgentState::Arrived);
+    assert!(scene.position(agent).distance(way[1].truncate()) < 0.6);
 }

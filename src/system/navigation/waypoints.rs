@@ -88,8 +88,11 @@ impl Agents {
             let row = self.rows[at] as usize;
             let agent = self.slots.at_mut(row).expect("it was listed");
             // The ground of the waypoint can have been taken away, and all ground near it.
-            let is_gone = agent.destination.is_none() && agent.state != AgentState::Lost;
-            let passed = agent.waypoints.take_if(|known| known.is_passed || is_gone);
+            let has_no_ground = agent.destination.is_none();
+            // One that is lost goes on when it is on the ground again.
+            let can_go_on = agent.state != AgentState::Lost;
+            let passed =
+                agent.waypoints.take_if(|known| can_go_on && (known.is_passed || has_no_ground));
             let Some(mut waypoints) = passed else { continue };
             waypoints.at += 1;
             waypoints.is_passed = false;
