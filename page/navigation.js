@@ -1,5 +1,6 @@
 // The view of navigation: the counters, the meshes, and the agents of one mesh on a map with their
-// paths, and in a table.
+// paths, and in a table. The map can also show the last search, a flow field, the velocities that an
+// agent may have, or a grid.
 
 import { make, makeTable, setText, short, sizedCanvas, vector } from "./dom.js";
 import { color, onTheme } from "./theme.js";
@@ -15,7 +16,17 @@ const STATES = [
 ];
 const HEADS = ["agent", "state", "position", "way left", "speed", "stuck", "no progress"];
 // Colours of lines and of agents, by their names in the theme.
-const LINE_COLORS = { edge: "grid", wall: "dim", closed: "bad", link: "warn" };
+const LINE_COLORS = {
+  ...{ edge: "grid", wall: "dim", closed: "bad", link: "warn" },
+  ...{ area1: "series-6", area2: "series-7", area3: "series-8" },
+  ...{ area4: "series-3", area5: "series-2" },
+  ...{ searched: "series-5", flow: "series-1", end: "warn" },
+  ...{ avoided: "series-5", avoided_wall: "bad", speed: "dim" },
+  ...{ blocked: "bad", dear: "warn", cheap: "series-2" },
+};
+// What the map shows besides the agents: nothing, the last search, a flow field, or a grid.
+const AGENTS_ONLY = JSON.stringify({});
+const LAST_SEARCH = JSON.stringify({ search: true });
 const PATH_COLOR = "series-4";
 const STATE_COLORS = { moving: "series-2", waiting: "series-3", linking: "series-5" };
 const LOST_STATES = new Set(["blocked", "partial", "lost"]);
@@ -38,7 +49,19 @@ class NavigationMap {
 
   forget() {
     const nothing = { kinds: [], lines: [], agents: [], leftOut: 0 };
-    Object.assign(this, { mesh: null, version: null, ...nothing });
+    Object.assign(this, { mesh: null, version: null, ...nothing, chosen: null });
+    this.mark({ kinds: [], lines: [], left_out: 0 });
+  }
+
+  // Takes lines that change from frame to frame.
+  mark({ kinds, lines, left_out: leftOut }) {
+    this.marks = { kinds, lines, leftOut };
+  }
+
+  // Takes the lines of a grid, and fits the map to its cells.
+  takeGrid({ columns, rows, kinds, lines, left_out: leftOut }) {
+    this.forget();
+    Object.assign(this, { kinds, lines, leftOut, box: [0, 0, columns, rows] });
   }
 
   // Takes the lines of a mesh as the game sends them.
@@ -61,16 +84,18 @@ class NavigationMap {
     const scale = Math.min(inside[0] / (right - left || 1), inside[1] / (high - low || 1));
     const x = (at) => width / 2 + (at - (left + right) / 2) * scale;
     const y = (at) => MAP_HEIGHT / 2 - (at - (low + high) / 2) * scale;
-    this.kinds.forEach((kind, number) => {
-      context.strokeStyle = color(LINE_COLORS[kind] ?? "dim");
-      context.beginPath();
-      for (let at = 0; at < this.lines.length; at += 5) {
-        if (this.lines[at] !== number) continue;
-        context.moveTo(x(this.lines[at + 1]), y(this.lines[at + 2]));
-        context.lineTo(x(this.lines[at + 3]), y(this.lines[at + 4]));
-      }
-      context.stroke();
-    });
+    const stroke = ({ kinds, lines }) =>
+      kinds.forEach((kind, number) => {
+        context.strokeStyle = color(LINE_COLORS[kind] ?? "dim");
+        context.beginPath();
+        for (let at = 0; at < lines.length; at += 5) {
+          if (lines[at] !== number) continue;
+          context.moveTo(x(lines[at + 1]), y(lines[at + 2]));
+          context.lineTo(x(lines[at + 3]), y(lines[at + 4]));
+        }
+        context.stroke();
+      });
+    stroke(this);
     context.strokeStyle = color(PATH_COLOR);
     context.beginPath();
     for (const { position, path } of this.agents) {
@@ -79,13 +104,18 @@ class NavigationMap {
       for (let at = 0; at < path.length; at += 2) context.lineTo(x(path[at]), y(path[at + 1]));
     }
     context.stroke();
-    for (const { position, radius, state, stuck } of this.agents) {
+    for (const { agent, position, radius, state, stuck } of this.agents) {
       const bad = LOST_STATES.has(state) || stuck >= 0.75;
       context.fillStyle = color(bad ? "bad" : (STATE_COLORS[state] ?? "series-1"));
       context.beginPath();
-      context.arc(x(position[0]), y(position[1]), Math.max(1.5, radius * scale), 0, 2 * Math.PI);
+      const size = Math.max(1.5, radius * scale);
+      context.arc(x(position[0]), y(position[1]), size, 0, 2 * Math.PI);
       context.fill();
+      if (agent !== this.chosen) continue;
+      context.strokeStyle = color("warn");
+      context.stroke();
     }
+    stroke(this.marks);
   }
 }
 
@@ -94,6 +124,7 @@ export function openNavigation(panel, connection) {
   const filter = make("select", { "aria-label": "State of the agents" });
   filter.append(make("option", { value: "" }, "all agents"));
   filter.append(...STATES.map((state) => make("option", { value: state }, state)));
+  const shown = make("select", { "aria-label": "On the map" });
   const count = make("span", { class: "aside", role: "status" });
   const figures = make("p", { class: "navigation-figures" });
   const counters = make("p", { class: "navigation-figures" });
@@ -102,7 +133,7 @@ export function openNavigation(panel, connection) {
   const body = make("tbody", {});
   const table = makeTable({ "aria-label": "Agents" }, HEADS, 3, body);
   panel.append(
-    make("div", { class: "bar" }, meshes, filter, count),
+    make("div", { class: "bar" }, meshes, filter, shown, count),
     make("div", { class: "navigation-head" }, figures, counters, omitted, map.element),
     make("div", { class: "scroll" }, table),
   );
@@ -111,10 +142,14 @@ export function openNavigation(panel, connection) {
   let restarts = null;
   // The mesh that was chosen in the list; null for the first one.
   let wanted = null;
+  // The agent that was chosen in the table.
+  let chosenAgent = null;
 
   // Forgets the meshes of the game, which has ended or was restarted.
   const forget = () => {
-    wanted = null;
+    [wanted, chosenAgent] = [null, null];
+    shown.dataset.names = "";
+    shown.replaceChildren();
     meshes.replaceChildren();
     meshes.dataset.names = "";
     map.forget();
@@ -129,6 +164,26 @@ export function openNavigation(panel, connection) {
     meshes.hidden = all.length === 0;
     // An answer to a question from before the choice does not change it.
     if (chosen !== null) meshes.value = wanted ?? chosen;
+  };
+  // Lists what the map can show.
+  const showChoices = ({ meshes: all, mesh: chosen, grids }) => {
+    const choices = [["agents", AGENTS_ONLY]];
+    const fieldsOf = (of, name, more) =>
+      of.fields.map((field) => [`${name}${field}`, JSON.stringify({ ...more, field })]);
+    const mesh = all.find((one) => one.mesh === chosen);
+    if (mesh) choices.push(["last search", LAST_SEARCH], ...fieldsOf(mesh, "field ", {}));
+    for (const grid of grids) {
+      const name = `grid of ${grid.columns} by ${grid.rows}`;
+      choices.push([name, JSON.stringify({ grid: grid.grid })]);
+      choices.push(...fieldsOf(grid, `${name}, field `, { grid: grid.grid }));
+    }
+    const names = JSON.stringify(choices);
+    if (shown.dataset.names === names) return;
+    const before = shown.value;
+    shown.dataset.names = names;
+    shown.replaceChildren(...choices.map(([name, value]) => make("option", { value }, name)));
+    const isKnown = choices.some(([, value]) => value === before);
+    shown.value = isKnown ? before : AGENTS_ONLY;
   };
   const showFigures = (answer) => {
     const mesh = answer.meshes.find((one) => one.mesh === answer.mesh);
@@ -150,9 +205,9 @@ export function openNavigation(panel, connection) {
     setText(count, states.join(", ") || "no agents");
   };
   const showAgents = (agents) => {
-    const shown = agents.slice(0, ROWS_MAX);
-    while (body.rows.length > shown.length) body.lastElementChild.remove();
-    shown.forEach((agent, at) => {
+    const listed = agents.slice(0, ROWS_MAX);
+    while (body.rows.length > listed.length) body.lastElementChild.remove();
+    listed.forEach((agent, at) => {
       const texts = [
         String(agent.agent),
         agent.state,
@@ -164,7 +219,9 @@ export function openNavigation(panel, connection) {
       ];
       const cells = () =>
         texts.map((_, column) => make("td", { class: column >= 3 ? "number" : "" }));
-      const row = body.rows[at] ?? body.appendChild(make("tr", {}, ...cells()));
+      const row = body.rows[at] ?? body.appendChild(make("tr", { tabindex: "0" }, ...cells()));
+      row.dataset.agent = agent.agent;
+      row.setAttribute("aria-selected", String(agent.agent === chosenAgent));
       texts.forEach((text, column) => setText(row.cells[column], text));
     });
   };
@@ -174,7 +231,7 @@ export function openNavigation(panel, connection) {
       [all - Math.min(agents.length, ROWS_MAX), "agents are not in the table"],
       [all - agents.length, "agents are not on the map"],
       [paths, "paths are not on the map"],
-      [map.leftOut, "lines of the mesh are not on the map"],
+      [map.leftOut + map.marks.leftOut, "lines are not on the map"],
     ];
     const omittedParts = parts.filter(([number]) => number > 0);
     const texts = omittedParts.map(([number, text]) => `${short(number)} ${text}`);
@@ -182,11 +239,26 @@ export function openNavigation(panel, connection) {
     omitted.hidden = texts.length === 0;
   };
   const showMap = async (answer) => {
+    const { grid, field, search } = JSON.parse(shown.value || AGENTS_ONLY);
+    if (grid !== undefined) {
+      map.takeGrid(await connection.ask("navigation_grid", field ? { grid, field } : { grid }));
+      map.draw();
+      return;
+    }
     const mesh = answer.meshes.find((one) => one.mesh === answer.mesh);
     if (!mesh) map.forget();
     else if (map.mesh !== mesh.mesh || map.version !== mesh.version || mesh.platform) {
       map.take(await connection.ask("navigation_lines", { mesh: mesh.mesh }));
     }
+    const fields = mesh ? { mesh: mesh.mesh } : {};
+    if (search) fields.search = true;
+    if (field) fields.field = field;
+    const isChosen = answer.agents.some(({ agent }) => agent === chosenAgent);
+    if (isChosen) fields.agent = chosenAgent;
+    const isMarked = mesh && Object.keys(fields).length > 1;
+    const nothing = { kinds: [], lines: [], left_out: 0 };
+    map.mark(isMarked ? await connection.ask("navigation_marks", fields) : nothing);
+    map.chosen = isChosen ? chosenAgent : null;
     map.agents = answer.agents;
     map.draw();
   };
@@ -205,6 +277,7 @@ export function openNavigation(panel, connection) {
       if (restarts !== answer.restarts) forget();
       ({ restarts } = answer);
       showMeshes(answer.meshes, answer.mesh);
+      showChoices(answer);
       showFigures(answer);
       showAgents(answer.agents);
       await showMap(answer);
@@ -224,6 +297,21 @@ export function openNavigation(panel, connection) {
     ask();
   });
   filter.addEventListener("change", ask);
+  shown.addEventListener("change", ask);
+  // Chooses the agent of a row, or none if it is chosen already.
+  const choose = ({ target }) => {
+    const row = target.closest("tr");
+    if (!row) return;
+    const agent = Number(row.dataset.agent);
+    chosenAgent = agent === chosenAgent ? null : agent;
+    ask();
+  };
+  body.addEventListener("click", choose);
+  body.addEventListener("keydown", (event) => {
+    if (event.key !== "Enter" && event.key !== " ") return;
+    event.preventDefault();
+    choose(event);
+  });
   setInterval(ask, ASK_MILLISECONDS);
   connection.on("open", forget);
   return {

@@ -208,12 +208,13 @@ end)
 ---@param mesh NavigationMesh a navigation mesh
 ---@param position Vector3 a point on the ground, or at most 2 metres away
 ---@param distance number the greatest cost of a way: metres, where areas cost nothing else
+---@param agent? Agent an agent, whose own costs count; without it, those of the mesh
 ---@return integer[] polygons numbers of polygons
 ---@return number[] costs the cost of the way into each of them
 ---@return string? reason "off_mesh" if no ground is at the position; then, the lists are empty
 ---@node query
-function NavigationMesh.flood_fill(mesh, position, distance)
-  return core.navigation_flood(mesh, position, distance)
+function NavigationMesh.flood_fill(mesh, position, distance, agent)
+  return core.navigation_flood(mesh, position, distance, agent)
 end
 
 ---Returns positions around a target, for characters that gather there: on a circle, and on larger
@@ -258,17 +259,34 @@ function NavigationMesh.polygon_vertices(mesh, polygon)
   return points_of(core.navigation_vertices(mesh, polygon))
 end
 
+---Returns the polygons of a path as a list of numbers. Nil and the reason if it finds none:
+---"unreachable" if there is none, "budget" if it has visited as many nodes as it may.
+---@param mesh NavigationMesh a navigation mesh
+---@param from integer the number of the first polygon
+---@param to integer the number of the last polygon
+---@param nodes? integer the most nodes that it visits, 1 to 65,536, which is the default
+---@param agent? Agent an agent, whose own costs count; without it, those of the mesh
+---@return integer[]? polygons their numbers, or nil
+---@return string? reason nil, or why there is no path
+---@node query
+function NavigationMesh.search(mesh, from, to, nodes, agent)
+  local polygons, reason = core.navigation_search(mesh, from, to, nodes, agent)
+  if reason then return nil, reason end
+  return polygons
+end
+
 ---Returns the polygons of a path. If the last one cannot be reached, they lead to the one that is
 ---nearest to it.
 ---@param mesh NavigationMesh a navigation mesh
 ---@param from integer the number of the first polygon
 ---@param to integer the number of the polygon to reach
 ---@param nodes? integer the most nodes that it visits, 1 to 65,536, which is the default
+---@param agent? Agent an agent, whose own costs count; without it, those of the mesh
 ---@return integer[] polygons their numbers, the first one first
 ---@return string? reason nil, or "unreachable" or "budget" if the path is not complete
 ---@node query
-function NavigationMesh.partial_search(mesh, from, to, nodes)
-  return core.navigation_partial_search(mesh, from, to, nodes)
+function NavigationMesh.partial_search(mesh, from, to, nodes, agent)
+  return core.navigation_partial_search(mesh, from, to, nodes, agent)
 end
 
 ---Returns the shortest way through polygons, for example those that `NavigationMesh.search` found.

@@ -334,7 +334,7 @@ fn inspect(view: &ComponentView, unit: UnitId, lines: &mut Vec<String>) {
         None if entry.was_created => "agent, destroyed by the game".to_string(),
         None => "agent, waits for a navigation mesh with ground at the unit".to_string(),
         Some(agent) => {
-            let sent = agent.wanted_point().map(|to| format!(", to {to}"));
+            let sent = agent.last_wanted_point().map(|to| format!(", to {to}"));
             format!(
                 "agent {}, radius {}, speed {}{}",
                 agent.state_name(),

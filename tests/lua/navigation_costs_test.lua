@@ -46,6 +46,54 @@ describe("costs of agents", function()
     return highest
   end
 
+  it("count in floods, searches and random points for them", function()
+    local from, to = Vector3(5, 5, 0), Vector3(35, 5, 0)
+    local closed = add(0)
+    NavigationMesh.add_box(mesh, WATER, Vector3(20, 10, 0), Vector3(4, 30, 2))
+    repeat NavigationMesh.update(mesh, 0) until NavigationMesh.num_waiting_tiles(mesh) == 0
+    local function farthest(agent)
+      local polygons, costs = NavigationMesh.flood_fill(mesh, from, 100, agent)
+      assert.equals(#polygons, #costs)
+      local x = 0
+      for _, polygon in ipairs(polygons) do
+        for _, corner in ipairs(NavigationMesh.polygon_vertices(mesh, polygon)) do
+          x = math.max(x, corner.x)
+        end
+      end
+      return x
+    end
+    assert.is_true(farthest() > 35, farthest())
+    assert.is_true(farthest(closed) < 18.5, farthest(closed))
+    local here = NavigationMesh.find_polygon(mesh, from)
+    local there = NavigationMesh.find_polygon(mesh, to)
+    local search, partial = NavigationMesh.search, NavigationMesh.partial_search
+    assert.equals(there, table.remove(search(mesh, here, there)))
+    local none, reason = search(mesh, here, there, nil, closed)
+    assert.is_nil(none)
+    assert.equals("unreachable", reason)
+    assert.equals("unreachable", (select(2, partial(mesh, here, there, 65536, closed))))
+    assert.is_nil((select(2, partial(mesh, here, there))))
+    local random = NavigationMesh.random_point
+    local has_crossed = false
+    for _ = 1, 40 do
+      assert.is_true(random(mesh, from, nil, closed).x < 18.5)
+      assert.is_true(random(mesh, from, 100, closed).x < 18.5)
+      local anywhere = random(mesh, nil, nil, closed).x
+      assert.is_true(anywhere < 18.5 or anywhere > 21.5, anywhere)
+      has_crossed = has_crossed or random(mesh, from).x > 22
+    end
+    assert.is_true(has_crossed)
+    -- The same numbers are the same points.
+    Math.set_seed(7)
+    local first = tostring(random(mesh, from, nil, closed))
+    Math.set_seed(7)
+    assert.equals(first, tostring(random(mesh, from, nil, closed)))
+    assert.matches("#4 'agent'", error_of(NavigationMesh.flood_fill, mesh, from, 5, mesh))
+    assert.matches("#5 'agent'", error_of(search, mesh, here, there, nil, mesh))
+    assert.matches("#5 'agent'", error_of(partial, mesh, here, there, nil, mesh))
+    assert.matches("#4 'agent'", error_of(random, mesh, from, 5, mesh))
+  end)
+
   it("are part of the cost of a path", function()
     local from, to = Vector3(5, 5, 0), Vector3(35, 5, 0)
     local function cost(agent) return (NavigationMesh.path_cost(mesh, from, to, agent)) end

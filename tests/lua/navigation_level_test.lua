@@ -90,8 +90,8 @@ describe("a level with navigation", function()
     assert.matches("^does nothing: there is no ground at its end %(0%.0, 50%.0, 0%.0%)",
       edits["link nowhere"].message)
     for _, name in ipairs({ "link loop", "link flat" }) do
-      assert.matches("^does nothing: both of its ends are at %(%-6%.0, [23]%.0, 0%.0%)",
-        edits[name].message)
+      assert.matches("^does nothing: the ground nearest to both of its ends, %(%-6%.0, "
+        .. "[23]%.0, 0%.0%) and %(%-6%.0, .-%), is at %(%-6%.0, .-%): give it", edits[name].message)
       assert.is_false(edits[name].has_effect)
       assert.is_false(NavigationMesh.is_link_usable(mesh, edits[name].number))
     end

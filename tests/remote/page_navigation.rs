@@ -5,6 +5,8 @@ use super::browser::Browser;
 use super::{GameProcess, ask, ask_refused, check_running, eval, list, number, text};
 use engine::foundation::json;
 use engine::foundation::sjson::SjsonTree;
+use engine::system::remote::client::RemoteClient;
+use std::collections::BTreeMap;
 
 /// A game with two meshes, an empty grid, and ten agents on the second mesh, half of which walk.
 const MAIN: &str = "local points, triangles = { 0, 0, 0, 20, 0, 0, 20, 20, 0, 0, 20, 0 }, \
@@ -58,15 +60,73 @@ fn meshes_and_agents_are_described() {
     let few = ask(&mut client, "navigation_lines", of(vec![("max", SjsonTree::Number(1.0))]));
     assert_eq!(list(&few, "lines").len(), 5);
     assert_eq!(number(&few, "left_out"), (numbers.len() / 5 - 1) as f64);
+    marks_are_described(&mut client, &mesh);
     let wrong = of(vec![("state", json::text("moveing"))]);
     let message = ask_refused(&mut client, "navigation", wrong);
     assert!(message.contains("'moveing' is no state of agents: stuck, idle"), "{message}");
     let message = ask_refused(&mut client, "navigation", vec![("mesh", SjsonTree::Number(12.0))]);
     assert!(message.contains("12 is not a handle of a mesh"), "{message}");
     eval(&mut client, "NavigationMesh.destroy(mesh); mesh = nil");
-    for kind in ["navigation", "navigation_lines"] {
+    for kind in ["navigation", "navigation_lines", "navigation_marks"] {
         assert_eq!(ask_refused(&mut client, kind, of(vec![])), "the mesh is gone");
     }
+}
+
+/// Checks the lines that change from frame to frame, those of areas, and those of grids.
+fn marks_are_described(client: &mut RemoteClient, mesh: &SjsonTree) {
+    let kinds = |lines: &SjsonTree| {
+        let names = list(lines, "kinds").to_vec();
+        let mut found = BTreeMap::<String, usize>::new();
+        for line in list(lines, "lines").chunks(5) {
+            let [SjsonTree::Number(kind), ..] = line else { panic!("{line:?}") };
+            let SjsonTree::String(name) = &names[*kind as usize] else { panic!("{names:?}") };
+            *found.entry(name.to_string()).or_default() += 1;
+        }
+        found
+    };
+    let of = |more: Vec<(&'static str, SjsonTree)>| [vec![("mesh", mesh.clone())], more].concat();
+    let marks = ask(client, "navigation_marks", of(vec![]));
+    assert!(list(&marks, "lines").is_empty());
+    eval(
+        client,
+        "NavigationMesh.set_targets(mesh, 'exit', { 18, 18, 0 }) \
+         NavigationMesh.find_path(mesh, Vector3(2, 2, 0), Vector3(18, 18, 0)) \
+         NavigationMesh.add_box(mesh, 3, Vector3(10, 10, 0), Vector3(4, 4, 2)) \
+         NavigationGrid.set_cost(grid, 2, 2, 0) NavigationGrid.set_cost(grid, 3, 2, 4) \
+         NavigationGrid.set_targets(grid, 'goal', { 6, 4 })",
+    );
+    let marks = ask(client, "navigation_marks", of(vec![("field", json::text("exit"))]));
+    let found = kinds(&marks);
+    assert!(found["flow"] > 100 && found["end"] == 4, "{found:?}");
+    let marks = ask(client, "navigation_marks", of(vec![("search", SjsonTree::Bool(true))]));
+    assert!(kinds(&marks)["searched"] >= 3);
+    let all = ask(client, "navigation", of(vec![]));
+    let agent = vec![("agent", SjsonTree::Number(number(&list(&all, "agents")[0], "agent")))];
+    let found = kinds(&ask(client, "navigation_marks", of(agent)));
+    assert_eq!(found["speed"], 12, "{found:?}");
+    let few = vec![("field", json::text("exit")), ("max", SjsonTree::Number(3.0))];
+    let few = ask(client, "navigation_marks", of(few));
+    assert!(list(&few, "lines").len() == 15 && number(&few, "left_out") > 100.0);
+    // The tiles of the area are there some updates later.
+    for _ in 0..200 {
+        if kinds(&ask(client, "navigation_lines", of(vec![]))).contains_key("area2") {
+            break;
+        }
+        std::thread::sleep(std::time::Duration::from_millis(20));
+    }
+    assert!(kinds(&ask(client, "navigation_lines", of(vec![]))).contains_key("area2"));
+    let grid = ("grid", SjsonTree::Number(number(&list(&all, "grids")[0], "grid")));
+    let with_field = vec![grid.clone(), ("field", json::text("goal"))];
+    let found = kinds(&ask(client, "navigation_grid", with_field));
+    assert_eq!((found["blocked"], found["dear"], found["end"]), (4, 4, 4), "{found:?}");
+    assert!(found["flow"] > 40);
+    let wrong = of(vec![("field", json::text("exitt"))]);
+    let message = ask_refused(client, "navigation_marks", wrong);
+    assert!(message.contains("no flow field 'exitt': exit"), "{message}");
+    let wrong = vec![grid, ("field", json::text("exit"))];
+    assert!(ask_refused(client, "navigation_grid", wrong).contains("no flow field 'exit': goal"));
+    let wrong = vec![("grid", mesh.clone())];
+    assert!(ask_refused(client, "navigation_grid", wrong).contains("is not a handle of a grid"));
 }
 
 #[test]
@@ -95,6 +155,19 @@ fn page_shows_meshes_and_agents() {
          it.getContext('2d').getImageData(0, 0, it.width, it.height).data; \
          return pixels.filter((part, at) => at % 4 === 3 && part > 0).length > 500 }})()"
     ));
+    // An agent of the table can be chosen, and the map can show the grid.
+    let row = format!("{view}.querySelector('tbody tr')");
+    browser.value(&format!("{row}.click()"));
+    browser.wait_for(&format!("{row}.getAttribute('aria-selected') === 'true'"));
+    browser.value(&format!("{row}.click()"));
+    browser.wait_for(&format!("{row}.getAttribute('aria-selected') === 'false'"));
+    eval(&mut create_game.connect(), "NavigationMesh.set_targets(mesh, 'exit', { 18, 18, 0 })");
+    let names = format!("[...{view}.querySelectorAll('select')[2].options].map(it => it.text)");
+    browser.wait_for(&format!("{names}.join() === 'agents,last search,field exit,grid of 6 by 4'"));
+    for at in [1, 2, 3, 0] {
+        browser.value(&choose(2, &format!("it.options[{at}].value")));
+        browser.wait_for(&format!("{view}.querySelectorAll('tbody tr').length === 10"));
+    }
     browser.value(&choose(1, "'moving'"));
     browser.wait_for(&format!("{view}.querySelectorAll('tbody tr').length === 5"));
     // Other handles are of other meshes after a restart: the map and the choice begin again.

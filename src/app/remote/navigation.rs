@@ -11,6 +11,8 @@ use engine_foundation::sjson::SjsonTree;
 use engine_foundation::{Handle, HandleKind, Vec3, counters};
 use engine_navigation::NavigationMeshId;
 use engine_navigation::agents::{Agent, AgentState};
+use engine_navigation::bake::DEFAULT_AREA;
+use engine_navigation::grid_outline::GridLine;
 use engine_navigation::mesh::NavigationMesh;
 use engine_navigation::outline::LineKind;
 use engine_navigation::platforms::MeshPose;
@@ -26,8 +28,29 @@ const CORNERS_MAX: usize = 20_000;
 /// Filter for agents that make no progress, and the seconds without any after which they count.
 const STUCK: &str = "stuck";
 const STUCK_SECONDS: f32 = 0.75;
-/// Kinds of lines, by their numbers.
-const LINE_KINDS: [&str; 4] = ["edge", "wall", "closed", "link"];
+/// Kinds of lines, by their numbers. Areas above the first one have five kinds in turn.
+const LINE_KINDS: [&str; 16] = [
+    "edge",
+    "wall",
+    "closed",
+    "link",
+    "area1",
+    "area2",
+    "area3",
+    "area4",
+    "area5",
+    "searched",
+    "flow",
+    "end",
+    "avoided",
+    "avoided_wall",
+    "speed",
+    "other",
+];
+const FIRST_AREA: usize = 4;
+const AREA_KINDS: u8 = 5;
+/// Kinds of the lines of a grid, by their numbers.
+const GRID_KINDS: [&str; 5] = ["blocked", "dear", "cheap", "flow", "end"];
 
 /// All messages about navigation.
 pub static MESSAGES: &[MessageRow] = &[
@@ -51,7 +74,8 @@ pub static MESSAGES: &[MessageRow] = &[
         ],
         answer: "restarts (of the game since its process has begun), meshes (mesh, level, class, \
                  platform, radius, version, polygons, volumes, links, waiting_tiles, \
-                 waiting_paths, agents), grids (grid, columns, rows), counters (name, value), \
+                 waiting_paths, agents, fields), grids (grid, columns, rows, waiting_paths, \
+                 fields), counters (name, value), \
                  mesh, states (state, count), first, count (of all that match), agents, the \
                  longest without progress first (agent, state, position, destination, radius, \
                  speed, remaining, stuck, still, and with `paths` path: two coordinates for each \
@@ -68,6 +92,33 @@ pub static MESSAGES: &[MessageRow] = &[
         answer: "mesh, version, kinds, lines (five numbers for each: the number of its kind, from \
                  0, and the coordinates of both ends), left_out",
         run: lines,
+    },
+    MessageRow {
+        name: "navigation_marks",
+        doc: "Returns lines that change from frame to frame on a navigation mesh, as seen from \
+              above: what the last search of a script visited, a flow field, and the velocities \
+              that an agent may have.",
+        fields: &[
+            required("mesh", HANDLE, "its handle"),
+            optional("search", FieldType::Boolean, "with the last search [false]"),
+            optional("field", FieldType::Text, "the name of a flow field [none]"),
+            optional("agent", HANDLE, "an agent of the mesh [none]"),
+            optional("max", FieldType::Integer(1, 100_000), "maximum number of lines [20000]"),
+        ],
+        answer: "mesh, kinds, lines (as in navigation_lines), left_out",
+        run: marks,
+    },
+    MessageRow {
+        name: "navigation_grid",
+        doc: "Returns the lines of a navigation grid, in cells from its lower left corner.",
+        fields: &[
+            required("grid", HANDLE, "its handle"),
+            optional("field", FieldType::Text, "the name of a flow field [none]"),
+            optional("max", FieldType::Integer(1, 100_000), "maximum number of lines [20000]"),
+        ],
+        answer: "grid, columns, rows, kinds (blocked, dear and cheap: cells that cost more and \
+                 less than 1), lines (as in navigation_lines), left_out (cells)",
+        run: grid_lines,
     },
 ];
 
@@ -101,6 +152,8 @@ pub fn navigation(call: &mut IncomingCall) -> Result<Option<SjsonTree>, Refusal>
             ("grid", SjsonTree::Number(handle.to_number())),
             ("columns", json::count(columns)),
             ("rows", json::count(rows)),
+            ("waiting_paths", json::count(grid.num_waiting_paths())),
+            ("fields", json::texts(grid.field_names())),
         ])
     });
     let mut states = BTreeMap::<&str, usize>::new();
@@ -175,6 +228,7 @@ fn mesh_row(worlds: &Worlds, handle: Handle, mesh: &NavigationMesh) -> SjsonTree
         ("waiting_tiles", json::count(mesh.waiting_tiles())),
         ("waiting_paths", json::count(mesh.num_waiting_paths())),
         ("agents", json::count(worlds.navigation.agents.count(handle))),
+        ("fields", json::texts(mesh.field_names())),
     ])
 }
 
@@ -219,7 +273,7 @@ fn agent_row(
         ("agent", SjsonTree::Number(handle.to_number())),
         ("state", json::text(agent.state_name())),
         ("position", point(Some(agent.at.position))),
-        ("destination", point(agent.wanted_point())),
+        ("destination", point(agent.last_wanted_point())),
         ("radius", short(agent.settings.radius)),
         ("speed", short(agent.velocity.length())),
         ("remaining", short(left)),
@@ -234,36 +288,156 @@ fn agent_row(
     SjsonTree::Object(fields.collect())
 }
 
+/// Returns the number of the kind of a line.
+fn kind_number(kind: LineKind) -> usize {
+    let name = match kind {
+        LineKind::Edge(DEFAULT_AREA) => "edge",
+        LineKind::Edge(area) => {
+            let turn = area.wrapping_sub(DEFAULT_AREA + 1) % AREA_KINDS;
+            return FIRST_AREA + usize::from(turn);
+        }
+        LineKind::Wall => "wall",
+        LineKind::Closed => "closed",
+        LineKind::Link => "link",
+        LineKind::Searched => "searched",
+        LineKind::Flow => "flow",
+        LineKind::FlowEnd => "end",
+        LineKind::Avoided => "avoided",
+        LineKind::AvoidedWall => "avoided_wall",
+        LineKind::Speed => "speed",
+        _ => "other",
+    };
+    LINE_KINDS.iter().position(|known| *known == name).unwrap_or_default()
+}
+
+/// Lines of an answer: five numbers for each, and how many are left out.
+struct Lines {
+    numbers: Vec<SjsonTree>,
+    room: usize,
+    left_out: usize,
+}
+
+impl Lines {
+    fn new(call: &IncomingCall) -> Lines {
+        let room = integer(call.fields, "max").unwrap_or(LINES_LISTED) as usize;
+        Lines { numbers: Vec::new(), room, left_out: 0 }
+    }
+
+    /// Adds a line. Returns false if it is left out.
+    fn add(&mut self, kind: usize, ends: [[f32; 2]; 2]) -> bool {
+        if self.room == 0 {
+            self.left_out += 1;
+            return false;
+        }
+        self.room -= 1;
+        self.numbers.push(json::count(kind));
+        self.numbers.extend(ends.as_flattened().iter().map(|at| short(*at)));
+        true
+    }
+
+    /// Adds a line of a mesh with a pose.
+    fn add_posed(&mut self, pose: &MeshPose, (from, to): (Vec3, Vec3), kind: LineKind) {
+        let ends = [from, to].map(|end| pose.to_world(end).truncate().to_array());
+        self.add(kind_number(kind), ends);
+    }
+}
+
 /// Returns the lines of a mesh in the world, as seen from above.
 pub fn lines(call: &mut IncomingCall) -> Result<Option<SjsonTree>, Refusal> {
-    let most = integer(call.fields, "max").unwrap_or(LINES_LISTED) as usize;
+    let mut lines = Lines::new(call);
     let asked = handle(call.fields, "mesh", HandleKind::NavigationMesh)?;
     let navigation = &call.app.vm.engine().worlds.navigation;
     let found = asked.and_then(|mesh| Some((mesh, navigation.meshes.get(mesh)?)));
     let Some((handle, mesh)) = found else { return Err(Refusal::of("the mesh is gone")) };
     let pose = navigation.agents.pose(handle);
-    let (mut lines, mut count, mut left_out) = (Vec::new(), 0, 0);
-    mesh.outline(&mut |from, to, kind| {
-        if count >= most {
-            left_out += 1;
-            return;
-        }
-        count += 1;
-        let kind = match kind {
-            LineKind::Wall => 1,
-            LineKind::Closed => 2,
-            LineKind::Link => 3,
-            _ => 0,
-        };
-        lines.push(json::count(kind));
-        let ends = [from, to].map(|end| pose.to_world(end));
-        lines.extend(ends.iter().flat_map(|end| [short(end.x), short(end.y)]));
-    });
+    mesh.outline(&mut |from, to, kind| lines.add_posed(&pose, (from, to), kind));
     Ok(Some(json::object([
         ("mesh", SjsonTree::Number(handle.to_number())),
         ("version", SjsonTree::Number(f64::from(mesh.version()))),
         ("kinds", json::texts(LINE_KINDS)),
-        ("lines", SjsonTree::Array(lines)),
+        ("lines", SjsonTree::Array(lines.numbers)),
+        ("left_out", json::count(lines.left_out)),
+    ])))
+}
+
+/// Refuses a field that does not exist.
+fn unknown_field<'a>(name: &str, known: impl Iterator<Item = &'a str>) -> Refusal {
+    let known: Vec<&str> = known.collect();
+    Refusal::of(format!("there is no flow field '{name}': {}", known.join(", ")))
+}
+
+/// Returns the lines of a mesh that change from frame to frame, as seen from above.
+pub fn marks(call: &mut IncomingCall) -> Result<Option<SjsonTree>, Refusal> {
+    let mut lines = Lines::new(call);
+    let asked = handle(call.fields, "mesh", HandleKind::NavigationMesh)?;
+    let agent = handle(call.fields, "agent", HandleKind::Agent)?;
+    let name = text(call.fields, "field").unwrap_or_default().to_string();
+    let has_search = boolean(call.fields, "search");
+    let navigation = &mut call.app.vm.engine().worlds.navigation;
+    let id = asked.filter(|mesh| navigation.meshes.get(*mesh).is_some());
+    let Some(id) = id else { return Err(Refusal::of("the mesh is gone")) };
+    let pose = navigation.agents.pose(id);
+    let Some(mesh) = navigation.meshes.get_mut(id) else { return Ok(None) };
+    if has_search {
+        let visited = navigation.memory.searcher.visited();
+        mesh.outline_visited(visited, &mut |from, to, kind| {
+            lines.add_posed(&pose, (from, to), kind);
+        });
+    }
+    if !name.is_empty() {
+        let Some(field) = mesh.field(&name) else {
+            return Err(unknown_field(&name, mesh.field_names()));
+        };
+        mesh.update_field(field);
+        mesh.outline_field(field, &mut |from, to, kind| lines.add_posed(&pose, (from, to), kind));
+    }
+    let of_mesh = agent
+        .filter(|agent| navigation.agents.slots.get(*agent).is_some_and(|agent| agent.mesh == id));
+    if let Some(agent) = of_mesh {
+        // These are in the world already.
+        let posed = &MeshPose::IDENTITY;
+        navigation.agents.outline_avoidance(agent, mesh, &mut |from, to, kind| {
+            lines.add_posed(posed, (from, to), kind);
+        });
+    }
+    Ok(Some(json::object([
+        ("mesh", SjsonTree::Number(id.to_number())),
+        ("kinds", json::texts(LINE_KINDS)),
+        ("lines", SjsonTree::Array(lines.numbers)),
+        ("left_out", json::count(lines.left_out)),
+    ])))
+}
+
+/// Returns the lines of a grid, in cells.
+pub fn grid_lines(call: &mut IncomingCall) -> Result<Option<SjsonTree>, Refusal> {
+    let mut lines = Lines::new(call);
+    let asked = handle(call.fields, "grid", HandleKind::NavigationGrid)?;
+    let name = text(call.fields, "field").unwrap_or_default().to_string();
+    let navigation = &mut call.app.vm.engine().worlds.navigation;
+    let found = asked.and_then(|grid| Some((grid, navigation.grids.get_mut(grid)?)));
+    let Some((id, grid)) = found else { return Err(Refusal::of("the grid is gone")) };
+    let field = match (name.as_str(), grid.field(&name)) {
+        ("", _) => None,
+        (_, Some(field)) => Some(field),
+        _ => return Err(unknown_field(&name, grid.field_names())),
+    };
+    let (columns, rows) = grid.size();
+    let left_out = grid.outline(field, &mut |from, to, kind| {
+        let kind = match kind {
+            GridLine::Blocked => 0,
+            GridLine::Cost(cost) if cost > 1.0 => 1,
+            GridLine::Cost(_) => 2,
+            GridLine::Flow => 3,
+            GridLine::Target => 4,
+        };
+        lines.add(kind, [from, to].map(|end| end.to_array()))
+    });
+    Ok(Some(json::object([
+        ("grid", SjsonTree::Number(id.to_number())),
+        ("columns", json::count(columns)),
+        ("rows", json::count(rows)),
+        ("kinds", json::texts(GRID_KINDS)),
+        ("lines", SjsonTree::Array(lines.numbers)),
         ("left_out", json::count(left_out)),
     ])))
 }

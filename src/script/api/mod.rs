@@ -98,6 +98,7 @@ pub const MODULES: &[&ModuleRows] = &[
     &mesh::MESH,
     &input::mouse::MOUSE_MODULE,
     &mover::MOVER,
+    &navigation::agent_paths::AGENT,
     &navigation::agent_settings::AGENT,
     &navigation::agent::AGENT,
     &navigation::grid::NAVIGATION_GRID,

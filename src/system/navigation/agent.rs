@@ -15,6 +15,7 @@ use super::search::{PartialReason, PolygonPath};
 use super::steering::Steering;
 use super::traversal::Traversal;
 use super::wall_contacts::STOPPED_SECONDS;
+use super::waypoints::{PASSED_RADII, Waypoints};
 use engine_foundation::handle::Handle;
 use engine_foundation::{Vec2, Vec3};
 use std::sync::Arc;
@@ -157,6 +158,8 @@ pub struct Agent {
     /// Point of the mesh to which it walks.
     pub destination: Option<NearestPolygon>,
     pub(super) displaced: Option<DisplacedDestination>,
+    /// Path that it was given, while others of its points come after the destination.
+    pub(super) waypoints: Option<Waypoints>,
     /// True if it has arrived at its destination before, and others have pushed it away.
     pub(super) has_arrived: bool,
     pub(super) rest: Rest,
@@ -223,6 +226,7 @@ impl Agent {
             state: AgentState::Idle,
             destination: None,
             displaced: None,
+            waypoints: None,
             has_arrived: false,
             rest: Rest::default(),
             path: PolygonPath::default(),
@@ -290,11 +294,13 @@ impl Agent {
         if let Some(slot) = self.visible_slot() {
             return slot.position.distance(self.at.position);
         }
+        let rest = self.waypoints_length();
         if self.path.polygons.is_empty() {
             // On a detour, which leads off the path.
-            return self.detour_point().map_or(0.0, |_| self.end.distance(self.at.position));
+            let left = self.detour_point().map_or(0.0, |_| self.end.distance(self.at.position));
+            return left + rest;
         }
-        let (mut sum, mut before) = (0.0, self.at.position);
+        let (mut sum, mut before) = (rest, self.at.position);
         self.path.corners(mesh, self.at.position, self.end, |point, _| {
             sum += before.distance(point);
             before = point;
@@ -314,6 +320,7 @@ impl Agent {
                 true
             });
         }
+        corners.extend_from_slice(self.next_waypoints());
     }
 
     pub(super) fn apply(&mut self, mesh: &NavigationMesh, result: Steering, step: f32) {
@@ -393,7 +400,8 @@ impl Agent {
         let radius = self.settings.radius;
         // The way of an update, so that it does not pass its end between two of them.
         let stride = (self.velocity.length() * step).min(radius);
-        let is_near = left <= radius * ARRIVAL_RADII + stride && result.is_last_corner;
+        let radii = if self.passes_end() { PASSED_RADII } else { ARRIVAL_RADII };
+        let is_near = left <= radius * radii + stride && result.is_last_corner;
         let is_held_up = self.still_seconds > self.patience(result);
         let is_crowded = is_last
             && (left <= radius * CROWDED_RADII && is_held_up
@@ -406,6 +414,9 @@ impl Agent {
         {
             self.path = PolygonPath::default();
             self.state = AgentState::Waiting;
+            return;
+        }
+        if self.pass_waypoint() {
             return;
         }
         self.end = self.at.position;
@@ -513,6 +524,9 @@ impl Agent {
         self.rest.write_state(&mut write);
         if let Some(displaced) = self.displaced() {
             displaced.write_state(&mut write);
+        }
+        if let Some(waypoints) = &self.waypoints {
+            waypoints.write_state(&mut write);
         }
         if let Some(leader) = &self.leader {
             leader.write_state(&mut write);

@@ -123,6 +123,7 @@ impl Agents {
             }
             agent.destination = Some(destination);
             agent.displaced = None;
+            agent.waypoints = None;
             agent.has_arrived = false;
             agent.rest = Rest::default();
             if agent.traversal.is_some() {
@@ -165,6 +166,7 @@ impl Agents {
         let Some(known) = self.slots.get_mut(agent) else { return };
         // That depends on its state.
         let displaced = known.displaced();
+        let waypoints = known.waypoints.clone();
         known.at = at;
         known.velocity = Vec2::ZERO;
         known.ride = None;
@@ -188,6 +190,7 @@ impl Agents {
                 known.stop(AgentState::Idle);
                 self.set_destination(agent, destination);
                 self.displace(agent, displaced);
+                self.give_waypoints(agent, waypoints);
             }
             None => {
                 known.end = at.position;
@@ -319,6 +322,7 @@ impl Agents {
     /// Asks for the ways of the agents that are listed.
     fn request_ways(&mut self, mesh: &NavigationMesh, step: f32) {
         self.follow_leaders(mesh, step);
+        self.advance_waypoints(mesh);
         self.request_paths(mesh);
     }
 

@@ -131,7 +131,7 @@ impl Agent {
 
     /// Forgets its destination on this mesh.
     pub(super) fn forget_destination(&mut self) {
-        (self.destination, self.displaced) = (None, None);
+        (self.destination, self.displaced, self.waypoints) = (None, None, None);
     }
 
     /// Has an agent without a destination wait until there is ground again near the point that it

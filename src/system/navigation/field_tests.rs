@@ -390,6 +390,11 @@ fn lines_show_the_ways_of_a_field_and_its_ends() {
         let (Some(before), Some(after)) = (distance(shaft.0), distance(shaft.1)) else { continue };
         assert!(after < before + 0.01, "{before} {after} at {}", shaft.0);
     }
+    // On larger meshes, they are farther apart.
+    assert_eq!(mesh.arrow_spacing(50_000.0), 2.0);
+    let spacing = mesh.arrow_spacing(10.0);
+    let boxes = arrows.len() as f32 / 3.0 * 4.0;
+    assert!(spacing > 4.0 && spacing * spacing * 10.0 < boxes * 8.0, "{spacing} {boxes}");
     // Polygons that do not exist any more are left out.
     let mut count = 0;
     let visited = [open.unwrap(), u32::MAX];

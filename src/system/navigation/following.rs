@@ -61,6 +61,7 @@ impl Agents {
             agent.leader = Some(Leader { agent: leader, offset, slot, velocity, search_seconds });
             agent.destination = Some(agent.at);
             agent.displaced = None;
+            agent.waypoints = None;
             agent.request = None;
             agent.target = None;
             agent.obstruction = Obstruction::default();

@@ -249,8 +249,13 @@ impl NavigationMesh {
     /// Returns true if both ends of a link are at the same place of the ground. Searches do not use
     /// it: a way of no length and no cost tells them nothing.
     pub fn is_link_loop(&self, number: u32) -> bool {
-        let ends = self.jumps.links.get(&number).and_then(|link| self.link_ground(link));
-        ends.is_some_and(is_loop)
+        self.link_loop_ground(number).is_some()
+    }
+
+    /// Returns the place at which both ends of a link are; `None` if they are at two, or at none.
+    pub fn link_loop_ground(&self, number: u32) -> Option<Vec3> {
+        let ends = self.jumps.links.get(&number).and_then(|link| self.link_ground(link))?;
+        is_loop(ends).then_some(ends[0].position)
     }
 
     /// Finds the polygons of all links.

@@ -70,6 +70,7 @@ mod velocity;
 pub mod volumes;
 mod waiting_slots;
 mod wall_contacts;
+mod waypoints;
 
 #[cfg(test)]
 mod agent_tests;
@@ -123,6 +124,8 @@ mod test_worlds;
 mod tests;
 #[cfg(test)]
 mod volume_tests;
+#[cfg(test)]
+mod waypoint_tests;
 
 use engine_foundation::Handle;
 

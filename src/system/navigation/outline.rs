@@ -13,9 +13,11 @@ const LIFT: f32 = 0.05;
 /// Parts of the arc of a link, and of the circle of an agent.
 const ARC_PARTS: u16 = 8;
 const CIRCLE_PARTS: u16 = 12;
-/// Distance between the arrows of a flow field, and their length, in metres.
+/// Distance between the arrows of a flow field, and their length, in metres. On large meshes, they
+/// are farther apart, so that there are about this many, and at most one more for each polygon.
 const ARROW_SPACING: f32 = 2.0;
 const ARROW_LENGTH: f32 = 1.0;
+const ARROWS_MAX: f32 = 50_000.0;
 /// Half of the side of the square at the end of a flow field, in metres.
 const END_SIZE: f32 = 0.2;
 /// Length of ticks, as a part of the highest speed of an agent.
@@ -86,18 +88,19 @@ impl NavigationMesh {
     /// Calls `each` with the arrows of a flow field that is up to date, and with squares where it
     /// ends.
     pub fn outline_field(&self, field: usize, each: &mut dyn FnMut(Vec3, Vec3, LineKind)) {
+        let spacing = self.arrow_spacing(ARROWS_MAX);
         for polygon in 0..self.polygons.len() as u32 {
             if !self.is_open(polygon) {
                 continue;
             }
             let corners = self.corners(polygon);
             let of = &self.polygons[polygon as usize];
-            let first = |low: f32| (low / ARROW_SPACING).ceil() as i32;
-            let last = |high: f32| (high / ARROW_SPACING).floor() as i32;
+            let first = |low: f32| (low / spacing).ceil() as i32;
+            let last = |high: f32| (high / spacing).floor() as i32;
             let mut has_arrow = false;
             for row in first(of.low.y)..=last(of.high.y) {
                 for column in first(of.low.x)..=last(of.high.x) {
-                    let at = Vec2::new(column as f32, row as f32) * ARROW_SPACING;
+                    let at = Vec2::new(column as f32, row as f32) * spacing;
                     if nearest_in_polygon(corners, at) == at {
                         self.outline_way(field, (polygon, at), each);
                         has_arrow = true;
@@ -117,6 +120,15 @@ impl NavigationMesh {
                 each(end + square[at], end + square[(at + 1) % 4], LineKind::FlowEnd);
             }
         }
+    }
+
+    /// Returns the distance between the arrows of a flow field of which about this many are shown.
+    pub(super) fn arrow_spacing(&self, most: f32) -> f32 {
+        let sizes = self.polygons.iter().map(|of| {
+            let size = of.high - of.low;
+            f64::from(size.x) * f64::from(size.y)
+        });
+        ARROW_SPACING.max((sizes.sum::<f64>() as f32 / most).sqrt())
     }
 
     /// Calls `each` with the arrow of a field at a point.

@@ -254,6 +254,11 @@ impl PathRequests {
         equal.next().cloned().unwrap_or_else(|| Arc::new(own.clone()))
     }
 
+    /// Returns the number of searches that are under way.
+    pub fn num_searches(&self) -> usize {
+        self.lanes.iter().filter(|lane| lane.searched.is_some()).count()
+    }
+
     /// Returns a copy, which goes on as this does.
     pub fn kept(&self) -> PathRequests {
         let PathRequests { last, answers, worst_wait, nodes, answered, .. } = self;

@@ -17,9 +17,11 @@ impl Agents {
         {
             let (leader, target) = (agent.leader, agent.target);
             let (destination, displaced) = (agent.destination, agent.displaced);
+            let waypoints = agent.waypoints.take();
             agent.lose();
             (agent.leader, agent.target) = (leader, target);
             (agent.destination, agent.displaced) = (destination, displaced);
+            agent.waypoints = waypoints;
         }
     }
 

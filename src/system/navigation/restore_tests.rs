@@ -253,3 +253,17 @@ fn tiles_are_not_built_before_the_update_after_a_restore() {
         |hall: &mut Hall, x: f32| hall.mesh().nearest(Vec3::new(x, 0.0, 0.0), 0.3, 1.0).is_some();
     assert!(on_ground(&mut hall, -8.0) && !on_ground(&mut hall, 8.0));
 }
+
+#[test]
+fn new_agents_keep_their_order_of_requests() {
+    let mut hall = Hall::new();
+    let old = hall.add_agent(0.0, 0.0);
+    let kept = hall.take();
+    let new = hall.add_agent(4.0, 0.0);
+    let to = hall.mesh().snap(Vec3::new(10.0, 0.0, 0.0)).unwrap();
+    hall.agents.set_destination(new, to);
+    hall.restore(&kept);
+    hall.agents.set_destination(old, to);
+    let request = |agent: Handle| hall.agents.slots.get(agent).unwrap().request.unwrap();
+    assert!(request(new) < request(old), "{:?} {:?}", request(new), request(old));
+}

@@ -198,9 +198,10 @@ impl Agents {
         of.tickets += 1;
         let ride = Ride::waiting(platform, from, to, of.tickets);
         let agent = self.slots.get_mut(handle).expect("it was found");
-        let to = agent.wanted_point().unwrap_or(agent.end);
+        let to = agent.last_wanted_point().unwrap_or(agent.end);
         agent.target.get_or_insert(TravelTarget::new(agent.mesh, to));
         agent.traversal = None;
+        agent.waypoints = None;
         agent.ride = Some(ride);
         self.wait_at_spot(meshes, handle);
     }

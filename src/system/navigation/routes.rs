@@ -235,7 +235,7 @@ impl Agents {
             return self.teleport(handle, at);
         }
         let wanted =
-            agent.wanted_point().filter(|_| agent.ride.is_none() && agent.leader.is_none());
+            agent.last_wanted_point().filter(|_| agent.ride.is_none() && agent.leader.is_none());
         if agent.target.is_none() {
             agent.target = wanted.map(|wanted| TravelTarget::new(agent.mesh, wanted));
         }

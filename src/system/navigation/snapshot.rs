@@ -21,9 +21,13 @@ use engine_foundation::{Error, Vec3, log};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Weak};
 
-/// Estimated bytes of an agent with its path, and of what else a mesh has for each polygon.
+/// Estimated bytes of an agent, of a polygon and a link of its path, and of what else a mesh has
+/// for each polygon.
 const AGENT_BYTES: usize = 2048;
+const PATH_POLYGON_BYTES: usize = 8;
 const POLYGON_BYTES: usize = 16;
+/// Bytes of the marks of a search for each polygon.
+const SEARCH_POLYGON_BYTES: usize = 32;
 
 /// Ground of a mesh, of which the snapshots between two changes share a copy. Which polygons are
 /// closed is not part of it.
@@ -126,7 +130,9 @@ impl NavigationMesh {
 
     /// Returns the bytes that a snapshot would need.
     fn kept_bytes(&self) -> usize {
-        let state = self.num_polygons() * POLYGON_BYTES;
+        // Searches that are under way are copied with their marks.
+        let searches = self.requests.num_searches() * SEARCH_POLYGON_BYTES;
+        let state = self.num_polygons() * (POLYGON_BYTES + searches);
         match self.kept_ground.strong_count() {
             0 => self.bytes() * 2 + state,
             _ => state,
@@ -241,7 +247,9 @@ impl NavigationSnapshot {
         ids.retain(|id| meshes.get(*id).is_some());
         let of_agents = || agents.slots.iter().filter(|(_, agent)| ids.contains(&agent.mesh));
         let bytes = ids.iter().filter_map(|id| meshes.get(*id)).map(NavigationMesh::kept_bytes);
-        limit::check_room(bytes.sum::<usize>() + of_agents().count() * AGENT_BYTES)?;
+        let paths = of_agents().map(|(_, agent)| agent.path.polygons.len() * PATH_POLYGON_BYTES);
+        let of_agents_bytes = of_agents().count() * AGENT_BYTES + paths.sum::<usize>();
+        limit::check_room(bytes.sum::<usize>() + of_agents_bytes)?;
         let keep = |(id, agent): (Handle, &Agent)| KeptAgent {
             id,
             agent: Agent { own_costs: None, ..agent.clone() },
@@ -330,7 +338,13 @@ impl NavigationSnapshot {
     /// Restores what agents have in common.
     fn restore_shared_state(&self, agents: &mut Agents, restored: &[Handle]) {
         let is_restored = |mesh: &Handle| restored.contains(mesh);
-        agents.requests = self.requests;
+        // Agents that are not restored keep their place among those who wait.
+        let of_snapshot: BTreeMap<usize, Handle> =
+            self.agents.iter().map(|kept| (kept.id.index(), kept.id)).collect();
+        let is_other = |id: &Handle| of_snapshot.get(&id.index()) != Some(id);
+        let others = agents.slots.iter().filter(|(id, _)| is_other(id));
+        let others = others.filter_map(|(_, agent)| Some(agent.request?.number));
+        agents.requests = others.max().unwrap_or(0).max(self.requests);
         agents.passages.retain(|of| !is_restored(&of.mesh));
         agents.passages.extend(self.passages.iter().filter(|of| is_restored(&of.mesh)).cloned());
         agents.shared.retain(|of| !is_restored(&of.mesh));

@@ -471,7 +471,7 @@ fn direction(
         return (Vec2::ZERO, is_last);
     }
     let mut speed = agent.settings.speed;
-    if is_last {
+    if is_last && !agent.passes_end() {
         // The speed from which the agent can stop at its end, and does not pass it in this update.
         speed = speed.min((2.0 * agent.settings.acceleration * distance).sqrt() * 0.7);
         speed = speed.min(distance / step.max(1e-3));

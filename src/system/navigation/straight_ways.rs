@@ -15,9 +15,10 @@ const ON_PATH: f32 = 0.5;
 /// Part of the height of characters by which ground at the same place can differ, and is the same.
 const SAME_GROUND: f32 = 0.5;
 /// Length by which the way between two points is longer than the straight one, in metres, if it
-/// only passes corners that this touches.
+/// only passes corners that this touches. Far from the origin, numbers are coarser: it is at least
+/// this part of the largest coordinate.
 const STRAIGHT_SLACK: f32 = 1e-3;
-
+const STRAIGHT_SLACK_PART: f32 = 4.0 * f32::EPSILON;
 /// Nodes that a search for the way past such corners may visit, and all those of a path together.
 const LEG_NODES: usize = 4096;
 const PATH_NODES: usize = SEARCH_NODES_DEFAULT;
@@ -145,7 +146,9 @@ impl NavigationMesh {
         }
         let mut corners = PointPath::default();
         path.find_corners(self, from, to, usize::MAX, &mut corners);
-        corners.length() <= from.position.distance(to.position) + STRAIGHT_SLACK
+        let largest = from.position.abs().max(to.position.abs()).max_element();
+        let slack = STRAIGHT_SLACK.max(largest * STRAIGHT_SLACK_PART);
+        corners.length() <= from.position.distance(to.position) + slack
     }
 
     /// Returns true if a link that can be used joins two points.

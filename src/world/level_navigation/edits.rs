@@ -323,10 +323,13 @@ impl EditPlan {
             let link = mesh.link_of(number).expect("it was added");
             if mesh.is_link_loop(number) {
                 report.has_effect = false;
+                let ground = mesh.link_loop_ground(number).unwrap_or(ends[0]);
                 report.message = format!(
-                    "does nothing: both of its ends are at {}: give it two places, by 'from' and \
-                     'to' or a spline",
-                    shown(ends[0])
+                    "does nothing: the ground nearest to both of its ends, {} and {}, is at {}: \
+                     give it two places on the ground, by 'from' and 'to' or a spline",
+                    shown(ends[0]),
+                    shown(ends[1]),
+                    shown(ground)
                 );
                 continue;
             }

@@ -250,6 +250,7 @@ M.arguments = {
   ["Agent.set_position"] = { position = Vector3(10, 10, 0) },
   ["Agent.update_position"] = { position = Vector3(10, 10, 0) },
   ["Agent.follow"] = { leader = leader },
+  ["Agent.follow_path"] = { points = { 10, 10, 0, 12, 10, 0 } },
   ["Agent.form"] = { followers = {}, formation = "wedge", spacing = 2 },
   ["NavigationGrid.create"] = { options = { neighbors = 4 } },
   ["NavigationGrid.distance"] = { name = flow_field },

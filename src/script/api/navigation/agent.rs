@@ -375,7 +375,7 @@ pub(super) fn of_mut(engine: &mut Engine, agent: AgentId) -> &mut Agent {
 }
 
 /// Returns the mesh of an agent.
-fn mesh(engine: &Engine, agent: AgentId) -> Result<&NavigationMesh, Error> {
+pub(super) fn mesh(engine: &Engine, agent: AgentId) -> Result<&NavigationMesh, Error> {
     let mesh = engine.worlds.navigation.meshes.get(of(engine, agent).mesh);
     mesh.ok_or_else(|| {
         error!("argument #1 'agent': its navigation mesh was destroyed: destroy the agent, too")
@@ -517,7 +517,7 @@ fn state(engine: &mut Engine, agent: AgentId) -> String {
 fn destination(engine: &mut Engine, agent: AgentId) -> Option<Vec3> {
     let of = of(engine, agent);
     let target = of.target.map(|target| (target.mesh, target.position));
-    let own = of.wanted_point().map(|wanted| (of.mesh, wanted));
+    let own = of.last_wanted_point().map(|wanted| (of.mesh, wanted));
     let (mesh, position) = target.or(own)?;
     Some(engine.worlds.navigation.agents.pose(mesh).to_world(position))
 }

@@ -2,7 +2,7 @@
 //! return lists of points are in the prelude (lua/world/navigation.lua), around the native parts in
 //! queries.rs.
 
-use super::{creation, fields, following, links, platforms, polygon_paths, queries, volumes};
+use super::{creation, fields, following, links, platforms, queries, volumes};
 use crate::api_row::{ModuleRows, NodeFlag, func, hot, module};
 use crate::argument::{Integer, MaybeHandle, TextArgument};
 use crate::context;
@@ -118,21 +118,6 @@ NavigationMesh.destroy(mesh)"#,
             "Returns the point of a polygon that is nearest to a position from above, with \
              the height of the ground.",
         )
-        .pure(),
-        func(
-            "search",
-            search,
-            &[
-                MESH_ARG,
-                ("from", "the number of the first polygon"),
-                ("to", "the number of the last polygon"),
-                polygon_paths::NODES_ARG,
-            ],
-            "Returns the polygons of a path as a list of numbers. Nil and the reason if it finds \
-             none: \"unreachable\" if there is none, \"budget\" if it has visited as many nodes \
-             as it may.",
-        )
-        .returns(&["polygons their numbers, or nil", "reason nil, or why there is no path"])
         .pure(),
         func(
             "set_obstructed",
@@ -451,24 +436,6 @@ pub(super) fn middle(mesh: &NavigationMesh, polygon: u32) -> NearestPolygon {
     let corners = mesh.corners(polygon);
     let position = corners.iter().sum::<Vec3>() / corners.len() as f32;
     NearestPolygon { polygon, position }
-}
-
-fn search(
-    engine: &mut Engine,
-    mesh: NavigationMeshId,
-    from: Integer,
-    to: Integer,
-    nodes: Option<Integer>,
-) -> Result<(Option<ScriptValue>, Option<String>), Error> {
-    let nodes = polygon_paths::nodes(nodes)?;
-    let (mesh, memory) = engine.searched_mesh(mesh)?;
-    let from = middle(mesh, polygon(mesh, from, "#2 'from'")?);
-    let to = middle(mesh, polygon(mesh, to, "#3 'to'")?);
-    memory.searcher.search(mesh, from, to, nodes, &mut memory.path);
-    Ok(match memory.path.partial {
-        None => (Some(list(memory.path.polygons.iter().copied())), None),
-        Some(reason) => (None, Some(reason.name().to_string())),
-    })
 }
 
 fn set_obstructed(

@@ -2,6 +2,7 @@
 //! `NavigationGrid` (grid.rs) and `Agent` (agent.rs), and the options that they share.
 
 pub mod agent;
+pub mod agent_paths;
 pub mod agent_settings;
 mod creation;
 pub mod dispersion;

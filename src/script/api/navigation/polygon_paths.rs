@@ -19,11 +19,8 @@ use std::sync::Arc;
 /// Maximum number of polygons of a path that a script passes.
 const PATH_POLYGONS_MAX: usize = 65_536;
 
-pub(super) const NODES_ARG: (&str, &str) =
-    ("nodes", "the most nodes that it visits, 1 to 65,536, which is the default");
-
 /// Returns the number of nodes that a search may visit.
-pub(super) fn nodes(nodes: Option<Integer>) -> Result<usize, Error> {
+fn nodes(nodes: Option<Integer>) -> Result<usize, Error> {
     let most = SEARCH_NODES_DEFAULT as i64;
     let nodes = nodes.map_or(most, |nodes| nodes.0);
     if !(1..=most).contains(&nodes) {
@@ -86,9 +83,17 @@ pub static CORE: ModuleRows = module(
         .public_name("NavigationMesh.funnel")
         .pure(),
         func(
+            "navigation_search",
+            partial_search,
+            &[("mesh", ""), ("from", ""), ("to", ""), ("nodes", ""), ("agent", "")],
+            "Returns the polygons of a path and the reason why it is not complete.",
+        )
+        .public_name("NavigationMesh.search")
+        .pure(),
+        func(
             "navigation_partial_search",
             partial_search,
-            &[("mesh", ""), ("from", ""), ("to", ""), ("nodes", "")],
+            &[("mesh", ""), ("from", ""), ("to", ""), ("nodes", ""), ("agent", "")],
             "Returns the polygons of a path and the reason why it is not complete.",
         )
         .public_name("NavigationMesh.partial_search")
@@ -102,13 +107,17 @@ fn partial_search(
     from: Integer,
     to: Integer,
     nodes: Option<Integer>,
+    agent: Option<AgentId>,
 ) -> Result<ManyResults, Error> {
     let nodes = self::nodes(nodes)?;
+    let own = own_costs(engine, agent, mesh);
     let (mesh, memory) = engine.searched_mesh(mesh)?;
     let from = middle(mesh, polygon(mesh, from, "#2 'from'")?);
     let to = middle(mesh, polygon(mesh, to, "#3 'to'")?);
     let mut path = PolygonPath::default();
-    memory.searcher.search(mesh, from, to, nodes, &mut path);
+    mesh.with_costs(own.as_ref(), |mesh| {
+        memory.searcher.search(mesh, from, to, nodes, &mut path);
+    });
     let reason = path.partial.map(|reason| ScriptValue::Text(reason.name().to_string()));
     let polygons = list(path.polygons.into_iter());
     Ok(ManyResults(vec![polygons, reason.unwrap_or(ScriptValue::Nil)]))

@@ -12,6 +12,7 @@ use crate::return_value::ManyResults;
 use crate::value::ScriptValue;
 use engine_foundation::{Error, Vec3, error};
 use engine_navigation::cover::{COVER_POINTS_MAX, CoverRules};
+use engine_navigation::mesh::NavigationMesh;
 use engine_navigation::path_requests::{PATH_POINTS_MAX, REQUESTS_MAX};
 use engine_navigation::queries::{AROUND_POLYGONS_MAX, AROUND_POSITIONS_MAX, FLOOD_POLYGONS_MAX};
 use engine_navigation::search::{PartialReason, SEARCH_NODES_DEFAULT};
@@ -75,7 +76,7 @@ pub static CORE: ModuleRows = module(
         func(
             "navigation_flood",
             navigation_flood,
-            &[("mesh", ""), ("position", ""), ("distance", "")],
+            &[("mesh", ""), ("position", ""), ("distance", ""), ("agent", "")],
             "Returns the polygons within a distance, and the costs of the ways to them.",
         )
         .public_name("NavigationMesh.flood_fill")
@@ -228,12 +229,15 @@ fn navigation_flood(
     mesh: NavigationMeshId,
     position: Vec3,
     distance: f64,
+    agent: Option<AgentId>,
 ) -> Result<ManyResults, Error> {
     let distance = length(distance, "#3 'distance'", 0.0, DISTANCE_MAX)?;
+    let own = own_costs(engine, agent, mesh);
     let (mesh, memory) = engine.searched_mesh(mesh)?;
     let Some(start) = snap(mesh, position, "#2 'position'")? else { return Ok(off_mesh(2)) };
     let mut polygons = Vec::new();
-    if !memory.flood.fill(mesh, start, distance, &mut polygons) {
+    let fill = |mesh: &NavigationMesh| memory.flood.fill(mesh, start, distance, &mut polygons);
+    if !mesh.with_costs(own.as_ref(), fill) {
         return Err(error!(
             "more than {FLOOD_POLYGONS_MAX} polygons are within {distance} metres of {position} \
              (FLOOD_POLYGONS_MAX): use a smaller distance"

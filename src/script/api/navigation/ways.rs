@@ -95,6 +95,7 @@ pub static NAVIGATION_MESH: ModuleRows = more(
                     "the greatest cost of that way, 0 to 10,000: metres, where areas cost nothing \
                      else; any without it",
                 ),
+                ("agent", "an agent, whose own costs count; without it, those of the mesh"),
             ],
             "Returns a random point of the mesh, on open polygons. All places are equally likely; \
              with a distance, nearly so, and the point is `from` if none is found in many tries. \
@@ -235,24 +236,28 @@ fn random_point(
     mesh: NavigationMeshId,
     from: Option<Vec3>,
     distance: Option<f64>,
+    agent: Option<AgentId>,
 ) -> Result<Cast, Error> {
     let distance = distance
         .map(|distance| length(distance, "#3 'distance'", 0.0, DISTANCE_MAX))
         .transpose()?;
     let mut random = engine.frame.random.clone();
+    let own = own_costs(engine, agent, mesh);
     let (mesh, memory) = engine.searched_mesh(mesh)?;
     let next = || random.next_f64();
     let found = match from {
         None if distance.is_some() => {
             return Err(error!("argument #3 'distance' needs #2 'from', from which it counts"));
         }
-        None => mesh.random_point(next),
+        None => mesh.with_costs(own.as_ref(), |mesh| mesh.random_point(next)),
         Some(from) => {
             let Some(start) = snap(mesh, from, "#2 'from'")? else {
                 return Ok((None, Some(OFF_MESH.to_string())));
             };
             let searches = (&mut memory.searcher, &mut memory.path);
-            memory.flood.random_reachable(mesh, searches, start, distance, next)?
+            mesh.with_costs(own.as_ref(), |mesh| {
+                memory.flood.random_reachable(mesh, searches, start, distance, next)
+            })?
         }
     };
     engine.frame.random = random;

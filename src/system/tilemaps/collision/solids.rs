@@ -91,22 +91,24 @@ fn each_block(
     };
     let mut blocks: Vec<Block> = Vec::new();
     for row in 0..=grid.rows {
-        let mut runs = if row < grid.rows {
+        let runs = if row < grid.rows {
             runs_of(grid.columns, |at| is_solid(at, row))
         } else {
             Vec::new()
         };
-        let mut kept = Vec::new();
+        let (mut kept, mut is_known) = (Vec::new(), vec![false; runs.len()]);
         for block in blocks {
-            match runs.iter().position(|run| *run == block.columns) {
-                Some(same) => {
-                    runs.remove(same);
+            // Runs are sorted.
+            match runs.binary_search(&block.columns) {
+                Ok(same) => {
+                    is_known[same] = true;
                     kept.push(block);
                 }
-                None => close(block, row),
+                Err(_) => close(block, row),
             }
         }
-        kept.extend(runs.into_iter().map(|columns| Block { columns, first_row: row }));
+        let new = runs.into_iter().zip(is_known).filter(|(_, is_known)| !is_known);
+        kept.extend(new.map(|(columns, _)| Block { columns, first_row: row }));
         blocks = kept;
     }
 }
