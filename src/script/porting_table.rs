@@ -131,7 +131,7 @@ mod tests {
         check("WwiseWorld", None, Some(".sound files"));
         check("Network", None, Some("not available yet"));
         check("GwNavWorld", None, Some("Agent for bots"));
-        check("GwNavBot", Some("inject_path"), Some("not available: agents search"));
+        check("GwNavBot", Some("inject_path"), Some("Agent.follow_path(agent, points)"));
         check("GwNavWorld", Some("forbid_smartobject"), Some("Agent.set_link_cost"));
         check("GwNavAStar", Some("path_cost"), Some("NavigationMesh.path_cost"));
         check("PhysicsWorld", Some("raycst"), None);
